@@ -1,0 +1,36 @@
+# Helpers for what lies under tests/.
+#
+# add_component(NAME registry NEEDS skopeo docker-registry [ENVIRONMENT K=V ...] [LABEL component])
+#   runs tests/component/NAME with pytest. A missing program is a failure where CI=true and a skip elsewhere: a judge that is
+#   silently absent judges nothing.
+# add_fuzzer(NAME yaml SOURCES yaml.cpp LIBRARIES slipway_base)
+#   with the preset "fuzz" a libFuzzer program; in every other build a program that replays tests/fuzz/NAME/corpus.
+
+function(add_component)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT;LABEL" "NEEDS;ENVIRONMENT")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  if(NOT arg_LABEL)
+    set(arg_LABEL component)
+  endif()
+  add_test(NAME ${arg_LABEL}.${arg_NAME}
+    COMMAND ${CMAKE_SOURCE_DIR}/tests/component/run ${CMAKE_CURRENT_SOURCE_DIR}/${arg_NAME} ${arg_NEEDS})
+  set_tests_properties(${arg_LABEL}.${arg_NAME} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
+    SKIP_RETURN_CODE 77 RUN_SERIAL ON
+    ENVIRONMENT "SLIPWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};SLIPWAY_SOURCE=${CMAKE_SOURCE_DIR};SLIPWAY_BUILD=${CMAKE_SOURCE_DIR}/build;${arg_ENVIRONMENT}")
+endfunction()
+
+function(add_fuzzer)
+  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME" "SOURCES;LIBRARIES")
+  add_executable(fuzz_${arg_NAME} ${arg_SOURCES})
+  target_link_libraries(fuzz_${arg_NAME} PRIVATE ${arg_LIBRARIES})
+  if(SLIPWAY_FUZZ)
+    target_compile_options(fuzz_${arg_NAME} PRIVATE -fsanitize=fuzzer)
+    target_link_options(fuzz_${arg_NAME} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${arg_NAME} PRIVATE ${CMAKE_SOURCE_DIR}/tests/fuzz/replay.cpp)
+    add_test(NAME fuzz-corpus.${arg_NAME} COMMAND fuzz_${arg_NAME} ${CMAKE_SOURCE_DIR}/tests/fuzz/${arg_NAME}/corpus)
+    set_tests_properties(fuzz-corpus.${arg_NAME} PROPERTIES LABELS fuzz-corpus TIMEOUT 60)
+  endif()
+endfunction()

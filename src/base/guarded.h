@@ -1,0 +1,37 @@
+// Guarded<T>: data that several threads share, reachable only while its lock is held.
+//
+//   Guarded<std::map<std::string, Node>> nodes;
+//   nodes.with_lock([&](auto& map) { map[name] = node; });
+//
+// Never call out (a callback, I/O, a log) from inside: take what you need and leave.
+#pragma once
+
+#include <mutex>
+#include <utility>
+
+namespace slipway {
+
+template <class T>
+class Guarded {
+ public:
+  Guarded() = default;
+  explicit Guarded(T value) : value_(std::move(value)) {}
+
+  template <class Function>
+  decltype(auto) with_lock(Function&& function) {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+
+  template <class Function>
+  decltype(auto) with_lock(Function&& function) const {
+    std::lock_guard lock(mutex_);
+    return std::forward<Function>(function)(value_);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  T value_{};
+};
+
+}  // namespace slipway

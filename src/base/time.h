@@ -1,0 +1,26 @@
+// Points in time and their text. Reading the clock is sys/clock.h's business.
+#pragma once
+
+#include "base/result.h"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace slipway {
+
+using Milliseconds = std::chrono::milliseconds;
+using Seconds = std::chrono::seconds;
+using WallTime = std::chrono::sys_time<Milliseconds>;            // since 1970, UTC
+using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Milliseconds>;  // for deadlines and durations
+
+// "2026-11-21T09:30:00.125Z" (RFC 3339); without the fraction when it is zero.
+std::string to_rfc3339(WallTime time);
+
+// errors: invalid; an offset other than Z is converted, digits below the millisecond are dropped
+Result<WallTime> parse_rfc3339(std::string_view text);
+
+// "85 ms", "2.4 s", "3 min 20 s", "1 h 5 min"
+std::string human_duration(Milliseconds duration);
+
+}  // namespace slipway

@@ -1,0 +1,125 @@
+#include "sys/files.h"
+
+#include "support/memory_files.h"
+#include "sys/lock.h"
+#include "sys/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace slipway::sys {
+namespace {
+
+// What every Files promises; run against the real one and the one in memory.
+class FilesSuite : public testing::TestWithParam<const char*> {
+ protected:
+  FilesSuite() : temp_(TempDir::make("test").value()) {
+    if (std::string_view(GetParam()) == "real") {
+      files_ = std::make_unique<RealFiles>();
+      root_ = temp_.path();
+    } else {
+      files_ = std::make_unique<testing_support::MemoryFiles>();
+      root_ = "/root";
+      EXPECT_TRUE(files_->make_directories(root_, 0755).ok());
+    }
+  }
+  std::string path(std::string_view name) const { return fmt::format("{}/{}", root_, name); }
+
+  TempDir temp_;
+  std::unique_ptr<Files> files_;
+  std::string root_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Files, FilesSuite, testing::Values("real", "memory"));
+
+TEST_P(FilesSuite, WritesAndReplaces) {
+  ASSERT_TRUE(files_->write(path("a/b/secret"), "one", 0600).ok());
+  ASSERT_TRUE(files_->write(path("a/b/secret"), "two", 0600).ok());
+  EXPECT_EQ(files_->read(path("a/b/secret")).value(), "two");
+  EXPECT_EQ(files_->info(path("a/b/secret")).value()->mode, 0600u);
+  EXPECT_EQ(files_->info(path("a/b")).value()->mode, 0700u) << "a folder of secrets is private";
+  EXPECT_EQ(files_->list(path("a/b")).value(), std::vector<std::string>{"secret"}) << "nothing temporary is left";
+}
+
+TEST_P(FilesSuite, AbsenceIsAValue) {
+  EXPECT_FALSE(files_->read_if_exists(path("none")).value().has_value());
+  EXPECT_FALSE(files_->info(path("none")).value().has_value());
+  EXPECT_EQ(files_->read(path("none")).error().code(), Code::not_found);
+  EXPECT_EQ(files_->read(path("none")).error().message(), fmt::format("reading {}: No such file or directory", path("none")));
+  EXPECT_EQ(files_->list(path("none")).error().code(), Code::not_found);
+  EXPECT_TRUE(files_->remove(path("none")).ok());
+}
+
+TEST_P(FilesSuite, RefusesAFileWhereAFolderIs) {
+  ASSERT_TRUE(files_->make_directories(path("d"), 0755).ok());
+  ASSERT_TRUE(files_->write(path("f"), "", 0644).ok());
+  EXPECT_EQ(files_->write(path("d"), "x", 0644).error().code(), Code::conflict);
+  EXPECT_EQ(files_->make_directories(path("f/x"), 0755).error().code(), Code::conflict);
+  EXPECT_EQ(files_->list(path("f")).error().code(), Code::conflict);
+}
+
+TEST_P(FilesSuite, AppendsListsRenamesRemoves) {
+  ASSERT_TRUE(files_->append(path("log/events"), "1\n", 0600).ok());
+  ASSERT_TRUE(files_->append(path("log/events"), "2\n", 0600).ok());
+  EXPECT_EQ(files_->read(path("log/events")).value(), "1\n2\n");
+  ASSERT_TRUE(files_->write(path("log/b"), "", 0644).ok());
+  ASSERT_TRUE(files_->rename(path("log"), path("old")).ok());
+  EXPECT_EQ(files_->list(path("old")).value(), (std::vector<std::string>{"b", "events"}));
+  EXPECT_EQ(files_->rename(path("log"), path("x")).error().code(), Code::not_found);
+  ASSERT_TRUE(files_->remove(path("old")).ok());
+  EXPECT_TRUE(files_->list(root_).value().empty());
+}
+
+TEST(RealFiles, AKillLeavesTheOldOrTheNewContent) {
+  TempDir temp = TempDir::make("test").value();
+  RealFiles files;
+  const std::string path = temp.path() + "/file", old_text(100'000, 'a'), new_text(300'000, 'b');
+  ASSERT_TRUE(files.write(path, old_text, 0644).ok());
+  for (int round = 0; round < 20; ++round) {
+    const pid_t pid = ::fork();
+    if (pid == 0) {
+      for (;;) {
+        (void)RealFiles().write(path, new_text, 0644).ok();
+        (void)RealFiles().write(path, old_text, 0644).ok();
+      }
+    }
+    ::usleep(static_cast<useconds_t>(500 + round * 700));
+    ::kill(pid, SIGKILL);
+    ::waitpid(pid, nullptr, 0);
+    const std::string content = files.read(path).value();
+    ASSERT_TRUE(content == old_text || content == new_text) << content.size();
+  }
+}
+
+TEST(TempDir, IsPrivateAndGoneWithItsOwner) {
+  RealFiles files;
+  std::string path;
+  {
+    TempDir temp = TempDir::make("test").value();
+    path = temp.path();
+    EXPECT_EQ(files.info(path).value()->mode, 0700u);
+    ASSERT_TRUE(files.write(path + "/a/b", "x", 0600).ok());
+  }
+  EXPECT_FALSE(files.info(path).value().has_value());
+}
+
+TEST(FileLock, NamesTheHolderAndEndsWithIt) {
+  TempDir temp = TempDir::make("test").value();
+  const std::string path = temp.path() + "/.lock";
+  {
+    Result<FileLock> first = FileLock::acquire(path, "the asset folder demo");
+    ASSERT_TRUE(first.ok());
+    Result<FileLock> second = FileLock::acquire(path, "the asset folder demo");
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code(), Code::conflict);
+    EXPECT_EQ(second.error().message(),
+              fmt::format("the asset folder demo is in use by process {} (test_sys); wait for it or end it", ::getpid()));
+  }
+  EXPECT_TRUE(FileLock::acquire(path, "it").ok());
+}
+
+}  // namespace
+}  // namespace slipway::sys

@@ -1,0 +1,23 @@
+#include "sys/temp_dir.h"
+
+#include "sys/fd.h"
+#include "sys/files.h"
+
+#include <cstdlib>
+
+namespace slipway::sys {
+
+Result<TempDir> TempDir::make(std::string_view purpose) {
+  const char* folder = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/slipway-{}-XXXXXX", folder && *folder ? folder : "/tmp", purpose);
+  if (!::mkdtemp(path.data())) return system_error("making a temporary folder " + path);
+  return TempDir(std::move(path));
+}
+
+TempDir::~TempDir() {
+  if (path_.empty()) return;
+  // Nobody is left to tell; what stays has a name that says whose it was.
+  (void)RealFiles().remove(path_).ok();
+}
+
+}  // namespace slipway::sys

@@ -1,0 +1,21 @@
+// Any bytes: reading ends, and what was read is written and read back as the same, by the reader of YAML too.
+#include "base/check.h"
+#include "base/json.h"
+#include "base/yaml.h"
+
+#include <cstdint>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using namespace slipway;
+  const auto value = parse_json({reinterpret_cast<const char*>(data), size}, "fuzz");
+  if (!value.ok()) return 0;
+  for (JsonStyle style : {JsonStyle::compact, JsonStyle::pretty}) {
+    const auto again = parse_json(emit_json(value.value(), style), "again");
+    CHECK(again.ok());
+    CHECK(again.value() == value.value());
+  }
+  const auto yaml = parse_yaml(emit_yaml(value.value()), "yaml");
+  CHECK(yaml.ok());
+  CHECK(yaml->value == value.value());
+  return 0;
+}
