@@ -1,0 +1,6 @@
+// etcdctl, etcd's command line.
+package main
+
+import "go.etcd.io/etcd/etcdctl/v3/ctlv3"
+
+func main() { ctlv3.MustStart() }

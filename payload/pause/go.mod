@@ -1,0 +1,3 @@
+module slipway/payload/pause
+
+go 1.26.0

@@ -1,0 +1,205 @@
+"""Tries every flag that slipway gives to Kubernetes and etcd against the programs of the payload.
+
+flags.tsv lists the flags and variables that OpenShift's manifests and scripts use, with what is expected of each:
+`known`, or `gone` with what slipway does instead. SLIPWAY_PAYLOAD_BIN is the directory with the programs.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+from control_plane import ControlPlane, free_port
+
+HERE = pathlib.Path(__file__).parent
+ROOT = HERE.parents[2]
+COLUMNS = ["program", "flag", "kind", "source", "expectation", "instead"]
+CONTROL = "slipway-control"
+
+
+def read_rows():
+    head, *lines = (HERE / "flags.tsv").read_text().splitlines()
+    assert head.split("\t") == COLUMNS
+    return [dict(zip(COLUMNS, line.split("\t"))) for line in lines]
+
+
+ROWS = read_rows()
+
+
+def name_of(row):
+    return f"{row['program']} {row['flag']}"
+
+
+@pytest.fixture(scope="session")
+def payload():
+    directory = os.environ.get("SLIPWAY_PAYLOAD_BIN")
+    if not directory:
+        if os.environ.get("CI") == "true":
+            pytest.fail("SLIPWAY_PAYLOAD_BIN is not set; it must name the directory with hyperkube, etcd and etcdctl")
+        pytest.skip("SLIPWAY_PAYLOAD_BIN is not set")
+    return pathlib.Path(directory).resolve()
+
+
+def run(command, environment=None):
+    """Returns exit code and everything said."""
+    done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={"HOME": "/nonexistent", **(environment or {})}, cwd="/", timeout=60, text=True)
+    return done.returncode, done.stdout
+
+
+def command_of(payload, program):
+    words = program.split()
+    if words[0] in ("etcd", "etcdctl"):
+        return [payload / words[0], *words[1:]]
+    return [payload / "hyperkube", *words]
+
+
+def flag_is_known(payload, program, flag):
+    """Runs the program with the flag and something that stops it right after the flags are checked."""
+    command = [*command_of(payload, program), flag]
+    if program == "kubelet":
+        # --help stops before values are checked, a configuration file that does not exist after that.
+        nowhere = "/nowhere/kubelet.conf"
+        said = run([*command, f"--config={nowhere}"])[1]
+        return nowhere in said, said
+    code, said = run([*command, "--version" if program == "etcd" else "--help"])
+    return code == 0, said
+
+
+def variable_is_known(payload, program, variable):
+    name, value = variable.split("=", 1)
+    if program == "etcd":
+        # A wrong flag that is looked at last stops etcd before it listens anywhere.
+        said = run([payload / "etcd", "--auto-compaction-mode=none"], {name: value})[1]
+        return "unknown auto-compaction-mode" in said and f'"variable-name":"{name}"' in said, said
+    said = run([*command_of(payload, program), "--command-timeout=1ms", "--dial-timeout=1ms"], {name: value})[1]
+    return "unrecognized environment variable" not in said, said
+
+
+def try_row(payload, row):
+    trial = variable_is_known if row["kind"] == "env" else flag_is_known
+    return trial(payload, row["program"], row["flag"])
+
+
+@pytest.fixture(scope="session")
+def trials(payload):
+    """What each row gave; on all processors at once, since a run takes a tenth of a second."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        outcomes = pool.map(lambda row: try_row(payload, row), ROWS)
+        return {name_of(row): outcome for row, outcome in zip(ROWS, outcomes)}
+
+
+@pytest.mark.parametrize("row", ROWS, ids=name_of)
+def test_flag(trials, row):
+    known, said = trials[name_of(row)]
+    assert known == (row["expectation"] == "known"), \
+        f"{name_of(row)} ({row['source']}) should be {row['expectation']}; the program said:\n{said[:2000]}"
+
+
+@pytest.mark.parametrize("program", sorted({row["program"] for row in ROWS if row["kind"] == "flag"}))
+def test_control_flag_is_refused(payload, program):
+    known, said = flag_is_known(payload, program, f"--{CONTROL}=1")
+    assert not known and CONTROL in said, f"{program} took an unknown flag, so the rows for it prove nothing:\n{said[:2000]}"
+
+
+@pytest.mark.parametrize("program", sorted({row["program"] for row in ROWS if row["kind"] == "env"}))
+def test_control_variable_is_refused(payload, program):
+    variable = f"{program.split()[0].upper()}_{CONTROL.upper().replace('-', '_')}=1"
+    known, said = variable_is_known(payload, program, variable)
+    assert not known, f"{program} took {variable}, so the rows for it prove nothing:\n{said[:2000]}"
+
+
+def test_table_is_well_formed():
+    names = [name_of(row) for row in ROWS]
+    assert len(names) == len(set(names))
+    for row in ROWS:
+        assert row["kind"] in ("flag", "env") and row["expectation"] in ("known", "gone"), name_of(row)
+        assert (row["expectation"] == "gone") == bool(row["instead"]), f"{name_of(row)}: say what slipway does instead"
+
+
+def test_page_names_what_is_gone():
+    page = (ROOT / "docs" / "payload-flags.md").read_text()
+    for row in ROWS:
+        if row["expectation"] == "gone":
+            assert f"`{row['flag'].split('=')[0]}" in page, f"{name_of(row)} is missing on docs/payload-flags.md"
+
+
+# Values of OpenShift's documents that upstream refuses, and the reason why the launcher takes them out.
+REFUSED_VALUES = [
+    ("kube-apiserver", "--enable-admission-plugins=config.openshift.io/ValidateAPIServer"),
+    ("kube-apiserver", "--authorization-mode=Scope"),
+    ("kube-apiserver", "--feature-gates=RouteExternalCertificate=true"),
+    ("kube-controller-manager", "--feature-gates=RouteExternalCertificate=true"),
+    ("kube-controller-manager", "--controllers=slipway-control"),
+]
+
+
+@pytest.mark.parametrize("program,flag", REFUSED_VALUES)
+def test_upstream_refuses_value(payload, program, flag):
+    beside = {"kube-apiserver": ["--etcd-servers=http://127.0.0.1:1"], "kube-controller-manager": ["--kubeconfig=/nowhere"]}
+    code, said = run([payload / "hyperkube", program, flag, *beside[program]])
+    refused = re.split("[=,]", flag)[1]
+    assert code != 0 and refused in said, f"{program} {flag} is no longer refused:\n{said[:2000]}"
+
+
+def test_control_plane_starts_from_openshift_documents(payload):
+    gates = [line for line in (HERE / "openshift_feature_gates.txt").read_text().splitlines() if not line.startswith("#")]
+    variables = dict(row["flag"].split("=", 1) for row in ROWS
+                     if row["program"] == "etcd" and row["kind"] == "env" and row["expectation"] == "known")
+    with ControlPlane(payload, ROOT / "payload" / "kubernetes" / "openshiftconfig" / "testdata", gates) as cluster:
+        cluster.start_etcd(variables)
+        cluster.start_api_server()
+        cluster.start_controller_manager()
+        cluster.start_scheduler()
+        namespaces = cluster.kubectl("get", "namespaces", "--output=name").split()
+        assert {"namespace/default", "namespace/kube-system"} <= set(namespaces)
+        cluster.end_api_server()
+
+
+def test_hyperkube_names_its_programs(payload, tmp_path):
+    hyperkube = payload / "hyperkube"
+    for arguments, code, words in (([], 2, "no program"), (["nonsense"], 2, '"nonsense"'), (["--help"], 0, "usage")):
+        outcome, said = run([hyperkube, *arguments])
+        assert outcome == code and words in said and "kube-apiserver" in said and "watch-termination" in said, said
+    (tmp_path / "kubectl").symlink_to(hyperkube)
+    code, said = run([tmp_path / "kubectl", "version", "--client"])
+    assert code == 0 and "Client Version: v1.36" in said, said
+
+
+def test_hyperkube_refuses_malformed_document(payload, tmp_path):
+    document = tmp_path / "config.yaml"
+    document.write_text("apiVersion: v1\nkind: Pod\n")
+    code, said = run([payload / "hyperkube", "kube-apiserver", f"--openshift-config={document}"])
+    assert code == 2 and f"{document}: kind" in said and "KubeAPIServerConfig" in said, said
+
+
+def test_flanneld_names_everything_that_is_missing(payload):
+    code, said = run([payload / "flanneld", "--ip-masq", "--kube-subnet-mgr", "--iface=eth0", "-v=2"])
+    assert code == 1
+    for missing in ("NODE_NAME", "--net-config-path", "--kubeconfig-file"):
+        assert missing in said, said
+
+
+def test_flanneld_ends_on_term_while_it_waits_for_the_api(payload, tmp_path):
+    config = tmp_path / "net-conf.json"
+    config.write_text('{"Network": "10.128.0.0/14", "EnableNFTables": true, "Backend": {"Type": "host-gw"}}')
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.write_text("apiVersion: v1\nkind: Config\ncurrent-context: test\n"
+                          f"clusters: [{{name: test, cluster: {{server: 'http://127.0.0.1:{free_port()}'}}}}]\n"
+                          "contexts: [{name: test, context: {cluster: test}}]\n")
+    flanneld = subprocess.Popen(
+        [payload / "flanneld", f"--kubeconfig-file={kubeconfig}", f"--net-config-path={config}", f"--subnet-file={tmp_path}/subnet.env"],
+        env={"NODE_NAME": "test"}, stderr=subprocess.PIPE, text=True)
+    try:
+        for line in flanneld.stderr:
+            if "Waiting" in line:
+                break
+        flanneld.terminate()
+        assert flanneld.wait(timeout=30) == 0
+    finally:
+        flanneld.kill()
+        flanneld.wait()
+        flanneld.stderr.close()
