@@ -39,16 +39,12 @@ struct Sha256::State {
   ~State() { EVP_MD_CTX_free(context); }
 };
 
-Sha256::Sha256() : state_(std::make_unique<State>()) {
-  CHECK(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1);
-}
+Sha256::Sha256() : state_(std::make_unique<State>()) { CHECK(EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr) == 1); }
 Sha256::Sha256(Sha256&&) noexcept = default;
 Sha256& Sha256::operator=(Sha256&&) noexcept = default;
 Sha256::~Sha256() = default;
 
-void Sha256::update(std::string_view bytes) {
-  CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1);
-}
+void Sha256::update(std::string_view bytes) { CHECK(EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()) == 1); }
 
 std::string Sha256::finish_hex() {
   std::array<unsigned char, EVP_MAX_MD_SIZE> out;

@@ -40,9 +40,7 @@ bool Findings::has_errors() const {
 std::string Findings::to_text() const {
   std::vector<const Finding*> ordered;
   for (const Finding& finding : all_) ordered.push_back(&finding);
-  std::ranges::stable_sort(ordered, {}, [](const Finding* f) {
-    return std::tie(f->place.file, f->place.line, f->place.column);
-  });
+  std::ranges::stable_sort(ordered, {}, [](const Finding* f) { return std::tie(f->place.file, f->place.line, f->place.column); });
   std::string text;
   for (const Finding* finding : ordered) text += to_string(*finding) + '\n';
   return text;

@@ -126,9 +126,7 @@ class Writer {
       case boost::json::kind::uint64: out_ += fmt::format("{}", v.get_uint64()); break;
       case boost::json::kind::double_: number(v.get_double()); break;
       case boost::json::kind::string: string(v.get_string()); break;
-      case boost::json::kind::array:
-        collection('[', ']', v.get_array(), [this](const Json& item) { value(item); });
-        break;
+      case boost::json::kind::array: collection('[', ']', v.get_array(), [this](const Json& item) { value(item); }); break;
       case boost::json::kind::object:
         collection('{', '}', v.get_object(), [this](const auto& member) {
           string(member.key());

@@ -68,9 +68,7 @@ TEST(EmitJson, PrettyLooksLikeGo) {
             "{\n  \"kind\": \"Pod\",\n  \"list\": [\n    1,\n    \"two\"\n  ],\n  \"none\": [],\n  \"empty\": {}\n}\n");
 }
 
-TEST(EmitJson, ReplacesWhatIsNotUtf8) {
-  EXPECT_EQ(emit_json("a\xff\x01", JsonStyle::compact), "\"a\xef\xbf\xbd\\u0001\"");
-}
+TEST(EmitJson, ReplacesWhatIsNotUtf8) { EXPECT_EQ(emit_json("a\xff\x01", JsonStyle::compact), "\"a\xef\xbf\xbd\\u0001\""); }
 
 TEST(FindInJson, AbsenceIsNotAnError) {
   Json value = {{"metadata", {{"name", "etcd"}}}, {"spec", {{"tags", {1, 2}}}}};

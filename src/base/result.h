@@ -102,12 +102,12 @@ class [[nodiscard]] Result {
 // another TRY: each has a variable of its own.
 #define TRY(expression) SLIPWAY_TRY(expression, __COUNTER__)
 #define SLIPWAY_TRY(expression, number) SLIPWAY_TRY_NUMBERED(expression, number)
-#define SLIPWAY_TRY_NUMBERED(expression, number)                           \
-  ({                                                                       \
-    auto&& try_result_##number = (expression);                             \
-    if (!try_result_##number.ok()) [[unlikely]]                            \
-      return ::slipway::Error(std::move(try_result_##number).error());     \
-    std::move(try_result_##number).value();                                \
+#define SLIPWAY_TRY_NUMBERED(expression, number)                       \
+  ({                                                                   \
+    auto&& try_result_##number = (expression);                         \
+    if (!try_result_##number.ok()) [[unlikely]]                        \
+      return ::slipway::Error(std::move(try_result_##number).error()); \
+    std::move(try_result_##number).value();                            \
   })
 
 }  // namespace slipway

@@ -12,6 +12,7 @@ void Secret::wipe() {
 
 }  // namespace slipway
 
-fmt::format_context::iterator fmt::formatter<slipway::Secret>::format(const slipway::Secret&, fmt::format_context& context) const {
+fmt::format_context::iterator fmt::formatter<slipway::Secret>::format(const slipway::Secret&,
+                                                                      fmt::format_context& context) const {
   return fmt::format_to(context.out(), "***");
 }

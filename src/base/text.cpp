@@ -90,8 +90,7 @@ std::string human_size(unsigned long long bytes) {
 }
 
 std::string shell_quote(const std::vector<std::string>& arguments) {
-  static constexpr std::string_view plain =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=@%+,";
+  static constexpr std::string_view plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_./:=@%+,";
   std::string line;
   for (const std::string& argument : arguments) {
     if (!line.empty()) line += ' ';

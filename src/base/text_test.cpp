@@ -23,8 +23,8 @@ TEST(Text, KnowsUtf8) {
       {"é€🚢", "é€🚢"},
       {"\xff", "\xef\xbf\xbd"},
       {"a\xc3", "a\xef\xbf\xbd"},
-      {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},          // overlong
-      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},  // surrogate
+      {"\xc0\x80", "\xef\xbf\xbd\xef\xbf\xbd"},                                  // overlong
+      {"\xed\xa0\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},                  // surrogate
       {"\xf4\x90\x80\x80", "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd"},  // above U+10FFFF
   };
   for (const Case& c : cases) {
@@ -39,8 +39,9 @@ TEST(Text, SizesAreForPeople) {
     unsigned long long bytes;
     const char* text;
   };
-  for (const Case& c : {Case{0, "0 B"}, Case{999, "999 B"}, Case{1000, "1.0 kB"}, Case{9'949, "9.9 kB"}, Case{9'950, "10 kB"},
-                        Case{999'499, "999 kB"}, Case{999'500, "1.0 MB"}, Case{139'000'000, "139 MB"}, Case{1'500'000'000, "1.5 GB"}}) {
+  for (const Case& c :
+       {Case{0, "0 B"}, Case{999, "999 B"}, Case{1000, "1.0 kB"}, Case{9'949, "9.9 kB"}, Case{9'950, "10 kB"},
+        Case{999'499, "999 kB"}, Case{999'500, "1.0 MB"}, Case{139'000'000, "139 MB"}, Case{1'500'000'000, "1.5 GB"}}) {
     EXPECT_EQ(human_size(c.bytes), c.text);
   }
 }

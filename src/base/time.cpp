@@ -29,9 +29,9 @@ std::string to_rfc3339(WallTime time) {
   const auto day = floor<days>(time);
   const year_month_day date(day);
   const hh_mm_ss clock(time - day);
-  std::string text = fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()),
-                                 static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()), clock.hours().count(),
-                                 clock.minutes().count(), clock.seconds().count());
+  std::string text =
+      fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}", static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+                  static_cast<unsigned>(date.day()), clock.hours().count(), clock.minutes().count(), clock.seconds().count());
   if (clock.subseconds().count() != 0) text += fmt::format(".{:03}", clock.subseconds().count());
   return text + 'Z';
 }
@@ -44,7 +44,8 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
       !take_char(text, ":") || !take_number(text, 2, minute) || !take_char(text, ":") || !take_number(text, 2, second)) {
     return wrong;
   }
-  const year_month_day date(year(year_number), month(static_cast<unsigned>(month_number)), day(static_cast<unsigned>(day_number)));
+  const year_month_day date(year(year_number), month(static_cast<unsigned>(month_number)),
+                            day(static_cast<unsigned>(day_number)));
   if (!date.ok() || hour > 23 || minute > 59 || second > 60) return wrong;
   int thousandths = 0;
   if (take_char(text, ".")) {

@@ -11,7 +11,7 @@ namespace slipway {
 
 using Milliseconds = std::chrono::milliseconds;
 using Seconds = std::chrono::seconds;
-using WallTime = std::chrono::sys_time<Milliseconds>;            // since 1970, UTC
+using WallTime = std::chrono::sys_time<Milliseconds>;                                 // since 1970, UTC
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Milliseconds>;  // for deadlines and durations
 
 // "2026-11-21T09:30:00.125Z" (RFC 3339); without the fraction when it is zero.

@@ -31,9 +31,7 @@ class Event {
   int line() const { return static_cast<int>(event_.start_mark.line) + 1; }
   int column() const { return static_cast<int>(event_.start_mark.column) + 1; }
 
-  std::string_view scalar() const {
-    return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length};
-  }
+  std::string_view scalar() const { return {reinterpret_cast<const char*>(event_.data.scalar.value), event_.data.scalar.length}; }
   bool is_plain() const { return event_.data.scalar.plain_implicit && event_.data.scalar.style == YAML_PLAIN_SCALAR_STYLE; }
   std::string tag() const {
     switch (type()) {
@@ -159,9 +157,10 @@ class Composer {
       return Json(std::move(bytes).value());
     }
     auto resolved = yaml::resolve_plain(text);
-    const bool fits = resolved && ((tag == YAML_NULL_TAG && resolved->is_null()) || (tag == YAML_BOOL_TAG && resolved->is_bool()) ||
-                                   (tag == YAML_INT_TAG && (resolved->is_int64() || resolved->is_uint64())) ||
-                                   (tag == YAML_FLOAT_TAG && resolved->is_number()));
+    const bool fits =
+        resolved && ((tag == YAML_NULL_TAG && resolved->is_null()) || (tag == YAML_BOOL_TAG && resolved->is_bool()) ||
+                     (tag == YAML_INT_TAG && (resolved->is_int64() || resolved->is_uint64())) ||
+                     (tag == YAML_FLOAT_TAG && resolved->is_number()));
     if (!fits) return fail(event, fmt::format("'{}' cannot be read as {}", text, tag));
     if (tag == YAML_FLOAT_TAG) return Json(resolved->to_number<double>());
     return std::move(*resolved);
@@ -187,7 +186,8 @@ class Composer {
     for (;;) {
       Event event = TRY(next());
       if (event.type() == YAML_MAPPING_END_EVENT) break;
-      if (event.type() != YAML_SCALAR_EVENT) return fail(event, "a key must be a single value, not a list, a mapping or an alias");
+      if (event.type() != YAML_SCALAR_EVENT)
+        return fail(event, "a key must be a single value, not a list, a mapping or an alias");
       const bool merge = event.is_plain() && event.scalar() == "<<";
       std::string key(event.scalar());
       Event value_event = TRY(next());
@@ -232,7 +232,9 @@ class Composer {
     return Ok{};
   }
 
-  Error unknown_tag(const Event& event, const std::string& tag) const { return fail(event, fmt::format("tag {} is not known", tag)); }
+  Error unknown_tag(const Event& event, const std::string& tag) const {
+    return fail(event, fmt::format("tag {} is not known", tag));
+  }
 
   std::string_view name_;
   yaml_parser_t parser_{};

@@ -52,7 +52,9 @@ TEST(ParseYaml, ReadsScalarsAsGoDoes) {
       {"a: |\n  x\n  y\n", R"({"a":"x\ny\n"})"},
       {"a: >-\n  x\n  y\n", R"({"a":"x y"})"},
       {"a: 1\r\nb: 2\r\n", R"({"a":1,"b":2})"},
-      {"\xef\xbb\xbf" "a: 1", R"({"a":1})"},
+      {"\xef\xbb\xbf"
+       "a: 1",
+       R"({"a":1})"},
       {"base: &b {x: 1, y: 2}\nuse:\n  <<: *b\n  y: 3\n", R"({"base":{"x":1,"y":2},"use":{"y":3,"x":1}})"},
       {"a: &a {x: 1}\nb: &b {x: 2, y: 2}\nc: {<<: [*a, *b]}", R"({"a":{"x":1},"b":{"x":2,"y":2},"c":{"x":1,"y":2}})"},
   };
@@ -122,16 +124,17 @@ TEST(ParseYamlDocuments, LeavesEmptyOnesOut) {
 }
 
 TEST(EmitYaml, LooksLikeGo) {
-  Json value = {{"apiVersion", "v1"},
-                {"data", {{"mode", "0777"}, {"yes", "yes"}, {"empty", ""}, {"version", "1.20"}, {"sha", "1e3"}, {"date", "2026-11-21"}}},
-                {"count", 3},
-                {"items", {{{"name", "a: b"}}, "- x", "  lead", "it's"}},
-                {"none", JsonArray()},
-                {"object", JsonObject()},
-                {"null", nullptr},
-                {"script", "#!/bin/bash\necho hi\n"},
-                {"tail", "no newline\nat the end"},
-                {"tab", "a\tb"}};
+  Json value = {
+      {"apiVersion", "v1"},
+      {"data", {{"mode", "0777"}, {"yes", "yes"}, {"empty", ""}, {"version", "1.20"}, {"sha", "1e3"}, {"date", "2026-11-21"}}},
+      {"count", 3},
+      {"items", {{{"name", "a: b"}}, "- x", "  lead", "it's"}},
+      {"none", JsonArray()},
+      {"object", JsonObject()},
+      {"null", nullptr},
+      {"script", "#!/bin/bash\necho hi\n"},
+      {"tail", "no newline\nat the end"},
+      {"tab", "a\tb"}};
   EXPECT_EQ(emit_yaml(value), R"(apiVersion: v1
 data:
   mode: "0777"

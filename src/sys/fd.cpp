@@ -1,8 +1,8 @@
 #include "sys/fd.h"
 
+#include <unistd.h>
 #include <cerrno>
 #include <cstring>
-#include <unistd.h>
 
 namespace slipway::sys {
 

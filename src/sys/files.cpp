@@ -2,16 +2,16 @@
 
 #include "sys/fd.h"
 
+#include <dirent.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <dirent.h>
-#include <fcntl.h>
-#include <ftw.h>
 #include <memory>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace slipway::sys {
 

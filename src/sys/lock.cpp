@@ -3,10 +3,10 @@
 #include "base/text.h"
 #include "sys/files.h"
 
-#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
+#include <cerrno>
 
 namespace slipway::sys {
 

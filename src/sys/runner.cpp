@@ -4,10 +4,6 @@
 #include "base/text.h"
 #include "sys/fd.h"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -15,6 +11,10 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
 
 extern "C" {  // glibc 2.36 forgets it in this header
 #include <sys/pidfd.h>
@@ -139,8 +139,8 @@ class Child {
     std::vector<std::string> argv = command.argv;
     std::vector<std::string> environment = merged_environment(command.environment);
     Pipe failure = TRY(Pipe::make());
-    const ChildPlan plan{pointers(argv), pointers(environment), command.directory.c_str(), in.get(),
-                         out.write.get(), err.write.get(),      failure.write.get(),       ::getpid()};
+    const ChildPlan plan{pointers(argv),  pointers(environment), command.directory.c_str(), in.get(),
+                         out.write.get(), err.write.get(),       failure.write.get(),       ::getpid()};
     const pid_t pid = ::fork();
     if (pid < 0) return system_error("starting " + command.argv[0]);
     if (pid == 0) become(plan);
@@ -155,8 +155,9 @@ class Child {
       got = ::read(failure.read.get(), &reason, sizeof reason);
     } while (got < 0 && errno == EINTR);
     if (got == sizeof reason) {
-      return system_error(reason == ENOENT && !command.directory.empty() ? fmt::format("starting {} in {}", argv[0], command.directory)
-                                                                         : "starting " + argv[0],
+      return system_error(reason == ENOENT && !command.directory.empty()
+                              ? fmt::format("starting {} in {}", argv[0], command.directory)
+                              : "starting " + argv[0],
                           reason);
     }
     child.pidfd_ = Fd(::pidfd_open(pid, 0));
@@ -214,7 +215,8 @@ Result<Fd> input_file(std::string_view input) {
 class StopSignal {
  public:
   explicit StopSignal(std::stop_token stop)
-      : fd_(::eventfd(0, EFD_CLOEXEC)), callback_(std::move(stop), std::function<void()>([this] { ::eventfd_write(fd_.get(), 1); })) {}
+      : fd_(::eventfd(0, EFD_CLOEXEC)),
+        callback_(std::move(stop), std::function<void()>([this] { ::eventfd_write(fd_.get(), 1); })) {}
   int fd() const { return fd_.get(); }
 
  private:

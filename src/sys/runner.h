@@ -16,13 +16,13 @@ namespace slipway::sys {
 enum class Stream { out, err };
 
 struct Command {
-  std::vector<std::string> argv;         // the program is looked for in PATH when it has no slash
-  std::vector<std::string> environment{};  // "NAME=value", over our own
-  std::string directory{};                 // where it runs; ours when empty
-  std::string input{};                     // its standard input
-  Milliseconds limit{0};                   // after that long it is ended; 0: no limit
-  Milliseconds grace{5'000};               // between TERM and KILL
-  std::uint64_t output_limit = 16u << 20;  // of each stream is kept; what is above is read and dropped
+  std::vector<std::string> argv;                                 // the program is looked for in PATH when it has no slash
+  std::vector<std::string> environment{};                        // "NAME=value", over our own
+  std::string directory{};                                       // where it runs; ours when empty
+  std::string input{};                                           // its standard input
+  Milliseconds limit{0};                                         // after that long it is ended; 0: no limit
+  Milliseconds grace{5'000};                                     // between TERM and KILL
+  std::uint64_t output_limit = 16u << 20;                        // of each stream is kept; what is above is read and dropped
   std::function<void(Stream, std::string_view line)> on_line{};  // each line as it comes, on the caller's thread
 };
 

@@ -6,11 +6,11 @@
 
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <poll.h>
 #include <sys/syscall.h>
-#include <thread>
 #include <unistd.h>
+#include <csignal>
+#include <thread>
 
 namespace slipway::sys {
 namespace {
@@ -71,7 +71,8 @@ TEST_F(RunnerTest, EndsAtItsLimitByTermThenByKill) {
   const SteadyTime start = test_.clock.steady();
   EXPECT_EQ(run(polite).error().message(), "sleep: ended after 50 ms, its limit");
   EXPECT_LT(test_.clock.steady() - start, Seconds(4)) << "TERM was enough";
-  Command stubborn{.argv = {"sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"}, .limit = Milliseconds(50), .grace = Milliseconds(100)};
+  Command stubborn{
+      .argv = {"sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"}, .limit = Milliseconds(50), .grace = Milliseconds(100)};
   EXPECT_EQ(run(stubborn).error().code(), Code::timeout);
 }
 
@@ -100,7 +101,8 @@ TEST_F(RunnerTest, ManyAtOnce) {
   std::atomic<int> good = 0;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
-      for (int k = 0; k < 10; ++k) good += RealRunner().run(test_.context(), {.argv = {"echo", std::to_string(i)}}).value().out == fmt::format("{}\n", i);
+      for (int k = 0; k < 10; ++k)
+        good += RealRunner().run(test_.context(), {.argv = {"echo", std::to_string(i)}}).value().out == fmt::format("{}\n", i);
     });
   }
   threads.clear();

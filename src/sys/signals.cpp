@@ -1,7 +1,7 @@
 #include "sys/signals.h"
 
-#include <csignal>
 #include <unistd.h>
+#include <csignal>
 
 namespace slipway::sys {
 

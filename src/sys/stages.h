@@ -18,10 +18,10 @@
 namespace slipway::sys {
 
 struct Stage {
-  std::string name;                  // also of the marker file: lower case, digits, dashes
-  std::vector<std::string> needs{};  // stages that must be done before; a stage that does not apply counts as done
+  std::string name;                             // also of the marker file: lower case, digits, dashes
+  std::vector<std::string> needs{};             // stages that must be done before; a stage that does not apply counts as done
   std::function<Result<>(const Context&)> run;  // must reach the same end when it was killed half-way and starts again
-  bool applies = true;               // whether this run of the procedure has the stage at all
+  bool applies = true;                          // whether this run of the procedure has the stage at all
 };
 
 // What is wrong with a list of stages: names twice or of other characters, needs that nobody provides, circles. Pure.

@@ -9,12 +9,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <algorithm>
 #include <csignal>
 #include <map>
 #include <random>
-#include <sys/wait.h>
-#include <unistd.h>
 
 namespace slipway::sys {
 namespace {
@@ -33,11 +33,16 @@ TEST(CheckStages, FindsEveryProblem) {
   };
   const Case cases[] = {
       {{{.name = "a", .needs = {}, .run = nothing()}, {.name = "b", .needs = {"a"}, .run = nothing()}}, ""},
-      {{{.name = "A/b", .needs = {}, .run = nothing()}, {.name = "c", .needs = {"x"}, .run = nothing()}, {.name = "c", .needs = {}, .run = nothing()}},
+      {{{.name = "A/b", .needs = {}, .run = nothing()},
+        {.name = "c", .needs = {"x"}, .run = nothing()},
+        {.name = "c", .needs = {}, .run = nothing()}},
        "error: A/b: a stage's name has lower-case letters, digits and dashes only\n"
        "error: c: two stages have this name\n"
        "error: c: needs 'x', which is no stage\n"},
-      {{{.name = "a", .needs = {"c"}, .run = nothing()}, {.name = "b", .needs = {"a"}, .run = nothing()}, {.name = "c", .needs = {"b"}, .run = nothing()}, {.name = "d", .needs = {}, .run = nothing()}},
+      {{{.name = "a", .needs = {"c"}, .run = nothing()},
+        {.name = "b", .needs = {"a"}, .run = nothing()},
+        {.name = "c", .needs = {"b"}, .run = nothing()},
+        {.name = "d", .needs = {}, .run = nothing()}},
        "error: a: stages that need each other: a, b, c\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check_stages(c.stages).to_text(), c.text);
@@ -54,15 +59,19 @@ TEST(RunStages, FollowsNeedsAndRunsTheRestAtOnce) {
     EXPECT_TRUE(first_done);
     ++started;
     both_started.notify();
-    return wait_for(context, "the other", Seconds(30), [&]() -> Result<Look> { return started == 2 ? Look::done() : Look::not_yet("alone"); },
-                    &both_started);
+    return wait_for(
+        context, "the other", Seconds(30), [&]() -> Result<Look> { return started == 2 ? Look::done() : Look::not_yet("alone"); },
+        &both_started);
   };
-  Result<> result = run_stages(test.context(), files, "/run",
-                               {{.name = "d", .needs = {"b", "c"}, .run = [&](const Context&) -> Result<> { return started == 2 ? Result<>(Ok{}) : error(Code::internal, "too early"); }},
-                                {.name = "b", .needs = {"a"}, .run = meet},
-                                {.name = "c", .needs = {"a"}, .run = meet},
-                                {.name = "a", .needs = {}, .run = [&](const Context&) -> Result<> { return first_done = true, Ok{}; }},
-                                {.name = "e", .needs = {"d"}, .run = nothing(), .applies = false}});
+  Result<> result = run_stages(
+      test.context(), files, "/run",
+      {{.name = "d",
+        .needs = {"b", "c"},
+        .run = [&](const Context&) -> Result<> { return started == 2 ? Result<>(Ok{}) : error(Code::internal, "too early"); }},
+       {.name = "b", .needs = {"a"}, .run = meet},
+       {.name = "c", .needs = {"a"}, .run = meet},
+       {.name = "a", .needs = {}, .run = [&](const Context&) -> Result<> { return first_done = true, Ok{}; }},
+       {.name = "e", .needs = {"d"}, .run = nothing(), .applies = false}});
   ASSERT_TRUE(result.ok()) << result.error().message();
   EXPECT_EQ(files.list("/run").value(), (std::vector<std::string>{"a.done", "b.done", "c.done", "d.done"}));
 }
@@ -84,7 +93,11 @@ TEST(RunStages, AFailureStopsTheOthersAndIsNamed) {
   MemoryFiles files;
   Result<> result = run_stages(
       test.context(), files, "/run",
-      {{.name = "waits", .needs = {}, .run = [](const Context& c) -> Result<> { return pause(c, Seconds(60)) ? Result<>(Ok{}) : error(Code::cancelled, "stopped"); }},
+      {{.name = "waits",
+        .needs = {},
+        .run = [](const Context& c) -> Result<> {
+          return pause(c, Seconds(60)) ? Result<>(Ok{}) : error(Code::cancelled, "stopped");
+        }},
        {.name = "fails", .needs = {}, .run = [](const Context&) -> Result<> { return error(Code::denied, "not allowed"); }},
        {.name = "never", .needs = {"fails"}, .run = nothing()}});
   EXPECT_EQ(result.error().message(), "stage fails: not allowed");
@@ -106,7 +119,8 @@ TEST(RunStages, ResumesAfterKills) {
     std::vector<Stage> stages;
     for (int i = 0; i < 10; ++i) {
       const std::string name = fmt::format("s{}", i);
-      stages.push_back({.name = name, .needs = i < 3 ? std::vector<std::string>{} : std::vector{fmt::format("s{}", i - 3)},
+      stages.push_back({.name = name,
+                        .needs = i < 3 ? std::vector<std::string>{} : std::vector{fmt::format("s{}", i - 3)},
                         .run = [&files, &log, name, work](const Context&) -> Result<> {
                           ::usleep(work);
                           return files.append(log, name + "\n", 0644);

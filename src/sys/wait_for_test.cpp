@@ -16,9 +16,8 @@ using testing_support::TestContext;
 TEST(WaitFor, SaysWhatWasMissingAtTheEnd) {
   TestContext test;
   int looks = 0;
-  Result<> result = wait_for(test.context(), "three etcd voters", Seconds(60), [&]() -> Result<Look> {
-    return Look::not_yet("{} of 3 vote", ++looks > 5 ? 2 : 1);
-  });
+  Result<> result = wait_for(test.context(), "three etcd voters", Seconds(60),
+                             [&]() -> Result<Look> { return Look::not_yet("{} of 3 vote", ++looks > 5 ? 2 : 1); });
   EXPECT_EQ(result.error().code(), Code::timeout);
   EXPECT_EQ(result.error().message(), "waiting for three etcd voters: gave up after 1 min 0 s: 2 of 3 vote");
   EXPECT_EQ(test.clock.elapsed(), Seconds(60)) << "the last look is made when the time is over";
@@ -46,9 +45,9 @@ TEST(WaitFor, LooksAtOnceWhenWoken) {
     wakeup.notify();
   });
   const SteadyTime start = test.clock.steady();
-  EXPECT_TRUE(wait_for(
-                  test.context(), "it", Seconds(60), [&]() -> Result<Look> { return ready ? Look::done() : Look::not_yet("no"); },
-                  &wakeup, {Seconds(30), Seconds(30)})
+  EXPECT_TRUE(wait_for(test.context(), "it", Seconds(60),
+                       [&]() -> Result<Look> { return ready ? Look::done() : Look::not_yet("no"); }, &wakeup,
+                       {Seconds(30), Seconds(30)})
                   .ok());
   EXPECT_LT(test.clock.steady() - start, Seconds(20));
 }

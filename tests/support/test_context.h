@@ -14,9 +14,7 @@ template <class ClockType>
 class TestContextWith {
  public:
   TestContextWith() {
-    events_.add_sink([this](const sys::Event& event) {
-      journal_.with_lock([&](auto& journal) { journal.push_back(event); });
-    });
+    events_.add_sink([this](const sys::Event& event) { journal_.with_lock([&](auto& journal) { journal.push_back(event); }); });
   }
 
   sys::Context context() { return {clock, log_, events_, stop.get_token()}; }
@@ -25,7 +23,8 @@ class TestContextWith {
   std::vector<std::string> told() const {
     return journal_.with_lock([](const auto& journal) {
       std::vector<std::string> lines;
-      for (const sys::Event& event : journal) lines.push_back(fmt::format("{} {} {}", event.kind, event.name, to_string(event.phase)));
+      for (const sys::Event& event : journal)
+        lines.push_back(fmt::format("{} {} {}", event.kind, event.name, to_string(event.phase)));
       return lines;
     });
   }
@@ -48,7 +47,7 @@ class TestContextWith {
   sys::Events events_{clock, "test"};
 };
 
-using TestContext = TestContextWith<FakeClock>;               // time is virtual
-using RealTimeContext = TestContextWith<sys::RealClock>;      // for what really takes time: processes, sockets
+using TestContext = TestContextWith<FakeClock>;           // time is virtual
+using RealTimeContext = TestContextWith<sys::RealClock>;  // for what really takes time: processes, sockets
 
 }  // namespace slipway::testing_support

@@ -1,0 +1,36 @@
+# The few commands of this project; each installs what it needs first. `make help` lists them.
+
+build := $(CURDIR)/build
+programs := $(build)/cpp/release/bin
+release := $(build)/release
+
+.PHONY: programs payload demo demo-destroy test bench fuzz packages help
+.DEFAULT_GOAL := programs
+
+programs: packages ## the C++ programs, optimized, in build/cpp/release/bin
+	@tools/build release slipway slipway-operator
+
+payload: programs ## Kubernetes, etcd and the rest from source, the images and the release, in build/release
+	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
+
+demo: payload ## builds the embedded release and shows what is in it
+	$(programs)/slipway release info $(release)
+
+demo-destroy: ## removes what the demo made; programs and caches stay
+	rm -rf $(release)
+
+test: payload ## every test, with the costs of each part at the end
+	@tools/test
+
+bench: payload ## figures and ratios (docs/benchmarks.md)
+	@tools/build release bench
+	@tests/bench/run
+
+fuzz: packages ## each fuzz target for a minute; SECONDS_EACH=600 for longer
+	@tools/fuzz $(or $(SECONDS_EACH),60)
+
+packages: ## the Debian packages in packages.txt
+	@tools/install-packages packages.txt
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
