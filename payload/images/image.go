@@ -74,6 +74,7 @@ func (i *images) config(image *Image, labels map[string]string) *v1.ConfigFile {
 		RootFS:       v1.RootFS{Type: "layers"},
 		Config:       v1.Config{Entrypoint: image.Entrypoint, Labels: map[string]string{descriptionKey: image.Description}},
 	}
+	maps.Copy(config.Config.Labels, image.Labels)
 	maps.Copy(config.Config.Labels, labels)
 	environment := map[string]string{}
 	maps.Copy(environment, i.table.Environment)

@@ -85,7 +85,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		"--components c --crds d --inputs i --output o --version 1 --version-of k": "NAME=VERSION",
 		"--components c --crds d --inputs i --output o --version 1 more":           `unexpected argument "more"`,
 	} {
-		if _, err := parseOptions(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := parseBuild(strings.Fields(args)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error is %v, want %s", args, err, want)
 		}
 	}

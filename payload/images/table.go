@@ -42,6 +42,7 @@ type Image struct {
 	Entrypoint  []string          `yaml:"entrypoint"`
 	Environment map[string]string `yaml:"environment"`
 	Versions    []string          `yaml:"versions"` // names of --version-of, for the label io.openshift.build.versions
+	Labels      map[string]string `yaml:"labels"`
 	Description string            `yaml:"description"`
 	Files       map[string]string `yaml:"files"` // release only: more files of its manifests layer, as in Layer
 }

@@ -51,7 +51,7 @@ def crd_paths():
 
 
 def program_names():
-    return sorted(set(re.findall(r": (bin/[a-z-]+)", TABLE.read_text())))
+    return sorted(set(re.findall(r": ((?:bin|lib)/[\w./-]+)", TABLE.read_text())))
 
 
 def noise(name, size):
@@ -63,15 +63,15 @@ def write(path, data):
     path.write_bytes(data)
 
 
-def make_debian(directory):
+def make_root(directory, *programs):
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as tar:
-        for name in ["./usr/bin/bash", "./usr/sbin/keepalived", "./usr/sbin/haproxy"]:
+        for name in programs:
             member = tarfile.TarInfo(name)
             member.size, member.mode = 1000, 0o755
             tar.addfile(member, io.BytesIO(noise(name, 1000)))
-    write(directory / "debian/root.tar", data.getvalue())
-    write(directory / "debian/packages.txt", b"bash=1\nhaproxy=2\n")
+    write(directory / "root.tar", data.getvalue())
+    write(directory / "packages.txt", b"bash=1\nhaproxy=2\n")
 
 
 def make_inputs(directory, size=20_000):
@@ -80,13 +80,14 @@ def make_inputs(directory, size=20_000):
         write(directory / name, noise(name, size))
     for name in crd_paths():
         write(directory / name, f"# stand-in for {name}\n".encode())
-    make_debian(directory)
+    make_root(directory / "debian", "./usr/bin/bash", "./usr/sbin/keepalived", "./usr/sbin/haproxy")
+    make_root(directory / "os", "usr/sbin/init")
     return directory
 
 
 def start(inputs, output, table=TABLE, crds=CRDS, **options):
     arguments = [TOOL, "build", "--components", table, "--crds", crds, "--output", output,
-                 "--version", VERSION, "--version-of", "kubernetes=1.36.3"]
+                 "--version", VERSION, "--version-of", "kubernetes=1.36.3", "--version-of", f"machine-os={VERSION}"]
     for directory in inputs if isinstance(inputs, list) else [inputs]:
         arguments += ["--inputs", directory]
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
@@ -177,9 +178,11 @@ def test_same_inputs_same_bytes(tmp_path):
 
 
 def real_inputs(tmp_path):
-    """What the build directory has; stand-ins for what it lacks."""
+    """What the build directory has; stand-ins for what it lacks, and for the machine OS: a tar like the debian layer, and
+    more to compress than everything else together."""
     stand_ins = make_inputs(tmp_path / "stand-ins")
-    return [BUILD / "payload"] + ([openshift_api()] if openshift_api() else []) + [stand_ins]
+    make_root(tmp_path / "first/os", "usr/sbin/init")
+    return [tmp_path / "first", BUILD / "payload"] + ([openshift_api()] if openshift_api() else []) + [stand_ins]
 
 
 def openshift_api():
@@ -289,6 +292,25 @@ def test_release_image_names_every_image(layout, tmp_path):
     assert [re.sub(r".*_01_|\.crd.*", "", name) for name in own] == ["clusteroperators", "clusterversions-Default"]
     carried = [name for name in files if name.endswith(".crd.yaml")]
     assert len(carried) == len(crd_paths())
+
+
+def test_programs_of_the_release_image_run_in_it(tmp_path):
+    """The C++ program was built on another distribution than the one in the image."""
+    need(f"{BUILD}/release (make payload)", (BUILD / "release/index.json").exists())
+    need("root, for chroot", os.geteuid() == 0)
+    images = read_release(BUILD / "release")
+    for layer in images["release"][1]["layers"]:
+        subprocess.run(["tar", "-xzf", blob(BUILD / "release", layer["digest"]), "-C", tmp_path], check=True)
+
+    def inside(*command):
+        return subprocess.run(["chroot", tmp_path, *command], capture_output=True, text=True)
+
+    answer = inside("/usr/bin/cluster-version-operator", "image", "etcd")
+    assert answer.stdout == f"{REPOSITORY}@{images['etcd'][0]['digest']}", answer.stderr
+    unknown = inside("/usr/bin/cluster-version-operator", "image", "etdc")
+    assert unknown.returncode == 1 and "etcd" in unknown.stderr
+    for program in ["keepalived", "haproxy", "nft", "iptables", "conntrack"]:
+        assert inside(program, "-v" if program != "conntrack" else "-V").returncode == 0, program
 
 
 def test_layers_are_shared(layout):

@@ -1,0 +1,59 @@
+#include "cli/release_source.h"
+
+#include "base/text.h"
+#include "release/oci_layout.h"
+
+namespace slipway::cli {
+
+namespace {
+
+const std::string release_argument = "IMAGE|DIR";
+
+}  // namespace
+
+Option release_positional() {
+  return {.name = release_argument,
+          .value = "",
+          .help = "the release: an image reference, or a folder with an OCI image layout",
+          .required = true};
+}
+
+std::vector<Option> registry_option_rows() {
+  return {
+      {.name = "--registry-config",
+       .value = "FILE",
+       .help = "logins for registries: a pull secret or a container tool's config.json"},
+      {.name = "--ca-file", .value = "FILE", .help = "PEM certificates to trust for registries instead of the system's"},
+      {.name = "--plain-http", .value = "HOST[:PORT][,...]", .help = "registries to talk to without TLS"},
+  };
+}
+
+Result<release::RegistryOptions> registry_options(const Environment& environment, const Arguments& arguments) {
+  release::RegistryOptions options;
+  if (const std::string& file = arguments["--registry-config"]; !file.empty()) {
+    const Secret text(TRY(environment.files.read(file).context("reading logins for registries")));
+    options.credentials = TRY(release::Credentials::parse(text.reveal(), file));
+  }
+  options.ca_file = arguments["--ca-file"];
+  if (arguments.has("--plain-http")) {
+    for (std::string_view host : split(arguments["--plain-http"], ',')) options.plain_http.push_back(to_lower(trim(host)));
+  }
+  return options;
+}
+
+Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments) {
+  const std::string& name = arguments[release_argument];
+  const std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
+  if (info && info->kind == sys::FileKind::directory) {
+    auto layout = std::make_unique<release::OciLayout>(TRY(release::OciLayout::open(environment.files, name)));
+    // A layout looks at the tag only; the rest stands for "nowhere else".
+    return ReleaseSource{std::move(layout), {.registry = "layout.invalid", .repository = "release", .tag = "release"}};
+  }
+  Result<release::Reference> reference = release::parse_reference(name);
+  if (!reference.ok())
+    return error(Code::invalid, "there is no folder '{}', and as an image: {}", name, reference.error().message());
+  auto client = std::make_unique<release::RegistryClient>(environment.http, TRY(registry_options(environment, arguments)));
+  return ReleaseSource{std::move(client), std::move(reference).value()};
+}
+
+}  // namespace slipway::cli

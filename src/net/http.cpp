@@ -1,0 +1,15 @@
+#include "net/http.h"
+
+#include "base/text.h"
+
+namespace slipway::net {
+
+std::optional<std::string_view> Answer::header(std::string_view name) const {
+  const std::string wanted = to_lower(name);
+  for (const Header& header : headers) {
+    if (to_lower(header.name) == wanted) return header.value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipway::net

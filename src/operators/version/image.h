@@ -1,0 +1,18 @@
+// `cluster-version-operator image NAME`: what a release image answers when bootkube asks which image a component has
+// (operators 2.9).
+#pragma once
+
+#include "base/result.h"
+#include "sys/files.h"
+
+#include <string>
+#include <string_view>
+
+namespace slipway::operators {
+
+// The pull spec of a component, as /release-manifests/image-references under `root` has it.
+//
+//   errors  not_found: no such component, naming similar ones; those of release::parse_release
+Result<std::string> image_of_component(sys::Files& files, const std::string& root, std::string_view component);
+
+}  // namespace slipway::operators

@@ -1,0 +1,48 @@
+// Blobs in files: read and written in pieces, since they may be larger than memory should be.
+#pragma once
+
+#include "base/result.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace slipway::release {
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// Errors of both classes have the path and the system's words. Threads: one at a time.
+class BlobReader {
+ public:
+  static Result<BlobReader> open(const std::string& path);
+
+  // Fills the buffer; returns how much, 0 at the end.
+  Result<std::size_t> read(char* buffer, std::size_t size);
+
+ private:
+  BlobReader(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+class BlobWriter {
+ public:
+  // A new file.
+  static Result<BlobWriter> create(const std::string& path);
+
+  Result<> write(std::string_view piece);
+  Result<> finish();  // once; what was written can be read after it
+
+ private:
+  BlobWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
+
+  std::string path_;
+  std::unique_ptr<std::FILE, CloseFile> file_;
+};
+
+}  // namespace slipway::release

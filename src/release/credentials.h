@@ -1,0 +1,32 @@
+// Credentials for registries, from a pull secret or a docker config.json: {"auths": {"host[/path]": {"auth": "base64"}}}.
+#pragma once
+
+#include "base/result.h"
+#include "base/secret.h"
+#include "release/reference.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slipway::release {
+
+struct Login {
+  std::string user;
+  Secret password;
+};
+
+class Credentials {
+ public:
+  // errors: invalid: every problem with its place; the content never shows in a message
+  static Result<Credentials> parse(std::string_view text, std::string_view name);
+
+  // The login whose key is the longest prefix of registry/repository, at a path boundary.
+  std::optional<Login> find(const Reference& repository) const;
+
+ private:
+  std::map<std::string, Login> logins_;
+};
+
+}  // namespace slipway::release

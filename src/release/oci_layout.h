@@ -1,0 +1,36 @@
+// OCI image layouts: a folder with oci-layout, index.json and blobs/sha256/. `make payload` writes the embedded release as one.
+#pragma once
+
+#include "base/result.h"
+#include "release/image_source.h"
+#include "sys/files.h"
+
+#include <string>
+
+namespace slipway::release {
+
+// An image of the layout is found by the digest of a reference, else by its tag, which is the annotation
+// org.opencontainers.image.ref.name; registry and repository of the reference are not looked at.
+class OciLayout final : public ImageSource {
+ public:
+  // `files` must outlive the layout. Blobs are read in pieces and past `files`, from the disk.
+  // errors: not_found, invalid: the folder is no layout, with what is missing
+  static Result<OciLayout> open(sys::Files& files, std::string folder);
+
+  std::string describe(const Reference&) const override { return folder_; }
+  Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) override;
+  Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob, const net::Sink& sink) override;
+
+ private:
+  OciLayout(sys::Files& files, std::string folder, ImageIndex index)
+      : files_(&files), folder_(std::move(folder)), index_(std::move(index)) {}
+
+  std::string blob_path(const Digest& digest) const;
+  Result<Digest> find_digest(const Reference& reference) const;
+
+  sys::Files* files_;
+  std::string folder_;
+  ImageIndex index_;
+};
+
+}  // namespace slipway::release

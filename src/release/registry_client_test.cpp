@@ -1,0 +1,418 @@
+#include "release/registry_client.h"
+
+#include "base/digest.h"
+#include "net/curl_http.h"
+#include "support/fake_registry.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::release {
+namespace {
+
+using testing_support::FakeRegistry;
+using testing_support::HttpImposter;
+using testing_support::SampleRelease;
+using testing_support::TestContext;
+using Seen = HttpImposter::Seen;
+using Reply = HttpImposter::Reply;
+
+Credentials login(const std::string& host, const std::string& user_and_password) {
+  return Credentials::parse(fmt::format(R"({{"auths":{{"{}":{{"auth":"{}"}}}}}})", host, base64_encode(user_and_password)),
+                            "test")
+      .value();
+}
+
+// A registry with the sample release, and a client. Time is virtual: pauses between tries take none.
+struct World {
+  explicit World(RegistryOptions options = {}) : client(http, std::move(options)) { registry.fill(sample); }
+
+  Reference image(const std::string& tag = "0.1.0") const { return {registry.host(), "slipway/release", tag}; }
+  Reference image_by(const std::string& digest) const {
+    return {registry.host(), "slipway/release", "", Digest::parse(digest).value()};
+  }
+  Descriptor blob(const std::string& digest) const {
+    return {"t", Digest::parse(digest).value(), sample.blobs.at(digest).size()};
+  }
+  Result<std::string> read(const std::string& digest) {
+    return blob_text(test.context(), client, image(), blob(digest), 1u << 20);
+  }
+  std::string manifest_error() { return client.manifest(test.context(), image()).error().message(); }
+  std::string manifest_line() const { return "GET /v2/slipway/release/manifests/0.1.0"; }
+
+  SampleRelease sample;
+  FakeRegistry registry;
+  net::CurlHttp http;
+  TestContext test;
+  RegistryClient client;
+};
+
+TEST(RegistryClient, ReadsByTagAndDigest) {
+  World s;
+  auto by_tag = s.client.manifest(s.test.context(), s.image());
+  ASSERT_TRUE(by_tag.ok()) << by_tag.error().message();
+  EXPECT_EQ(by_tag->digest.text(), s.sample.release);
+  EXPECT_EQ(by_tag->media_type, SampleRelease::manifest_type);
+  EXPECT_EQ(s.client.manifest(s.test.context(), s.image_by(s.sample.etcd))->bytes, s.sample.blobs.at(s.sample.etcd));
+  EXPECT_TRUE(s.read(s.sample.shared_layer).value() == s.sample.blobs.at(s.sample.shared_layer));
+  EXPECT_TRUE(s.client.has_blob(s.test.context(), s.image(), s.blob(s.sample.shared_layer)).value());
+  EXPECT_FALSE(s.client.has_blob(s.test.context(), s.image(), {"t", Digest::of("?"), 1}).value());
+  const Digest release = Digest::parse(s.sample.release).value();
+  EXPECT_TRUE(s.client.has_manifest(s.test.context(), s.image(), release).value());
+  EXPECT_FALSE(s.client.has_manifest(s.test.context(), s.image(), Digest::of("?")).value());
+  EXPECT_FALSE(s.client.has_manifest(s.test.context(), s.image("none"), release).value());
+}
+
+TEST(RegistryClient, ExplainsAnswers) {
+  struct Case {
+    const char* name;
+    Reply reply;
+    Code code;
+    std::string message;
+  };
+  const std::string host = "registry HOST";
+  const Case cases[] = {
+      {"no such image", {.status = 404}, Code::not_found, host + " has no image HOST/slipway/release:0.1.0"},
+      {"forbidden",
+       {.status = 403, .body = R"({"errors":[{"code":"DENIED","message":"not you"}]})"},
+       Code::denied,
+       host + " refuses access to repository slipway/release: not you (no login for it is known)"},
+      {"basic without login",
+       {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}},
+       Code::denied,
+       host + " refuses access to repository slipway/release (no login for it is known)"},
+      {"no challenge",
+       {.status = 401},
+       Code::denied,
+       host + " refuses access to repository slipway/release (no login for it is known)"},
+      {"overloaded", {.status = 503, .body = "<html>"}, Code::unavailable, host + " answered 503"},
+      {"bad request",
+       {.status = 400, .body = R"({"errors":[{"code":"NAME_INVALID"},{"message":"m"}]})"},
+       Code::invalid,
+       host + " answered 400: NAME_INVALID; m"},
+      {"redirects in circles",
+       {.status = 307, .headers = {"Location: /again"}},
+       Code::invalid,
+       "registry 127.0.0.1 redirects more than 5 times"},
+      {"no location",
+       {.status = 302, .headers = {"Location: ftp://x/"}},
+       Code::invalid,
+       "redirect of registry 127.0.0.1: URL 'ftp://x/': only http and https are understood"},
+      {"too large", {.body = std::string(9'000'000, ' ')}, Code::invalid, host + ": HOST: the answer is larger than 8.4 MB"},
+  };
+  for (const Case& c : cases) {
+    World s;
+    s.registry.spoil = [&](const Seen&, Reply& reply) { reply = c.reply; };
+    auto manifest = s.client.manifest(s.test.context(), s.image());
+    ASSERT_FALSE(manifest.ok()) << c.name;
+    std::string message = manifest.error().message();
+    for (std::size_t at; (at = message.find(s.registry.host())) != std::string::npos;)
+      message.replace(at, s.registry.host().size(), "HOST");
+    EXPECT_EQ(message, c.message) << c.name;
+    EXPECT_EQ(manifest.error().code(), c.code) << c.name;
+  }
+}
+
+TEST(RegistryClient, TriesAgainWhatMayPass) {
+  struct Case {
+    const char* name;
+    Reply reply;
+    Milliseconds pauses;  // between the first and the last of four tries
+  };
+  const Case cases[] = {
+      {"500", {.status = 500}, Milliseconds(250 + 500 + 1000)},
+      {"429 with Retry-After", {.status = 429, .headers = {"Retry-After: 7"}}, Milliseconds(3 * 7000)},
+      {"Retry-After of a day", {.status = 503, .headers = {"Retry-After: 86400"}}, Milliseconds(3 * 60'000)},
+      {"connection lost", {.body = std::string(100, 'x'), .cut_after = 10}, Milliseconds(250 + 500 + 1000)},
+  };
+  for (const Case& c : cases) {
+    World s;
+    s.registry.spoil = [&](const Seen&, Reply& reply) {
+      if (s.registry.server.journal().size() < 4) reply = c.reply;
+    };
+    auto manifest = s.client.manifest(s.test.context(), s.image());
+    ASSERT_TRUE(manifest.ok()) << c.name << ": " << manifest.error().message();
+    EXPECT_EQ(s.registry.server.journal().size(), 4u) << c.name;
+    EXPECT_EQ(s.test.clock.elapsed(), c.pauses) << c.name;
+  }
+}
+
+TEST(RegistryClient, GivesUpOnTheDead) {
+  World s;
+  const int port = testing_support::unused_port();
+  auto manifest = s.client.manifest(s.test.context(), {fmt::format("127.0.0.1:{}", port), "a", "b"});
+  ASSERT_FALSE(manifest.ok());
+  EXPECT_EQ(manifest.error().code(), Code::unavailable);
+  EXPECT_EQ(manifest.error().message(),
+            fmt::format("registry 127.0.0.1:{0}: 127.0.0.1:{0}: cannot connect: Connection refused", port));
+  EXPECT_EQ(s.test.clock.elapsed(), Milliseconds(250 + 500 + 1000));
+}
+
+TEST(RegistryClient, StopsWhenToldTo) {
+  World s;
+  s.registry.spoil = [&](const Seen&, Reply& reply) {
+    reply.status = 500;
+    s.test.stop.request_stop();
+  };
+  auto manifest = s.client.manifest(s.test.context(), s.image());
+  ASSERT_FALSE(manifest.ok());
+  EXPECT_EQ(manifest.error().code(), Code::cancelled);
+  EXPECT_EQ(s.registry.server.journal().size(), 1u);
+}
+
+TEST(RegistryClient, TrustsDigestsOnly) {
+  World s;
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.method != "GET") return;
+    reply.headers.push_back("Docker-Content-Digest: " + s.sample.etcd);
+    reply.body[reply.body.size() / 2] ^= 1;
+  };
+  auto manifest = s.client.manifest(s.test.context(), s.image_by(s.sample.etcd));
+  ASSERT_FALSE(manifest.ok());
+  EXPECT_EQ(manifest.error().code(), Code::invalid);
+  EXPECT_TRUE(manifest.error().message().starts_with(
+      fmt::format("registry {} answered with other content than {}: its digest is sha256:", s.registry.host(),
+                  to_string(s.image_by(s.sample.etcd)))));
+  auto blob = s.read(s.sample.shared_layer);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.error().code(), Code::invalid);
+  EXPECT_TRUE(blob.error().message().starts_with(
+      fmt::format("registry {}: what should be blob {} has the digest sha256:", s.registry.host(), s.sample.shared_layer)));
+}
+
+TEST(RegistryClient, TakesDownloadsUpWhereTheyBroke) {
+  for (const bool honours_range : {true, false}) {
+    World s;
+    s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+      if (!honours_range) reply = {.body = s.sample.blobs.at(s.sample.shared_layer)};
+      reply.cut_after = honours_range ? 30'000 : 30'000 * s.registry.server.journal().size();
+      EXPECT_EQ(seen.header("range").empty(), s.registry.server.journal().size() == 1);
+    };
+    auto blob = s.read(s.sample.shared_layer);
+    ASSERT_TRUE(blob.ok()) << blob.error().message();
+    EXPECT_TRUE(blob.value() == s.sample.blobs.at(s.sample.shared_layer));
+    EXPECT_EQ(s.registry.server.journal().size(), (s.sample.blobs.at(s.sample.shared_layer).size() + 29'999) / 30'000)
+        << honours_range;
+  }
+}
+
+TEST(RegistryClient, GivesUpOnDownloadsWithoutProgress) {
+  World s;
+  s.registry.spoil = [&](const Seen&, Reply& reply) { reply.cut_after = s.registry.server.journal().size() == 1 ? 1000 : 0; };
+  auto blob = s.read(s.sample.shared_layer);
+  ASSERT_FALSE(blob.ok());
+  EXPECT_EQ(blob.error().code(), Code::unavailable);
+  const std::size_t size = s.sample.blobs.at(s.sample.shared_layer).size();
+  EXPECT_EQ(blob.error().message(),
+            fmt::format("registry {0}: {0}: transfer closed with {1} bytes remaining to read", s.registry.host(), size - 1000));
+  EXPECT_EQ(s.registry.server.journal().size(), 4u);
+}
+
+TEST(RegistryClient, RefusesBlobsOfAnotherSizeOrPart) {
+  World s;
+  const std::string blob = s.sample.blobs.at(s.sample.shared_layer);
+  struct Case {
+    const char* name;
+    Reply reply;
+    std::string message;
+  };
+  const Case cases[] = {
+      {"short",
+       {.body = blob.substr(1)},
+       fmt::format("the server has {} bytes of blob {}, {} are needed", blob.size() - 1, s.sample.shared_layer, blob.size())},
+      {"long",
+       {.body = blob + "x"},
+       fmt::format("the server has {} bytes of blob {}, {} are needed", blob.size() + 1, s.sample.shared_layer, blob.size())},
+      {"other part",
+       {.status = 206, .headers = {"Content-Range: bytes 5-9/100"}, .body = "12345"},
+       fmt::format("the server sent another part of blob {} than it was asked for", s.sample.shared_layer)},
+  };
+  for (const Case& c : cases) {
+    s.registry.spoil = [&](const Seen&, Reply& reply) { reply = c.reply; };
+    auto read = s.read(s.sample.shared_layer);
+    ASSERT_FALSE(read.ok()) << c.name;
+    EXPECT_EQ(read.error().message(), fmt::format("registry {}: {}", s.registry.host(), c.message));
+    EXPECT_EQ(read.error().code(), Code::invalid);
+  }
+}
+
+TEST(RegistryClient, ReturnsTheSinksErrorAtOnce) {
+  World s;
+  auto full = [](std::string_view) -> Result<> { return error(Code::unavailable, "no space left"); };
+  Result<> result = s.client.blob(s.test.context(), s.image(), s.blob(s.sample.shared_layer), full);
+  ASSERT_FALSE(result.ok());
+  EXPECT_TRUE(result.error().message().ends_with("no space left")) << result.error().message();
+  EXPECT_EQ(s.registry.server.journal().size(), 1u);
+}
+
+TEST(RegistryClient, FollowsRedirectsWithoutTakingTheLoginAlong) {
+  FakeRegistry storage;
+  World s;
+  storage.fill(s.sample);
+  RegistryClient client(s.http, {.credentials = login(s.registry.host(), "u:p")});
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.header("authorization").empty())
+      reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}};
+    else
+      reply = {.status = 307, .headers = {"Location: " + to_string(storage.server.url("/v2/x/blobs/" + s.sample.shared_layer))}};
+  };
+  auto blob = blob_text(s.test.context(), client, s.image(), s.blob(s.sample.shared_layer), 1u << 20);
+  ASSERT_TRUE(blob.ok()) << blob.error().message();
+  EXPECT_EQ(s.registry.server.journal().back().header("authorization"), "Basic " + base64_encode("u:p"));
+  ASSERT_EQ(storage.server.journal().size(), 1u);
+  EXPECT_EQ(storage.server.journal()[0].header("authorization"), "");
+
+  storage.spoil = [](const Seen&, Reply& reply) {
+    reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"give me\""}};
+  };
+  auto refused = blob_text(s.test.context(), client, s.image(), s.blob(s.sample.shared_layer), 1u << 20);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().message(), fmt::format("registry 127.0.0.1 sent us to {}, which refuses access", storage.host()));
+  EXPECT_EQ(storage.server.journal().size(), 2u);
+}
+
+TEST(RegistryClient, RemembersABasicLogin) {
+  World s;
+  RegistryClient client(s.http, {.credentials = login(s.registry.host() + "/slipway", "user:p:w")});
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.header("authorization") != "Basic " + base64_encode("user:p:w")) {
+      reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}};
+    }
+  };
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(client.manifest(s.test.context(), s.image()).ok());
+  EXPECT_EQ(s.registry.server.journal().size(), 3u);
+
+  RegistryClient wrong(s.http, {.credentials = login(s.registry.host(), "user:wrong")});
+  EXPECT_EQ(wrong.manifest(s.test.context(), s.image()).error().message(),
+            fmt::format("registry {} refuses access to repository slipway/release (the login of user 'user' does not allow it)",
+                        s.registry.host()));
+}
+
+TEST(RegistryClient, FetchesATokenForEachScope) {
+  World s;
+  HttpImposter tokens([&](const Seen& seen) -> Reply {
+    if (seen.header("authorization") != "Basic " + base64_encode("u:p")) return {.status = 401};
+    return {.body = fmt::format(R"({{"access_token":"{}"}})", seen.target.find("push") != std::string::npos ? "w" : "r")};
+  });
+  RegistryClient client(s.http, {.credentials = login(s.registry.host(), "u:p")});
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    const bool writes = seen.method == "PUT";
+    if (seen.header("authorization") == (writes ? "Bearer w" : "Bearer r") || seen.header("authorization") == "Bearer w") return;
+    reply = {
+        .status = 401,
+        .headers = {fmt::format("WWW-Authenticate: Bearer realm=\"{}\",service=\"a, b\",scope=\"repository:slipway/release:{}\"",
+                                to_string(tokens.url("/token?x=y")), writes ? "pull,push" : "pull")}};
+  };
+  for (int i = 0; i < 2; ++i) ASSERT_TRUE(client.manifest(s.test.context(), s.image()).ok());
+  auto pushed = client.push_manifest(s.test.context(), s.image("new"), client.manifest(s.test.context(), s.image()).value());
+  ASSERT_TRUE(pushed.ok()) << pushed.error().message();
+  EXPECT_EQ(tokens.lines(),
+            (std::vector<std::string>{"GET /token?x=y&service=a%2C%20b&scope=repository%3Aslipway%2Frelease%3Apull",
+                                      "GET /token?x=y&service=a%2C%20b&scope=repository%3Aslipway%2Frelease%3Apull%2Cpush"}));
+  // The token server's own refusal.
+  RegistryClient nobody(s.http, {});
+  EXPECT_EQ(
+      nobody.manifest(s.test.context(), s.image()).error().message(),
+      fmt::format("registry {} refuses access to repository slipway/release (no login for it is known)", s.registry.host()));
+}
+
+TEST(RegistryClient, ExplainsTokenServers) {
+  World s;
+  std::string body;
+  int status = 200;
+  HttpImposter tokens([&](const Seen&) { return Reply{.status = status, .body = body}; });
+  s.registry.spoil = [&](const Seen&, Reply& reply) {
+    reply = {.status = 401, .headers = {fmt::format("WWW-Authenticate: Bearer realm=\"{}\"", to_string(tokens.url("/t")))}};
+  };
+  const std::string start = fmt::format("token for registry {}: {} answered ", s.registry.host(), tokens.host());
+  for (const char* secret : {"{\"token\": 7}", "secret", ""}) {
+    body = secret;
+    EXPECT_EQ(s.manifest_error(), start + "without one") << secret;
+  }
+  status = 500;
+  EXPECT_EQ(s.manifest_error(), start + "500");
+  s.registry.spoil = [](const Seen&, Reply& reply) {
+    reply = {.status = 401, .headers = {"WWW-Authenticate: Bearer service=x"}};
+  };
+  EXPECT_EQ(s.manifest_error(),
+            fmt::format("token server of registry {}: URL '': it does not start with http:// or https://", s.registry.host()));
+}
+
+TEST(RegistryClient, AsksMirrorsFirst) {
+  World s;
+  const std::string there = s.registry.host() + "/slipway/release";
+  const std::string dead = fmt::format("127.0.0.1:{}/x", testing_support::unused_port());
+  const Mirror mirror{"registry.slipway.invalid/slipway", {dead, s.registry.host() + "/slipway"}};
+  RegistryClient client(s.http, {.mirrors = {mirror}});
+  Reference named{"registry.slipway.invalid", "slipway/release", "", Digest::parse(s.sample.etcd).value()};
+  auto found = client.manifest(s.test.context(), named);
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  auto blob = blob_text(s.test.context(), client, named, s.blob(s.sample.shared_layer), 1u << 20);
+  EXPECT_TRUE(blob.ok()) << blob.error().message();
+
+  named.digest = Digest::of("nobody has it");
+  auto missing = client.manifest(s.test.context(), named);
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code(), Code::unavailable);
+  EXPECT_EQ(missing.error().message(),
+            fmt::format("none of 2 places has {0}: {1}/release: registry {2}: {2}: cannot connect: Connection refused; "
+                        "{3}: registry {4} has no image {3}@{0}",
+                        named.digest->text(), dead, dead.substr(0, dead.find('/')), there, s.registry.host()));
+  EXPECT_EQ(client.manifest(s.test.context(), {"registry.slipway.invalid", "slipway/release", "0.1.0"}).error().message(),
+            "registry.slipway.invalid is a name for mirrors only, and no mirror is configured for "
+            "registry.slipway.invalid/slipway/release");
+}
+
+TEST(RegistryClient, PushesBlobsAndCancelsWhatFails) {
+  World s;
+  const std::string content = "some bytes";
+  const Descriptor blob{"t", Digest::of(content), content.size()};
+  int opened = 0;
+  auto open = [&]() -> Result<RegistryClient::Reader> {
+    ++opened;
+    return RegistryClient::Reader([&content, at = std::size_t(0)](char* buffer, std::size_t size) mutable -> Result<std::size_t> {
+      const std::size_t got = content.copy(buffer, size, at);
+      return at += got, got;
+    });
+  };
+  auto push = [&] { return s.client.push_blob(s.test.context(), s.image(), blob, open); };
+  ASSERT_TRUE(push().ok());
+  EXPECT_EQ(s.registry.state().blobs.at(blob.digest.text()), content);
+  const std::string digest = net::percent_encode(blob.digest.text());
+  EXPECT_EQ(s.registry.server.lines(), (std::vector<std::string>{"POST /v2/slipway/release/blobs/uploads/",
+                                                                 "PUT /v2/uploads/1?state=a%2Fb&digest=" + digest}));
+
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.method == "PUT") reply = {.status = 400, .body = R"({"errors":[{"message":"digest did not match"}]})"};
+  };
+  EXPECT_EQ(push().error().message(), fmt::format("pushing blob {}: registry {} answered 400: digest did not match",
+                                                  blob.digest.text(), s.registry.host()));
+  EXPECT_EQ(s.registry.server.lines().back(), "DELETE /v2/uploads/1?state=a%2Fb");
+
+  opened = 0;
+  s.registry.server.forget();
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.method == "PUT" && opened == 1) reply = {.status = 503};
+  };
+  ASSERT_TRUE(push().ok());
+  EXPECT_EQ(opened, 2);
+  EXPECT_EQ(s.registry.server.journal().size(), 5u);  // POST PUT DELETE POST PUT
+}
+
+TEST(RegistryClient, LooksWhetherAManifestArrived) {
+  World s;
+  const RawManifest manifest = s.client.manifest(s.test.context(), s.image_by(s.sample.etcd)).value();
+  ASSERT_TRUE(s.client.push_manifest(s.test.context(), s.image("new"), manifest).ok());
+  EXPECT_EQ(s.registry.state().manifests.at("new"), manifest.bytes);
+  EXPECT_EQ(s.registry.state().types.at("new"), SampleRelease::manifest_type);
+  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    if (seen.method == "GET") reply.body = s.sample.blobs.at(s.sample.dns);
+  };
+  auto lost = s.client.push_manifest(s.test.context(), s.image("new"), manifest);
+  ASSERT_FALSE(lost.ok());
+  EXPECT_EQ(lost.error().message(), fmt::format("pushing {}: it is now {} instead of {}; somebody else pushed it too",
+                                                to_string(s.image("new")), s.sample.dns, s.sample.etcd));
+}
+
+}  // namespace
+}  // namespace slipway::release
