@@ -7,7 +7,9 @@
 #include <yaml.h>
 
 #include <charconv>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <utility>
 
 namespace slipway {
@@ -259,6 +261,37 @@ std::string_view take_step(std::string_view& path) {
   return step;
 }
 
+// Value of four hexadecimal digits after "\\u" at the start of the text; nothing when that is not what stands there.
+std::optional<std::uint32_t> escaped_unit(std::string_view text) {
+  std::uint32_t unit = 0;
+  if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return std::nullopt;
+  auto [end, ec] = std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
+  return ec == std::errc() && end == text.data() + 6 ? std::optional(unit) : std::nullopt;
+}
+
+// JSON writes characters beyond U+FFFF as two escapes, which YAML does not know: here they become the character itself.
+std::string join_surrogates(std::string_view json) {
+  std::string text;
+  while (!json.empty()) {
+    const std::optional<std::uint32_t> high = escaped_unit(json);
+    const std::optional<std::uint32_t> low = high ? escaped_unit(json.substr(6)) : std::nullopt;
+    if (low && *high >= 0xd800 && *high < 0xdc00 && *low >= 0xdc00 && *low < 0xe000) {
+      const std::uint32_t character = 0x10000 + ((*high - 0xd800) << 10) + (*low - 0xdc00);
+      text += static_cast<char>(0xf0 | character >> 18);
+      for (int shift : {12, 6, 0}) text += static_cast<char>(0x80 | (character >> shift & 0x3f));
+      json.remove_prefix(12);
+    } else {
+      // An escaped backslash is two characters, so that what follows it is no escape.
+      const std::size_t taken = json.starts_with("\\\\") ? 2 : 1;
+      text.append(json.substr(0, taken));
+      json.remove_prefix(taken);
+    }
+  }
+  return text;
+}
+
+bool looks_like_json(std::string_view text) { return trim(text).starts_with('{') || trim(text).starts_with('['); }
+
 }  // namespace
 
 Place YamlDocument::place_of(std::string_view field) const {
@@ -290,6 +323,8 @@ Place YamlDocument::place_of(std::string_view field) const {
 Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, std::string_view name) {
   // libyaml takes a text with a byte order mark as its encoding says; ours is always UTF-8.
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+  std::string joined;
+  if (looks_like_json(text) && text.find("\\u") != std::string_view::npos) text = joined = join_surrogates(text);
   std::vector<YamlDocument> all = TRY(Composer(text, name).documents());
   std::erase_if(all, [](const YamlDocument& document) { return document.value.is_null(); });
   return all;

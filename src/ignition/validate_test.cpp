@@ -1,0 +1,76 @@
+#include "ignition/validate.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::ignition {
+namespace {
+
+// tests/component/ignition/cases has a case for every rule, judged by Ignition's own validator and with the exact text of the
+// findings. Here is what a judge cannot see.
+
+TEST(ValidateConfig, SaysEverythingAtOnceWithPlaces) {
+  const auto read = read_config(R"({
+  "ignition": {"version": "3.2.0"},
+  "storage": {"files": [
+    {"path": "etc/a", "mode": 4096},
+    {"path": "/b", "overwrite": true, "colour": 1}
+  ]}
+})",
+                                "a.ign");
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().message(),
+            "a.ign:4:6: error: storage.files[0].path: 'etc/a' is not an absolute path ('/etc/a'?)\n"
+            "a.ign:4:23: error: storage.files[0].mode: 4096 is not between 0 and 4095 (JSON has decimal numbers: 0644 is 420)\n"
+            "a.ign:5:20: error: storage.files[1].overwrite: there is no contents.source to overwrite with (\"data:,\" is "
+            "the empty file)\n"
+            "a.ign:5:39: warning: storage.files[1].colour: this key is not known and has no effect");
+}
+
+TEST(ValidateConfig, ReturnsWarningsWithTheConfig) {
+  const auto read =
+      read_config(R"({"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/a", "mode": 2541}]}})", "f");
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(read->findings.to_text(),
+            "f:1:73: warning: storage.files[0].mode: setuid, setgid or sticky came with spec 3.4.0, this config says 3.2.0 "
+            "(set ignition.version to 3.4.0)\n");
+}
+
+TEST(ValidateConfig, FindsFieldsThatABuiltConfigCannotHave) {
+  Config config{.ignition = {.version = Version::v3_1}};
+  config.kernel_arguments.should_exist = {"a"};
+  EXPECT_EQ(validate(config, "spec.config").to_text(),
+            "error: spec.config.kernelArguments: this field came with spec 3.3.0, this config says 3.1.0 (set "
+            "ignition.version to 3.3.0)\n");
+}
+
+// Newer than the judge.
+TEST(ValidateConfig, KnowsSpec34And35) {
+  struct Case {
+    const char* luks;
+    const char* findings;
+  };
+  const Case cases[] = {
+      {R"({"name":"a","device":"/d","discard":true,"openOptions":["x"],"cex":{"enabled":true}})", ""},
+      {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:::bucket/key"}})", ""},
+      {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:us:1:accesspoint/point/key?versionId=1"}})", ""},
+      {R"({"name":"a","device":"/d","cex":{"enabled":true},"clevis":{"tpm2":true},"keyFile":{"source":"data:,k"}})",
+       "error: storage.luks[0].cex: cannot stand beside clevis\nerror: storage.luks[0].cex: cannot stand beside keyFile\n"},
+      {R"({"name":"a","device":"/d","clevis":{"tang":[{"url":"http://t","thumbprint":"x","advertisement":"{"}]}})",
+       "error: storage.luks[0].clevis.tang[0].advertisement: is not JSON: advertisement:1:2: the document ends too early\n"},
+      {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:ec2:::b/k"}})",
+       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn is 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
+      {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:us:1:accesspoint/point"}})",
+       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn is 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
+      {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:::b/k?versionId="}})",
+       "error: storage.luks[0].keyFile.source: cannot be fetched: versionId is empty\n"},
+  };
+  for (const Case& c : cases) {
+    const auto parsed = parse_text(fmt::format(R"({{"ignition":{{"version":"3.5.0"}},"storage":{{"luks":[{}]}}}})", c.luks), "f");
+    ASSERT_TRUE(parsed.ok());
+    EXPECT_EQ(parsed->findings.to_text(), "");
+    EXPECT_EQ(validate(parsed->config).to_text(), c.findings) << c.luks;
+  }
+}
+
+}  // namespace
+}  // namespace slipway::ignition
