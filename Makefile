@@ -13,11 +13,11 @@ programs: packages ## the C++ programs, optimized, in build/cpp/release/bin
 payload: programs ## Kubernetes, etcd and the rest from source, the images and the release, in build/release
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
 
-demo: payload ## builds the embedded release and shows what is in it
-	$(programs)/slipway release info $(release)
+demo: payload ## builds everything, shows the release, boots two machines, runs an API server on one, cleans up
+	@tools/demo $(programs) $(release)
 
-demo-destroy: ## removes what the demo made; programs and caches stay
-	rm -rf $(release)
+demo-destroy: ## removes the demo's machines, should any be left
+	@$(programs)/slipway machine destroy --all --cluster demo --state $(build)/machines
 
 test: payload ## every test, with the costs of each part at the end
 	@tools/test

@@ -23,7 +23,7 @@ function(layer_dependencies name result)
 endfunction()
 
 function(check_headers name)
-  file(GLOB headers RELATIVE ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
   foreach(header IN LISTS headers)
     string(REPLACE "/" "_" stem ${header})
     set(source ${CMAKE_BINARY_DIR}/headers/${stem}.cpp)

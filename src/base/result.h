@@ -99,7 +99,9 @@ class [[nodiscard]] Result {
 };
 
 // The value of an expression of type Result, or a return of its error from the enclosing function. May stand inside
-// another TRY: each has a variable of its own.
+// another TRY: each has a variable of its own. In a list of members or arguments only as the one thing that needs a
+// destructor: g++ 12 forgets to destroy what was already made when the return leaves in the middle
+// (tools/check_try.py finds the common forms).
 #define TRY(expression) SLIPWAY_TRY(expression, __COUNTER__)
 #define SLIPWAY_TRY(expression, number) SLIPWAY_TRY_NUMBERED(expression, number)
 #define SLIPWAY_TRY_NUMBERED(expression, number)                       \

@@ -1,4 +1,5 @@
 #include "cli/command.h"
+#include "cli/machine.h"
 #include "cli/release_commands.h"
 #include "cli/version.h"
 
@@ -6,6 +7,16 @@ namespace slipway::cli {
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
+      {.words = "machine", .summary = "Local machines: containers on this host that boot, reboot and update like real ones"},
+      machine_create_command(),
+      machine_start_command(),
+      machine_stop_command(),
+      machine_reboot_command(),
+      machine_list_command(),
+      machine_console_command(),
+      machine_shell_command(),
+      machine_destroy_command(),
+      machine_owner_command(),
       {.words = "release", .summary = "Releases: what is in them, copies of them"},
       release_info_command(),
       release_mirror_command(),

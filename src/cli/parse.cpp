@@ -65,8 +65,9 @@ void add_options(Leaf& leaf) {
     // CLI11 allows letters only in names of positionals and would show its own in messages: help gets ours, and whether a
     // required one is there is looked at by missing_positional.
     const std::string name = "positional" + std::to_string(leaf.app->get_options().size());
-    CLI::Option* added = positional.repeats ? leaf.app->add_option(name, leaf.lists[positional.name], positional.help)
-                                            : leaf.app->add_option(name, leaf.values[positional.name] = positional.fallback, positional.help);
+    CLI::Option* added = positional.repeats
+                             ? leaf.app->add_option(name, leaf.lists[positional.name], positional.help)
+                             : leaf.app->add_option(name, leaf.values[positional.name] = positional.fallback, positional.help);
     added->option_text(positional.name);
   }
   for (const Option& option : leaf.command->options) {
@@ -154,7 +155,8 @@ Parsed parse(std::string_view program, const std::vector<std::string>& argv, std
     if (!leaf.app->parsed() || !leaf.command->run) continue;
     if (const Option* missing = missing_positional(leaf)) return mistake(root, missing->name + " is required");
     for (const auto& [name, set] : leaf.switches) leaf.values[name] = set ? "true" : "";
-    return {Invocation{leaf.command, Arguments(std::move(leaf.values), std::move(leaf.lists)), log_levels.at(log_level), std::move(events_path)}};
+    return {Invocation{leaf.command, Arguments(std::move(leaf.values), std::move(leaf.lists)), log_levels.at(log_level),
+                       std::move(events_path)}};
   }
   return {{}, deepest(root).help(), 0};
 }

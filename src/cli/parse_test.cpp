@@ -65,10 +65,12 @@ TEST(Parse, SaysWhatIsWrongAndWhereHelpIs) {
   };
   const Case cases[] = {
       {{"release", "info"}, "error: IMAGE|DIR is required; see `slipway release info --help`\n"},
-      {{"release", "info", "x", "--output", "xml"}, "error: --output: xml not in {text,json}; see `slipway release info --help`\n"},
+      {{"release", "info", "x", "--output", "xml"},
+       "error: --output: xml not in {text,json}; see `slipway release info --help`\n"},
       {{"release", "mirror"}, "error: --to is required; see `slipway release mirror --help`\n"},
       {{"release", "inof"}, "error: The following argument was not expected: inof; see `slipway release --help`\n"},
-      {{"version", "--log-level", "loud"}, "error: --log-level: 'loud' is none of debug, info, warn, error; see `slipway version --help`\n"},
+      {{"version", "--log-level", "loud"},
+       "error: --log-level: 'loud' is none of debug, info, warn, error; see `slipway version --help`\n"},
   };
   for (const Case& c : cases) {
     Parsed parsed = parse_words(c.argv);
@@ -79,14 +81,16 @@ TEST(Parse, SaysWhatIsWrongAndWhereHelpIs) {
 }
 
 TEST(Parse, HelpAndGroupsSucceed) {
-  for (const std::vector<std::string>& argv : std::vector<std::vector<std::string>>{{}, {"--help"}, {"release"}, {"release", "info", "--help"}}) {
+  for (const std::vector<std::string>& argv :
+       std::vector<std::vector<std::string>>{{}, {"--help"}, {"release"}, {"release", "info", "--help"}}) {
     Parsed parsed = parse_words(argv);
     EXPECT_FALSE(parsed.invocation);
     EXPECT_EQ(parsed.status, 0);
     EXPECT_NE(parsed.text.find("Usage:"), std::string::npos) << parsed.text;
   }
   const std::string help = parse_words({"release", "info", "--help"}).text;
-  for (const char* part : {"Usage: slipway release info IMAGE|DIR [OPTIONS]", "--output", "text|json (default text)", "Show a release"}) {
+  for (const char* part :
+       {"Usage: slipway release info IMAGE|DIR [OPTIONS]", "--output", "text|json (default text)", "Show a release"}) {
     EXPECT_NE(help.find(part), std::string::npos) << part << " in\n" << help;
   }
 }

@@ -28,7 +28,8 @@ std::optional<std::string> describe(const sys::Event& event) {
       if (!bytes || !total) return std::nullopt;
       return fmt::format("{}: {}", line, share(*bytes, *total));
     }
-    case sys::Phase::finished: return fmt::format("{}: done in {}", line, human_duration(event.duration.value_or(Milliseconds(0))));
+    case sys::Phase::finished:
+      return fmt::format("{}: done in {}", line, human_duration(event.duration.value_or(Milliseconds(0))));
     case sys::Phase::failed: return fmt::format("{}: {}", line, event.error ? event.error->message() : "failed");
     case sys::Phase::skipped: {
       const Json* reason = event.fields.if_contains("reason");

@@ -28,9 +28,15 @@ struct Field {
   Member Struct::*member;
   FieldRules rules{};
 
-  constexpr Field since(Version version) const { return with([&](FieldRules& r) { r.since = version; }); }
-  constexpr Field concatenated() const { return with([](FieldRules& r) { r.concatenated = true; }); }
-  constexpr Field shares_keys() const { return with([](FieldRules& r) { r.shares_keys = true; }); }
+  constexpr Field since(Version version) const {
+    return with([&](FieldRules& r) { r.since = version; });
+  }
+  constexpr Field concatenated() const {
+    return with([](FieldRules& r) { r.concatenated = true; });
+  }
+  constexpr Field shares_keys() const {
+    return with([](FieldRules& r) { r.shares_keys = true; });
+  }
   constexpr Field compression_since(Version version) const {
     return with([&](FieldRules& r) { r.compression_since = version; });
   }
@@ -105,9 +111,7 @@ constexpr auto fields_of(Type<Group>) {
   return std::tuple{field("name", &Group::name), field("gid", &Group::gid), field("passwordHash", &Group::password_hash),
                     field("shouldExist", &Group::should_exist).since(Version::v3_2), field("system", &Group::system)};
 }
-constexpr auto fields_of(Type<Passwd>) {
-  return std::tuple{field("users", &Passwd::users), field("groups", &Passwd::groups)};
-}
+constexpr auto fields_of(Type<Passwd>) { return std::tuple{field("users", &Passwd::users), field("groups", &Passwd::groups)}; }
 constexpr auto fields_of(Type<Partition>) {
   return std::tuple{field("number", &Partition::number),
                     field("label", &Partition::label),
@@ -165,14 +169,17 @@ constexpr auto fields_of(Type<Filesystem>) {
 }
 constexpr auto fields_of(Type<Owner>) { return std::tuple{field("id", &Owner::id), field("name", &Owner::name)}; }
 constexpr auto fields_of(Type<File>) {
-  return std::tuple{field("path", &File::path),         field("overwrite", &File::overwrite),
-                    field("mode", &File::mode),         field("user", &File::user),
-                    field("group", &File::group),       field("contents", &File::contents),
+  return std::tuple{field("path", &File::path),
+                    field("overwrite", &File::overwrite),
+                    field("mode", &File::mode),
+                    field("user", &File::user),
+                    field("group", &File::group),
+                    field("contents", &File::contents),
                     field("append", &File::append).concatenated()};
 }
 constexpr auto fields_of(Type<Directory>) {
-  return std::tuple{field("path", &Directory::path), field("overwrite", &Directory::overwrite),
-                    field("mode", &Directory::mode), field("user", &Directory::user), field("group", &Directory::group)};
+  return std::tuple{field("path", &Directory::path), field("overwrite", &Directory::overwrite), field("mode", &Directory::mode),
+                    field("user", &Directory::user), field("group", &Directory::group)};
 }
 constexpr auto fields_of(Type<Link>) {
   return std::tuple{field("path", &Link::path), field("overwrite", &Link::overwrite), field("target", &Link::target),
@@ -187,9 +194,7 @@ constexpr auto fields_of(Type<Storage>) {
                     field("files", &Storage::files).shares_keys(),
                     field("links", &Storage::links).shares_keys()};
 }
-constexpr auto fields_of(Type<Dropin>) {
-  return std::tuple{field("name", &Dropin::name), field("contents", &Dropin::contents)};
-}
+constexpr auto fields_of(Type<Dropin>) { return std::tuple{field("name", &Dropin::name), field("contents", &Dropin::contents)}; }
 constexpr auto fields_of(Type<Unit>) {
   return std::tuple{field("name", &Unit::name), field("enabled", &Unit::enabled), field("mask", &Unit::mask),
                     field("contents", &Unit::contents), field("dropins", &Unit::dropins)};
@@ -197,12 +202,14 @@ constexpr auto fields_of(Type<Unit>) {
 constexpr auto fields_of(Type<Systemd>) { return std::tuple{field("units", &Systemd::units)}; }
 constexpr auto fields_of(Type<Config>) {
   return std::tuple{field("ignition", &Config::ignition),
-                    field("kernelArguments", &Config::kernel_arguments).since(Version::v3_3),
-                    field("passwd", &Config::passwd), field("storage", &Config::storage), field("systemd", &Config::systemd)};
+                    field("kernelArguments", &Config::kernel_arguments).since(Version::v3_3), field("passwd", &Config::passwd),
+                    field("storage", &Config::storage), field("systemd", &Config::systemd)};
 }
 
 template <class T>
-concept IsStruct = requires { fields_of(Type<T>{}); };
+concept IsStruct = requires {
+  fields_of(Type<T>{});
+};
 
 template <class T>
 inline constexpr bool is_list = false;

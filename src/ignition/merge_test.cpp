@@ -38,8 +38,9 @@ TEST(Merge, FollowsTheRulesOfTheSpec) {
       {"false and empty are values", R"("systemd":{"units":[{"name":"a.service","enabled":true,"contents":"[A]"}]})",
        R"("systemd":{"units":[{"name":"a.service","enabled":false,"contents":""}]})",
        R"("systemd":{"units":[{"name":"a.service","enabled":false,"contents":""}]})"},
-      {"structs merge member by member", R"("storage":{"files":[{"path":"/a","contents":{"source":"data:,a",)"
-      R"("compression":"gzip"}}]})",
+      {"structs merge member by member",
+       R"("storage":{"files":[{"path":"/a","contents":{"source":"data:,a",)"
+       R"("compression":"gzip"}}]})",
        R"("storage":{"files":[{"path":"/a","contents":{"source":"data:,b"}}]})",
        R"("storage":{"files":[{"path":"/a","contents":{"source":"data:,b","compression":"gzip"}}]})"},
       {"the parent's order, then the child's own", R"("storage":{"files":[{"path":"/b"},{"path":"/a"}]})",
@@ -64,7 +65,8 @@ TEST(Merge, FollowsTheRulesOfTheSpec) {
        R"("storage":{"raid":[{"name":"r","options":["a","a"]}],"luks":[{"name":"l","options":["a","a"],"openOptions":["a",)"
        R"("b"]}],"filesystems":[{"device":"/d","options":["a","a"],"mountOptions":["a","a"]}]})"},
       {"devices of an array are a set", R"("storage":{"raid":[{"name":"r","devices":["/a","/b"]}]})",
-       R"("storage":{"raid":[{"name":"r","devices":["/b","/c"]}]})", R"("storage":{"raid":[{"name":"r","devices":["/a",)"
+       R"("storage":{"raid":[{"name":"r","devices":["/b","/c"]}]})",
+       R"("storage":{"raid":[{"name":"r","devices":["/a",)"
        R"("/b","/c"]}]})"},
       {"Tang servers by URL", R"("storage":{"luks":[{"name":"l","clevis":{"tang":[{"url":"http://t","thumbprint":"a"}]}}]})",
        R"("storage":{"luks":[{"name":"l","clevis":{"tang":[{"url":"http://t","thumbprint":"b"},{"url":"http://u"}],)"
@@ -75,8 +77,9 @@ TEST(Merge, FollowsTheRulesOfTheSpec) {
        R"("passwd":{"users":[{"name":"core","sshAuthorizedKeys":["c","b"],"uid":7},{"name":"u"}],"groups":[{"name":"g"}]})",
        R"("passwd":{"users":[{"name":"core","sshAuthorizedKeys":["a","b","c"],"uid":7,"groups":["x"]},{"name":"u"}],)"
        R"("groups":[{"name":"g"}]})"},
-      {"drop-ins by name inside their unit", R"("systemd":{"units":[{"name":"a.service","dropins":[{"name":"x.conf",)"
-      R"("contents":"[A]"}]}]})",
+      {"drop-ins by name inside their unit",
+       R"("systemd":{"units":[{"name":"a.service","dropins":[{"name":"x.conf",)"
+       R"("contents":"[A]"}]}]})",
        R"("systemd":{"units":[{"name":"a.service","dropins":[{"name":"y.conf"},{"name":"x.conf","contents":"[B]"}]}]})",
        R"("systemd":{"units":[{"name":"a.service","dropins":[{"name":"x.conf","contents":"[B]"},{"name":"y.conf"}]}]})"},
       {"an argument moves to the child's list", R"("kernelArguments":{"shouldExist":["a","b"],"shouldNotExist":["c"]})",
@@ -110,8 +113,9 @@ TEST(Merge, OfValidConfigsMayBeInvalid) {
   const Config parent = with(R"("storage":{"files":[{"path":"/a","user":{"id":1}}]})");
   const Config child = with(R"("storage":{"files":[{"path":"/a","user":{"name":"core"}}]})");
   EXPECT_TRUE(validate(parent).empty() && validate(child).empty());
-  EXPECT_EQ(validate(merge(parent, child)).to_text(), "error: storage.files[0].user: has both an id and a name (keep one of "
-  "them)\n");
+  EXPECT_EQ(validate(merge(parent, child)).to_text(),
+            "error: storage.files[0].user: has both an id and a name (keep one of "
+            "them)\n");
 }
 
 TEST(Merge, IsNotAssociativeWhereAPathChangesItsKindAndBack) {

@@ -217,9 +217,8 @@ Findings located(const Findings& findings, const std::function<Place(std::string
 Findings located(const Findings& findings, std::string_view text, std::string_view name) {
   if (findings.empty()) return findings;
   const auto document = parse_yaml(text, name);
-  return located(findings, [&](std::string_view field) {
-    return document.ok() ? document->place_of(field) : Place{std::string(name)};
-  });
+  return located(findings,
+                 [&](std::string_view field) { return document.ok() ? document->place_of(field) : Place{std::string(name)}; });
 }
 
 Json to_json(const Config& config) { return Json(write_members(config)); }

@@ -45,9 +45,9 @@ TEST(ParseConfig, ReadsAndWritesEveryField) {
 }
 
 TEST(ParseConfig, WritesNothingThatIsNotThere) {
-  const auto parsed = parse_text(
-      R"({"storage":{"files":[{"contents":{},"path":"/a","mode":null}],"links":[]},"passwd":{},)"
-      R"("ignition":{"version":"3.0.0","security":{"tls":{}}}})", "f");
+  const auto parsed = parse_text(R"({"storage":{"files":[{"contents":{},"path":"/a","mode":null}],"links":[]},"passwd":{},)"
+                                 R"("ignition":{"version":"3.0.0","security":{"tls":{}}}})",
+                                 "f");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->findings.to_text(), "");
   EXPECT_EQ(emit_json(to_json(parsed->config), JsonStyle::compact),

@@ -51,7 +51,9 @@ class Validator {
     for (const Feature& feature : features_after(config_, config_.ignition.version)) {
       const std::string path = root_.empty() ? feature.field : root_ + "." + feature.field;
       findings_
-          .add({feature.in_older, {}, path,
+          .add({feature.in_older,
+                {},
+                path,
                 fmt::format("{} came with spec {}, this config says {}", feature.what, to_string(feature.since),
                             to_string(config_.ignition.version)),
                 ""})
@@ -467,9 +469,9 @@ class Validator {
   }
 
   void check(const Unit& unit, const std::string& path) {
-    static constexpr std::array<std::string_view, 12> suffixes = {".service", ".socket", ".device", ".mount",
-                                                                  ".automount", ".swap", ".target", ".path",
-                                                                  ".timer", ".snapshot", ".slice", ".scope"};
+    static constexpr std::array<std::string_view, 12> suffixes = {".service",   ".socket",   ".device", ".mount",
+                                                                  ".automount", ".swap",     ".target", ".path",
+                                                                  ".timer",     ".snapshot", ".slice",  ".scope"};
     if (check_file_name(path, unit.name) && !is_one_of(suffix_of(unit.name), suffixes)) {
       wrong(path, "name", "'{}' does not end like a unit", unit.name).hint("NAME.service for instance");
     }

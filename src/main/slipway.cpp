@@ -8,8 +8,8 @@
 #include "sys/runner.h"
 #include "sys/signals.h"
 
-#include <cstdio>
 #include <unistd.h>
+#include <cstdio>
 
 namespace {
 

@@ -41,8 +41,9 @@ class IgnitionMaker {
                   .groups = words(2),
                   .should_exist = flag()};
     });
-    config.passwd.groups =
-        some<Group>(2, [&](int i) { return Group{.name = "group-" + std::to_string(i), .gid = maybe<std::int64_t>({0, 7})}; });
+    config.passwd.groups = some<Group>(2, [&](int i) {
+      return Group{.name = "group-" + std::to_string(i), .gid = maybe<std::int64_t>({0, 7})};
+    });
     nodes(config.storage);
     disks(config.storage);
     config.systemd.units = some<Unit>(3, [&](int i) {
@@ -88,9 +89,8 @@ class IgnitionMaker {
   static ignition::Resource resource(std::string source, bool headers) {
     ignition::Resource resource{.source = std::move(source), .compression = maybe<std::string>({"", "gzip"})};
     if (headers) {
-      resource.http_headers = some<ignition::HttpHeader>(2, [](int i) {
-        return ignition::HttpHeader{.name = "X-" + std::to_string(i), .value = one_in(2) ? "a" : "b"};
-      });
+      resource.http_headers = some<ignition::HttpHeader>(
+          2, [](int i) { return ignition::HttpHeader{.name = "X-" + std::to_string(i), .value = one_in(2) ? "a" : "b"}; });
     }
     if (one_in(3)) resource.verification.hash = "sha256-" + std::string(64, one_in(2) ? 'a' : 'b');
     return resource;
@@ -134,7 +134,9 @@ class IgnitionMaker {
     using namespace ignition;
     if (!one_in(3)) return;
     storage.disks = some<Disk>(2, [](int i) {
-      return Disk{.device = "/dev/disk-" + std::to_string(i), .wipe_table = flag(), .partitions = some<Partition>(3, [](int k) {
+      return Disk{.device = "/dev/disk-" + std::to_string(i),
+                  .wipe_table = flag(),
+                  .partitions = some<Partition>(3, [](int k) {
                     if (k == 0) return Partition{.label = "first", .size_mib = maybe<std::int64_t>({0, 10})};
                     return Partition{.number = k, .resize = flag(), .wipe_partition_entry = flag()};
                   })};
@@ -147,8 +149,11 @@ class IgnitionMaker {
                         .mount_options = appended()};
     });
     storage.luks = some<Luks>(2, [&](int i) {
-      return Luks{.name = "luks-" + std::to_string(i), .device = one_in(2) ? "/dev/a" : "/dev/b", .options = appended(),
-                  .open_options = words(2), .discard = flag()};
+      return Luks{.name = "luks-" + std::to_string(i),
+                  .device = one_in(2) ? "/dev/a" : "/dev/b",
+                  .options = appended(),
+                  .open_options = words(2),
+                  .discard = flag()};
     });
   }
 

@@ -58,8 +58,17 @@ mount --bind /dev "$root/dev"
 mount -t proc proc "$root/proc"
 chroot "$root" systemd-tmpfiles --create --prefix=/var 2>&1
 cp "$CONFIG" "$root/run/config.ign"
+# Ignition wants SELinux to be configured. The image must not have that, or OSTree in the machine looks for a policy.
+selinux=$root/sysroot/etc/selinux
+mkdir -p "$selinux" "$root/run/bin"
+mount -t tmpfs -o mode=0755 tmpfs "$selinux"
+mkdir -p "$selinux/targeted/contexts/files"
+printf 'SELINUX=disabled\nSELINUXTYPE=targeted\n' >"$selinux/config"
+: >"$selinux/targeted/contexts/files/file_contexts"
+printf '#!/bin/sh\n' >"$root/run/bin/setfiles"
+chmod 755 "$root/run/bin/setfiles"
 for stage in fetch files; do
-    IGNITION_CONFIG_FILE=/run/config.ign chroot "$root" ignition -platform file -stage $stage -root /sysroot \
+    PATH=/run/bin:$PATH IGNITION_CONFIG_FILE=/run/config.ign chroot "$root" ignition -platform file -stage $stage -root /sysroot \
         -config-cache /run/ignition.json -log-to-stdout
 done
 """

@@ -1,0 +1,285 @@
+#include "cli/machine.h"
+
+#include "provider/local/client.h"
+#include "provider/local/owner.h"
+#include "provider/local/preflight.h"
+#include "provider/local/shell.h"
+
+#include "base/json.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+
+namespace slipway::cli {
+
+namespace {
+
+namespace local = provider::local;
+
+const std::string default_state = "/var/lib/slipway/local";
+const std::string default_os_repo = "build/payload/os/repo";
+const std::string default_images = "build/payload";
+
+Option cluster_option() {
+  return {.name = "--cluster", .value = "NAME", .help = "cluster of the machines", .fallback = "default"};
+}
+Option state_option() {
+  return {
+      .name = "--state", .value = "DIR", .help = "where local clusters lie (default $SLIPWAY_STATE, else " + default_state + ")"};
+}
+Option wait_option() { return {.name = "--wait", .value = "", .help = "until the machines have booted, or failed to"}; }
+Option some_machines(std::string help) { return {.name = "NAME...", .value = "NAME", .help = std::move(help), .repeats = true}; }
+Option one_machine() { return {.name = "NAME", .value = "NAME", .help = "the machine", .required = true}; }
+
+std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
+std::string state_folder(const Arguments& arguments) {
+  if (arguments.has("--state")) return absolute(arguments["--state"]);
+  const char* state = std::getenv("SLIPWAY_STATE");
+  return state && *state ? absolute(state) : default_state;
+}
+
+Result<local::ClusterChoice> choice_of(const Arguments& arguments) {
+  std::error_code failure;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) return error(Code::internal, "looking for my own program: {}", failure.message());
+  return local::ClusterChoice{state_folder(arguments), arguments["--cluster"], program.string()};
+}
+
+Result<> preflight(const Environment& environment, const std::string& state, const std::string& os_repo, int machines) {
+  const Findings findings = local::check(local::gather_facts(environment.files, state, os_repo), machines);
+  for (const Finding& finding : findings.all()) {
+    if (finding.severity == Severity::warning) environment.context.log.warn("{}; continuing", to_string(finding));
+  }
+  return findings.to_result().context("this host cannot run local machines yet");
+}
+
+Result<> create(const Environment& environment, const Arguments& arguments) {
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  const std::vector<std::string>& names = arguments.list("NAME...");
+  for (const std::string& name : names) TRY(local::check_name("machine", name));
+  std::vector<local::Forward> forwards;
+  for (const std::string& text : arguments.list("--forward")) forwards.push_back(TRY(local::parse_forward(text)));
+  local::Request request{.order = local::Order::create, .machines = names, .wait = arguments.has("--wait")};
+  if (arguments.has("--ignition")) {
+    request.ignition = TRY(environment.files.read(arguments["--ignition"]).context("reading the Ignition config"));
+    TRY(parse_json(*request.ignition, arguments["--ignition"]));
+  }
+  const std::string os_repo = absolute(arguments["--os-repo"]);
+  TRY(preflight(environment, choice.state, os_repo, static_cast<int>(names.size())));
+  const local::Images images = TRY(local::find_images(environment.files, absolute(arguments["--images"])));
+  if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
+    environment.context.log.warn(
+        "{} has no images, so machines of this cluster have none and no registry; make payload, or name another with --images",
+        absolute(arguments["--images"]));
+  }
+  TRY(local::ensure_cluster(environment.files, choice, {os_repo, images}, forwards));
+  TRY(local::ensure_owner(environment.context, environment.files, choice));
+  TRY(local::ask(environment.context, choice, request));
+  return Ok{};
+}
+
+Result<> order(const Environment& environment, const Arguments& arguments, local::Order what, bool wait) {
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  TRY(local::ask(environment.context, choice, {.order = what, .machines = arguments.list("NAME..."), .wait = wait}));
+  return Ok{};
+}
+
+Result<> start(const Environment& environment, const Arguments& arguments) {
+  TRY(local::ensure_owner(environment.context, environment.files, TRY(choice_of(arguments))));
+  return order(environment, arguments, local::Order::start, arguments.has("--wait"));
+}
+
+Result<> stop(const Environment& environment, const Arguments& arguments) {
+  const bool all = arguments.list("NAME...").empty();
+  const Result<> stopped = order(environment, arguments, all ? local::Order::end : local::Order::stop, true);
+  if (stopped.ok() || stopped.error().code() != Code::unavailable) return stopped;
+  // Without an owner everything is off; a cluster that is not there is a mistake all the same.
+  TRY(local::list_machines(environment.context, environment.files, TRY(choice_of(arguments))));
+  return Ok{};
+}
+
+Result<> reboot(const Environment& environment, const Arguments& arguments) {
+  return order(environment, arguments, local::Order::reboot, arguments.has("--wait"));
+}
+
+std::string table(const std::vector<local::MachineStatus>& machines) {
+  std::string text = fmt::format("{:<20} {:<16} {:<16} {:<6} {}\n", "NAME", "STATE", "ADDRESS", "BOOTS", "DEPLOYMENT");
+  for (const local::MachineStatus& machine : machines) {
+    const std::size_t dot = machine.deployment.find('.');
+    const std::string deployment =
+        dot == std::string::npos ? "" : machine.deployment.substr(0, 12) + machine.deployment.substr(dot);
+    text += fmt::format("{:<20} {:<16} {:<16} {:<6} {}\n", machine.name, to_string(machine.state), machine.address, machine.boots,
+                        deployment);
+    if (!machine.reason.empty()) text += fmt::format("  {}\n", machine.reason);
+  }
+  return text;
+}
+
+Result<> list(const Environment& environment, const Arguments& arguments) {
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  const local::ClusterConfig config = TRY(local::read_cluster(environment.files, choice));
+  const std::vector<local::MachineStatus> machines = TRY(local::list_machines(environment.context, environment.files, choice));
+  if (arguments["--output"] == "json") {
+    JsonArray rows, forwards;
+    for (const local::MachineStatus& machine : machines) rows.push_back(to_json(machine));
+    for (const local::Forward& forward : config.forwards) forwards.emplace_back(to_string(forward));
+    environment.print(emit_json({{"cluster", choice.cluster}, {"id", config.id}, {"forwards", forwards}, {"machines", rows}},
+                                JsonStyle::pretty));
+    return Ok{};
+  }
+  std::string text = table(machines);
+  for (const local::Forward& forward : config.forwards) {
+    text += fmt::format("127.0.0.1:{} leads to {}:{}\n", forward.host_port, forward.machine, forward.port);
+  }
+  environment.print(text);
+  return Ok{};
+}
+
+Result<> console(const Environment& environment, const Arguments& arguments) {
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  const std::string& name = arguments["NAME"];
+  TRY(local::check_name("machine", name));
+  if (!arguments.has("--follow")) {
+    const local::MachinePaths machine = choice.paths().machine(name);
+    if (!TRY(environment.files.info(machine.record()))) {
+      return error(Code::not_found, "there is no machine {} in cluster {}", name, choice.cluster);
+    }
+    environment.print(TRY(environment.files.read_if_exists(machine.console())).value_or(""));
+    return Ok{};
+  }
+  const Result<Json> followed = local::ask(environment.context, choice, {.order = local::Order::follow, .machines = {name}},
+                                           [&](std::string_view line) { environment.print(fmt::format("{}\n", line)); });
+  // Following ends when somebody ends it; that is no failure.
+  if (!followed.ok() && followed.error().code() != Code::cancelled) return followed.error();
+  return Ok{};
+}
+
+Result<> shell(const Environment& environment, const Arguments& arguments) {
+  environment.exit_status = TRY(local::run_in_machine(environment.context, environment.files, TRY(choice_of(arguments)),
+                                                      arguments["NAME"], arguments.list("COMMAND...")));
+  return Ok{};
+}
+
+Result<> destroy(const Environment& environment, const Arguments& arguments) {
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  const std::vector<std::string>& names = arguments.list("NAME...");
+  if (names.empty() != arguments.has("--all")) {
+    return error(Code::invalid, "name the machines to destroy, or say --all for the whole cluster {}", choice.cluster);
+  }
+  TRY(local::check_name("cluster", choice.cluster));
+  if (names.empty()) return local::destroy_cluster(environment.context, environment.files, choice);
+  TRY(local::ensure_owner(environment.context, environment.files, choice));
+  const Json left = TRY(local::ask(environment.context, choice, {.order = local::Order::destroy, .machines = names}));
+  if (!find_array(left, {"machines"}).empty()) return Ok{};
+  return local::destroy_cluster(environment.context, environment.files, choice);
+}
+
+Result<> owner(const Environment& environment, const Arguments& arguments) {
+  return local::run_owner(environment.context, environment.files, environment.runner,
+                          local::cluster_paths(arguments["--state"], arguments["--cluster"]));
+}
+
+}  // namespace
+
+Command machine_create_command() {
+  return {
+      .words = "machine create",
+      .summary = "Make machines and switch them on",
+      .positionals = {{.name = "NAME...", .value = "NAME", .help = "names of the machines", .required = true, .repeats = true}},
+      .options = {cluster_option(),
+                  {.name = "--ignition",
+                   .value = "FILE",
+                   .help = "Ignition config (spec up to 3.3.0) that each of them applies before its first boot"},
+                  {.name = "--forward",
+                   .value = "HOSTPORT:MACHINE:PORT",
+                   .help = "for a new cluster: 127.0.0.1:HOSTPORT leads to that port",
+                   .repeats = true},
+                  {.name = "--os-repo",
+                   .value = "DIR",
+                   .help = "for a new cluster: OSTree repository of the machine OS",
+                   .fallback = default_os_repo},
+                  {.name = "--images",
+                   .value = "DIR",
+                   .help = "for a new cluster: where make payload left images for machines and their registry",
+                   .fallback = default_images},
+                  wait_option(),
+                  state_option()},
+      .run = create};
+}
+
+Command machine_start_command() {
+  return {.words = "machine start",
+          .summary = "Switch machines on",
+          .positionals = {some_machines("the machines; all when none is named")},
+          .options = {cluster_option(), wait_option(), state_option()},
+          .run = start};
+}
+
+Command machine_stop_command() {
+  return {.words = "machine stop",
+          .summary = "Power machines off, in order",
+          .positionals = {some_machines("the machines; without any, all of them and the cluster's owner process")},
+          .options = {cluster_option(), state_option()},
+          .run = stop};
+}
+
+Command machine_reboot_command() {
+  return {.words = "machine reboot",
+          .summary = "Restart machines, in order",
+          .positionals = {some_machines("the machines; all when none is named")},
+          .options = {cluster_option(), wait_option(), state_option()},
+          .run = reboot};
+}
+
+Command machine_list_command() {
+  return {.words = "machine list",
+          .summary = "Show the machines of a cluster",
+          .options = {cluster_option(),
+                      {.name = "--output",
+                       .value = "text|json",
+                       .help = "form of the output",
+                       .fallback = "text",
+                       .choices = {"text", "json"}},
+                      state_option()},
+          .run = list};
+}
+
+Command machine_console_command() {
+  return {
+      .words = "machine console",
+      .summary = "Show what a machine has said on its console",
+      .positionals = {one_machine()},
+      .options = {cluster_option(), {.name = "--follow", .value = "", .help = "and what it says from now on"}, state_option()},
+      .run = console};
+}
+
+Command machine_shell_command() {
+  return {.words = "machine shell",
+          .summary = "Run a command in a machine, or a shell; no ssh needed",
+          .positionals =
+              {one_machine(),
+               {.name = "COMMAND...", .value = "COMMAND", .help = "after --; its exit status becomes ours", .repeats = true}},
+          .options = {cluster_option(), state_option()},
+          .run = shell};
+}
+
+Command machine_destroy_command() {
+  return {.words = "machine destroy",
+          .summary = "Switch machines off at once and remove all that is theirs",
+          .positionals = {some_machines("the machines; with the last one goes the cluster")},
+          .options = {cluster_option(), {.name = "--all", .value = "", .help = "the whole cluster"}, state_option()},
+          .run = destroy};
+}
+
+Command machine_owner_command() {
+  return {.words = "machine-owner",
+          .summary = "Run a cluster of local machines",
+          .options = {{.name = "--cluster", .value = "NAME", .help = "the cluster", .required = true},
+                      {.name = "--state", .value = "DIR", .help = "where it lies", .required = true}},
+          .run = owner,
+          .is_hidden = true};
+}
+
+}  // namespace slipway::cli

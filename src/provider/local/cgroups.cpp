@@ -1,0 +1,172 @@
+#include "provider/local/cgroups.h"
+
+#include "base/text.h"
+#include "sys/fd.h"
+#include "sys/wait_for.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+namespace slipway::provider::local {
+
+namespace {
+
+// Files of the kernel take a value in one write and cannot be replaced as sys::Files does.
+Result<> write_setting(const std::string& path, std::string_view value) {
+  const std::string doing = fmt::format("writing {} to {}", trim(value), path);
+  const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file.is_open()) return sys::system_error(doing);
+  return sys::write_all(file, value, doing);
+}
+
+// A folder and all below, deepest first.
+std::vector<std::string> deepest_first(const std::string& folder) {
+  std::vector<std::string> found;
+  std::error_code ignored;  // of folders that vanish meanwhile
+  if (!std::filesystem::is_directory(folder, ignored)) return found;
+  found.push_back(folder);
+  for (std::filesystem::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+    if (at->is_directory(ignored) && !at->is_symlink(ignored)) found.push_back(at->path().string());
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+std::set<int> processes_in(const std::vector<std::string>& folders) {
+  sys::RealFiles files;
+  std::set<int> found;
+  for (const std::string& folder : folders) {
+    for (const std::string& cgroup : deepest_first(folder)) {
+      const Result<std::string> text = files.read(cgroup + "/cgroup.procs");
+      if (!text.ok()) continue;
+      for (std::string_view line : split(text.value(), '\n')) {
+        int pid = 0;
+        std::from_chars(line.data(), line.data() + line.size(), pid);
+        if (pid > 0) found.insert(pid);  // 0 is a process of a namespace above ours
+      }
+    }
+  }
+  return found;
+}
+
+bool is_namespace_init(int pid) {
+  sys::RealFiles files;
+  const Result<std::string> status = files.read(fmt::format("/proc/{}/status", pid));
+  if (!status.ok()) return false;
+  const std::vector<int> pids = namespace_pids(status.value());
+  return pids.size() > 1 && pids.back() == 1;
+}
+
+// Version 2: what the parent has is handed down to its children.
+Result<> hand_down_controllers(sys::Files& files, const std::string& folder) {
+  std::string request;
+  const std::string available = TRY(files.read(folder + "/cgroup.controllers"));
+  for (std::string_view controller : split(trim(available), ' ')) {
+    if (!controller.empty()) request += fmt::format("+{} ", controller);
+  }
+  if (request.empty()) return Ok{};
+  return write_setting(folder + "/cgroup.subtree_control", request);
+}
+
+}  // namespace
+
+std::vector<Hierarchy> hierarchies(std::string_view mounts) {
+  std::vector<Hierarchy> found;
+  for (std::string_view line : split(mounts, '\n')) {
+    const std::vector<std::string_view> fields = split(line, ' ');
+    if (fields.size() < 4 || (fields[2] != "cgroup" && fields[2] != "cgroup2")) continue;
+    const bool known = std::any_of(found.begin(), found.end(), [&](const Hierarchy& other) { return other.path == fields[1]; });
+    if (known) continue;
+    Hierarchy hierarchy{.path = std::string(fields[1]), .unified = fields[2] == "cgroup2"};
+    if (!hierarchy.unified) {
+      for (std::string_view option : split(fields[3], ',')) {
+        if (option != "rw" && option != "ro" && option != "relatime" && !option.starts_with("no"))
+          hierarchy.controllers.emplace_back(option);
+      }
+    }
+    found.push_back(std::move(hierarchy));
+  }
+  return found;
+}
+
+std::vector<std::string> cgroup_folders(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member) {
+  std::vector<std::string> folders;
+  for (const Hierarchy& hierarchy : all) {
+    folders.push_back(fmt::format("{}/slipway/{}{}{}", hierarchy.path, id, member.empty() ? "" : "/", member));
+  }
+  return folders;
+}
+
+Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std::string_view id, std::string_view member) {
+  for (const Hierarchy& hierarchy : all) {
+    const std::string top = hierarchy.path + "/slipway", cluster = fmt::format("{}/{}", top, id),
+                      own = fmt::format("{}/{}", cluster, member);
+    for (const std::string& stale : deepest_first(own)) (void)::rmdir(stale.c_str());
+    TRY(files.make_directories(own, 0755));
+    const bool has_cpuset =
+        std::find(hierarchy.controllers.begin(), hierarchy.controllers.end(), "cpuset") != hierarchy.controllers.end();
+    if (has_cpuset) {
+      // A new cpuset of version 1 is empty, and nothing can join it.
+      for (const std::string& setting : {std::string("/cpuset.cpus"), std::string("/cpuset.mems")}) {
+        const std::string value = TRY(files.read(hierarchy.path + setting));
+        for (const std::string& level : {top, cluster, own}) TRY(write_setting(level + setting, value));
+      }
+    }
+    if (hierarchy.unified) {
+      for (const std::string& level : {hierarchy.path, top, cluster}) TRY(hand_down_controllers(files, level));
+    }
+  }
+  return Ok{};
+}
+
+Result<> join_cgroups(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member) {
+  for (const std::string& folder : cgroup_folders(all, id, member)) TRY(write_setting(folder + "/cgroup.procs", "0"));
+  return Ok{};
+}
+
+Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& all, std::string_view id,
+                     std::string_view member) {
+  const std::vector<std::string> folders = cgroup_folders(all, id, member);
+  // The kernel tells nobody that a cgroup of version 1 is empty; a look is a few readings of files.
+  const sys::Pace pace{Milliseconds(2), Milliseconds(100)};
+  auto look = [&]() -> Result<sys::Look> {
+    const std::set<int> processes = processes_in(folders);
+    const bool has_inits = std::any_of(processes.begin(), processes.end(), is_namespace_init);
+    for (int pid : processes) {
+      if (!has_inits || is_namespace_init(pid)) ::kill(pid, SIGKILL);
+    }
+    std::string stays;
+    for (const std::string& folder : folders) {
+      for (const std::string& cgroup : deepest_first(folder)) {
+        if (::rmdir(cgroup.c_str()) != 0 && errno != ENOENT) stays = fmt::format("{}: {}", cgroup, std::strerror(errno));
+      }
+      // The folder of all clusters goes with the last one.
+      if (member.empty()) (void)::rmdir(std::filesystem::path(folder).parent_path().c_str());
+    }
+    return stays.empty() ? sys::Look::done() : sys::Look::not_yet("{}, {} processes", stays, processes.size());
+  };
+  return sys::wait_for(context, "the cluster's cgroups to be gone", Seconds(10), look, nullptr, pace);
+}
+
+std::vector<int> namespace_pids(std::string_view status) {
+  for (std::string_view line : split(status, '\n')) {
+    if (!line.starts_with("NSpid:")) continue;
+    std::vector<int> pids;
+    for (std::string_view field : split(line, '\t')) {
+      int pid = 0;
+      std::from_chars(field.data(), field.data() + field.size(), pid);
+      if (pid > 0) pids.push_back(pid);
+    }
+    return pids;
+  }
+  return {};
+}
+
+}  // namespace slipway::provider::local

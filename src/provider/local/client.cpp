@@ -1,0 +1,159 @@
+#include "provider/local/client.h"
+
+#include "provider/local/line_socket.h"
+#include "provider/local/spawn_owner.h"
+#include "provider/local/sweep.h"
+#include "provider/local/sysroot.h"
+
+#include "base/text.h"
+#include "sys/lock.h"
+
+namespace slipway::provider::local {
+
+namespace {
+
+constexpr std::string_view default_network = "10.97.77.0/24";
+
+Result<sys::FileLock> lock_cluster(const ClusterChoice& choice) {
+  return sys::FileLock::acquire(choice.paths().command_lock(), fmt::format("cluster {}", choice.cluster));
+}
+
+// The last lines of a log, for a message.
+std::string tail(sys::Files& files, const std::string& path) {
+  const Result<std::string> text = files.read(path);
+  std::string_view rest = text.ok() ? trim(text.value()) : std::string_view();
+  constexpr std::size_t most = 1000;
+  if (rest.size() > most) rest.remove_prefix(rest.find('\n', rest.size() - most) + 1);
+  return std::string(rest);
+}
+
+}  // namespace
+
+Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {
+  const auto text = TRY(files.read_if_exists(choice.paths().config()));
+  if (!text) {
+    return error(Code::not_found, "there is no cluster {} in {}; `slipway machine create` makes one", choice.cluster,
+                 choice.state);
+  }
+  return parse_cluster_config(*text, choice.paths().config());
+}
+
+Result<Images> find_images(sys::Files& files, const std::string& folder) {
+  Images found;
+  if (TRY(files.info(folder + "/containerd"))) found.preload = folder + "/containerd";
+  if (TRY(files.info(folder + "/registry")) && TRY(files.info(folder + "/bin/registry"))) {
+    found.registry = folder + "/registry";
+    found.registry_program = folder + "/bin/registry";
+  }
+  return found;
+}
+
+Result<> ensure_cluster(sys::Files& files, const ClusterChoice& choice, const Sources& sources,
+                        const std::vector<Forward>& forwards) {
+  TRY(check_name("cluster", choice.cluster));
+  const ClusterPaths paths = choice.paths();
+  TRY(files.make_directories(paths.folder, 0700));
+  const sys::FileLock lock = TRY(lock_cluster(choice));
+  if (TRY(files.info(paths.config()))) {
+    const ClusterConfig config = TRY(read_cluster(files, choice));
+    if (!forwards.empty() && forwards != config.forwards) {
+      return error(Code::conflict,
+                   "cluster {} is there already, with other forwards; destroy it first, or choose another with --cluster",
+                   choice.cluster);
+    }
+    return Ok{};
+  }
+  const std::string id = TRY(random_hex(12));
+  const AddressPlan network = TRY(parse_network(default_network));
+  const ClusterConfig config{choice.cluster, id, network, sources.os_repo, forwards, sources.images};
+  return files.write(paths.config(), to_text(config), 0600);
+}
+
+Result<> ensure_owner(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
+  const ClusterPaths paths = choice.paths();
+  auto answers = [&] { return LineSocket::connect(paths.folder, paths.control_name()).ok(); };
+  if (answers()) return Ok{};
+  TRY(read_cluster(files, choice));
+  const sys::FileLock lock = TRY(lock_cluster(choice));
+  if (answers()) return Ok{};  // another command was faster
+  TRY(sweep_cluster(context, files, paths));
+  LineSocket owner = TRY(spawn_owner(
+      {choice.program, "machine-owner", "--cluster", choice.cluster, "--state", choice.state, "--events", paths.events()},
+      paths.owner_log()));
+  const auto said = TRY(owner.receive(context.stop));
+  if (said == "ready") return Ok{};
+  const std::string why =
+      said ? *said : fmt::format("it ended without a word; its log ends with:\n{}", tail(files, paths.owner_log()));
+  return error(Code::unavailable, "the owner of cluster {} did not start: {} (log: {})", choice.cluster, why, paths.owner_log());
+}
+
+Result<Json> ask(const sys::Context& context, const ClusterChoice& choice, const Request& request,
+                 const std::function<void(std::string_view)>& console) {
+  LineSocket owner =
+      TRY(LineSocket::connect(choice.paths().folder, choice.paths().control_name())
+              .context(fmt::format("cluster {} has no owner; `slipway machine start` starts one", choice.cluster)));
+  TRY(owner.send(to_line(request)));
+  for (;;) {
+    const auto line = TRY(owner.receive(context.stop));
+    if (!line) {
+      return error(Code::unavailable, "the owner of cluster {} died; the same command starts another (log: {})", choice.cluster,
+                   choice.paths().owner_log());
+    }
+    Answer answer = TRY(parse_answer(*line));
+    if (const auto* event = std::get_if<EventLine>(&answer)) {
+      Result<sys::Event> told = sys::parse_event(event->line);
+      if (told.ok()) context.events.emit(std::move(told).value());
+    } else if (const auto* text = std::get_if<ConsoleLine>(&answer)) {
+      if (console) console(text->text);
+    } else if (auto* failure = std::get_if<Error>(&answer)) {
+      return std::move(*failure);
+    } else {
+      return std::get<Json>(std::move(answer));
+    }
+  }
+}
+
+Result<std::vector<MachineStatus>> list_machines(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
+  const ClusterConfig config = TRY(read_cluster(files, choice));
+  const ClusterPaths paths = choice.paths();
+  std::vector<MachineStatus> machines;
+  const Result<Json> answer = ask(context, choice, {.order = Order::list});
+  if (answer.ok()) {
+    for (const Json& machine : find_array(answer.value(), {"machines"})) machines.push_back(TRY(parse_machine_status(machine)));
+    return machines;
+  }
+  if (answer.error().code() != Code::unavailable) return answer.error();
+  if (!TRY(files.info(paths.machines()))) return machines;
+  for (const std::string& name : TRY(files.list(paths.machines()))) {
+    const auto text = TRY(files.read_if_exists(paths.machine(name).record()));
+    if (!text) continue;
+    const MachineRecord record = TRY(parse_machine_record(*text, paths.machine(name).record()));
+    machines.push_back({.name = name, .state = State::stopped, .address = config.network.address(record.number)});
+  }
+  return machines;
+}
+
+Result<std::vector<std::string>> list_clusters(sys::Files& files, const std::string& state) {
+  std::vector<std::string> clusters;
+  if (!TRY(files.info(state))) return clusters;
+  for (const std::string& name : TRY(files.list(state))) {
+    if (TRY(files.info(cluster_paths(state, name).config()))) clusters.push_back(name);
+  }
+  return clusters;
+}
+
+Result<> destroy_cluster(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
+  const ClusterPaths paths = choice.paths();
+  if (!TRY(files.info(paths.folder))) return Ok{};
+  const sys::FileLock lock = TRY(lock_cluster(choice));
+  TRY(sweep_cluster(context, files, paths));
+  // The config goes last but for the folder itself: as long as it is there, a destroy that was killed can be told again.
+  for (const std::string& name : TRY(files.list(paths.folder))) {
+    const std::string path = paths.folder + "/" + name;
+    if (path != paths.config() && path != paths.command_lock()) TRY(remove_tree(files, path));
+  }
+  TRY(files.remove(paths.config()));
+  return files.remove(paths.folder);
+}
+
+}  // namespace slipway::provider::local

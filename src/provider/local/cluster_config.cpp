@@ -1,0 +1,117 @@
+#include "provider/local/cluster_config.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "sys/fd.h"
+
+#include <sys/random.h>
+#include <charconv>
+#include <optional>
+
+namespace slipway::provider::local {
+
+namespace {
+
+std::optional<int> port(std::string_view text) {
+  int value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size() || value < 1 || value > 65535) return std::nullopt;
+  return value;
+}
+
+bool is_hex(std::string_view text, std::size_t digits) {
+  return text.size() == digits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+}  // namespace
+
+std::string to_string(const Forward& forward) {
+  return fmt::format("{}:{}:{}", forward.host_port, forward.machine, forward.port);
+}
+
+Result<Forward> parse_forward(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  if (parts.size() == 3) {
+    const std::optional<int> host_port = port(parts[0]), machine_port = port(parts[2]);
+    if (host_port && machine_port) {
+      TRY(check_name("machine", parts[1]));
+      return Forward{*host_port, std::string(parts[1]), *machine_port};
+    }
+  }
+  return error(Code::invalid, "'{}' is no forward; write HOSTPORT:MACHINE:PORT, for instance 8443:master-0:6443", text);
+}
+
+std::string to_text(const ClusterConfig& config) {
+  JsonArray forwards;
+  for (const Forward& forward : config.forwards) forwards.emplace_back(to_string(forward));
+  const std::string network = fmt::format("{}.{}.{}.{}/{}", config.network.network >> 24, config.network.network >> 16 & 255,
+                                          config.network.network >> 8 & 255, config.network.network & 255, config.network.prefix);
+  return emit_json({{"name", config.name},
+                    {"id", config.id},
+                    {"network", network},
+                    {"osRepo", config.os_repo},
+                    {"forwards", forwards},
+                    {"images",
+                     {{"preload", config.images.preload},
+                      {"registry", config.images.registry},
+                      {"registryProgram", config.images.registry_program}}}},
+                   JsonStyle::pretty);
+}
+
+Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_view name) {
+  const Json document = TRY(parse_json(text, name));
+  ClusterConfig config;
+  config.name = TRY(require_string(document, {"name"}).context(name));
+  config.id = TRY(require_string(document, {"id"}).context(name));
+  config.os_repo = TRY(require_string(document, {"osRepo"}).context(name));
+  config.network = TRY(parse_network(TRY(require_string(document, {"network"}).context(name))).context(name));
+  TRY(check_name("cluster", config.name).context(name));
+  // It becomes a path that is removed.
+  if (!is_hex(config.id, 12)) return error(Code::invalid, "{}: id must be 12 hexadecimal digits", name);
+  for (const Json& forward : find_array(document, {"forwards"})) {
+    if (!forward.is_string()) return error(Code::invalid, "{}: forwards must be strings", name);
+    config.forwards.push_back(TRY(parse_forward(std::string_view(forward.get_string())).context(name)));
+  }
+  config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
+  config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));
+  config.images.registry_program = TRY(require_string(document, {"images", "registryProgram"}).context(name));
+  return config;
+}
+
+std::string to_text(const MachineRecord& record) {
+  return emit_json({{"name", record.name}, {"number", record.number}, {"uuid", record.uuid}}, JsonStyle::pretty);
+}
+
+Result<MachineRecord> parse_machine_record(std::string_view text, std::string_view name) {
+  const Json document = TRY(parse_json(text, name));
+  MachineRecord record;
+  record.name = TRY(require_string(document, {"name"}).context(name));
+  record.uuid = TRY(require_string(document, {"uuid"}).context(name));
+  TRY(check_name("machine", record.name).context(name));
+  const Json* number = find(document, {"number"});
+  if (!is_hex(record.uuid, 32) || !number || !number->is_int64() || number->get_int64() < 0 || number->get_int64() > 100'000) {
+    return error(Code::invalid, "{}: needs a uuid of 32 hexadecimal digits and a number", name);
+  }
+  record.number = static_cast<int>(number->get_int64());
+  return record;
+}
+
+Result<> check_name(std::string_view what, std::string_view name) {
+  const bool fine = !name.empty() && name.size() <= 40 && !name.starts_with('-') && !name.ends_with('-') &&
+                    name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
+  if (fine) return Ok{};
+  return error(Code::invalid, "a {}'s name must be lower-case letters, digits and dashes inside, at most 40; '{}' is not", what,
+               name);
+}
+
+Result<std::string> random_hex(std::size_t digits) {
+  std::string bytes((digits + 1) / 2, '\0');
+  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
+    return sys::system_error("drawing a number");
+  std::string text;
+  for (char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
+  text.resize(digits);
+  return text;
+}
+
+}  // namespace slipway::provider::local

@@ -1,0 +1,57 @@
+#include "provider/local/cluster_config.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::provider::local {
+namespace {
+
+TEST(ClusterConfig, TextReadsBack) {
+  const ClusterConfig config{"demo",
+                             "0123456789ab",
+                             parse_network("10.97.77.0/24").value(),
+                             "/srv/repo",
+                             {{8443, "master-0", 6443}},
+                             {"/srv/containerd", "/srv/registry", "/srv/bin/registry"}};
+  const Result<ClusterConfig> read = parse_cluster_config(to_text(config), "cluster.json");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read.value(), config);
+}
+
+TEST(ClusterConfig, IdIsNoPath) {
+  ClusterConfig config{"demo", "../../etc", parse_network("10.97.77.0/24").value(), "/srv/repo", {}};
+  EXPECT_EQ(parse_cluster_config(to_text(config), "cluster.json").error().message(),
+            "cluster.json: id must be 12 hexadecimal digits");
+}
+
+TEST(MachineRecord, TextReadsBack) {
+  const MachineRecord record{"master-0", 3, std::string(32, 'a')};
+  EXPECT_EQ(parse_machine_record(to_text(record), "machine.json").value(), record);
+  EXPECT_EQ(parse_machine_record("{\"name\":\"a\",\"uuid\":\"b\",\"number\":1}", "machine.json").error().message(),
+            "machine.json: needs a uuid of 32 hexadecimal digits and a number");
+}
+
+TEST(Forward, ReadsAndRefuses) {
+  EXPECT_EQ(parse_forward("8443:m0:6443").value(), (Forward{8443, "m0", 6443}));
+  EXPECT_EQ(to_string(Forward{8443, "m0", 6443}), "8443:m0:6443");
+  for (const std::string& text : {std::string(), std::string("80"), std::string("0:m0:1"), std::string("1:m0:65536"),
+                                  std::string("1:M:2"), std::string("1:m0:2:3"), std::string("x:m0:2")}) {
+    EXPECT_EQ(parse_forward(text).error().code(), Code::invalid) << text;
+  }
+}
+
+TEST(Names, AreDnsLabels) {
+  for (const std::string& name : {std::string("a"), std::string("master-0"), std::string(40, 'a')})
+    EXPECT_TRUE(check_name("machine", name).ok());
+  for (const std::string& name : {std::string(), std::string("-a"), std::string("a-"), std::string("A"), std::string("a.b"),
+                                  std::string(".."), std::string("a/b"), std::string(41, 'a')}) {
+    EXPECT_FALSE(check_name("machine", name).ok()) << name;
+  }
+}
+
+TEST(RandomHex, HasTheLengthAskedFor) {
+  EXPECT_EQ(random_hex(12)->size(), 12u);
+  EXPECT_NE(random_hex(32).value(), random_hex(32).value());
+}
+
+}  // namespace
+}  // namespace slipway::provider::local

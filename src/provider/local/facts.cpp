@@ -1,0 +1,136 @@
+#include "provider/local/cgroups.h"
+#include "provider/local/preflight.h"
+
+#include "base/text.h"
+#include "sys/fd.h"
+
+#include <linux/netfilter/nf_tables.h>
+#include <linux/netfilter/nfnetlink.h>
+#include <linux/netlink.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+namespace slipway::provider::local {
+
+namespace {
+
+bool is_in_path(std::string_view program) {
+  const char* path = std::getenv("PATH");
+  for (std::string_view folder : split(path ? path : "/usr/sbin:/usr/bin:/sbin:/bin", ':')) {
+    if (::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
+  }
+  return false;
+}
+
+// Asks nftables for its generation. The kernel loads the module when it can.
+bool answers_as_nftables() {
+  const sys::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
+  if (!socket.is_open()) return false;
+  const timeval limit{.tv_sec = 1, .tv_usec = 0};
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  struct {
+    nlmsghdr header;
+    nfgenmsg message;
+  } request{};
+  request.header.nlmsg_len = sizeof request;
+  request.header.nlmsg_type = NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_GETGEN;
+  request.header.nlmsg_flags = NLM_F_REQUEST;
+  if (::send(socket.get(), &request, sizeof request, 0) != sizeof request) return false;
+  char answer[1024];
+  const ssize_t size = ::recv(socket.get(), answer, sizeof answer, 0);
+  nlmsghdr header;
+  if (size < static_cast<ssize_t>(sizeof header)) return false;
+  std::memcpy(&header, answer, sizeof header);
+  return header.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWGEN);
+}
+
+std::optional<std::uint64_t> number_in(sys::Files& files, const std::string& path) {
+  const Result<std::string> text = files.read(path);
+  if (!text.ok()) return std::nullopt;
+  std::uint64_t value = 0;
+  const std::string_view digits = trim(text.value());
+  if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+int inotify_instances() {
+  int found = 0;
+  std::error_code ignored;  // processes end while we look
+  for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
+    if (process.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    for (std::filesystem::directory_iterator at(process.path() / "fd", ignored), end; at != end; at.increment(ignored)) {
+      if (std::filesystem::read_symlink(at->path(), ignored) == "anon_inode:inotify") ++found;
+    }
+  }
+  return found;
+}
+
+// The nearest folder that exists.
+std::string existing(std::string path) {
+  while (path != "/" && !std::filesystem::exists(path)) path = std::filesystem::path(path).parent_path();
+  return path;
+}
+
+// Type of the file system that a folder lies on: of the mounts whose number is the folder's, in /proc/self/mountinfo.
+std::string filesystem_of(sys::Files& files, dev_t device) {
+  const std::string number = fmt::format("{}:{}", device >> 8 & 0xfff, (device & 0xff) | (device >> 12 & 0xfff00));
+  const Result<std::string> mounts = files.read("/proc/self/mountinfo");
+  if (!mounts.ok()) return {};
+  for (std::string_view line : split(mounts.value(), '\n')) {
+    const std::vector<std::string_view> fields = split(line, ' ');
+    if (fields.size() < 3 || fields[2] != number) continue;
+    const auto dash = std::find(fields.begin(), fields.end(), "-");
+    if (dash != fields.end() && dash + 1 != fields.end()) return std::string(dash[1]);
+  }
+  return {};
+}
+
+}  // namespace
+
+Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo) {
+  Facts facts;
+  facts.is_root = ::geteuid() == 0;
+  for (const NeededProgram& program : needed_programs()) {
+    if (!is_in_path(program.name)) facts.missing_programs.emplace_back(program.name);
+  }
+  const Result<std::string> mounts = files.read("/proc/self/mounts");
+  facts.has_cgroups = mounts.ok() && !hierarchies(mounts.value()).empty();
+  const Result<std::string> filesystems = files.read("/proc/filesystems");
+  facts.has_overlay = filesystems.ok() && filesystems->find("\toverlay\n") != std::string::npos;
+  facts.has_nftables = answers_as_nftables();
+  facts.has_br_netfilter = std::filesystem::exists("/proc/sys/net/bridge/bridge-nf-call-iptables");
+  if (const auto limit = number_in(files, "/proc/sys/fs/inotify/max_user_instances"))
+    facts.inotify_instances_limit = static_cast<int>(*limit);
+  facts.inotify_instances_used = inotify_instances();
+  facts.state_folder = state;
+  facts.os_repo = os_repo;
+  struct stat at_state {
+  }, at_repo{};
+  const std::string folder = existing(state);
+  if (::stat(folder.c_str(), &at_state) == 0) facts.state_filesystem = filesystem_of(files, at_state.st_dev);
+  struct statvfs space {};
+  if (::statvfs(folder.c_str(), &space) == 0)
+    facts.state_free_bytes = static_cast<std::uint64_t>(space.f_bavail) * space.f_frsize;
+  facts.os_repo_exists = std::filesystem::exists(os_repo + "/objects") && ::stat(os_repo.c_str(), &at_repo) == 0;
+  facts.os_repo_on_same_filesystem = facts.os_repo_exists && at_repo.st_dev == at_state.st_dev;
+  const Result<std::string> memory = files.read("/proc/meminfo");
+  if (memory.ok()) {
+    for (std::string_view line : split(memory.value(), '\n')) {
+      std::uint64_t kilobytes = 0;
+      if (!line.starts_with("MemAvailable:")) continue;
+      const std::string_view digits = trim(line.substr(line.find(':') + 1));
+      std::from_chars(digits.data(), digits.data() + digits.size(), kilobytes);
+      facts.available_memory_bytes = kilobytes * 1024;
+    }
+  }
+  return facts;
+}
+
+}  // namespace slipway::provider::local

@@ -1,0 +1,268 @@
+#include "provider/local/firmware.h"
+
+#include "provider/local/firmware_files.h"
+#include "provider/local/ignition.h"
+#include "provider/local/network.h"
+#include "provider/local/notify_socket.h"
+#include "provider/local/nspawn.h"
+#include "provider/local/preload.h"
+#include "provider/local/sysroot.h"
+
+#include "sys/stages.h"
+
+#include <sys/wait.h>
+#include <csignal>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+namespace slipway::provider::local {
+
+namespace {
+
+// How long a machine may take to power off before its plug is pulled: longer than the 90 s that systemd gives a unit.
+constexpr Milliseconds power_off_limit = Seconds(120);
+
+// What systemd as init understands as "restart, in order" (systemd(1), SIGRTMIN+5).
+int restart_signal() { return SIGRTMIN + 5; }
+
+}  // namespace
+
+Machine::Machine(const sys::Context& context, const Ground& ground, MachineRecord record)
+    : context_(context),
+      ground_(ground),
+      record_(std::move(record)),
+      paths_(ground.paths.machine(record_.name)),
+      console_(ground.files, paths_.console()),
+      thread_([this](std::stop_token end) { run(std::move(end)); }) {
+  // What an owner before us left: a machine that has a disk is one that was switched off.
+  const auto disk = ground_.files.info(sys::marker_path(paths_.folder, disk_stage()));
+  if (disk.ok() && disk.value()) condition_.with_lock([](Condition& now) { now.state = State::stopped; });
+}
+
+Machine::~Machine() {
+  (void)stop();
+  thread_.request_stop();
+  thread_.join();
+  console_.close();
+}
+
+bool Machine::happened(Happening happening, std::string reason) {
+  std::optional<State> next;
+  condition_.with_lock([&](Condition& now) {
+    next = after(now.state, happening);
+    if (!next) return;
+    now.state = *next;
+    now.reason = now.state == State::failed || now.state == State::ignition_failed ? reason : "";
+  });
+  if (!next) return false;
+  const bool failed = *next == State::failed || *next == State::ignition_failed;
+  sys::Event event{.kind = "machine",
+                   .name = record_.name,
+                   .phase = failed ? sys::Phase::failed : sys::Phase::progress,
+                   .fields = {{"state", to_string(*next)}}};
+  if (failed) event.error = Error(*next == State::ignition_failed ? Code::invalid : Code::unavailable, std::move(reason));
+  context_.events.emit(std::move(event));
+  ground_.changed.notify();
+  return true;
+}
+
+Result<> Machine::switch_on() {
+  if (is_on(status().state)) return Ok{};
+  condition_.with_lock([](Condition& now) { now.power = std::stop_source(); });
+  if (happened(Happening::switched_on)) switched_on_.push(true);
+  return Ok{};
+}
+
+Result<> Machine::stop() {
+  if (!happened(Happening::asked_to_stop)) return Ok{};
+  // Outside of the lock: what runs on a stop may take locks of its own.
+  std::stop_source power = condition_.with_lock([](const Condition& now) { return now.power; });
+  power.request_stop();
+  return Ok{};
+}
+
+Result<> Machine::reboot() {
+  const MachineStatus now = status();
+  if (now.leader == 0 || !happened(Happening::asked_to_reboot)) {
+    return error(Code::conflict, "{} is {}, and cannot be restarted; start it", record_.name, to_string(now.state));
+  }
+  // Its number cannot be another's: it is a child of its systemd-nspawn, which is waited for on our own thread.
+  if (::kill(now.leader, restart_signal()) != 0) return sys::system_error("restarting " + record_.name);
+  return Ok{};
+}
+
+void Machine::pull_plug() {
+  const int leader = condition_.with_lock([](Condition& now) {
+    now.unplugged = true;
+    return now.leader;
+  });
+  if (leader != 0) ::kill(leader, SIGKILL);
+  (void)stop();
+}
+
+bool Machine::has_ignited() const {
+  const auto marker = ground_.files.info(sys::marker_path(paths_.folder, ignition_stage()));
+  return marker.ok() && marker.value();
+}
+
+MachineStatus Machine::status() const {
+  return condition_.with_lock([&](const Condition& now) {
+    return MachineStatus{
+        .name = record_.name,
+        .state = now.state,
+        .reason = now.reason,
+        .address = ground_.config.network.address(record_.number),
+        .deployment = now.deployment.commit.empty() ? "" : fmt::format("{}.{}", now.deployment.commit, now.deployment.serial),
+        .boots = now.boots,
+        .leader = now.leader};
+  });
+}
+
+void Machine::run(std::stop_token end) {
+  while (switched_on_.pop(end)) {
+    be_on(context_.with_stop(condition_.with_lock([](const Condition& now) { return now.power.get_token(); })));
+  }
+}
+
+void Machine::be_on(const sys::Context& context) {
+  for (;;) {
+    const Result<> prepared = prepare(context);
+    if (!prepared.ok()) {
+      const bool refused = status().state == State::igniting && prepared.error().code() == Code::invalid;
+      happened(refused ? Happening::ignition_refused : Happening::broke, prepared.error().message());
+      return;
+    }
+    const Result<int> ended = boot(context);
+    if (!ended.ok()) {
+      happened(Happening::broke, ended.error().message());
+    } else if (ended.value() == 0) {
+      happened(Happening::powered_off);
+    } else if (ended.value() != restart_status) {
+      happened(Happening::broke,
+               fmt::format("its init ended with status {}; the last lines of its console say more", ended.value()));
+    } else if (happened(Happening::restarted) && is_on(status().state)) {
+      continue;
+    }
+    return;
+  }
+}
+
+Result<> Machine::prepare(const sys::Context& context) {
+  const auto config = TRY(ground_.files.info(paths_.ignition()));
+  return sys::run_stages(context, ground_.files, paths_.folder,
+                         {
+                             {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_disk(c); }},
+                             {.name = ignition_stage(),
+                              .needs = {disk_stage()},
+                              .run = [this](const sys::Context& c) { return ignite(c); },
+                              .applies = config.has_value()},
+                         });
+}
+
+Result<> Machine::make_disk(const sys::Context& context) {
+  const Deployment deployment =
+      TRY(make_sysroot(context, ground_.files, ground_.runner, ground_.config.os_repo, paths_.sysroot()));
+  for (const FirmwareFile& file : firmware_files(record_.name, ground_.domain, ground_.config.network.gateway())) {
+    TRY(ground_.files.write(paths_.sysroot() + deployment.path + file.path, file.content, 0644));
+  }
+  const std::string& images = ground_.config.images.preload;
+  if (!images.empty()) {
+    TRY(preload_images(context, ground_.runner, ground_.files, images,
+                       fmt::format("{}/ostree/deploy/{}/var", paths_.sysroot(), os_name)));
+  }
+  return Ok{};
+}
+
+Result<> Machine::ignite(const sys::Context& context) {
+  // A run that was killed may have left anything in /etc and /var: it starts again on a new disk.
+  const std::string begun = paths_.folder + "/ignition.begun";
+  if (TRY(ground_.files.info(begun))) TRY(make_disk(context));
+  TRY(ground_.files.write(begun, "", 0644));
+  happened(Happening::ignition_started);
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, paths_.sysroot()));
+  const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
+  const std::string folder = fmt::format("{}/ignition/{}", ground_.run_folder, record_.name);
+  TRY(ground_.files.make_directories(folder, 0700));
+  return run_ignition(context, ground_.runner,
+                      {.machine = record_.name,
+                       .sysroot = paths_.sysroot(),
+                       .deployment = deployment,
+                       .config = paths_.ignition(),
+                       .network_namespace = network,
+                       .work_folder = folder},
+                      [this](std::string_view line) { console_.add(line); });
+}
+
+void Machine::hear(const std::string& message, const std::function<void()>& ready) {
+  const Notification notification = parse_notification(message);
+  if (notification.leader) {
+    const bool unplugged = condition_.with_lock([&](Condition& now) {
+      now.leader = *notification.leader;
+      return now.unplugged;
+    });
+    if (unplugged) ::kill(*notification.leader, SIGKILL);
+  }
+  if (notification.ready) ready();
+}
+
+Result<int> Machine::boot(const sys::Context& context) {
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, paths_.sysroot()).context("looking for what to boot"));
+  const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
+  TRY(make_cgroups(ground_.files, ground_.hierarchies, ground_.config.id, record_.name));
+  const std::string mount_point = fmt::format("{}/machines/{}", ground_.run_folder, record_.name);
+  const std::string marker = ground_.run_folder + "/ostree-booted";
+  TRY(ground_.files.make_directories(mount_point, 0755));
+  TRY(ground_.files.write(marker, "", 0444));
+  condition_.with_lock([&](Condition& now) {
+    now.deployment = deployment;
+    ++now.boots;
+  });
+  console_.add(fmt::format("-- slipway: booting {}.{}", deployment.commit, deployment.serial));
+  happened(Happening::booted);
+
+  std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name);
+  std::mutex span_mutex;  // it ends on the socket's thread or here, whoever is first
+  auto end_span = [&](Result<> result) {
+    std::lock_guard lock(span_mutex);
+    if (span) (void)span->end(std::move(result));
+    span.reset();
+  };
+  Result<sys::Output> output = [&]() -> Result<sys::Output> {
+    const NotifySocket notify = TRY(NotifySocket::open("slipway/" + record_.name, [&](const std::string& message) {
+      hear(message, [&] {
+        end_span(Ok{});
+        happened(Happening::ready);
+      });
+    }));
+    return ground_.runner.run(
+        context, {.argv = nspawn_command({.name = record_.name,
+                                          .uuid = record_.uuid,
+                                          .sysroot = paths_.sysroot(),
+                                          .deployment = deployment,
+                                          .mount_point = mount_point,
+                                          .network_namespace = network,
+                                          .booted_marker = marker,
+                                          .cgroups = cgroup_folders(ground_.hierarchies, ground_.config.id, record_.name),
+                                          .devices = ground_.devices}),
+                  .environment = {"NOTIFY_SOCKET=" + notify.address()},
+                  .grace = power_off_limit,
+                  .output_limit = 0,
+                  .on_line = [this](sys::Stream, std::string_view line) { console_.add(line); }});
+  }();
+  const int leader = condition_.with_lock([](Condition& now) { return std::exchange(now.leader, 0); });
+  // What systemd-nspawn did not take along because it was killed, and cgroups that would slow the next boot down.
+  const Result<> swept = end_cgroups(context_.with_stop({}), ground_.hierarchies, ground_.config.id, record_.name);
+  // Init is our child then: the owner is the init of its process namespace.
+  if (leader != 0) ::waitpid(leader, nullptr, WNOHANG);
+  if (!output.ok() && output.error().code() == Code::cancelled) output = sys::Output{};  // powered off because it was asked to
+  if (!swept.ok()) output = swept.error();
+  if (!output.ok()) {
+    end_span(output.error());
+    return std::move(output).error();
+  }
+  end_span(error(Code::unavailable, "{} ended before its start was complete, with status {}", record_.name, output->status));
+  return output->status;
+}
+
+}  // namespace slipway::provider::local

@@ -1,0 +1,29 @@
+#include "provider/local/firmware_files.h"
+#include "provider/local/name_server.h"
+#include "provider/local/registry.h"
+
+#include "base/text.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::provider::local {
+namespace {
+
+TEST(NameServer, KnowsOnlyTheCluster) {
+  EXPECT_EQ(join(name_server_command("10.97.77.1", "demo", "/run/slipway/hosts"), " "),
+            "dnsmasq --conf-file=/dev/null --keep-in-foreground --log-facility=- --user=root --pid-file= --bind-interfaces "
+            "--listen-address=10.97.77.1 --no-resolv --no-hosts --local-ttl=1 --local=/demo/ --hostsdir=/run/slipway/hosts");
+  EXPECT_EQ(hosts_entry("10.97.77.10", "m0", "demo"), "10.97.77.10 m0.demo m0\n");
+}
+
+TEST(FirmwareFiles, NameTheMachine) {
+  const std::vector<FirmwareFile> expected = {
+      {"/etc/hostname", "m0\n"},
+      {"/etc/machine-id", "uninitialized\n"},
+      {"/etc/resolv.conf", "nameserver 10.97.77.1\nsearch demo\n"},
+      {"/etc/containerd/certs.d/registry.slipway.invalid/hosts.toml", hosts_toml("10.97.77.1")}};
+  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1"), expected);
+}
+
+}  // namespace
+}  // namespace slipway::provider::local

@@ -1,0 +1,205 @@
+#include "provider/local/fleet.h"
+
+#include "provider/local/name_server.h"
+#include "provider/local/network.h"
+#include "provider/local/sysroot.h"
+
+#include "base/text.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+
+namespace slipway::provider::local {
+
+namespace {
+
+// A machine that needs longer to make its disk, run Ignition and boot is not coming up; Ignition itself never tires of asking
+// a server that does not answer.
+constexpr Milliseconds longest_start = Seconds(900);
+constexpr Milliseconds longest_stop = Seconds(150);
+
+}  // namespace
+
+Fleet::~Fleet() {
+  std::lock_guard lock(mutex_);
+  for (auto& [name, machine] : machines_) (void)machine->stop();
+  machines_.clear();  // waits for one after the other, while all of them go down
+}
+
+Result<> Fleet::load() {
+  if (!TRY(ground_.files.info(ground_.paths.machines()))) return Ok{};
+  for (const std::string& name : TRY(ground_.files.list(ground_.paths.machines()))) {
+    const std::string path = ground_.paths.machine(name).record();
+    const auto text = TRY(ground_.files.read_if_exists(path));
+    if (!text) {
+      // Killed while it was made or removed: nobody was told that it is there.
+      TRY(remove_tree(ground_.files, ground_.paths.machine(name).folder));
+      continue;
+    }
+    MachineRecord record = TRY(parse_machine_record(*text, path));
+    if (record.name != name) return error(Code::invalid, "{}: is of machine {}", path, record.name);
+    const std::string address = ground_.config.network.address(record.number);
+    TRY(ground_.files.write(fmt::format("{}/hosts/{}", ground_.run_folder, name), hosts_entry(address, name, ground_.domain),
+                            0644));
+    std::lock_guard lock(mutex_);
+    machines_.emplace(name, std::make_unique<Machine>(context_, ground_, std::move(record)));
+  }
+  return Ok{};
+}
+
+Result<Json> Fleet::carry_out(const sys::Context& context, const Request& request) {
+  const std::vector<std::string>& names = request.machines;
+  switch (request.order) {
+    case Order::create:
+      TRY(create(request));
+      if (request.wait) TRY(wait_until_settled(context, names, true));
+      break;
+    case Order::start:
+      TRY(with_machines(names, [](Machine& machine) { return machine.switch_on(); }));
+      if (request.wait) TRY(wait_until_settled(context, names, true));
+      break;
+    case Order::reboot:
+      TRY(with_machines(names, [](Machine& machine) { return machine.reboot(); }));
+      if (request.wait) TRY(wait_until_settled(context, names, true));
+      break;
+    case Order::stop:
+      TRY(with_machines(names, [](Machine& machine) { return machine.stop(); }));
+      TRY(wait_until_settled(context, names, false));
+      break;
+    case Order::destroy: TRY(destroy(names)); return list({});
+    case Order::list:
+    case Order::follow:
+    case Order::end: break;
+  }
+  return list(names);
+}
+
+Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::function<Result<>(Machine&)>& work) {
+  std::lock_guard lock(mutex_);
+  for (const std::string& name : names) {
+    if (!machines_.contains(name))
+      return error(Code::not_found, "there is no machine {} in cluster {}", name, ground_.config.name);
+  }
+  for (auto& [name, machine] : machines_) {
+    const bool meant = names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+    if (meant) TRY(work(*machine));
+  }
+  return Ok{};
+}
+
+Result<> Fleet::create(const Request& request) {
+  for (const std::string& name : request.machines) TRY(check_name("machine", name));
+  std::lock_guard lock(mutex_);
+  for (const std::string& name : request.machines) TRY(create_one(name, request.ignition));
+  return Ok{};
+}
+
+Result<> Fleet::create_one(const std::string& name, const std::optional<std::string>& ignition) {
+  const MachinePaths paths = ground_.paths.machine(name);
+  if (auto found = machines_.find(name); found != machines_.end()) {
+    // The same command again continues. Before Ignition was through, its config may still be mended.
+    const auto before = TRY(ground_.files.read_if_exists(paths.ignition()));
+    if (before != ignition) {
+      if (found->second->has_ignited() || is_on(found->second->status().state) || !before || !ignition) {
+        return error(Code::conflict,
+                     "machine {} is there already, with another Ignition config; destroy it first, or choose another name", name);
+      }
+      TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
+    }
+    return found->second->switch_on();
+  }
+  std::vector<int> taken;
+  for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
+  const int number = TRY(free_number(ground_.config.network, taken));
+  const std::string uuid = TRY(random_hex(32));
+  MachineRecord record{name, number, uuid};
+  TRY(ground_.files.make_directories(paths.folder, 0700));
+  if (ignition) TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
+  TRY(ground_.files.write(paths.record(), to_text(record), 0600));
+  const std::string address = ground_.config.network.address(record.number);
+  TRY(ground_.files.write(fmt::format("{}/hosts/{}", ground_.run_folder, name), hosts_entry(address, name, ground_.domain),
+                          0644));
+  auto [added, is_new] = machines_.emplace(name, std::make_unique<Machine>(context_, ground_, std::move(record)));
+  return added->second->switch_on();
+}
+
+Result<> Fleet::destroy(const std::vector<std::string>& names) {
+  TRY(with_machines(names, [](Machine& machine) -> Result<> {
+    machine.pull_plug();
+    return Ok{};
+  }));
+  std::vector<std::unique_ptr<Machine>> going;
+  {
+    std::lock_guard lock(mutex_);
+    for (auto machine = machines_.begin(); machine != machines_.end();) {
+      const bool meant = names.empty() || std::find(names.begin(), names.end(), machine->first) != names.end();
+      if (meant) going.push_back(std::move(machine->second));
+      machine = meant ? machines_.erase(machine) : std::next(machine);
+    }
+  }
+  for (std::unique_ptr<Machine>& machine : going) {
+    const MachineRecord record = machine->record();
+    machine.reset();
+    // A kill from here on leaves a folder without a record, which the next owner removes.
+    TRY(ground_.files.remove(ground_.paths.machine(record.name).record()));
+    TRY(remove_machine_network(context_.with_stop({}), ground_.runner, record));
+    TRY(ground_.files.remove(fmt::format("{}/hosts/{}", ground_.run_folder, record.name)));
+    TRY(remove_tree(ground_.files, ground_.paths.machine(record.name).folder));
+  }
+  ground_.changed.notify();
+  return Ok{};
+}
+
+Result<Json> Fleet::list(const std::vector<std::string>& names) {
+  JsonArray machines;
+  TRY(with_machines(names, [&](Machine& machine) -> Result<> {
+    machines.push_back(to_json(machine.status()));
+    return Ok{};
+  }));
+  return Json{{"machines", std::move(machines)}};
+}
+
+Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running) {
+  std::vector<std::string> failed;
+  auto look = [&]() -> Result<sys::Look> {
+    std::vector<std::string> busy;
+    failed.clear();
+    TRY(with_machines(names, [&](Machine& machine) -> Result<> {
+      const MachineStatus now = machine.status();
+      const bool done = want_running ? is_settled(now.state) : !is_on(now.state);
+      if (!done) busy.push_back(fmt::format("{} is {}", now.name, to_string(now.state)));
+      if (done && want_running && now.state != State::running) {
+        failed.push_back(fmt::format("{} {}{}{}", now.name, to_string(now.state), now.reason.empty() ? "" : ": ", now.reason));
+      }
+      return Ok{};
+    }));
+    return busy.empty() ? sys::Look::done() : sys::Look::not_yet("{}", join(busy, ", "));
+  };
+  const std::string what = want_running ? "machines to run" : "machines to power off";
+  TRY(sys::wait_for(context, what, want_running ? longest_start : longest_stop, look, &ground_.changed));
+  if (failed.empty()) return Ok{};
+  return error(Code::unavailable, "{}", join(failed, "\n"));
+}
+
+Result<> Fleet::follow_console(const sys::Context& context, const std::string& name,
+                               const std::function<bool(const std::string&)>& line) {
+  Console::Follower follower;
+  TRY(with_machines({name}, [&](Machine& machine) { return machine.console().follow(follower); }));
+  while (auto next = follower.pop(context.stop)) {
+    if (!*next) return Ok{};  // the machine is gone, and its console with it
+    if (!line(**next)) break;
+  }
+  return with_machines({name}, [&](Machine& machine) -> Result<> {
+    machine.console().unfollow(follower);
+    return Ok{};
+  });
+}
+
+std::string Fleet::address_of(const std::string& name) {
+  std::lock_guard lock(mutex_);
+  const auto found = machines_.find(name);
+  if (found == machines_.end() || !is_on(found->second->status().state)) return {};
+  return found->second->status().address;
+}
+
+}  // namespace slipway::provider::local

@@ -1,0 +1,155 @@
+#include "provider/local/forwarder.h"
+
+#include "provider/local/owner.h"
+
+#include "base/guarded.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <array>
+#include <cerrno>
+#include <list>
+#include <optional>
+#include <thread>
+
+namespace slipway::provider::local {
+
+namespace {
+
+sockaddr_in address_of(const std::string& host, int port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  ::inet_pton(AF_INET, host.c_str(), &address.sin_addr);
+  return address;
+}
+
+Result<sys::Fd> listen_here(int port) {
+  const std::string doing = fmt::format("listening on 127.0.0.1:{} of the host", port);
+  sys::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd.is_open()) return sys::system_error(doing);
+  const int yes = 1;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const sockaddr_in address = address_of("127.0.0.1", port);
+  if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(fd.get(), 64) != 0) {
+    if (errno == EADDRINUSE) return error(Code::conflict, "{}: the port is taken; choose another with --forward", doing);
+    return sys::system_error(doing);
+  }
+  return fd;
+}
+
+// One direction of a connection: what was read and not yet written.
+struct Direction {
+  const sys::Fd& from;
+  const sys::Fd& to;
+  std::string pending{};
+  bool at_end = false;   // of what can be read
+  bool is_shut = false;  // the other side was told so
+
+  short wants_from() const { return !at_end && pending.empty() ? POLLIN : 0; }
+  short wants_to() const { return pending.empty() ? 0 : POLLOUT; }
+
+  // False when the connection is broken.
+  bool move() {
+    if (pending.empty() && !at_end) {
+      char piece[65536];
+      const ssize_t got = ::recv(from.get(), piece, sizeof piece, MSG_DONTWAIT);
+      if (got < 0) return errno == EAGAIN || errno == EINTR;
+      if (got == 0) at_end = true;
+      pending.assign(piece, static_cast<std::size_t>(got));
+    }
+    if (!pending.empty()) {
+      const ssize_t sent = ::send(to.get(), pending.data(), pending.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+      if (sent < 0) return errno == EAGAIN || errno == EINTR;
+      pending.erase(0, static_cast<std::size_t>(sent));
+    }
+    if (at_end && pending.empty() && !is_shut) {
+      ::shutdown(to.get(), SHUT_WR);
+      is_shut = true;
+    }
+    return true;
+  }
+};
+
+void carry(const sys::Fd& outside, const sys::Fd& inside) {
+  Direction in{outside, inside}, out{inside, outside};
+  while (!in.is_shut || !out.is_shut) {
+    std::array<pollfd, 2> watched = {{{outside.get(), static_cast<short>(in.wants_from() | out.wants_to()), 0},
+                                      {inside.get(), static_cast<short>(out.wants_from() | in.wants_to()), 0}}};
+    // A side that wants nothing would still tell of errors, again and again.
+    for (pollfd& side : watched) {
+      if (side.events == 0) side.fd = -1;
+    }
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (!in.move() || !out.move()) return;
+  }
+}
+
+// A connection that is served on a thread of its own; stopping it closes both sides.
+class Carrier {
+ public:
+  Carrier(sys::Fd outside, std::string address, int port)
+      : outside_(std::move(outside)),
+        inside_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
+        thread_([this, address = std::move(address), port](std::stop_token stop) { work(std::move(stop), address, port); }) {}
+
+  bool is_over() const {
+    return over_.with_lock([](bool over) { return over; });
+  }
+
+ private:
+  void work(std::stop_token stop, const std::string& address, int port) {
+    {
+      const std::stop_callback close(stop, [this] {
+        ::shutdown(outside_.get(), SHUT_RDWR);
+        ::shutdown(inside_.get(), SHUT_RDWR);
+      });
+      const sockaddr_in target = address_of(address, port);
+      if (::connect(inside_.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0) carry(outside_, inside_);
+    }
+    outside_.reset();
+    inside_.reset();
+    over_.with_lock([](bool& over) { over = true; });
+  }
+
+  sys::Fd outside_, inside_;
+  Guarded<bool> over_{false};
+  std::jthread thread_;
+};
+
+}  // namespace
+
+Result<Forwarder> Forwarder::listen(int host_port) {
+  std::optional<Result<sys::Fd>> listening;
+  // The namespace belongs to the thread; this one ends right after.
+  std::jthread([&] {
+    if (::setns(host_network_fd, CLONE_NEWNET) != 0) {
+      listening = sys::system_error("entering the host's network");
+      return;
+    }
+    listening = listen_here(host_port);
+  }).join();
+  return Forwarder(TRY(std::move(*listening)));
+}
+
+Result<> Forwarder::run(const sys::Context& context, const std::function<std::string()>& address, int port) {
+  const std::stop_callback wake(context.stop, [this] { ::shutdown(fd_.get(), SHUT_RDWR); });
+  std::list<Carrier> carriers;
+  for (;;) {
+    sys::Fd outside(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+    if (!outside.is_open()) {
+      if (errno == EINTR || errno == ECONNABORTED) continue;
+      return sys::system_error("accepting a connection");
+    }
+    carriers.remove_if([](const Carrier& carrier) { return carrier.is_over(); });
+    const std::string target = address();
+    if (!target.empty()) carriers.emplace_back(std::move(outside), target, port);
+  }
+}
+
+}  // namespace slipway::provider::local

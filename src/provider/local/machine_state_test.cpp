@@ -1,0 +1,73 @@
+#include "provider/local/machine_state.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace slipway::provider::local {
+namespace {
+
+State walk(State state, std::initializer_list<Happening> happenings) {
+  for (Happening happening : happenings) {
+    const std::optional<State> next = after(state, happening);
+    EXPECT_TRUE(next) << to_string(state) << " has no way for " << static_cast<int>(happening);
+    if (!next) return state;
+    state = *next;
+  }
+  return state;
+}
+
+using enum Happening;
+
+TEST(MachineState, FollowsTheLifeOfAMachine) {
+  EXPECT_EQ(walk(State::created, {switched_on, ignition_started, booted, ready}), State::running);
+  EXPECT_EQ(walk(State::created, {switched_on, booted, ready}), State::running);
+  EXPECT_EQ(walk(State::running, {asked_to_reboot, restarted, booted, ready}), State::running);
+  EXPECT_EQ(walk(State::running, {restarted, booted, ready}), State::running);
+  EXPECT_EQ(walk(State::running, {asked_to_stop, powered_off}), State::stopped);
+  EXPECT_EQ(walk(State::created, {switched_on, ignition_started, ignition_refused}), State::ignition_failed);
+  EXPECT_EQ(walk(State::ignition_failed, {switched_on}), State::preparing);
+}
+
+TEST(MachineState, AStopWinsOverEverythingThatComesLater) {
+  for (Happening happening : {ignition_refused, restarted, powered_off, broke}) {
+    EXPECT_EQ(walk(State::stopping, {happening}), State::stopped);
+  }
+  for (Happening happening : {ready, booted, ignition_started}) EXPECT_EQ(walk(State::stopping, {happening}), State::stopping);
+}
+
+TEST(MachineState, OffMachinesOnlyStart) {
+  for (State state : all_states) {
+    for (Happening happening : all_happenings) {
+      if (is_on(state)) continue;
+      EXPECT_EQ(after(state, happening).has_value(), happening == switched_on) << to_string(state);
+    }
+  }
+}
+
+TEST(MachineState, EveryStateButTheFirstIsReachedAndCanBeLeft) {
+  std::set<State> reached = {State::created};
+  for (std::size_t size = 0; size != reached.size();) {
+    size = reached.size();
+    for (State from : std::set<State>(reached)) {
+      for (Happening happening : all_happenings) {
+        if (const std::optional<State> to = after(from, happening)) reached.insert(*to);
+      }
+    }
+  }
+  EXPECT_EQ(reached.size(), all_states.size());
+}
+
+TEST(MachineState, EveryMachineThatIsOnCanBeStoppedAndCanBreak) {
+  for (State state : all_states) {
+    if (!is_on(state)) continue;
+    if (state != State::stopping) {
+      EXPECT_EQ(after(state, asked_to_stop), State::stopping) << to_string(state);
+    }
+    ASSERT_TRUE(after(state, broke)) << to_string(state);
+    EXPECT_FALSE(is_on(*after(state, broke)));
+  }
+}
+
+}  // namespace
+}  // namespace slipway::provider::local

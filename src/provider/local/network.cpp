@@ -1,0 +1,49 @@
+#include "provider/local/network.h"
+
+namespace slipway::provider::local {
+
+namespace {
+
+constexpr std::string_view bridge = "br0";
+
+}  // namespace
+
+Result<> make_bridge(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan) {
+  const std::string batch = fmt::format(
+      "link set lo up\n"
+      "link add {0} type bridge forward_delay 0 stp_state 0\n"
+      "address add {1} dev {0}\n"
+      "link set {0} up\n",
+      bridge, plan.with_prefix(plan.gateway()));
+  TRY(sys::run_checked(runner, context, {.argv = {"ip", "-batch", "-"}, .input = batch}).context("making the cluster's bridge"));
+  return Ok{};
+}
+
+Result<std::string> make_machine_network(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan,
+                                         const MachineRecord& machine) {
+  const std::string doing = "making the network of " + machine.name, cable = AddressPlan::interface(machine.number);
+  TRY(remove_machine_network(context, runner, machine));
+  const std::string outside = fmt::format(
+      "netns add {0}\n"
+      "link add {1} type veth peer name eth0 address {2} netns {0}\n"
+      "link set {1} master {3} up\n",
+      machine.name, cable, AddressPlan::mac(machine.number), bridge);
+  TRY(sys::run_checked(runner, context, {.argv = {"ip", "-batch", "-"}, .input = outside}).context(doing));
+  const std::string inside = fmt::format(
+      "link set lo up\n"
+      "address add {} dev eth0\n"
+      "link set eth0 up\n"
+      "route add default via {}\n",
+      plan.with_prefix(plan.address(machine.number)), plan.gateway());
+  TRY(sys::run_checked(runner, context, {.argv = {"ip", "-netns", machine.name, "-batch", "-"}, .input = inside}).context(doing));
+  return "/run/netns/" + machine.name;
+}
+
+Result<> remove_machine_network(const sys::Context& context, sys::Runner& runner, const MachineRecord& machine) {
+  // The cable first, by itself: with the namespace it would go only some time later. A status says that it was not there.
+  TRY(runner.run(context, {.argv = {"ip", "link", "delete", AddressPlan::interface(machine.number)}}));
+  TRY(runner.run(context, {.argv = {"ip", "netns", "delete", machine.name}}));
+  return Ok{};
+}
+
+}  // namespace slipway::provider::local

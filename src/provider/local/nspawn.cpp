@@ -1,0 +1,82 @@
+#include "provider/local/nspawn.h"
+
+#include "base/text.h"
+
+#include <fmt/core.h>
+#include <charconv>
+
+namespace slipway::provider::local {
+
+namespace {
+
+// In its own mount namespace: mounts the disk and joins the cgroups, then becomes what follows.
+// --pivot-root moves its folder, so that has to be a mount, and one whose parent is private ("Invalid argument" otherwise).
+// The sources of writable binds stay on the host's own mount: a bind of a read-only mount would be read-only too.
+constexpr std::string_view become_machine = R"(set -e
+disk=$1 root=$2
+shift 2
+mount --bind "$disk" "$root"
+mount -o remount,bind,ro "$root"
+while [ "$1" != -- ]; do
+  echo $$ > "$1/cgroup.procs"
+  shift
+done
+shift
+exec "$@")";
+
+}  // namespace
+
+std::vector<std::string> nspawn_command(const NspawnInput& input) {
+  std::vector<std::string> command = {
+      "unshare", "--mount",     "--propagation=private", "--", "/bin/sh", "-c", std::string(become_machine),
+      "machine", input.sysroot, input.mount_point};
+  command.insert(command.end(), input.cgroups.begin(), input.cgroups.end());
+  const std::string deployment = input.sysroot + input.deployment.path;
+  // /sysroot/ostree/deploy/OS/deploy/ID.N: what belongs to all deployments of the OS lies two up.
+  const std::string os = input.sysroot + input.deployment.path.substr(0, input.deployment.path.rfind("/deploy/"));
+  const std::vector<std::string> nspawn = {
+      "--",
+      "systemd-nspawn",
+      // Not a service of the host: no machined, no scope; works the same where the host has no systemd.
+      "--register=no",
+      "--keep-unit",
+      "--quiet",
+      "--directory=" + input.mount_point,
+      fmt::format("--pivot-root={}:/sysroot", input.deployment.path),
+      "--machine=" + input.name,
+      "--uuid=" + input.uuid,
+      "--network-namespace-path=" + input.network_namespace,
+      "--capability=all",
+      "--system-call-filter=@mount @keyring bpf",
+      fmt::format("--bind={}/etc:/etc", deployment),
+      fmt::format("--bind={}/var:/var", os),
+      fmt::format("--bind-ro={}/boot:/boot", input.sysroot),
+      // With it ostree knows that "/" is a deployment, finds out which, and remounts /sysroot and /boot for its own writes.
+      fmt::format("--bind-ro={}:/run/ostree-booted", input.booted_marker),
+      "--resolv-conf=off",
+      "--timezone=off",
+      "--link-journal=no",
+      "--console=read-only",
+      "--notify-ready=yes",
+  };
+  command.insert(command.end(), nspawn.begin(), nspawn.end());
+  for (const std::string& device : input.devices) command.push_back("--bind=" + device);
+  command.push_back("--boot");
+  return command;
+}
+
+Notification parse_notification(std::string_view message) {
+  constexpr std::string_view leader = "X_NSPAWN_LEADER_PID=";
+  Notification notification;
+  for (std::string_view line : split(message, '\n')) {
+    if (line == "READY=1") notification.ready = true;
+    if (!line.starts_with(leader)) continue;
+    int pid = 0;
+    const std::string_view digits = line.substr(leader.size());
+    std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+    if (pid > 0) notification.leader = pid;
+  }
+  return notification;
+}
+
+}  // namespace slipway::provider::local

@@ -1,0 +1,228 @@
+#include "provider/local/owner.h"
+
+#include "provider/local/cgroups.h"
+#include "provider/local/fleet.h"
+#include "provider/local/forwarder.h"
+#include "provider/local/line_socket.h"
+#include "provider/local/name_server.h"
+#include "provider/local/network.h"
+#include "provider/local/process_id.h"
+#include "provider/local/registry.h"
+#include "provider/local/service.h"
+
+#include "base/guarded.h"
+#include "base/queue.h"
+#include "sys/lock.h"
+#include "sys/task_group.h"
+
+#include <fcntl.h>
+#include <sys/mount.h>
+#include <filesystem>
+#include <list>
+#include <thread>
+#include <vector>
+
+namespace slipway::provider::local {
+
+namespace {
+
+constexpr std::string_view run_folder = "/run/slipway";
+
+// Hands events to whoever is connected. Threads: any.
+class EventFeed {
+ public:
+  using Lines = Queue<Answer>;
+
+  void publish(const sys::Event& event) {
+    listeners_.with_lock([&](std::vector<Lines*>& listeners) {
+      for (Lines* listener : listeners) listener->push(EventLine{event.to_line()});
+    });
+  }
+  void add(Lines& lines) {
+    listeners_.with_lock([&](std::vector<Lines*>& listeners) { listeners.push_back(&lines); });
+  }
+  void remove(Lines& lines) {
+    listeners_.with_lock([&](std::vector<Lines*>& listeners) { std::erase(listeners, &lines); });
+  }
+
+ private:
+  Guarded<std::vector<Lines*>> listeners_;
+};
+
+// Answers one request on one connection.
+class Conversation {
+ public:
+  Conversation(const sys::Context& context, LineSocket socket, Fleet& fleet, EventFeed& feed, std::stop_source& ending)
+      : socket_(std::move(socket)), fleet_(fleet), feed_(feed), ending_(ending), thread_([this, context] { hold(context); }) {}
+
+  bool is_over() const {
+    return over_.with_lock([](bool over) { return over; });
+  }
+
+ private:
+  void hold(const sys::Context& context) {
+    const Result<> held = answer(context);
+    // A client that went away is not worth a line; what it asked for was done all the same.
+    if (!held.ok() && held.error().code() != Code::unavailable && held.error().code() != Code::cancelled) {
+      context.log.warn("a request failed: {}", held.error().message());
+    }
+    over_.with_lock([](bool& over) { over = true; });
+  }
+
+  Result<> answer(const sys::Context& context) {
+    const auto line = TRY(socket_.receive(context.stop));
+    if (!line) return Ok{};
+    const Result<Request> request = parse_request(*line);
+    if (!request.ok()) return socket_.send(to_line(Answer(request.error())));
+    if (request->order == Order::follow) return follow(context, request.value());
+    EventFeed::Lines lines;
+    std::jthread writer([&](std::stop_token stop) { write(lines, std::move(stop)); });
+    feed_.add(lines);
+    Result<Json> result = request->order == Order::end ? end(context) : fleet_.carry_out(context, request.value());
+    feed_.remove(lines);
+    lines.push(result.ok() ? Answer(std::move(result).value()) : Answer(std::move(result).error()));
+    writer.join();
+    if (request->order == Order::end) ending_.request_stop();
+    return Ok{};
+  }
+
+  // Until the answer, which is neither event nor console, is sent.
+  void write(EventFeed::Lines& lines, std::stop_token stop) {
+    bool connected = true;
+    while (const auto answer = lines.pop(stop)) {
+      connected = connected && socket_.send(to_line(*answer)).ok();
+      if (!std::holds_alternative<EventLine>(*answer)) return;
+    }
+  }
+
+  Result<Json> end(const sys::Context& context) { return fleet_.carry_out(context, {.order = Order::stop}); }
+
+  Result<> follow(const sys::Context& context, const Request& request) {
+    if (request.machines.size() != 1) return socket_.send(to_line(Answer(error(Code::invalid, "follow needs one machine"))));
+    const Result<> followed = fleet_.follow_console(context, request.machines[0], [&](const std::string& line) {
+      return socket_.send(to_line(Answer(ConsoleLine{line}))).ok();
+    });
+    return socket_.send(to_line(followed.ok() ? Answer(Json(JsonObject())) : Answer(followed.error())));
+  }
+
+  LineSocket socket_;
+  Fleet& fleet_;
+  EventFeed& feed_;
+  std::stop_source& ending_;
+  Guarded<bool> over_{false};
+  std::jthread thread_;
+};
+
+// A private /run: namespaces and locks of what runs here are not the host's, and systemd-nspawn finds the same whether the
+// host runs systemd or not.
+Result<> make_private_run(sys::Files& files) {
+  if (::mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
+    return sys::system_error("mounting a private /run");
+  return files.make_directories(std::string(run_folder) + "/hosts", 0755);
+}
+
+// The registry's content at another place, where it cannot be written: its files are those of a release.
+Result<> show_read_only(sys::Files& files, const std::string& folder, const std::string& place) {
+  TRY(files.make_directories(place, 0755));
+  if (::mount(folder.c_str(), place.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
+      ::mount(nullptr, place.c_str(), nullptr, MS_BIND | MS_REMOUNT | MS_RDONLY, nullptr) != 0) {
+    return sys::system_error("mounting " + folder);
+  }
+  return Ok{};
+}
+
+// What machines ask for by the bridge's address: names, and images where the cluster has any.
+Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const Ground& ground) {
+  const std::string address = ground.config.network.gateway(), folder = ground.run_folder;
+  std::vector<Service::Plan> services = {
+      {"the cluster's name server", name_server_command(address, ground.domain, folder + "/hosts"), name_server_is_up}};
+  const Images& images = ground.config.images;
+  if (images.registry.empty()) return services;
+  TRY(copy_registry_storage(context, ground.runner, ground.files, images.registry, ground.paths.registry()));
+  TRY(show_read_only(ground.files, ground.paths.registry(), folder + "/registry"));
+  TRY(ground.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
+  auto log = [&ground](std::string_view line) {
+    // A log that cannot be written is no reason to serve nothing.
+    (void)ground.files.append(ground.paths.registry_log(), fmt::format("{}\n", line), 0600);
+  };
+  services.push_back(
+      {"the cluster's registry", registry_command(images.registry_program, folder + "/registry.yaml"), registry_is_up, log});
+  return services;
+}
+
+std::vector<std::string> shared_devices() {
+  std::vector<std::string> found;
+  for (const char* device : {"/dev/kmsg", "/dev/fuse"}) {
+    if (std::filesystem::exists(device)) found.emplace_back(device);
+  }
+  return found;
+}
+
+Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths, EventFeed& feed,
+             LineSocket& starter) {
+  ClusterConfig config = TRY(parse_cluster_config(TRY(files.read(paths.config())), paths.config()));
+  const std::vector<Hierarchy> all = hierarchies(TRY(files.read("/proc/self/mounts")));
+  TRY(make_cgroups(files, all, config.id, "owner"));
+  TRY(join_cgroups(all, config.id, "owner"));
+  TRY(make_private_run(files));
+  TRY(make_bridge(context, runner, config.network));
+
+  sys::Wakeup changed;
+  const std::string domain = config.name + ".internal";
+  const Ground ground{files, runner, std::move(config), paths, all, std::string(run_folder), domain, shared_devices(), changed};
+  std::list<Service> services;
+  for (Service::Plan& plan : TRY(plan_services(context, ground))) services.emplace_back(std::move(plan));
+  // Not stopped by a signal: machines use them until they are off.
+  sys::TaskGroup serving(context.with_stop({}));
+  for (Service& service : services) serving.run("service", [&](const sys::Context& c) { return service.run(c, runner); });
+  for (Service& service : services) TRY(service.wait_until_up(context));
+
+  Fleet fleet(context.with_stop({}), ground);
+  TRY(fleet.load());
+  std::list<Forwarder> forwarders;
+  sys::TaskGroup forwarding(context.with_stop({}));
+  for (const Forward& forward : ground.config.forwards) {
+    Forwarder& forwarder = forwarders.emplace_back(TRY(Forwarder::listen(forward.host_port)));
+    forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) {
+      return forwarder.run(
+          c, [&] { return fleet.address_of(forward.machine); }, forward.port);
+    });
+  }
+  LineListener listener = TRY(LineListener::listen(paths.folder, paths.control_name()));
+  TRY(starter.send("ready"));
+
+  std::stop_source ending;
+  const std::stop_callback forward_stop(context.stop, [&] { ending.request_stop(); });
+  const sys::Context until_end = context.with_stop(ending.get_token());
+  std::list<Conversation> conversations;
+  for (;;) {
+    Result<LineSocket> socket = listener.accept(ending.get_token());
+    if (!socket.ok() && socket.error().code() == Code::cancelled) return Ok{};
+    if (!socket.ok()) return std::move(socket).error();
+    conversations.remove_if([](const Conversation& conversation) { return conversation.is_over(); });
+    conversations.emplace_back(until_end, std::move(socket).value(), fleet, feed, ending);
+  }
+}
+
+}  // namespace
+
+Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths) {
+  for (int fd : {ready_fd, host_proc_fd, host_network_fd}) {
+    // From here on they are nobody else's: a machine that had the host's network namespace could enter it.
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is only started by slipway itself");
+  }
+  LineSocket starter{sys::Fd(ready_fd)};
+  EventFeed feed;
+  context.events.add_sink([&feed](const sys::Event& event) { feed.publish(event); });
+  auto work = [&]() -> Result<> {
+    const sys::FileLock lock = TRY(sys::FileLock::acquire(paths.owner_lock(), "the cluster in " + paths.folder));
+    const ProcessId self = TRY(identify(files, fmt::format("/proc/self/fd/{}", host_proc_fd), "self"));
+    TRY(files.write(paths.owner(), to_text(self), 0600));
+    return own(context, files, runner, paths, feed, starter);
+  };
+  Result<> result = work();
+  if (!result.ok()) (void)starter.send(fmt::format("failed: {}", result.error().message()));  // nobody listens once we are ready
+  return result;
+}
+
+}  // namespace slipway::provider::local

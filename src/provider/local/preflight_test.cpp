@@ -1,0 +1,92 @@
+#include "provider/local/preflight.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::provider::local {
+namespace {
+
+Facts good_host() {
+  return {.is_root = true,
+          .missing_programs = {},
+          .has_cgroups = true,
+          .has_overlay = true,
+          .has_nftables = true,
+          .has_br_netfilter = true,
+          .inotify_instances_limit = 128,
+          .inotify_instances_used = 2,
+          .state_folder = "/var/lib/slipway/local",
+          .state_filesystem = "ext4",
+          .state_free_bytes = 50'000'000'000,
+          .os_repo = "/srv/repo",
+          .os_repo_exists = true,
+          .os_repo_on_same_filesystem = true,
+          .available_memory_bytes = 16'000'000'000};
+}
+
+TEST(Preflight, AGoodHostHasNoFindings) { EXPECT_EQ(check(good_host(), 4).to_text(), ""); }
+
+TEST(Preflight, EachFactHasItsFinding) {
+  const struct {
+    std::string name;
+    void (*change)(Facts&);
+    std::string expected;
+  } rows[] = {
+      {"root", [](Facts& f) { f.is_root = false; },
+       "error: host: local machines need root: they are made of mounts, namespaces and cgroups (run it with sudo)\n"},
+      {"program", [](Facts& f) { f.missing_programs = {"dnsmasq"}; },
+       "error: host: the program dnsmasq is missing (apt-get install dnsmasq-base)\n"},
+      {"cgroups", [](Facts& f) { f.has_cgroups = false; },
+       "error: host: no cgroups are mounted (mount them at /sys/fs/cgroup, as every distribution's init does)\n"},
+      {"overlay", [](Facts& f) { f.has_overlay = false; },
+       "error: host: the kernel has no overlay file system, which containers need (modprobe overlay)\n"},
+      {"nftables", [](Facts& f) { f.has_nftables = false; },
+       "error: host: the kernel has no nftables, which kube-proxy needs (modprobe nf_tables)\n"},
+      {"br_netfilter", [](Facts& f) { f.has_br_netfilter = false; },
+       "error: host: the kernel does not filter bridged packets, so Services would not work between pods of a machine (modprobe "
+       "br_netfilter)\n"},
+      {"inotify", [](Facts& f) { f.inotify_instances_used = 100; },
+       "warning: host: 28 of 128 inotify instances are free, 4 machines with pods need about 88 (sysctl "
+       "fs.inotify.max_user_instances=1024)\n"},
+      {"file system", [](Facts& f) { f.state_filesystem = "tmpfs"; },
+       "error: host: the state folder /var/lib/slipway/local lies on tmpfs, local machines need ext4, xfs, btrfs (choose another "
+       "folder "
+       "with --state or SLIPWAY_STATE)\n"},
+      {"no repository", [](Facts& f) { f.os_repo_exists = false; },
+       "error: host: /srv/repo is no OSTree repository of the machine OS (build it with make, or name another with --os-repo)\n"},
+      {"two file systems", [](Facts& f) { f.os_repo_on_same_filesystem = false; },
+       "error: host: the state folder /var/lib/slipway/local and the repository /srv/repo must lie on one file system, since "
+       "machines are "
+       "hard links into it (choose another folder with --state or SLIPWAY_STATE)\n"},
+      {"disk", [](Facts& f) { f.state_free_bytes = 3'000'000'000; },
+       "error: host: the state folder /var/lib/slipway/local has 3.0 GB free, 4 machines need 4.0 GB (free some, or choose "
+       "another disk with "
+       "--state or SLIPWAY_STATE)\n"},
+      {"memory", [](Facts& f) { f.available_memory_bytes = 2'000'000'000; },
+       "warning: host: 2.0 GB of memory are available, 4 machines with a control plane need about 2.4 GB (make fewer machines, "
+       "or end other "
+       "programs)\n"},
+  };
+  for (const auto& row : rows) {
+    Facts facts = good_host();
+    row.change(facts);
+    EXPECT_EQ(check(facts, 4).to_text(), row.expected) << row.name;
+  }
+}
+
+TEST(Preflight, TellsEverythingAtOnce) {
+  const Findings all = check(Facts{.missing_programs = {"dnsmasq", "ostree"}, .state_folder = "/s", .os_repo = "/r"}, 1);
+  EXPECT_EQ(all.all().size(), 9u) << all.to_text();
+  EXPECT_TRUE(all.has_errors());
+}
+
+TEST(Preflight, LooksAtThisHost) {
+  sys::RealFiles files;
+  const Facts facts = gather_facts(files, "/var/lib/not-there-yet/local", "/not-there");
+  EXPECT_TRUE(facts.available_memory_bytes);
+  EXPECT_TRUE(facts.state_free_bytes);
+  EXPECT_FALSE(facts.state_filesystem.empty());
+  EXPECT_FALSE(facts.os_repo_exists);
+}
+
+}  // namespace
+}  // namespace slipway::provider::local

@@ -1,0 +1,224 @@
+#include "provider/local/shell.h"
+
+#include "provider/local/process_id.h"
+
+#include "sys/fd.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <optional>
+
+extern "C" {  // glibc 2.36 forgets it in this header
+#include <sys/pidfd.h>
+}
+
+namespace slipway::provider::local {
+
+namespace {
+
+// Our terminal, raw while this lives.
+class RawTerminal {
+ public:
+  RawTerminal() {
+    ::tcgetattr(STDIN_FILENO, &before_);
+    termios raw = before_;
+    ::cfmakeraw(&raw);
+    ::tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+  }
+  RawTerminal(const RawTerminal&) = delete;
+  RawTerminal& operator=(const RawTerminal&) = delete;
+  ~RawTerminal() { ::tcsetattr(STDIN_FILENO, TCSADRAIN, &before_); }
+
+ private:
+  termios before_{};
+};
+
+// A terminal of the machine: what a program there calls /dev/pts/N.
+struct MachineTerminal {
+  sys::Fd outer;  // ours
+  sys::Fd inner;  // the program's
+
+  static Result<MachineTerminal> open(const std::string& process) {
+    const std::string path = process + "/root/dev/pts/ptmx";
+    MachineTerminal terminal;
+    terminal.outer = sys::Fd(::open(path.c_str(), O_RDWR | O_NOCTTY | O_CLOEXEC));
+    int unlocked = 0;
+    if (!terminal.outer.is_open() || ::ioctl(terminal.outer.get(), TIOCSPTLCK, &unlocked) != 0)
+      return sys::system_error("opening " + path);
+    terminal.inner = sys::Fd(::ioctl(terminal.outer.get(), TIOCGPTPEER, O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!terminal.inner.is_open()) return sys::system_error("opening a terminal of the machine");
+    return terminal;
+  }
+
+  void take_size_of_ours() const {
+    winsize size{};
+    if (::ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) ::ioctl(outer.get(), TIOCSWINSZ, &size);
+  }
+};
+
+// A stop and changes of our terminal's size as descriptors.
+class Watch {
+ public:
+  explicit Watch(std::stop_token stop)
+      : stop_(::eventfd(0, EFD_CLOEXEC)),
+        callback_(std::move(stop), std::function<void()>([this] { ::eventfd_write(stop_.get(), 1); })) {
+    sigset_t resized;
+    sigemptyset(&resized);
+    sigaddset(&resized, SIGWINCH);
+    ::pthread_sigmask(SIG_BLOCK, &resized, nullptr);
+    resized_ = sys::Fd(::signalfd(-1, &resized, SFD_CLOEXEC | SFD_NONBLOCK));
+  }
+  int stop() const { return stop_.get(); }
+  int resized() const { return resized_.get(); }
+
+ private:
+  sys::Fd stop_, resized_;
+  std::stop_callback<std::function<void()>> callback_;
+};
+
+Result<pid_t> spawn(std::vector<std::string> argv, const std::optional<MachineTerminal>& terminal) {
+  std::vector<char*> arguments;
+  for (std::string& argument : argv) arguments.push_back(argument.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  posix_spawnattr_t attributes;
+  ::posix_spawnattr_init(&attributes);
+  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+  if (terminal) {
+    for (int fd : {0, 1, 2}) ::posix_spawn_file_actions_adddup2(&actions, terminal->inner.get(), fd);
+    flags |= POSIX_SPAWN_SETSID;
+  }
+  ::posix_spawnattr_setflags(&attributes, flags);
+  sigset_t none, all;
+  sigemptyset(&none);
+  sigfillset(&all);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
+  ::posix_spawnattr_setsigdefault(&attributes, &all);
+  pid_t pid = 0;
+  const int failure = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
+  ::posix_spawnattr_destroy(&attributes);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failure != 0) return sys::system_error("starting nsenter", failure);
+  return pid;
+}
+
+// Copies what is there from one descriptor to the other; false at the end.
+bool copy(int from, int to) {
+  char piece[65536];
+  const ssize_t got = ::read(from, piece, sizeof piece);
+  if (got < 0) return errno == EINTR || errno == EAGAIN;
+  for (ssize_t done = 0; done < got;) {
+    const ssize_t written = ::write(to, piece + done, static_cast<std::size_t>(got - done));
+    if (written < 0 && errno != EINTR) return false;
+    done += std::max<ssize_t>(written, 0);
+  }
+  return got > 0;
+}
+
+// Until the process ends.
+void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& watch) {
+  const sys::Fd process(::pidfd_open(pid, 0));
+  if (terminal) terminal->inner.reset();  // or the end of the program would not be the end of its terminal
+  bool stopped = false, reading = terminal.has_value();
+  for (;;) {
+    std::array<pollfd, 5> watched = {{{process.get(), POLLIN, 0},
+                                      {stopped ? -1 : watch.stop(), POLLIN, 0},
+                                      {terminal ? watch.resized() : -1, POLLIN, 0},
+                                      {reading ? STDIN_FILENO : -1, POLLIN, 0},
+                                      {terminal ? terminal->outer.get() : -1, POLLIN, 0}}};
+    if (::poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) return;
+    if (watched[1].revents) {
+      stopped = true;
+      ::kill(pid, SIGTERM);
+    }
+    if (watched[2].revents) {
+      signalfd_siginfo ignored;
+      (void)!::read(watch.resized(), &ignored, sizeof ignored);
+      terminal->take_size_of_ours();
+    }
+    if (watched[3].revents) reading = copy(STDIN_FILENO, terminal->outer.get());
+    // The last words are read before the end is seen: a terminal without programs says so.
+    if (watched[4].revents) {
+      if (!copy(terminal->outer.get(), STDOUT_FILENO)) terminal.reset();
+    } else if (watched[0].revents) {
+      return;
+    }
+    if (!terminal) reading = false;
+  }
+}
+
+bool is_on_terminal() { return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO); }
+
+}  // namespace
+
+std::vector<std::string> enter_command(const std::string& process, const std::vector<std::string>& settings,
+                                       const std::vector<std::string>& command) {
+  std::vector<std::string> argv = {"nsenter"};
+  for (const char* space : {"mnt", "uts", "ipc", "net", "pid", "cgroup"}) {
+    argv.push_back(fmt::format("--{}={}/ns/{}", std::string_view(space) == "mnt" ? "mount" : space, process, space));
+  }
+  argv.insert(argv.end(), {fmt::format("--root={}/root", process), fmt::format("--wd={}/root", process), "--", "/usr/bin/env",
+                           "-i", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root"});
+  argv.insert(argv.end(), settings.begin(), settings.end());
+  if (command.empty()) {
+    argv.insert(argv.end(), {"/bin/sh", "-c", "cd; exec \"$(command -v bash || echo sh)\" -l"});
+  } else {
+    argv.insert(argv.end(), command.begin(), command.end());
+  }
+  return argv;
+}
+
+Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
+                           const std::string& machine, const std::vector<std::string>& command) {
+  int leader = 0;
+  for (const MachineStatus& candidate : TRY(list_machines(context, files, choice))) {
+    if (candidate.name != machine) continue;
+    if (candidate.leader == 0) {
+      return error(Code::conflict, "{} is {}; `slipway machine start {}` starts it", machine, to_string(candidate.state),
+                   machine);
+    }
+    leader = candidate.leader;
+  }
+  if (leader == 0) return error(Code::not_found, "there is no machine {} in cluster {}", machine, choice.cluster);
+  const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
+  // Held until the end: as long as it is, the owner's number is nobody else's.
+  const std::optional<sys::Fd> held = TRY(open_process(files, owner));
+  if (!held)
+    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
+  // The leader's number is the owner's, so it is looked for in the owner's /proc.
+  const std::string process = fmt::format("/proc/{}/root/proc/{}", owner.pid, leader);
+
+  std::vector<std::string> settings;
+  std::optional<MachineTerminal> terminal;
+  std::optional<RawTerminal> raw;
+  if (is_on_terminal()) {
+    if (const char* kind = std::getenv("TERM")) settings.push_back(fmt::format("TERM={}", kind));
+    terminal = TRY(MachineTerminal::open(process));
+    terminal->take_size_of_ours();
+    raw.emplace();
+  }
+  const Watch watch(context.stop);
+  const pid_t pid = TRY(spawn(enter_command(process, settings, command), terminal));
+  attend(pid, terminal, watch);
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+}  // namespace slipway::provider::local
