@@ -309,8 +309,8 @@ def test_programs_of_the_release_image_run_in_it(tmp_path):
     assert answer.stdout == f"{REPOSITORY}@{images['etcd'][0]['digest']}", answer.stderr
     unknown = inside("/usr/bin/cluster-version-operator", "image", "etdc")
     assert unknown.returncode == 1 and "etcd" in unknown.stderr
-    for program in ["keepalived", "haproxy", "nft", "iptables", "conntrack"]:
-        assert inside(program, "-v" if program != "conntrack" else "-V").returncode == 0, program
+    for program, version in {"keepalived": "-v", "haproxy": "-v", "nft": "-v", "iptables": "-V", "conntrack": "-V"}.items():
+        assert inside(program, version).returncode == 0, program
 
 
 def test_layers_are_shared(layout):
