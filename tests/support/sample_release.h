@@ -23,7 +23,10 @@ inline std::string make_tar(const std::vector<std::pair<std::string, std::string
   std::string bytes;
   archive* a = archive_write_new();
   archive_write_set_format_pax_restricted(a);
-  if (compression == Compression::gzip) archive_write_add_filter_gzip(a);
+  if (compression == Compression::gzip) {
+    archive_write_add_filter_gzip(a);
+    archive_write_set_filter_option(a, "gzip", "timestamp", nullptr);  // samples made in different seconds are the same
+  }
   if (compression == Compression::zstd) archive_write_add_filter_zstd(a);
   archive_write_set_bytes_in_last_block(a, 1);
   archive_write_open(
