@@ -1,6 +1,7 @@
 #include "provider/local/preload.h"
 
 #include "support/test_context.h"
+#include "sys/temp_dir.h"
 
 #include <gtest/gtest.h>
 #include <cstdlib>
@@ -19,19 +20,14 @@ class Preload : public testing::Test {
     std::filesystem::create_symlink("nowhere", images + "/overlayfs/snapshots/1/fs/link");
     std::filesystem::permissions(images, std::filesystem::perms(0711));
   }
-  ~Preload() override { std::filesystem::remove_all(folder); }
 
   Result<> run() { return preload_images(context.context(), runner, files, images, var); }
   bool is_shared(const std::string& name) const {
     return std::filesystem::equivalent(images + "/" + name, var + "/lib/containerd/" + name);
   }
 
-  static std::string make_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "preload-XXXXXX";
-    return ::mkdtemp(name.data());
-  }
-
-  const std::string folder = make_folder(), images = folder + "/images", var = folder + "/var";
+  const sys::TempDir folder = sys::TempDir::make("preload-test").value();
+  const std::string images = folder.path() + "/images", var = folder.path() + "/var";
   testing_support::RealTimeContext context;
   sys::RealFiles files;
   sys::RealRunner runner;

@@ -2,6 +2,7 @@
 
 #include "base/yaml.h"
 #include "support/test_context.h"
+#include "sys/temp_dir.h"
 
 #include <gtest/gtest.h>
 #include <cstdlib>
@@ -24,12 +25,11 @@ TEST(Registry, MachinesAreSentToTheBridge) {
 }
 
 TEST(Registry, StorageIsCopiedOnceByHardLinks) {
-  std::string folder = std::filesystem::temp_directory_path() / "registry-XXXXXX";
-  ASSERT_TRUE(::mkdtemp(folder.data()));
+  const sys::TempDir folder = sys::TempDir::make("registry-test").value();
   testing_support::RealTimeContext context;
   sys::RealFiles files;
   sys::RealRunner runner;
-  const std::string storage = folder + "/storage", target = folder + "/cluster/registry";
+  const std::string storage = folder.path() + "/storage", target = folder.path() + "/cluster/registry";
   ASSERT_TRUE(files.write(storage + "/docker/blob", "of the release", 0644).ok());
   ASSERT_TRUE(files.write(target + ".new/docker/blob", "of a copy that was killed", 0644).ok());
   ASSERT_TRUE(copy_registry_storage(context.context(), runner, files, storage, target).ok());
@@ -38,7 +38,6 @@ TEST(Registry, StorageIsCopiedOnceByHardLinks) {
   ASSERT_TRUE(files.remove(storage).ok());
   ASSERT_TRUE(copy_registry_storage(context.context(), runner, files, storage, target).ok());
   EXPECT_EQ(files.read(target + "/docker/blob").value(), "of the release");
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace
