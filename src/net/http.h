@@ -24,8 +24,14 @@ struct Header {
 
 // How a server proves itself to us and we to it.
 struct Trust {
-  std::string ca_file{};    // PEM; the system's when empty
-  bool plain_http = false;  // http:// is allowed to this server; to this machine it always is
+  std::string ca_file{};      // PEM; the system's when empty
+  std::string ca_pem{};       // the same as text; at most one of both
+  bool plain_http = false;    // http:// is allowed to this server; to this machine it always is
+  bool any_server = false;    // the server's certificate is not looked at: for probes that send nothing and believe nothing
+  std::string client_pem{};   // our certificate, PEM, its chain behind it; none when empty
+  Secret client_key{};        // and its key
+  std::string connect_to{};   // "127.0.0.1:6443": where to connect instead of the URL's host and port, which stay the name that the
+                              // server has to prove (tls-server-name of kubeconfigs)
 };
 
 struct Answer {

@@ -133,15 +133,19 @@ class Machine:
     def remove_cgroups(self):
         groups = [path for path in [CGROUPS / self.name, *CGROUPS.glob(f"*/{self.name}")] if path.is_dir()]
         deadline = time.monotonic() + 10
-        for group in groups:
-            for directory, _, _ in os.walk(group, topdown=False):
-                while True:
-                    try:
-                        os.rmdir(directory)
-                        break
-                    except OSError:  # its last processes are on their way out
-                        assert time.monotonic() < deadline, f"{directory} still has processes"
-                        time.sleep(0.01)
+        # All over again each time: what is on its way out may make a group below one that was already looked into.
+        while groups := [group for group in groups if not self.is_removed(group)]:
+            assert time.monotonic() < deadline, f"{groups[0]} still has processes"
+            time.sleep(0.01)
+
+    @staticmethod
+    def is_removed(group):
+        for directory, _, _ in os.walk(group, topdown=False):
+            try:
+                os.rmdir(directory)
+            except OSError:
+                return False
+        return True
 
     def remove(self):
         for deployment in self.sysroot.glob(f"ostree/deploy/{OSNAME}/deploy/*.[0-9]"):

@@ -1,0 +1,143 @@
+// The Kubernetes API: one interface for requests and watches, and the verbs over it as free functions.
+//
+//   kube::Client api(http, access);
+//   Json node = TRY(kube::get(context, api, kube::types::nodes, "", "master-0"));
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "kube/kubeconfig.h"
+#include "net/http.h"
+#include "sys/context.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::kube {
+
+// A type of objects as the API's paths name it.
+struct ResourceType {
+  std::string group;  // "" for the core group
+  std::string version;
+  std::string plural;
+  std::string kind;
+  bool namespaced = true;
+
+  std::string api_version() const;  // "v1", "apps/v1"
+  bool operator==(const ResourceType&) const = default;
+};
+
+// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; a name or namespace that is empty is left out.
+std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
+                    std::string_view subresource = {});
+
+struct ApiRequest {
+  std::string method = "GET";
+  std::string path;  // with its query
+  std::optional<Json> body{};
+  std::string content_type = "application/json";
+  Milliseconds limit{30'000};  // for the whole answer
+};
+
+// One event of a watch.
+struct WatchEvent {
+  enum class Kind { added, modified, deleted, bookmark };
+  Kind kind;
+  Json object;
+};
+
+// Errors of both: not_found (404), conflict (409), denied (401, 403), invalid (other 4xx), unavailable (no connection, 429,
+// 5xx), timeout, cancelled; the message has the method, the path and the server's own message. An answer of the server carries
+// its HTTP status in the code only. Threads: any.
+class Api {
+ public:
+  virtual ~Api() = default;
+
+  // The answer of a 2xx status; null when it has no body.
+  virtual Result<Json> send(const sys::Context& context, const ApiRequest& request) = 0;
+
+  // Streams a watch (`path` has watch=true and a resourceVersion) until the server ends it, which is success, `on_event` returns
+  // an error, which is returned, or a stop. An ERROR event is an error: 410 Gone is conflict.
+  virtual Result<> stream(const sys::Context& context, const std::string& path,
+                          const std::function<Result<>(WatchEvent)>& on_event) = 0;
+};
+
+class Client final : public Api {
+ public:
+  // `http` outlives the client.
+  Client(net::Http& http, Access access);
+  Result<Json> send(const sys::Context& context, const ApiRequest& request) override;
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(WatchEvent)>& on_event) override;
+
+ private:
+  Result<net::Request> request_for(const std::string& method, const std::string& path) const;
+
+  net::Http& http_;
+  Access access_;
+};
+
+// Types that slipway names itself; others are found by discovery.
+namespace types {
+extern const ResourceType namespaces, nodes, pods, services, endpoints, config_maps, secrets, service_accounts, events;
+extern const ResourceType deployments, daemon_sets, leases, certificate_requests, roles, role_bindings, cluster_roles, cluster_role_bindings;
+extern const ResourceType custom_resource_definitions, subject_access_reviews;
+extern const ResourceType cluster_versions, cluster_operators, infrastructures, networks, feature_gates;
+}  // namespace types
+
+Result<Json> get(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                 std::string_view name);
+Result<std::optional<Json>> find(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                                 std::string_view name);
+
+struct Selection {
+  std::string labels{};  // "app=etcd,revision=3"
+  std::string fields{};  // "metadata.name=version"
+};
+
+// All objects, page by page. The answer's resourceVersion is put into `version` when that is given, for a watch.
+Result<std::vector<Json>> list(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                               const Selection& selection = {}, std::string* version = nullptr);
+
+// errors: also conflict: it is there
+Result<Json> create(const sys::Context& context, Api& api, const ResourceType& type, const Json& object);
+// errors: also conflict: it changed since it was read
+Result<Json> update(const sys::Context& context, Api& api, const ResourceType& type, const Json& object,
+                    std::string_view subresource = {});
+Result<Json> merge_patch(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                         std::string_view name, const Json& patch, std::string_view subresource = {});
+// Server-side apply by a field manager, which takes fields that others own.
+Result<Json> apply(const sys::Context& context, Api& api, const ResourceType& type, const Json& object, std::string_view manager,
+                   std::string_view subresource = {});
+// Fine when it is not there.
+Result<> remove(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                std::string_view name);
+
+// Keeps telling what is there: `changed` is called with everything once, and again with everything after each change. It lists,
+// watches, and lists again when the watch breaks or the version is gone, with a pause that grows when the server cannot be
+// reached. Returns on a stop (cancelled), an error of `changed`, or denied.
+using Objects = std::vector<Json>;
+Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                const Selection& selection, const std::function<Result<>(const Objects&)>& changed);
+
+// Waits until `look` says done about the objects: a watch, no polling. errors: as sys::wait_for
+Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,
+                    std::string_view namespace_name, const Selection& selection,
+                    const std::function<Result<std::optional<std::string>>(const Objects&)>& missing);
+
+// Fields that every object has.
+std::string_view name_of(const Json& object);
+std::string_view namespace_of(const Json& object);  // empty for objects of the cluster
+std::string describe(const Json& object);           // "ConfigMap kube-system/root-ca"
+
+// Status of a condition ("True") in status.conditions; empty when there is none.
+std::string_view condition_status(const Json& object, std::string_view type);
+
+// Emits an Event object about an object, for people who look with kubectl: one a reason and object, counted up.
+Result<> emit_event(const sys::Context& context, Api& api, const Json& about, std::string_view component, std::string_view type,
+                    std::string_view reason, std::string_view message);
+
+}  // namespace slipway::kube

@@ -1,0 +1,46 @@
+// The objects of machine configuration, group machineconfiguration.openshift.io/v1 (machine-config A.1), as far as their fields
+// are used.
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "ignition/types.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+namespace slipway::machineconfig {
+
+struct MachineConfig {
+  std::string name;
+  std::map<std::string, std::string> labels{};
+  std::map<std::string, std::string> annotations{};
+  ignition::Config config{};
+  std::string os_image_url{};
+  std::string extensions_image{};  // baseOSExtensionsContainerImage
+  std::vector<std::string> kernel_arguments{};
+  std::vector<std::string> extensions{};
+  std::string kernel_type{};
+  bool fips = false;
+
+  std::string role() const;  // of its role label
+  bool operator==(const MachineConfig&) const = default;
+};
+
+struct Pool {
+  std::string name;
+  std::vector<std::string> roles;  // whose MachineConfigs it selects: {"worker", "infra"}
+  Json object;                     // the MachineConfigPool as it was read
+
+  bool operator==(const Pool&) const = default;
+};
+
+// errors: invalid, with every problem and its field: an Ignition config that is none or not valid, wrong kinds of values
+Result<MachineConfig> parse_machine_config(const Json& object, std::string_view name);
+Json to_json(const MachineConfig& config);
+
+// errors: invalid: no name, a selector with expressions that we do not know
+Result<Pool> parse_pool(const Json& object, std::string_view name);
+
+}  // namespace slipway::machineconfig

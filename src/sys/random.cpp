@@ -1,0 +1,49 @@
+#include "sys/random.h"
+
+#include "base/check.h"
+#include "sys/fd.h"
+
+#include <sys/random.h>
+
+namespace slipway::sys {
+
+namespace {
+constexpr std::string_view hex_digits = "0123456789abcdef";
+}
+
+Result<std::string> RealRandom::bytes(std::size_t count) {
+  std::string bytes(count, '\0');
+  std::size_t filled = 0;
+  while (filled < count) {
+    const ssize_t got = ::getrandom(bytes.data() + filled, count - filled, 0);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("reading random numbers");
+    filled += static_cast<std::size_t>(got);
+  }
+  return bytes;
+}
+
+Result<std::string> random_text(Random& random, std::size_t count, std::string_view alphabet) {
+  CHECK(!alphabet.empty() && alphabet.size() <= 256);
+  // Bytes above the last whole multiple would make the first characters likelier.
+  const std::size_t usable = 256 - 256 % alphabet.size();
+  std::string text;
+  while (text.size() < count) {
+    for (const char byte : TRY(random.bytes(count - text.size()))) {
+      const std::size_t number = static_cast<unsigned char>(byte);
+      if (number < usable) text += alphabet[number % alphabet.size()];
+    }
+  }
+  return text;
+}
+
+Result<std::string> random_hex(Random& random, std::size_t digits) { return random_text(random, digits, hex_digits); }
+
+Result<std::string> random_uuid(Random& random) {
+  std::string digits = TRY(random_hex(random, 32));
+  digits[12] = '4';
+  digits[16] = "89ab"[static_cast<unsigned char>(digits[16]) % 4];
+  return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-" + digits.substr(12, 4) + "-" + digits.substr(16, 4) + "-" + digits.substr(20);
+}
+
+}  // namespace slipway::sys
