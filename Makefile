@@ -8,16 +8,16 @@ release := $(build)/release
 .DEFAULT_GOAL := programs
 
 programs: packages ## the C++ programs, optimized, in build/cpp/release/bin
-	@tools/build release slipway slipway-operator
+	@tools/build release slipway slipway-operator slipway-node
 
 payload: programs ## Kubernetes, etcd and the rest from source, the images and the release, in build/release
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
 
-demo: payload ## builds everything, shows the release, boots two machines, runs an API server on one, cleans up
+demo: payload ## builds everything, installs a cluster of three masters on local machines, shows its nodes, cleans up
 	@tools/demo $(programs) $(release)
 
-demo-destroy: ## removes the demo's machines, should any be left
-	@$(programs)/slipway machine destroy --all --cluster demo --state $(build)/machines
+demo-destroy: ## removes the demo's cluster, should any be left
+	@SLIPWAY_STATE=$(build)/machines $(programs)/slipway destroy cluster --dir $(build)/demo
 
 test: payload ## every test, with the costs of each part at the end
 	@tools/test

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"sync"
@@ -26,7 +27,7 @@ func Build(options Options, say func(string, ...any)) error {
 		return err
 	}
 	// Everything that the inputs may lack is said before the first layer costs time.
-	sources, err := layerSources(table, options.Inputs)
+	sources, err := layerSources(table, options.CRDs, options.Inputs)
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,7 @@ func Build(options Options, say func(string, ...any)) error {
 	if err != nil {
 		return fmt.Errorf("release image: %w", err)
 	}
-	if err := addCRDs(manifests, options.CRDs, options.Inputs); err != nil {
+	if err := addCRDs(manifests, options.CRDs, options.Inputs, releaseCRD); err != nil {
 		return fmt.Errorf("release image: %w", err)
 	}
 	layout, err := OpenLayout(options.Output)
@@ -87,7 +88,7 @@ func Build(options Options, say func(string, ...any)) error {
 // layerSources finds the inputs of all layers, the biggest layer first, so that no core waits for one that started late.
 //
 //	errors   every layer that lacks an input
-func layerSources(table *Table, inputs Inputs) (sources []layerSource, err error) {
+func layerSources(table *Table, crds string, inputs Inputs) (sources []layerSource, err error) {
 	var missing problems
 	for _, name := range slices.Sorted(maps.Keys(table.Layers)) {
 		layer, source := table.Layers[name], layerSource{name: name}
@@ -96,6 +97,9 @@ func layerSources(table *Table, inputs Inputs) (sources []layerSource, err error
 			source.weight = fileSize(source.tar)
 		} else {
 			source.tree, err = MakeTree(layer.Files, layer.Links, inputs, layer.MadeBy)
+			if err == nil && layer.CRDs != "" {
+				err = addCRDs(source.tree, crds, inputs, func(_, name string) string { return path.Join(layer.CRDs, name) })
+			}
 			for _, file := range source.tree {
 				source.weight += fileSize(file.source)
 			}

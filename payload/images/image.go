@@ -36,11 +36,11 @@ func newImages(table *Table, layers map[string]Built, layout *Layout) *images {
 
 // add stores config and manifest of an image and lists it in the index as name and, for containerd, as repository:tag.
 //
-//	errors   no layer has the entry point
+//	errors   no layer has the program that a container starts
 func (i *images) add(name, tag string, image *Image, labels map[string]string) (v1.Descriptor, error) {
-	program := image.Entrypoint[0]
+	program := slices.Concat(image.Entrypoint, image.Command)[0]
 	if !slices.ContainsFunc(image.Layers, func(layer string) bool { return i.layers[layer].Names[program] }) {
-		return v1.Descriptor{}, fmt.Errorf("image %s: its entrypoint %s is in none of its layers", name, program)
+		return v1.Descriptor{}, fmt.Errorf("image %s: its program %s is in none of its layers", name, program)
 	}
 	config := i.config(image, labels)
 	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1}
@@ -72,7 +72,7 @@ func (i *images) config(image *Image, labels map[string]string) *v1.ConfigFile {
 		OS:           "linux",
 		Created:      epoch,
 		RootFS:       v1.RootFS{Type: "layers"},
-		Config:       v1.Config{Entrypoint: image.Entrypoint, Labels: map[string]string{descriptionKey: image.Description}},
+		Config:       v1.Config{Entrypoint: image.Entrypoint, Cmd: image.Command, Labels: map[string]string{descriptionKey: image.Description}},
 	}
 	maps.Copy(config.Config.Labels, image.Labels)
 	maps.Copy(config.Config.Labels, labels)

@@ -63,11 +63,12 @@ func addDocuments(tree Tree, version, description string, tags []tag) error {
 // Manifests are applied in the order of their names; group 1 is the component that a manifest belongs to.
 var manifestName = regexp.MustCompile(`^0000_[0-9]{2}_([a-z0-9-]+?)_.*\.crd\.yaml$`)
 
-// addCRDs puts the CRDs of a list into the release image's tree, byte by byte as they are.
+// addCRDs puts the CRDs of a list into a tree, byte by byte as they are.
 //
 //	list     a line a CRD: its path among the inputs and, where its file name is no manifest name, the one it gets; # comments
+//	place    says where one goes, by its component and its manifest name
 //	errors   every line that names no file or no manifest name
-func addCRDs(tree Tree, list string, inputs Inputs) error {
+func addCRDs(tree Tree, list string, inputs Inputs, place func(component, name string) string) error {
 	file, err := os.Open(list)
 	if err != nil {
 		return fmt.Errorf("reading the list of CRDs: %w", err)
@@ -85,7 +86,8 @@ func addCRDs(tree Tree, list string, inputs Inputs) error {
 		if err != nil {
 			wrong.add("%s:%d: %w", list, number, err)
 		}
-		target, err := crdTarget(fields)
+		component, name, err := crdName(fields)
+		target := place(component, name)
 		if err != nil {
 			wrong.add("%s:%d: %w", list, number, err)
 		} else if _, twice := tree[target]; twice {
@@ -96,18 +98,24 @@ func addCRDs(tree Tree, list string, inputs Inputs) error {
 	return errors.Join(wrong.err(), lines.Err())
 }
 
-// crdTarget says where a CRD goes: the cluster-version-operator's own to /manifests, which its render command reads.
-func crdTarget(fields []string) (string, error) {
-	name := fields[len(fields)-1]
+// crdName is the manifest name of a line of the list, and the component in it.
+func crdName(fields []string) (component, name string, err error) {
+	name = fields[len(fields)-1]
 	if len(fields) == 1 {
 		name = path.Base(name)
 	}
 	match := manifestName.FindStringSubmatch(name)
 	if match == nil || len(fields) > 2 {
-		return "", fmt.Errorf("%q is no manifest name (0000_NN_COMPONENT_....crd.yaml); write one behind the path", name)
+		return "", "", fmt.Errorf("%q is no manifest name (0000_NN_COMPONENT_....crd.yaml); write one behind the path", name)
 	}
-	if match[1] == "cluster-version-operator" {
-		return "/manifests/" + name, nil
+	return match[1], name, nil
+}
+
+// releaseCRD says where the release image has a CRD: the cluster-version-operator's own in /manifests, which its render
+// command reads.
+func releaseCRD(component, name string) string {
+	if component == "cluster-version-operator" {
+		return "/manifests/" + name
 	}
-	return "/release-manifests/" + name, nil
+	return "/release-manifests/" + name
 }

@@ -46,7 +46,7 @@ func TestCRDsGoWhereTheyAreApplied(t *testing.T) {
 	}
 	read := func(list string) ([]string, error) {
 		tree := Tree{}
-		err := addCRDs(tree, writeFile(t, filepath.Join(t.TempDir(), "crds.txt"), list), Inputs{dir})
+		err := addCRDs(tree, writeFile(t, filepath.Join(t.TempDir(), "crds.txt"), list), Inputs{dir}, releaseCRD)
 		var names []string
 		for name := range tree.Names() {
 			names = append(names, name)

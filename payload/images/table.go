@@ -28,11 +28,12 @@ type Table struct {
 	Release     *Image            `yaml:"release"`
 }
 
-// Layer is made once and shared by all images that name it. It has either a tar or files and links.
+// Layer is made once and shared by all images that name it. It has either a tar or files, links and CRDs.
 type Layer struct {
 	Tar    string              `yaml:"tar"`     // a tar among the inputs, taken as it is
 	Files  map[string]string   `yaml:"files"`   // path in the image: path among the inputs, of a file or a directory
 	Links  map[string][]string `yaml:"links"`   // path in the image: further names of it
+	CRDs   string              `yaml:"crds"`    // directory in the image that gets every CRD of the list (--crds)
 	MadeBy string              `yaml:"made_by"` // the command that makes the inputs, for the message about a missing one
 }
 
@@ -40,6 +41,7 @@ type Layer struct {
 type Image struct {
 	Layers      []string          `yaml:"layers"`
 	Entrypoint  []string          `yaml:"entrypoint"`
+	Command     []string          `yaml:"command"` // instead of an entrypoint, for images whose callers name the program
 	Environment map[string]string `yaml:"environment"`
 	Versions    []string          `yaml:"versions"` // names of --version-of, for the label io.openshift.build.versions
 	Labels      map[string]string `yaml:"labels"`
@@ -80,18 +82,21 @@ func (t *Table) check(versions map[string]string, add func(what string, where ..
 	}
 	for _, name := range slices.Sorted(maps.Keys(t.Layers)) {
 		layer := t.Layers[name]
-		if layer == nil || (layer.Tar == "") == (len(layer.Files)+len(layer.Links) == 0) {
-			add("must have either a tar or files and links", "layers", name)
+		if layer == nil || (layer.Tar == "") == (len(layer.Files)+len(layer.Links) == 0 && layer.CRDs == "") {
+			add("must have either a tar or files, links and CRDs", "layers", name)
 			continue
 		}
 		if name == manifestsLayer {
 			add("this name is the release image's own", "layers", name)
 		}
 		checkPaths(layer.Files, layer.Links, add, "layers", name)
+		if layer.CRDs != "" {
+			checkPath(layer.CRDs, add, "layers", name, "crds")
+		}
 	}
 	check := func(image *Image, where ...string) {
-		if image == nil || len(image.Layers) == 0 || len(image.Entrypoint) == 0 || image.Description == "" {
-			add("must have layers, an entrypoint and a description", where...)
+		if image == nil || len(image.Layers) == 0 || (len(image.Entrypoint) == 0) == (len(image.Command) == 0) || image.Description == "" {
+			add("must have layers, an entrypoint or a command, and a description", where...)
 			return
 		}
 		for _, layer := range image.Layers {
@@ -124,22 +129,23 @@ func (t *Table) check(versions map[string]string, add func(what string, where ..
 var mergedIntoUsr = []string{"/bin/", "/sbin/", "/lib/", "/lib64/"}
 
 func checkPaths(files map[string]string, links map[string][]string, add func(string, ...string), where ...string) {
-	check := func(section, key, name string) {
-		if !path.IsAbs(name) || path.Clean(name) != name || name == "/" {
-			add(fmt.Sprintf("%q must be an absolute path without '..' or a trailing '/'", name), append(where, section, key)...)
-		}
-		for _, dir := range mergedIntoUsr {
-			if strings.HasPrefix(name, dir) {
-				add(fmt.Sprintf("%q would hide Debian's link %s; write /usr%s", name, path.Clean(dir), name), append(where, section, key)...)
-			}
-		}
-	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		check("files", name, name)
+		checkPath(name, add, append(where, "files", name)...)
 	}
 	for _, target := range slices.Sorted(maps.Keys(links)) {
 		for _, name := range links[target] {
-			check("links", target, name)
+			checkPath(name, add, append(where, "links", target)...)
+		}
+	}
+}
+
+func checkPath(name string, add func(string, ...string), where ...string) {
+	if !path.IsAbs(name) || path.Clean(name) != name || name == "/" {
+		add(fmt.Sprintf("%q must be an absolute path without '..' or a trailing '/'", name), where...)
+	}
+	for _, dir := range mergedIntoUsr {
+		if strings.HasPrefix(name, dir) {
+			add(fmt.Sprintf("%q would hide Debian's link %s; write /usr%s", name, path.Clean(dir), name), where...)
 		}
 	}
 }

@@ -59,6 +59,13 @@ std::string sha256_hex(std::string_view bytes) {
   return hash.finish_hex();
 }
 
+std::string md5_hex(std::string_view bytes) {
+  std::array<unsigned char, EVP_MAX_MD_SIZE> out;
+  unsigned size = 0;
+  CHECK(EVP_Digest(bytes.data(), bytes.size(), out.data(), &size, EVP_md5(), nullptr) == 1);
+  return to_hex(out.data(), size);
+}
+
 std::string base64_encode(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4, '\0');
   EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()), reinterpret_cast<const unsigned char*>(bytes.data()),

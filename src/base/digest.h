@@ -28,6 +28,9 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
+// Lower-case hexadecimal MD5, 32 characters: for names that others make that way, never as a protection.
+std::string md5_hex(std::string_view bytes);
+
 // Standard base64 with padding (RFC 4648 4).
 std::string base64_encode(std::string_view bytes);
 

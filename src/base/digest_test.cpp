@@ -32,6 +32,11 @@ TEST(Base64, RefusesWhatIsNotExact) {
   }
 }
 
+TEST(Md5, AgreesWithRfc1321) {
+  EXPECT_EQ(md5_hex(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(md5_hex("message digest"), "f96b697d7cb7938d525a2f31aaf161d0");
+}
+
 RC_GTEST_PROP(Base64, ReadsBackAsTheSame, (const std::string& bytes)) {
   RC_ASSERT(base64_decode(base64_encode(bytes)).value() == bytes);
 }

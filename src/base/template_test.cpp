@@ -6,7 +6,8 @@ namespace slipway {
 namespace {
 
 TEST(Template, FillsHolesAndLeavesOtherBracesAlone) {
-  const auto filled = fill_template("a {{ONE}}{{TWO_2}} ${ONE} {{.PodCIDR}} {{one}} {{{ONE}}} {{", "f", {{"ONE", "1"}, {"TWO_2", "{{ONE}}"}});
+  const auto filled =
+      fill_template("a {{ONE}}{{TWO_2}} ${ONE} {{.PodCIDR}} {{one}} {{{ONE}}} {{", "f", {{"ONE", "1"}, {"TWO_2", "{{ONE}}"}});
   ASSERT_TRUE(filled.ok()) << filled.error().message();
   EXPECT_EQ(filled.value(), "a 1{{ONE}} ${ONE} {{.PodCIDR}} {{one}} {1} {{");
 }

@@ -47,4 +47,8 @@ Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, st
 // never folded. Keeps the order of keys; bytes that are not UTF-8 become U+FFFD. parse_yaml(emit_yaml(x)) is x.
 std::string emit_yaml(const Json& value);
 
+// The same as Go's library writes it unless told otherwise, for what others compute checksums of: lines folded at the first blank
+// behind column 80, no quotes around "3.5.0" (which YAML 1.1 could take for a number; no reader does).
+std::string emit_go_yaml(const Json& value);
+
 }  // namespace slipway

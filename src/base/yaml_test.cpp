@@ -165,9 +165,15 @@ tab: "a\tb"
 
 TEST(EmitYaml, ReplacesWhatIsNotUtf8) { EXPECT_EQ(emit_yaml({{"a", "x\xff"}}), "a: x\xef\xbf\xbd\n"); }
 
+TEST(EmitGoYaml, FoldsLongLinesAndLeavesVersionsPlain) {
+  const std::string word(60, 'x');
+  EXPECT_EQ(emit_go_yaml({{"a", word + " " + word + " y"}, {"b", "3.5.0"}, {"c", "3.5"}}),
+            "a: " + word + " " + word + "\n  y\nb: 3.5.0\nc: \"3.5\"\n");
+}
+
 RC_GTEST_PROP(EmitYaml, ReadsBackAsTheSame, ()) {
   const Json value = *testing_support::arbitrary_json();
-  const std::string text = emit_yaml(value);
+  const std::string text = *rc::gen::arbitrary<bool>() ? emit_yaml(value) : emit_go_yaml(value);
   auto read = parse_yaml(text, "f");
   RC_LOG() << text;
   RC_ASSERT(read.ok());

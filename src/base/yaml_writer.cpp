@@ -17,12 +17,13 @@ int append_to_string(void* out, unsigned char* bytes, std::size_t size) {
 // Feeds libyaml's emitter. Its calls fail only for lack of memory or for events out of order, neither of which is input.
 class Writer {
  public:
-  Writer() {
+  // What Go's library does unless told otherwise: folds, and leaves versions ("3.5.0") without quotes.
+  explicit Writer(bool as_go = false) : as_go_(as_go) {
     CHECK(yaml_emitter_initialize(&emitter_) == 1);
     yaml_emitter_set_output(&emitter_, append_to_string, &out_);
     yaml_emitter_set_unicode(&emitter_, 1);
     yaml_emitter_set_indent(&emitter_, 2);
-    yaml_emitter_set_width(&emitter_, -1);
+    yaml_emitter_set_width(&emitter_, as_go ? 80 : -1);
   }
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
@@ -80,12 +81,16 @@ class Writer {
   void string(std::string_view text) {
     if (!is_utf8(text)) return string(to_utf8(text));
     yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
-    if (yaml::is_ambiguous(text)) {
+    if (yaml::is_ambiguous(text) && !(as_go_ && is_version(text))) {
       style = YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     } else if (text.find('\n') != std::string_view::npos) {
       style = fits_literal_block(text) ? YAML_LITERAL_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
     }
     scalar(text, style);
+  }
+
+  static bool is_version(std::string_view text) {
+    return text.find_first_not_of("0123456789.") == std::string_view::npos && text.find('.') != text.rfind('.');
   }
 
   // libyaml 0.2 writes a block whose first line is blank, or that has tabs at line starts or breaks other than \n, in a way
@@ -105,6 +110,7 @@ class Writer {
     emit(event);
   }
 
+  bool as_go_;
   yaml_emitter_t emitter_{};
   std::string out_;
 };
@@ -112,5 +118,7 @@ class Writer {
 }  // namespace
 
 std::string emit_yaml(const Json& value) { return Writer().document(value); }
+
+std::string emit_go_yaml(const Json& value) { return Writer(true).document(value); }
 
 }  // namespace slipway

@@ -5,6 +5,7 @@
 #include "net/http.h"
 #include "sys/context.h"
 #include "sys/files.h"
+#include "sys/random.h"
 #include "sys/runner.h"
 
 #include <map>
@@ -49,6 +50,7 @@ struct Environment {
   const sys::Context& context;
   sys::Files& files;
   sys::Runner& runner;
+  sys::Random& random;
   net::Http& http;
   std::function<void(std::string_view)> print;  // result text for standard output
   int& exit_status;                             // when a command succeeds; one that runs a program for people sets the program's

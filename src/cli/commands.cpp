@@ -1,4 +1,6 @@
+#include "cli/cluster.h"
 #include "cli/command.h"
+#include "cli/create_assets.h"
 #include "cli/machine.h"
 #include "cli/release_commands.h"
 #include "cli/version.h"
@@ -7,6 +9,15 @@ namespace slipway::cli {
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
+      {.words = "create", .summary = "Clusters, and the files they are made of, from an install-config.yaml"},
+      create_manifests_command(),
+      create_ignition_configs_command(),
+      create_cluster_command(),
+      {.words = "destroy", .summary = "Remove clusters"},
+      destroy_bootstrap_command(),
+      destroy_cluster_command(),
+      {.words = "gather", .summary = "Collect what tells of failures"},
+      gather_bootstrap_command(),
       {.words = "machine", .summary = "Local machines: containers on this host that boot, reboot and update like real ones"},
       machine_create_command(),
       machine_start_command(),

@@ -1,5 +1,7 @@
 #include "cli/machine.h"
 
+#include "cli/local_options.h"
+
 #include "provider/local/client.h"
 #include "provider/local/owner.h"
 #include "provider/local/preflight.h"
@@ -8,8 +10,6 @@
 #include "base/json.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <filesystem>
 
 namespace slipway::cli {
 
@@ -17,38 +17,23 @@ namespace {
 
 namespace local = provider::local;
 
-const std::string default_state = "/var/lib/slipway/local";
-const std::string default_os_repo = "build/payload/os/repo";
-const std::string default_images = "build/payload";
-
 Option cluster_option() {
   return {.name = "--cluster", .value = "NAME", .help = "cluster of the machines", .fallback = "default"};
-}
-Option state_option() {
-  return {
-      .name = "--state", .value = "DIR", .help = "where local clusters lie (default $SLIPWAY_STATE, else " + default_state + ")"};
 }
 Option wait_option() { return {.name = "--wait", .value = "", .help = "until the machines have booted, or failed to"}; }
 Option some_machines(std::string help) { return {.name = "NAME...", .value = "NAME", .help = std::move(help), .repeats = true}; }
 Option one_machine() { return {.name = "NAME", .value = "NAME", .help = "the machine", .required = true}; }
 
-std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
-
-std::string state_folder(const Arguments& arguments) {
-  if (arguments.has("--state")) return absolute(arguments["--state"]);
-  const char* state = std::getenv("SLIPWAY_STATE");
-  return state && *state ? absolute(state) : default_state;
-}
-
 Result<local::ClusterChoice> choice_of(const Arguments& arguments) {
-  std::error_code failure;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) return error(Code::internal, "looking for my own program: {}", failure.message());
-  return local::ClusterChoice{state_folder(arguments), arguments["--cluster"], program.string()};
+  std::string program = TRY(own_program());
+  return local::ClusterChoice{state_folder(arguments), arguments["--cluster"], std::move(program)};
 }
 
-Result<> preflight(const Environment& environment, const std::string& state, const std::string& os_repo, int machines) {
-  const Findings findings = local::check(local::gather_facts(environment.files, state, os_repo), machines);
+Result<> preflight(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterWishes& wishes,
+                   const local::Request& request) {
+  const int machines = static_cast<int>(request.machines.size());
+  Findings findings = local::check(local::gather_facts(environment.files, choice.state, wishes.os_repo), machines);
+  findings.append(local::find_taken(environment.files, choice, wishes, request.machines, request.ignition));
   for (const Finding& finding : findings.all()) {
     if (finding.severity == Severity::warning) environment.context.log.warn("{}; continuing", to_string(finding));
   }
@@ -67,14 +52,15 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
     TRY(parse_json(*request.ignition, arguments["--ignition"]));
   }
   const std::string os_repo = absolute(arguments["--os-repo"]);
-  TRY(preflight(environment, choice.state, os_repo, static_cast<int>(names.size())));
   const local::Images images = TRY(local::find_images(environment.files, absolute(arguments["--images"])));
+  const local::ClusterWishes wishes{.os_repo = os_repo, .images = images, .forwards = forwards};
+  TRY(preflight(environment, choice, wishes, request));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
         "{} has no images, so machines of this cluster have none and no registry; make payload, or name another with --images",
         absolute(arguments["--images"]));
   }
-  TRY(local::ensure_cluster(environment.files, choice, {os_repo, images}, forwards));
+  TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
   TRY(local::ensure_owner(environment.context, environment.files, choice));
   TRY(local::ask(environment.context, choice, request));
   return Ok{};
@@ -131,7 +117,7 @@ Result<> list(const Environment& environment, const Arguments& arguments) {
   }
   std::string text = table(machines);
   for (const local::Forward& forward : config.forwards) {
-    text += fmt::format("127.0.0.1:{} leads to {}:{}\n", forward.host_port, forward.machine, forward.port);
+    text += fmt::format("{}:{} leads to {}:{}\n", config.host_address, forward.host_port, forward.target, forward.port);
   }
   environment.print(text);
   return Ok{};
@@ -196,14 +182,8 @@ Command machine_create_command() {
                    .value = "HOSTPORT:MACHINE:PORT",
                    .help = "for a new cluster: 127.0.0.1:HOSTPORT leads to that port",
                    .repeats = true},
-                  {.name = "--os-repo",
-                   .value = "DIR",
-                   .help = "for a new cluster: OSTree repository of the machine OS",
-                   .fallback = default_os_repo},
-                  {.name = "--images",
-                   .value = "DIR",
-                   .help = "for a new cluster: where make payload left images for machines and their registry",
-                   .fallback = default_images},
+                  os_repo_option(),
+                  images_option(),
                   wait_option(),
                   state_option()},
       .run = create};

@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 
+#include <map>
+
 namespace slipway::cli {
 
 namespace {
@@ -17,10 +19,23 @@ std::string share(std::uint64_t done, std::uint64_t total) {
   return fmt::format("{} of {} ({} %)", human_size(done), human_size(total), total == 0 ? 100 : done * 100 / total);
 }
 
+// What an event is about: "4 machines are made", "bootstrap: stage etcd-bootstrap", "boot m0".
+std::string subject(const sys::Event& event) {
+  if (const Json* description = event.fields.if_contains("description"); description && description->is_string()) {
+    return std::string(description->get_string());
+  }
+  const std::string source = event.source.empty() || event.source == "slipway" ? "" : event.source + ": ";
+  return fmt::format("{}{} {}", source, event.kind, event.name);
+}
+
+std::string since(WallTime start, WallTime now) {
+  return fmt::format("{:6.1f} s  ", std::chrono::duration<double>(now - start).count());
+}
+
 }  // namespace
 
 std::optional<std::string> describe(const sys::Event& event) {
-  std::string line = fmt::format("{} {}", event.kind, event.name);
+  const std::string line = subject(event);
   switch (event.phase) {
     case sys::Phase::started: return line + ": started";
     case sys::Phase::progress: {
@@ -42,13 +57,30 @@ std::optional<std::string> describe(const sys::Event& event) {
 bool is_lasting(const sys::Event& event) { return event.phase != sys::Phase::started && event.phase != sys::Phase::progress; }
 
 sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_view)> write) {
-  return [terminal, write = std::move(write)](const sys::Event& event) {
+  struct Shown {
+    std::optional<WallTime> start;                          // of the first step
+    std::string waiting_for;                                // the step that is not finished
+    std::map<std::string, Json, std::less<>> descriptions;  // of steps, which only their first event has
+  };
+  return [terminal, write = std::move(write), shown = Shown()](const sys::Event& event) mutable {
+    if (event.kind == "step") {
+      if (!shown.start) shown.start = event.time;
+      shown.waiting_for = event.phase == sys::Phase::started ? subject(event) : "";
+      if (const Json* text = event.fields.if_contains("description")) shown.descriptions[event.name] = *text;
+    }
     const bool lasting = is_lasting(event);
     if (!terminal && !lasting) return;
-    const std::optional<std::string> line = describe(event);
+    sys::Event told = event;
+    if (const auto text = shown.descriptions.find(event.name); event.kind == "step" && text != shown.descriptions.end()) {
+      told.fields["description"] = text->second;
+    }
+    const std::optional<std::string> line = describe(told);
     if (!line) return;
+    const std::string elapsed = shown.start ? since(*shown.start, event.time) : "";
+    if (!terminal) return write(fmt::format("{}{}\n", elapsed, *line));
     // Return to the first column and clear the line that is redrawn.
-    write(terminal ? fmt::format("\r\x1b[K{}{}", *line, lasting ? "\n" : "") : *line + '\n');
+    write(fmt::format("\r\x1b[K{}{}{}", elapsed, *line, lasting ? "\n" : ""));
+    if (lasting && !shown.waiting_for.empty()) write(fmt::format("{}waiting: {}", elapsed, shown.waiting_for));
   };
 }
 

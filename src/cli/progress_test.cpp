@@ -11,7 +11,7 @@ using sys::Phase;
 
 std::string shown(bool terminal) {
   testing_support::FakeClock clock;
-  sys::Events events(clock, "test");
+  sys::Events events(clock, "slipway");
   std::string text;
   events.add_sink(progress_sink(terminal, [&](std::string_view piece) { text += piece; }));
   events.emit({.kind = "image", .name = "etcd", .phase = Phase::started});
@@ -30,6 +30,22 @@ TEST(Progress, IsRedrawnOnATerminal) {
   EXPECT_EQ(shown(true),
             "\r\x1b[Kimage etcd: started\r\x1b[Kimage etcd: 500 kB of 2.0 MB (25 %)\r\x1b[Kimage etcd: done in 1.5 s\n"
             "\r\x1b[Kimage pod: no access\n\r\x1b[Kstage a: done before\n");
+}
+
+TEST(Progress, StepsHaveTheTimeSinceTheFirstAndAreWaitedFor) {
+  testing_support::FakeClock clock;
+  sys::Events events(clock, "slipway");
+  std::string text;
+  events.add_sink(progress_sink(true, [&](std::string_view piece) { text += piece; }));
+  events.emit({.kind = "step", .name = "kubernetes-api", .phase = Phase::started, .fields = {{"description", "the API answers"}}});
+  clock.wait(clock.steady() + Milliseconds(2500), {}, nullptr, 0);
+  sys::Event stage{.kind = "stage", .name = "etcd-bootstrap", .phase = Phase::finished, .duration = Milliseconds(300)};
+  stage.time = clock.now();
+  stage.source = "bootstrap";
+  events.relay(stage);
+  EXPECT_EQ(text,
+            "\r\x1b[K   0.0 s  the API answers: started\r\x1b[K   2.5 s  bootstrap: stage etcd-bootstrap: done in 300 ms\n"
+            "   2.5 s  waiting: the API answers");
 }
 
 }  // namespace

@@ -42,7 +42,10 @@ Result<release::RegistryOptions> registry_options(const Environment& environment
 }
 
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments) {
-  const std::string& name = arguments[release_argument];
+  return open_release(environment, arguments, arguments[release_argument]);
+}
+
+Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name) {
   const std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
   if (info && info->kind == sys::FileKind::directory) {
     auto layout = std::make_unique<release::OciLayout>(TRY(release::OciLayout::open(environment.files, name)));

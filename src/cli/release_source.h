@@ -25,6 +25,9 @@ struct ReleaseSource {
 
 // A folder is an image layout with an image named "release"; everything else is an image reference. Uses the environment's
 // files and http as long as it lives. errors: invalid: the argument is neither; those of OciLayout::open
+Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name);
+
+// The same for what the positional names.
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::cli

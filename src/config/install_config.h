@@ -70,9 +70,9 @@ struct LocalPlatform {
 };
 
 struct Platform {
-  std::string type;                // "local", "none"; as written
+  std::string type;                      // "local", "none"; as written
   std::optional<LocalPlatform> local{};  // of type local
-  Json section = JsonObject();     // as written, for the platforms that have no type of their own here yet
+  Json section = JsonObject();           // as written, for the platforms that have no type of their own here yet
 
   bool operator==(const Platform&) const = default;
 };

@@ -1,47 +1,21 @@
 #include "ignition/parse.h"
 
-#include "base/text.h"
+#include "base/similar.h"
 #include "base/yaml.h"
 #include "ignition/fields.h"
 
-#include <algorithm>
 #include <limits>
 
 namespace slipway::ignition {
 
 namespace {
 
-// Insertions, deletions and replacements between two short words, without regard to case.
-std::size_t distance(std::string_view a, std::string_view b) {
-  const std::string left = to_lower(a);
-  const std::string right = to_lower(b);
-  std::vector<std::size_t> row(right.size() + 1);
-  for (std::size_t j = 0; j < row.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= left.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j < row.size(); ++j) {
-      const std::size_t replaced = diagonal + (left[i - 1] == right[j - 1] ? 0 : 1);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row.back();
-}
-
 // The field of a struct that somebody who wrote `key` may have meant; empty when none is near.
 template <IsStruct T>
 std::string_view near_name(std::string_view key) {
-  if (key.size() > 64) return "";
-  std::string_view best;
-  std::size_t best_distance = std::min<std::size_t>(2, key.size() / 2) + 1;
-  for_each_field<T>([&](const auto& field) {
-    if (const std::size_t d = distance(key, field.name); d < best_distance) {
-      best = field.name;
-      best_distance = d;
-    }
-  });
-  return best;
+  std::vector<std::string_view> names;
+  for_each_field<T>([&](const auto& field) { names.push_back(field.name); });
+  return similar_word(key, names);
 }
 
 class Reader {

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "kube/kubeconfig.h"
+#include "kube/types.h"
 #include "net/http.h"
 #include "sys/context.h"
 
@@ -17,22 +18,6 @@
 #include <vector>
 
 namespace slipway::kube {
-
-// A type of objects as the API's paths name it.
-struct ResourceType {
-  std::string group;  // "" for the core group
-  std::string version;
-  std::string plural;
-  std::string kind;
-  bool namespaced = true;
-
-  std::string api_version() const;  // "v1", "apps/v1"
-  bool operator==(const ResourceType&) const = default;
-};
-
-// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; a name or namespace that is empty is left out.
-std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
-                    std::string_view subresource = {});
 
 struct ApiRequest {
   std::string method = "GET";
@@ -49,18 +34,19 @@ struct WatchEvent {
   Json object;
 };
 
-// Errors of both: not_found (404), conflict (409), denied (401, 403), invalid (other 4xx), unavailable (no connection, 429,
-// 5xx), timeout, cancelled; the message has the method, the path and the server's own message. An answer of the server carries
-// its HTTP status in the code only. Threads: any.
+// Errors of both: not_found (404), conflict (409, 410), denied (401, 403), invalid (other 4xx), unavailable (no connection, the
+// limit is over, 429, 5xx), cancelled; the message has the method, the path without its query and the server's own message. An
+// answer of the server carries its HTTP status in the code only. Threads: any.
 class Api {
  public:
   virtual ~Api() = default;
 
-  // The answer of a 2xx status; null when it has no body.
+  // The answer of a 2xx status; null when it has no body, a string when it is no JSON (/readyz).
   virtual Result<Json> send(const sys::Context& context, const ApiRequest& request) = 0;
 
   // Streams a watch (`path` has watch=true and a resourceVersion) until the server ends it, which is success, `on_event` returns
-  // an error, which is returned, or a stop. An ERROR event is an error: 410 Gone is conflict.
+  // an error, which is returned, or a stop. An ERROR event is an error: 410 Gone is conflict. A watch on which nothing came for
+  // 150 s is given up as unavailable, so ask for bookmarks.
   virtual Result<> stream(const sys::Context& context, const std::string& path,
                           const std::function<Result<>(WatchEvent)>& on_event) = 0;
 };
@@ -80,14 +66,7 @@ class Client final : public Api {
   Access access_;
 };
 
-// Types that slipway names itself; others are found by discovery.
-namespace types {
-extern const ResourceType namespaces, nodes, pods, services, endpoints, config_maps, secrets, service_accounts, events;
-extern const ResourceType deployments, daemon_sets, leases, certificate_requests, roles, role_bindings, cluster_roles, cluster_role_bindings;
-extern const ResourceType custom_resource_definitions, subject_access_reviews;
-extern const ResourceType cluster_versions, cluster_operators, infrastructures, networks, feature_gates;
-}  // namespace types
-
+// Of get, update, merge_patch, apply, create and remove: an object of a namespaced type without a namespace is in "default".
 Result<Json> get(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                  std::string_view name);
 Result<std::optional<Json>> find(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
@@ -98,7 +77,8 @@ struct Selection {
   std::string fields{};  // "metadata.name=version"
 };
 
-// All objects, page by page. The answer's resourceVersion is put into `version` when that is given, for a watch.
+// All objects, page by page, each with its apiVersion and kind (servers leave them out of lists). The answer's resourceVersion is
+// put into `version` when that is given, for a watch.
 Result<std::vector<Json>> list(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                                const Selection& selection = {}, std::string* version = nullptr);
 
@@ -117,13 +97,20 @@ Result<> remove(const sys::Context& context, Api& api, const ResourceType& type,
                 std::string_view name);
 
 // Keeps telling what is there: `changed` is called with everything once, and again with everything after each change. It lists,
-// watches, and lists again when the watch breaks or the version is gone, with a pause that grows when the server cannot be
-// reached. Returns on a stop (cancelled), an error of `changed`, or denied.
+// watches, and lists again when the watch breaks or the version is gone, with a pause that grows while the server cannot be
+// reached or does not serve the type yet. Objects are sorted by namespace and name; `changed` is called by this thread.
+//
+//   errors  cancelled: a stop; those of `changed`; denied; invalid: a selection that the server does not take
 using Objects = std::vector<Json>;
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed);
 
-// Waits until `look` says done about the objects: a watch, no polling. errors: as sys::wait_for
+// Waits until nothing is missing: a watch, no polling.
+//
+//   what     completes "waiting for ..."
+//   missing  says what is not there yet, or nothing; errors of unavailable, timeout, conflict mean "not yet, for this reason"
+//   errors   timeout: "waiting for three masters: gave up after 1 min 0 s: master-2 is not Ready"; cancelled; denied; invalid;
+//            those of `missing`. A server that cannot be reached and a type that is not served are "not yet".
 Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,
                     std::string_view namespace_name, const Selection& selection,
                     const std::function<Result<std::optional<std::string>>(const Objects&)>& missing);
@@ -136,7 +123,8 @@ std::string describe(const Json& object);           // "ConfigMap kube-system/ro
 // Status of a condition ("True") in status.conditions; empty when there is none.
 std::string_view condition_status(const Json& object, std::string_view type);
 
-// Emits an Event object about an object, for people who look with kubectl: one a reason and object, counted up.
+// Emits an Event object about an object, for people who look with kubectl: one a reason and object, counted up. It is in the
+// object's namespace, "default" for objects of the cluster. type: "Normal" or "Warning"
 Result<> emit_event(const sys::Context& context, Api& api, const Json& about, std::string_view component, std::string_view type,
                     std::string_view reason, std::string_view message);
 

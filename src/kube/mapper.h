@@ -24,9 +24,12 @@ class Mapper {
   void refresh();  // what was not found is asked again
 
  private:
-  using Kinds = std::map<std::string, ResourceType>;
+  struct Group {
+    std::map<std::string, ResourceType> kinds;
+    bool is_fresh = false;  // a kind that is not among them does not exist as far as we know
+  };
   Api& api_;
-  Guarded<std::map<std::string, Kinds>> groups_;  // by apiVersion
+  Guarded<std::map<std::string, Group>> groups_;  // by apiVersion
 };
 
 }  // namespace slipway::kube

@@ -27,6 +27,7 @@ int run(const cli::Invocation& invocation, const sys::StopOnSignal& signals) {
   sys::RealClock clock;
   sys::RealFiles files;
   sys::RealRunner runner;
+  sys::RealRandom random;
   net::CurlHttp http;
   Log log(invocation.log_level, stderr_sink());
   sys::Events events(clock, "slipway");
@@ -38,7 +39,7 @@ int run(const cli::Invocation& invocation, const sys::StopOnSignal& signals) {
   }
   const sys::Context context{clock, log, events, signals.token()};
   int status = 0;
-  const cli::Environment environment{context, files, runner, http, [](std::string_view text) { write_to(stdout, text); }, status};
+  const cli::Environment environment{context, files, runner, random, http, [](std::string_view text) { write_to(stdout, text); }, status};
   Result<> result = invocation.command->run(environment, invocation.arguments);
   if (result.ok()) return status;
   log.error("{}", result.error().message());

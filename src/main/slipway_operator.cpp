@@ -1,41 +1,68 @@
 // slipway-operator, the program in the images of the embedded release: every operator, server and render command of it,
 // chosen by the name it is called by.
+#include "net/curl_http.h"
+#include "operators/apiserver/insecure_readyz.h"
+#include "operators/apiserver/render.h"
+#include "operators/bootstrap/start.h"
+#include "operators/config/api_render.h"
+#include "operators/config/operator_render.h"
+#include "operators/controllers/policy_controller.h"
+#include "operators/controllers/render.h"
+#include "operators/credentials/render.h"
+#include "operators/etcd/render.h"
+#include "operators/ingress/render.h"
+#include "operators/lib/program.h"
+#include "operators/machineconfig/bootstrap.h"
+#include "operators/machineconfig/controller.h"
+#include "operators/machineconfig/runtimecfg.h"
+#include "operators/machineconfig/server.h"
+#include "operators/scheduler/render.h"
+#include "operators/tuning/render.h"
 #include "operators/version/image.h"
-#include "sys/files.h"
+#include "operators/version/render.h"
+#include "operators/version/start.h"
+#include "sys/events.h"
+#include "sys/signals.h"
 
 #include <fmt/core.h>
 
 #include <array>
 #include <cstdio>
-#include <string>
 #include <string_view>
-#include <vector>
 
 namespace {
 
 using namespace slipway;
 
-using Arguments = std::vector<std::string>;
-
 struct Program {
   std::string_view name;     // of the file that was called
-  std::string_view command;  // its first argument
+  std::string_view command;  // its first argument; "" for a program that has none
   std::string_view usage;
-  Result<> (*run)(const Arguments& arguments);  // what comes after the command
+  Result<> (*run)(const operators::Environment& environment, const operators::Arguments& arguments);  // after the command
 };
 
-Result<> version_image(const Arguments& arguments) {
-  if (arguments.size() != 1) return error(Code::invalid, "usage: cluster-version-operator image NAME");
-  sys::RealFiles files;
-  const std::string image = TRY(operators::image_of_component(files, "", arguments[0]));
-  // Without a newline: scripts paste it as it is (operators 2.9).
-  std::fputs(image.c_str(), stdout);
-  return Ok{};
-}
-
-constexpr std::array<Program, 1> programs = {{
-    {"cluster-version-operator", "image", "NAME", version_image},
-}};
+constexpr std::array programs = {
+    Program{"cloud-credential-operator", "render", "FLAGS", operators::run_credentials_render},
+    Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},
+    Program{"cluster-bootstrap", "version", "", operators::run_bootstrap_version},
+    Program{"cluster-config-operator", "render", "FLAGS", operators::run_config_operator_render},
+    Program{"cluster-etcd-operator", "render", "FLAGS", operators::etcd::run_render},
+    Program{"cluster-kube-apiserver-operator", "render", "FLAGS", operators::apiserver::run_render},
+    Program{"cluster-kube-apiserver-operator", "insecure-readyz", "[FLAGS]", operators::apiserver::run_insecure_readyz},
+    Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", operators::controllers::run_render},
+    Program{"cluster-kube-scheduler-operator", "render", "FLAGS", operators::scheduler::run_render},
+    Program{"cluster-node-tuning-operator", "render", "FLAGS", operators::run_tuning_render},
+    Program{"cluster-policy-controller", "start", "FLAGS", operators::controllers::run_policy_controller},
+    Program{"cluster-version-operator", "image", "NAME", operators::run_image},
+    Program{"cluster-version-operator", "render", "FLAGS", operators::run_version_render},
+    Program{"cluster-version-operator", "start", "FLAGS", operators::run_version_start},
+    Program{"ingress-operator", "render", "FLAGS", operators::run_ingress_render},
+    Program{"machine-config-controller", "bootstrap", "FLAGS", operators::run_machine_config_controller_bootstrap},
+    Program{"machine-config-operator", "bootstrap", "FLAGS", operators::run_machine_config_operator_bootstrap},
+    Program{"machine-config-server", "bootstrap", "[FLAGS]", operators::run_machine_config_server_bootstrap},
+    Program{"render", "", "FLAGS", operators::run_config_api_render},
+    Program{"runtimecfg", "render", "[KUBECONFIG] FLAGS FOLDER", operators::run_runtimecfg_render},
+};
 
 int usage() {
   fmt::print(stderr, "This program is many; call it by one of these names:\n");
@@ -43,18 +70,36 @@ int usage() {
   return 2;
 }
 
+int run(const Program& program, const operators::Arguments& arguments, const sys::StopOnSignal& signals) {
+  sys::RealClock clock;
+  sys::RealFiles files;
+  sys::RealRunner runner;
+  sys::RealRandom random;
+  net::CurlHttp http;
+  Log log(Level::info, stderr_sink());
+  sys::Events events(clock, std::string(program.name));
+  const sys::Context context{clock, log, events, signals.token()};
+  const operators::Environment environment{context, files, runner, random, http, [](std::string_view text) {
+                                             std::fwrite(text.data(), 1, text.size(), stdout);
+                                             std::fflush(stdout);
+                                           }};
+  const Result<> result = program.run(environment, arguments);
+  if (result.ok()) return 0;
+  fmt::print(stderr, "{}: {}\n", program.name, result.error().message());
+  return 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const sys::StopOnSignal signals;
   const std::string_view path = argv[0];
   const std::string_view name = path.substr(path.find_last_of('/') + 1);
-  if (argc < 2) return usage();
   for (const Program& program : programs) {
-    if (program.name != name || program.command != argv[1]) continue;
-    const Result<> result = program.run({argv + 2, argv + argc});
-    if (result.ok()) return 0;
-    fmt::print(stderr, "{}: {}\n", name, result.error().message());
-    return 1;
+    if (program.name != name) continue;
+    const int words = program.command.empty() ? 1 : 2;
+    if (argc < words || (words == 2 && program.command != argv[1])) continue;
+    return run(program, {argv + words, argv + argc}, signals);
   }
   return usage();
 }

@@ -68,9 +68,9 @@ class Transfer {
   void set(CURLoption option, Value value) {
     CHECK(curl_easy_setopt(easy_, option, value) == CURLE_OK);
   }
+  void set_trust();
   Result<> set_headers();
   void set_method();
-  void set_limits();
 
   std::size_t take_header(std::string_view line);
   std::size_t take_body(std::string_view piece);
@@ -95,6 +95,7 @@ class Transfer {
   const Sink& sink_;
   CURL* easy_;
   HeaderList headers_;
+  HeaderList connect_to_;
   Answer answer_;
   bool head_checked_ = false;
   bool enough_ = false;           // of an answer that is no success
@@ -116,7 +117,7 @@ Result<> Transfer::prepare() {
   set(CURLOPT_NOSIGNAL, 1L);
   set(CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
   set(CURLOPT_ERRORBUFFER, words_);
-  if (!request_.trust.ca_file.empty()) set(CURLOPT_CAINFO, request_.trust.ca_file.c_str());
+  set_trust();
   TRY(set_headers());
   set_method();
   set(CURLOPT_HEADERFUNCTION, &Transfer::on_header);
@@ -124,7 +125,39 @@ Result<> Transfer::prepare() {
   set(CURLOPT_WRITEFUNCTION, &Transfer::on_body);
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_limit.count()));
+  set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.whole_limit.count()));
+  // Who only listens, as to a watch, learns in seconds that the address of its server has moved to another machine.
+  set(CURLOPT_TCP_KEEPALIVE, 1L);
+  set(CURLOPT_TCP_KEEPIDLE, 5L);
+  set(CURLOPT_TCP_KEEPINTVL, 3L);
   return Ok{};
+}
+
+// curl uses a kept connection again only when certificates, authorities and checks are the same bytes.
+void Transfer::set_trust() {
+  const Trust& trust = request_.trust;
+  CHECK(trust.ca_file.empty() || trust.ca_pem.empty());
+  auto set_blob = [&](CURLoption option, const std::string& text) {
+    curl_blob blob{const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};  // the request outlives the transfer
+    set(option, &blob);
+  };
+  if (!trust.ca_file.empty()) set(CURLOPT_CAINFO, trust.ca_file.c_str());
+  if (!trust.ca_pem.empty()) set_blob(CURLOPT_CAINFO_BLOB, trust.ca_pem);
+  // Instead of the system's authorities, not besides them.
+  if (!trust.ca_file.empty() || !trust.ca_pem.empty()) set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  if (trust.any_server) {
+    set(CURLOPT_SSL_VERIFYPEER, 0L);
+    set(CURLOPT_SSL_VERIFYHOST, 0L);
+  }
+  if (!trust.client_pem.empty()) {
+    set_blob(CURLOPT_SSLCERT_BLOB, trust.client_pem);
+    set_blob(CURLOPT_SSLKEY_BLOB, trust.client_key.reveal());
+  }
+  if (!trust.connect_to.empty()) {
+    connect_to_.add("::" + trust.connect_to);
+    set(CURLOPT_CONNECT_TO, connect_to_.get());
+    set(CURLOPT_NOPROXY, "*");
+  }
 }
 
 Result<> Transfer::set_headers() {
@@ -167,6 +200,7 @@ void Transfer::set_method() {
 }
 
 bool Transfer::is_idle_too_long() {
+  if (request_.idle_limit.count() == 0) return false;
   auto number = [&](CURLINFO info) {
     curl_off_t value = 0;
     curl_easy_getinfo(easy_, info, &value);
@@ -247,7 +281,10 @@ Error Transfer::explain(CURLcode code) const {
     case CURLE_PEER_FAILED_VERIFICATION:
       return error(Code::denied, "{}: the server's certificate is not trusted: {}", server, words);
     case CURLE_SSL_CACERT_BADFILE:
+      if (request_.trust.ca_file.empty())
+        return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, words);
       return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.trust.ca_file, words);
+    case CURLE_SSL_CERTPROBLEM: return error(Code::invalid, "{}: our certificate and key cannot be used: {}", server, words);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_WEIRD_SERVER_REPLY: return error(Code::invalid, "{}: {}", server, words);
@@ -321,7 +358,8 @@ Result<Answer> CurlHttp::send(const Request& request, std::stop_token stop, cons
   CHECK(curl_multi_add_handle(link->multi, link->easy) == CURLM_OK);
   {
     std::stop_callback wake(stop, [multi = link->multi] { curl_multi_wakeup(multi); });
-    const auto poll_ms = std::clamp<Milliseconds::rep>(request.idle_limit.count() / 4, 1, longest_poll_ms);
+    const Milliseconds::rep idle_ms = request.idle_limit.count();
+    const auto poll_ms = idle_ms == 0 ? longest_poll_ms : std::clamp<Milliseconds::rep>(idle_ms / 4, 1, longest_poll_ms);
     code = drive(*link, transfer, stop, static_cast<int>(poll_ms));
   }
   curl_multi_remove_handle(link->multi, link->easy);

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <ctime>
 #include <thread>
 
 namespace slipway::net {
@@ -185,6 +186,40 @@ TEST(CurlHttp, SlowIsNotIdle) {
   CurlHttp http;
   auto answer = http.send({.url = server.url("/"), .idle_limit = Milliseconds(100)}, {});
   EXPECT_TRUE(answer.ok()) << answer.error().message();
+}
+
+// A watch: silence is no failure, and neither costs processor time nor delays a stop.
+TEST(CurlHttp, WithoutAnIdleLimitWaitsForAStop) {
+  HttpImposter server([](const Seen&) { return Reply{.body = std::string(1000, 'x'), .cut_after = 10, .hang = true}; });
+  CurlHttp http;
+  std::stop_source source;
+  std::chrono::steady_clock::time_point asked;
+  std::jthread stopper;
+  auto sink = [&](std::string_view) -> Result<> {
+    stopper = std::jthread([&] {
+      std::this_thread::sleep_for(Milliseconds(100));
+      asked = std::chrono::steady_clock::now();
+      source.request_stop();
+    });
+    return Ok{};
+  };
+  const std::clock_t before = std::clock();
+  auto answer = http.send({.url = server.url("/"), .idle_limit = Milliseconds(0)}, source.get_token(), sink);
+  const auto returned = std::chrono::steady_clock::now();
+  stopper.join();
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().code(), Code::cancelled) << answer.error().message();
+  EXPECT_LT(returned - asked, Milliseconds(50));
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20);
+}
+
+TEST(CurlHttp, ConnectsWhereItIsTold) {
+  HttpImposter server([](const Seen& seen) { return Reply{.body = seen.header("host")}; });
+  CurlHttp http;
+  auto answer =
+      http.send({.url = {"http", "api.demo.example", 6443, "/"}, .trust = {.plain_http = true, .connect_to = server.host()}}, {});
+  ASSERT_TRUE(answer.ok()) << answer.error().message();
+  EXPECT_EQ(answer->body, "api.demo.example:6443");
 }
 
 TEST(CurlHttp, ReturnsAtOnceWhenStopped) {

@@ -22,16 +22,19 @@ struct Header {
   std::string value;
 };
 
+// The value of the first header of this name, case ignored.
+std::optional<std::string_view> find_header(const std::vector<Header>& headers, std::string_view name);
+
 // How a server proves itself to us and we to it.
 struct Trust {
-  std::string ca_file{};      // PEM; the system's when empty
-  std::string ca_pem{};       // the same as text; at most one of both
-  bool plain_http = false;    // http:// is allowed to this server; to this machine it always is
-  bool any_server = false;    // the server's certificate is not looked at: for probes that send nothing and believe nothing
-  std::string client_pem{};   // our certificate, PEM, its chain behind it; none when empty
-  Secret client_key{};        // and its key
-  std::string connect_to{};   // "127.0.0.1:6443": where to connect instead of the URL's host and port, which stay the name that the
-                              // server has to prove (tls-server-name of kubeconfigs)
+  std::string ca_file{};     // PEM; the system's when empty
+  std::string ca_pem{};      // the same as text; at most one of both, and nobody else is believed then
+  bool plain_http = false;   // http:// is allowed to this server; to this machine it always is
+  bool any_server = false;   // the server's certificate is not looked at: for probes that send nothing and believe nothing
+  std::string client_pem{};  // our certificate, PEM, its chain behind it; none when empty
+  Secret client_key{};       // and its key
+  std::string connect_to{};  // "127.0.0.1:6443": where to connect instead of the URL's host and port, which stay the name that
+                             // the server has to prove (tls-server-name of kubeconfigs); no proxy is asked then
 };
 
 struct Answer {
@@ -57,7 +60,10 @@ struct Request {
   std::function<Result<>(const Answer& head)> check_head{};
   Trust trust{};
   Milliseconds connect_limit{10'000};
-  Milliseconds idle_limit{60'000};         // no byte in or out for so long is a failure; the whole may take as long as it flows
+  // No byte in or out for so long is a failure; the whole may take as long as it flows. 0: no such limit, for watches; TCP's
+  // keep-alives then notice within a minute that the server's machine is gone.
+  Milliseconds idle_limit{60'000};
+  Milliseconds whole_limit{0};             // from the first byte out to the last one in; 0: none
   std::uint64_t answer_limit = 64u << 20;  // bytes of an answer kept in memory; more is an error. Not for a sink
 };
 

@@ -1,8 +1,7 @@
 // HttpServer: answers requests over HTTP and HTTPS; libmicrohttpd behind it.
 //
-//   HttpServer server = TRY(HttpServer::listen({.address = "0.0.0.0", .port = 22623, .tls = tls}, [&](const ServerRequest& request) {
-//     return ServerAnswer{.status = 200, .body = config};
-//   }));
+//   HttpServer server = TRY(HttpServer::listen({.address = "0.0.0.0", .port = 22623, .tls = tls}, answer));
+//   ServerAnswer answer(const ServerRequest& request) { return {.status = 200, .body = config}; }
 #pragma once
 
 #include "base/result.h"
@@ -48,7 +47,7 @@ struct ServerOptions {
   std::string address = "127.0.0.1";  // "0.0.0.0" or "::" for all
   int port = 0;                       // 0: any that is free
   std::optional<ServerTls> tls{};
-  int threads = 2;
+  int threads = 2;                   // of I/O and TLS; handlers run on eight others for each
   int connections = 512;             // more wait
   std::size_t body_limit = 1 << 20;  // of a request; larger ones get 413
   Seconds idle_limit{30};

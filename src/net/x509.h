@@ -1,5 +1,6 @@
 // Keys, certificates and certificate requests: made, read, checked. All keys that are made are ECDSA P-256: a hundred times
-// faster to make than RSA 2048 and taken by everything that reads ours (docs/decisions/0006-p256-keys.md); keys of any kind are read.
+// faster to make than RSA 2048 and taken by everything that reads ours (docs/decisions/0006-p256-keys.md); keys of any kind are
+// read.
 //
 //   Certificate ca = TRY(make_certificate({.subject = {.common_name = "root-ca", .organizational_units = {"openshift"}},
 //                                          .is_ca = true, .valid_from = now, .valid_for = days(3650)}, nullptr));
@@ -46,10 +47,11 @@ struct Certificate {
 };
 
 // Makes a key and a certificate for it, signed by `issuer`, or by itself when that is null. Version 3, a random serial below
-// 2^63, critical basicConstraints and keyUsage, subject and authority key identifiers (SHA-1 of the public key).
+// 2^63, critical basicConstraints and keyUsage, subject key identifier (SHA-1 of the public key), the authority's where another
+// signs. The subject is O, OU, CN, each value a part of its own.
 //
 //   errors  invalid: an address that is none, an issuer that is no authority or whose key is another's; internal
-//   time    a tenth of a millisecond
+//   time    0.2 ms, 0.6 ms with an issuer
 Result<Certificate> make_certificate(const CertificateSpec& spec, const Certificate* issuer);
 
 // The same for a key of somebody else's, who asked for it: only subject and public key are taken from the request, the rest
@@ -114,6 +116,7 @@ struct RequestInfo {
 Result<RequestInfo> parse_request(std::string_view pem);
 
 // bcrypt of a password ("$2a$10$..."), as Kubernetes' kubeadmin secret has it. cost: 4 to 31; 10 takes 50 ms
+// errors: invalid: a password of more than 72 bytes or with a zero byte, another cost, a salt that has not 16 bytes
 Result<std::string> bcrypt(const Secret& password, int cost, std::string_view salt16);
 
 }  // namespace slipway::net

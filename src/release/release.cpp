@@ -2,11 +2,11 @@
 
 #include "base/findings.h"
 #include "base/json.h"
+#include "base/similar.h"
 #include "base/text.h"
 #include "release/layer_reader.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 namespace slipway::release {
@@ -160,20 +160,6 @@ Result<Release> load(const sys::Context& context, ImageSource& source, const Ref
   release.created = find_string(TRY(parse_json(config, "image config")), {"created"}).value_or("");
   release.manifests.assign(documents.names.begin(), documents.names.end());
   return release;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t(0));
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t k = 0; k < b.size(); ++k) {
-      const std::size_t replaced = diagonal + (a[i] == b[k] ? 0 : 1);
-      diagonal = row[k + 1];
-      row[k + 1] = std::min({replaced, row[k] + 1, diagonal + 1});
-    }
-  }
-  return row[b.size()];
 }
 
 bool is_similar(const std::string& known, std::string_view asked) {

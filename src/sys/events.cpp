@@ -76,6 +76,11 @@ void Events::emit(Event event) {
   for (const Sink& sink : sinks_) sink(event);
 }
 
+void Events::relay(const Event& event) {
+  std::lock_guard lock(mutex_);
+  for (const Sink& sink : sinks_) sink(event);
+}
+
 Events::Sink journal_sink(Files& files, std::string path, std::function<void(const Error&)> on_failure) {
   bool reported = false;
   return [&files, path = std::move(path), on_failure = std::move(on_failure), reported](const Event& event) mutable {

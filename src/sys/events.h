@@ -59,6 +59,9 @@ class Events {
   void add_sink(Sink sink) { sinks_.push_back(std::move(sink)); }
   void emit(Event event);
 
+  // Hands on an event of another process: its time and source stay what they are.
+  void relay(const Event& event);
+
  private:
   Clock& clock_;
   std::string source_;

@@ -3,7 +3,9 @@
 #include "base/check.h"
 #include "sys/fd.h"
 
-#include <sys/random.h>
+#include <unistd.h>
+
+#include <algorithm>
 
 namespace slipway::sys {
 
@@ -11,14 +13,12 @@ namespace {
 constexpr std::string_view hex_digits = "0123456789abcdef";
 }
 
+// Not getrandom: its header, <sys/random.h>, is hidden by ours.
 Result<std::string> RealRandom::bytes(std::size_t count) {
+  constexpr std::size_t most = 256;  // of one call
   std::string bytes(count, '\0');
-  std::size_t filled = 0;
-  while (filled < count) {
-    const ssize_t got = ::getrandom(bytes.data() + filled, count - filled, 0);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return system_error("reading random numbers");
-    filled += static_cast<std::size_t>(got);
+  for (std::size_t filled = 0; filled < count; filled += most) {
+    if (::getentropy(bytes.data() + filled, std::min(most, count - filled)) != 0) return system_error("reading random numbers");
   }
   return bytes;
 }
@@ -43,7 +43,8 @@ Result<std::string> random_uuid(Random& random) {
   std::string digits = TRY(random_hex(random, 32));
   digits[12] = '4';
   digits[16] = "89ab"[static_cast<unsigned char>(digits[16]) % 4];
-  return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-" + digits.substr(12, 4) + "-" + digits.substr(16, 4) + "-" + digits.substr(20);
+  return digits.substr(0, 8) + "-" + digits.substr(8, 4) + "-" + digits.substr(12, 4) + "-" + digits.substr(16, 4) + "-" +
+         digits.substr(20);
 }
 
 }  // namespace slipway::sys

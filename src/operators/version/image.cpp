@@ -14,4 +14,10 @@ Result<std::string> image_of_component(sys::Files& files, const std::string& roo
   return to_string(TRY(release.component(component))->image);
 }
 
+Result<> run_image(const Environment& environment, const Arguments& arguments) {
+  if (arguments.size() != 1) return error(Code::invalid, "usage: cluster-version-operator image NAME");
+  environment.print(TRY(image_of_component(environment.files, "", arguments[0])));
+  return Ok{};
+}
+
 }  // namespace slipway::operators

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "operators/lib/program.h"
 #include "sys/files.h"
 
 #include <string>
@@ -14,5 +15,8 @@ namespace slipway::operators {
 //
 //   errors  not_found: no such component, naming similar ones; those of release::parse_release
 Result<std::string> image_of_component(sys::Files& files, const std::string& root, std::string_view component);
+
+// The command. Prints without a newline: scripts paste it as it is.
+Result<> run_image(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::operators

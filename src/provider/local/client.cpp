@@ -1,5 +1,6 @@
 #include "provider/local/client.h"
 
+#include "provider/local/forwarder.h"
 #include "provider/local/line_socket.h"
 #include "provider/local/spawn_owner.h"
 #include "provider/local/sweep.h"
@@ -7,12 +8,11 @@
 
 #include "base/text.h"
 #include "sys/lock.h"
+#include "sys/stages.h"
 
 namespace slipway::provider::local {
 
 namespace {
-
-constexpr std::string_view default_network = "10.97.77.0/24";
 
 Result<sys::FileLock> lock_cluster(const ClusterChoice& choice) {
   return sys::FileLock::acquire(choice.paths().command_lock(), fmt::format("cluster {}", choice.cluster));
@@ -27,7 +27,47 @@ std::string tail(sys::Files& files, const std::string& path) {
   return std::string(rest);
 }
 
+bool has_other_forwards(const ClusterConfig& config, const ClusterWishes& wishes) {
+  return !wishes.forwards.empty() && (wishes.forwards != config.forwards || wishes.host_address != config.host_address);
+}
+
+std::string other_forwards(const ClusterChoice& choice) {
+  return fmt::format("cluster {} is there already, with other forwards; destroy it first, or choose another with --cluster",
+                     choice.cluster);
+}
+
+bool has_other_config(sys::Files& files, const std::string& machine_name, const MachinePaths& machine,
+                      const std::optional<std::string>& ignition) {
+  // Before Ignition was through, a config may still be mended.
+  const auto ignited = files.info(sys::marker_path(machine.folder, machine_name + "-ignition"));
+  if (!ignited.ok() || !ignited.value()) return false;
+  const auto config = files.read_if_exists(machine.ignition());
+  return config.ok() && config.value() != ignition;
+}
+
 }  // namespace
+
+Findings find_taken(sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+                    const std::vector<std::string>& machines, const std::optional<std::string>& ignition) {
+  Findings taken;
+  for (const std::string& name : machines) {
+    if (!has_other_config(files, name, choice.paths().machine(name), ignition)) continue;
+    taken.error({}, "machine", "{} is there already, with another Ignition config", name)
+        .hint("destroy it first, or choose another name");
+  }
+  const auto is_there = files.info(choice.paths().config());
+  if (is_there.ok() && is_there.value()) {
+    const Result<ClusterConfig> config = read_cluster(files, choice);
+    if (config.ok() && has_other_forwards(config.value(), wishes)) taken.error({}, "forward", "{}", other_forwards(choice));
+    return taken;
+  }
+  for (const Forward& forward : wishes.forwards) {
+    if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
+    taken.error({}, "forward", "port {} of {} is taken on this host", forward.host_port, wishes.host_address)
+        .hint("choose another with --forward");
+  }
+  return taken;
+}
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {
   const auto text = TRY(files.read_if_exists(choice.paths().config()));
@@ -48,24 +88,21 @@ Result<Images> find_images(sys::Files& files, const std::string& folder) {
   return found;
 }
 
-Result<> ensure_cluster(sys::Files& files, const ClusterChoice& choice, const Sources& sources,
-                        const std::vector<Forward>& forwards) {
+Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes) {
   TRY(check_name("cluster", choice.cluster));
   const ClusterPaths paths = choice.paths();
   TRY(files.make_directories(paths.folder, 0700));
   const sys::FileLock lock = TRY(lock_cluster(choice));
   if (TRY(files.info(paths.config()))) {
     const ClusterConfig config = TRY(read_cluster(files, choice));
-    if (!forwards.empty() && forwards != config.forwards) {
-      return error(Code::conflict,
-                   "cluster {} is there already, with other forwards; destroy it first, or choose another with --cluster",
-                   choice.cluster);
-    }
+    if (has_other_forwards(config, wishes)) return error(Code::conflict, "{}", other_forwards(choice));
     return Ok{};
   }
-  const std::string id = TRY(random_hex(12));
-  const AddressPlan network = TRY(parse_network(default_network));
-  const ClusterConfig config{choice.cluster, id, network, sources.os_repo, forwards, sources.images};
+  const std::string id = TRY(sys::random_hex(random, 12));
+  const AddressPlan network = TRY(parse_network(wishes.network));
+  const std::string domain = wishes.domain.empty() ? choice.cluster + ".internal" : wishes.domain;
+  const ClusterConfig config{choice.cluster, id,     network,        wishes.os_repo,     wishes.forwards,
+                             wishes.images,  domain, wishes.records, wishes.host_address};
   return files.write(paths.config(), to_text(config), 0600);
 }
 
@@ -102,7 +139,7 @@ Result<Json> ask(const sys::Context& context, const ClusterChoice& choice, const
     Answer answer = TRY(parse_answer(*line));
     if (const auto* event = std::get_if<EventLine>(&answer)) {
       Result<sys::Event> told = sys::parse_event(event->line);
-      if (told.ok()) context.events.emit(std::move(told).value());
+      if (told.ok()) context.events.relay(told.value());
     } else if (const auto* text = std::get_if<ConsoleLine>(&answer)) {
       if (console) console(text->text);
     } else if (auto* failure = std::get_if<Error>(&answer)) {

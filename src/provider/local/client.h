@@ -5,10 +5,13 @@
 #include "provider/local/layout.h"
 #include "provider/local/protocol.h"
 
+#include "base/findings.h"
+
 #include "base/json.h"
 #include "base/result.h"
 #include "sys/context.h"
 #include "sys/files.h"
+#include "sys/random.h"
 
 #include <functional>
 #include <optional>
@@ -30,17 +33,15 @@ struct ClusterChoice {
 // The images in a folder that `make payload` made, build/payload: what of containerd/, registry/ and bin/registry is there.
 Result<Images> find_images(sys::Files& files, const std::string& folder);
 
-// What a new cluster is made of.
-struct Sources {
-  std::string os_repo;
-  Images images{};
-};
-
 // Makes the cluster if it is not there: its folder and config. One that is there stays as it is.
 //
-//   errors  conflict: it is there with other forwards, or another command works on it
-Result<> ensure_cluster(sys::Files& files, const ClusterChoice& choice, const Sources& sources,
-                        const std::vector<Forward>& forwards);
+//   errors  conflict: it is there with other forwards (none wished for fits all), or another command works on it
+Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes);
+
+// What of the wishes is somebody else's already: a machine of the name that has another config, other forwards, ports of the
+// host. Errors only; looks at files and ports, so that everything that is missing can be told at once, before anything is made.
+Findings find_taken(sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+                    const std::vector<std::string>& machines, const std::optional<std::string>& ignition);
 
 // Starts the cluster's owner if there is none, after sweeping what a dead one left.
 //

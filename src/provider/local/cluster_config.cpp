@@ -2,9 +2,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "sys/fd.h"
+#include "net/ip.h"
 
-#include <sys/random.h>
 #include <charconv>
 #include <optional>
 
@@ -25,31 +24,35 @@ bool is_hex(std::string_view text, std::size_t digits) {
 
 }  // namespace
 
-std::string to_string(const Forward& forward) {
-  return fmt::format("{}:{}:{}", forward.host_port, forward.machine, forward.port);
-}
+std::string to_string(const Forward& forward) { return fmt::format("{}:{}:{}", forward.host_port, forward.target, forward.port); }
 
 Result<Forward> parse_forward(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, ':');
   if (parts.size() == 3) {
     const std::optional<int> host_port = port(parts[0]), machine_port = port(parts[2]);
     if (host_port && machine_port) {
-      TRY(check_name("machine", parts[1]));
+      if (!net::is_ip(parts[1])) TRY(check_name("machine", parts[1]));
       return Forward{*host_port, std::string(parts[1]), *machine_port};
     }
   }
-  return error(Code::invalid, "'{}' is no forward; write HOSTPORT:MACHINE:PORT, for instance 8443:master-0:6443", text);
+  return error(Code::invalid,
+               "'{}' is no forward; write HOSTPORT:MACHINE:PORT or HOSTPORT:ADDRESS:PORT, for instance 8443:master-0:6443", text);
 }
 
 std::string to_text(const ClusterConfig& config) {
   JsonArray forwards;
   for (const Forward& forward : config.forwards) forwards.emplace_back(to_string(forward));
+  JsonArray records;
+  for (const NameRecord& record : config.records) records.push_back({{"name", record.name}, {"address", record.address}});
   const std::string network = fmt::format("{}.{}.{}.{}/{}", config.network.network >> 24, config.network.network >> 16 & 255,
                                           config.network.network >> 8 & 255, config.network.network & 255, config.network.prefix);
   return emit_json({{"name", config.name},
                     {"id", config.id},
                     {"network", network},
                     {"osRepo", config.os_repo},
+                    {"domain", config.domain},
+                    {"records", records},
+                    {"hostAddress", config.host_address},
                     {"forwards", forwards},
                     {"images",
                      {{"preload", config.images.preload},
@@ -71,6 +74,14 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
   for (const Json& forward : find_array(document, {"forwards"})) {
     if (!forward.is_string()) return error(Code::invalid, "{}: forwards must be strings", name);
     config.forwards.push_back(TRY(parse_forward(std::string_view(forward.get_string())).context(name)));
+  }
+  config.domain = TRY(require_string(document, {"domain"}).context(name));
+  config.host_address = TRY(require_string(document, {"hostAddress"}).context(name));
+  for (const Json& record : find_array(document, {"records"})) {
+    std::string record_name = TRY(require_string(record, {"name"}).context(name));
+    std::string address = TRY(require_string(record, {"address"}).context(name));
+    TRY(net::parse_ip(address).context(name));
+    config.records.push_back({std::move(record_name), std::move(address)});
   }
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
   config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));
@@ -102,16 +113,6 @@ Result<> check_name(std::string_view what, std::string_view name) {
   if (fine) return Ok{};
   return error(Code::invalid, "a {}'s name must be lower-case letters, digits and dashes inside, at most 40; '{}' is not", what,
                name);
-}
-
-Result<std::string> random_hex(std::size_t digits) {
-  std::string bytes((digits + 1) / 2, '\0');
-  if (::getrandom(bytes.data(), bytes.size(), 0) != static_cast<ssize_t>(bytes.size()))
-    return sys::system_error("drawing a number");
-  std::string text;
-  for (char byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
-  text.resize(digits);
-  return text;
 }
 
 }  // namespace slipway::provider::local

@@ -11,11 +11,14 @@
 
 namespace slipway::provider::local {
 
-// A port of the host's loopback address that leads to a port of a machine: "8443:master-0:6443".
+// A port of the host's loopback address that leads into the cluster's network, to a port of a machine ("8443:master-0:6443") or
+// of an address that machines hold in turn ("6443:10.97.77.5:6443").
 struct Forward {
   int host_port = 0;
-  std::string machine;
+  std::string target;
   int port = 0;
+
+  bool is_address() const { return target.find('.') != std::string::npos; }
 
   bool operator==(const Forward&) const = default;
 };
@@ -32,13 +35,35 @@ struct Images {
   bool operator==(const Images&) const = default;
 };
 
+// A name that the cluster's name server knows besides those of machines. "*.apps.demo.example.com" is everything below.
+struct NameRecord {
+  std::string name;
+  std::string address;
+
+  bool operator==(const NameRecord&) const = default;
+};
+
+// What whoever makes a cluster may choose.
+struct ClusterWishes {
+  std::string os_repo;  // absolute path of the OSTree repository that machines are installed from
+  Images images{};
+  std::vector<Forward> forwards{};
+  std::string network = "10.97.77.0/24";
+  std::string domain{};  // of machines' names; "CLUSTER.internal" when empty
+  std::vector<NameRecord> records{};
+  std::string host_address = "127.0.0.1";  // where forwards listen, of 127.0.0.0/8
+};
+
 struct ClusterConfig {
   std::string name;
   std::string id;  // 12 hexadecimal digits, drawn; names the cluster's cgroups
   AddressPlan network;
-  std::string os_repo;  // absolute path of the OSTree repository that machines are installed from
+  std::string os_repo;
   std::vector<Forward> forwards;
   Images images{};
+  std::string domain{};
+  std::vector<NameRecord> records{};
+  std::string host_address = "127.0.0.1";
 
   bool operator==(const ClusterConfig&) const = default;
 };
@@ -60,8 +85,5 @@ Result<MachineRecord> parse_machine_record(std::string_view text, std::string_vi
 // A name of a cluster or a machine: a DNS label (lower-case letters, digits, dashes inside) of at most 40 characters.
 // errors: invalid, "a machine's name must be ..., 'M_0' is not"
 Result<> check_name(std::string_view what, std::string_view name);
-
-// So many hexadecimal digits of the kernel's random numbers.
-Result<std::string> random_hex(std::size_t digits);
 
 }  // namespace slipway::provider::local

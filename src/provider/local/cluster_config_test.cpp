@@ -11,14 +11,17 @@ TEST(ClusterConfig, TextReadsBack) {
                              parse_network("10.97.77.0/24").value(),
                              "/srv/repo",
                              {{8443, "master-0", 6443}},
-                             {"/srv/containerd", "/srv/registry", "/srv/bin/registry"}};
+                             {"/srv/containerd", "/srv/registry", "/srv/bin/registry"},
+                             "demo.example.com",
+                             {{"api.demo.example.com", "10.97.77.5"}, {"*.apps.demo.example.com", "10.97.77.7"}},
+                             "127.7.7.7"};
   const Result<ClusterConfig> read = parse_cluster_config(to_text(config), "cluster.json");
   ASSERT_TRUE(read.ok()) << read.error().message();
   EXPECT_EQ(read.value(), config);
 }
 
 TEST(ClusterConfig, IdIsNoPath) {
-  ClusterConfig config{"demo", "../../etc", parse_network("10.97.77.0/24").value(), "/srv/repo", {}};
+  ClusterConfig config{"demo", "../../etc", parse_network("10.97.77.0/24").value(), "/srv/repo", {}, {}, "demo.internal"};
   EXPECT_EQ(parse_cluster_config(to_text(config), "cluster.json").error().message(),
             "cluster.json: id must be 12 hexadecimal digits");
 }
@@ -33,6 +36,7 @@ TEST(MachineRecord, TextReadsBack) {
 TEST(Forward, ReadsAndRefuses) {
   EXPECT_EQ(parse_forward("8443:m0:6443").value(), (Forward{8443, "m0", 6443}));
   EXPECT_EQ(to_string(Forward{8443, "m0", 6443}), "8443:m0:6443");
+  EXPECT_TRUE(parse_forward("6443:10.97.77.5:6443")->is_address());
   for (const std::string& text : {std::string(), std::string("80"), std::string("0:m0:1"), std::string("1:m0:65536"),
                                   std::string("1:M:2"), std::string("1:m0:2:3"), std::string("x:m0:2")}) {
     EXPECT_EQ(parse_forward(text).error().code(), Code::invalid) << text;
@@ -46,11 +50,6 @@ TEST(Names, AreDnsLabels) {
                                   std::string(".."), std::string("a/b"), std::string(41, 'a')}) {
     EXPECT_FALSE(check_name("machine", name).ok()) << name;
   }
-}
-
-TEST(RandomHex, HasTheLengthAskedFor) {
-  EXPECT_EQ(random_hex(12)->size(), 12u);
-  EXPECT_NE(random_hex(32).value(), random_hex(32).value());
 }
 
 }  // namespace

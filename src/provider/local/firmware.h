@@ -18,6 +18,7 @@
 #include "base/result.h"
 #include "sys/context.h"
 #include "sys/files.h"
+#include "sys/random.h"
 #include "sys/runner.h"
 
 #include <functional>
@@ -32,6 +33,7 @@ namespace slipway::provider::local {
 struct Ground {
   sys::Files& files;
   sys::Runner& runner;
+  sys::Random& random;
   ClusterConfig config;
   ClusterPaths paths;
   std::vector<Hierarchy> hierarchies;

@@ -111,7 +111,7 @@ Result<> Fleet::create_one(const std::string& name, const std::optional<std::str
   std::vector<int> taken;
   for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
   const int number = TRY(free_number(ground_.config.network, taken));
-  const std::string uuid = TRY(random_hex(32));
+  const std::string uuid = TRY(sys::random_hex(ground_.random, 32));
   MachineRecord record{name, number, uuid};
   TRY(ground_.files.make_directories(paths.folder, 0700));
   if (ignition) TRY(ground_.files.write(paths.ignition(), *ignition, 0600));

@@ -28,13 +28,13 @@ sockaddr_in address_of(const std::string& host, int port) {
   return address;
 }
 
-Result<sys::Fd> listen_here(int port) {
-  const std::string doing = fmt::format("listening on 127.0.0.1:{} of the host", port);
+Result<sys::Fd> listen_here(const std::string& host, int port) {
+  const std::string doing = fmt::format("listening on {}:{} of the host", host, port);
   sys::Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd.is_open()) return sys::system_error(doing);
   const int yes = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  const sockaddr_in address = address_of("127.0.0.1", port);
+  const sockaddr_in address = address_of(host, port);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(fd.get(), 64) != 0) {
     if (errno == EADDRINUSE) return error(Code::conflict, "{}: the port is taken; choose another with --forward", doing);
     return sys::system_error(doing);
@@ -123,7 +123,7 @@ class Carrier {
 
 }  // namespace
 
-Result<Forwarder> Forwarder::listen(int host_port) {
+Result<Forwarder> Forwarder::listen(const std::string& host_address, int host_port) {
   std::optional<Result<sys::Fd>> listening;
   // The namespace belongs to the thread; this one ends right after.
   std::jthread([&] {
@@ -131,9 +131,14 @@ Result<Forwarder> Forwarder::listen(int host_port) {
       listening = sys::system_error("entering the host's network");
       return;
     }
-    listening = listen_here(host_port);
+    listening = listen_here(host_address, host_port);
   }).join();
   return Forwarder(TRY(std::move(*listening)));
+}
+
+bool Forwarder::is_free(const std::string& host_address, int host_port) {
+  const Result<sys::Fd> listening = listen_here(host_address, host_port);
+  return listening.ok() || listening.error().code() != Code::conflict;
 }
 
 Result<> Forwarder::run(const sys::Context& context, const std::function<std::string()>& address, int port) {

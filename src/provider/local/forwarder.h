@@ -13,11 +13,14 @@ namespace slipway::provider::local {
 
 class Forwarder {
  public:
-  // Listens on 127.0.0.1 of the host, from inside the owner: the socket is made in the host's network namespace
+  // Listens on a loopback address of the host, from inside the owner: the socket is made in the host's network namespace
   // (host_network_fd) and stays there.
   //
   //   errors  conflict: the port is taken
-  static Result<Forwarder> listen(int host_port);
+  static Result<Forwarder> listen(const std::string& host_address, int host_port);
+
+  // Whether a port of the host could be listened on now; asked in the host's network namespace.
+  static bool is_free(const std::string& host_address, int host_port);
 
   // Serves connections until a stop. Each goes to the address that is valid when it comes; it is closed when there is none or
   // when nobody answers there.

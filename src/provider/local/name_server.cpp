@@ -4,20 +4,29 @@
 
 namespace slipway::provider::local {
 
-std::vector<std::string> name_server_command(std::string_view address, std::string_view domain, std::string_view hosts) {
-  return {"dnsmasq",
-          "--conf-file=/dev/null",  // not the host's
-          "--keep-in-foreground",
-          "--log-facility=-",
-          "--user=root",
-          "--pid-file=",
-          "--bind-interfaces",
-          fmt::format("--listen-address={}", address),
-          "--no-resolv",
-          "--no-hosts",
-          "--local-ttl=1",
-          fmt::format("--local=/{}/", domain),
-          fmt::format("--hostsdir={}", hosts)};
+std::vector<std::string> name_server_command(std::string_view address, std::string_view domain, std::string_view hosts,
+                                             const std::vector<NameRecord>& records) {
+  std::vector<std::string> command = {"dnsmasq",
+                                      "--conf-file=/dev/null",  // not the host's
+                                      "--keep-in-foreground",
+                                      "--log-facility=-",
+                                      "--user=root",
+                                      "--pid-file=",
+                                      "--bind-interfaces",
+                                      fmt::format("--listen-address={}", address),
+                                      "--no-resolv",
+                                      "--no-hosts",
+                                      "--local-ttl=1",
+                                      fmt::format("--local=/{}/", domain),
+                                      fmt::format("--hostsdir={}", hosts)};
+  for (const NameRecord& record : records) {
+    if (record.name.starts_with("*.")) {
+      command.push_back(fmt::format("--address=/{}/{}", record.name.substr(2), record.address));
+    } else {
+      command.push_back(fmt::format("--host-record={},{}", record.name, record.address));
+    }
+  }
+  return command;
 }
 
 std::string hosts_entry(std::string_view address, std::string_view machine, std::string_view domain) {

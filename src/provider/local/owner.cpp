@@ -134,8 +134,9 @@ Result<> show_read_only(sys::Files& files, const std::string& folder, const std:
 // What machines ask for by the bridge's address: names, and images where the cluster has any.
 Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const Ground& ground) {
   const std::string address = ground.config.network.gateway(), folder = ground.run_folder;
-  std::vector<Service::Plan> services = {
-      {"the cluster's name server", name_server_command(address, ground.domain, folder + "/hosts"), name_server_is_up}};
+  std::vector<Service::Plan> services = {{"the cluster's name server",
+                                          name_server_command(address, ground.domain, folder + "/hosts", ground.config.records),
+                                          name_server_is_up}};
   const Images& images = ground.config.images;
   if (images.registry.empty()) return services;
   TRY(copy_registry_storage(context, ground.runner, ground.files, images.registry, ground.paths.registry()));
@@ -168,8 +169,10 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   TRY(make_bridge(context, runner, config.network));
 
   sys::Wakeup changed;
-  const std::string domain = config.name + ".internal";
-  const Ground ground{files, runner, std::move(config), paths, all, std::string(run_folder), domain, shared_devices(), changed};
+  const std::string domain = config.domain;
+  sys::RealRandom random;
+  const Ground ground{files,  runner,           random, std::move(config), paths, all, std::string(run_folder),
+                      domain, shared_devices(), changed};
   std::list<Service> services;
   for (Service::Plan& plan : TRY(plan_services(context, ground))) services.emplace_back(std::move(plan));
   // Not stopped by a signal: machines use them until they are off.
@@ -182,10 +185,10 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   std::list<Forwarder> forwarders;
   sys::TaskGroup forwarding(context.with_stop({}));
   for (const Forward& forward : ground.config.forwards) {
-    Forwarder& forwarder = forwarders.emplace_back(TRY(Forwarder::listen(forward.host_port)));
+    Forwarder& forwarder = forwarders.emplace_back(TRY(Forwarder::listen(ground.config.host_address, forward.host_port)));
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) {
       return forwarder.run(
-          c, [&] { return fleet.address_of(forward.machine); }, forward.port);
+          c, [&] { return forward.is_address() ? forward.target : fleet.address_of(forward.target); }, forward.port);
     });
   }
   LineListener listener = TRY(LineListener::listen(paths.folder, paths.control_name()));

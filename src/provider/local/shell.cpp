@@ -1,12 +1,12 @@
 #include "provider/local/shell.h"
 
 #include "provider/local/process_id.h"
+#include "provider/local/spawn.h"
 
 #include "sys/fd.h"
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
@@ -89,33 +89,6 @@ class Watch {
   std::stop_callback<std::function<void()>> callback_;
 };
 
-Result<pid_t> spawn(std::vector<std::string> argv, const std::optional<MachineTerminal>& terminal) {
-  std::vector<char*> arguments;
-  for (std::string& argument : argv) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  short flags = POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
-  if (terminal) {
-    for (int fd : {0, 1, 2}) ::posix_spawn_file_actions_adddup2(&actions, terminal->inner.get(), fd);
-    flags |= POSIX_SPAWN_SETSID;
-  }
-  ::posix_spawnattr_setflags(&attributes, flags);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  pid_t pid = 0;
-  const int failure = ::posix_spawnp(&pid, arguments[0], &actions, &attributes, arguments.data(), environ);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) return sys::system_error("starting nsenter", failure);
-  return pid;
-}
-
 // Copies what is there from one descriptor to the other; false at the end.
 bool copy(int from, int to) {
   char piece[65536];
@@ -161,6 +134,32 @@ void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& wa
   }
 }
 
+// A machine that runs, as a process that can be entered.
+struct RunningMachine {
+  std::string process;           // its init as a path of the host
+  std::optional<sys::Fd> owner;  // held until the end: as long as it is, the owner's number is nobody else's
+};
+
+Result<RunningMachine> find_running(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
+                                    const std::string& machine) {
+  int leader = 0;
+  for (const MachineStatus& candidate : TRY(list_machines(context, files, choice))) {
+    if (candidate.name != machine) continue;
+    if (candidate.leader == 0) {
+      return error(Code::conflict, "{} is {}; `slipway machine start {}` starts it", machine, to_string(candidate.state),
+                   machine);
+    }
+    leader = candidate.leader;
+  }
+  if (leader == 0) return error(Code::not_found, "there is no machine {} in cluster {}", machine, choice.cluster);
+  const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
+  std::optional<sys::Fd> held = TRY(open_process(files, owner));
+  if (!held)
+    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
+  // The leader's number is the owner's, so it is looked for in the owner's /proc.
+  return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(held)};
+}
+
 bool is_on_terminal() { return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO); }
 
 }  // namespace
@@ -184,41 +183,33 @@ std::vector<std::string> enter_command(const std::string& process, const std::ve
 
 Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
                            const std::string& machine, const std::vector<std::string>& command) {
-  int leader = 0;
-  for (const MachineStatus& candidate : TRY(list_machines(context, files, choice))) {
-    if (candidate.name != machine) continue;
-    if (candidate.leader == 0) {
-      return error(Code::conflict, "{} is {}; `slipway machine start {}` starts it", machine, to_string(candidate.state),
-                   machine);
-    }
-    leader = candidate.leader;
-  }
-  if (leader == 0) return error(Code::not_found, "there is no machine {} in cluster {}", machine, choice.cluster);
-  const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
-  // Held until the end: as long as it is, the owner's number is nobody else's.
-  const std::optional<sys::Fd> held = TRY(open_process(files, owner));
-  if (!held)
-    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
-  // The leader's number is the owner's, so it is looked for in the owner's /proc.
-  const std::string process = fmt::format("/proc/{}/root/proc/{}", owner.pid, leader);
-
+  const RunningMachine running = TRY(find_running(context, files, choice, machine));
   std::vector<std::string> settings;
   std::optional<MachineTerminal> terminal;
   std::optional<RawTerminal> raw;
   if (is_on_terminal()) {
     if (const char* kind = std::getenv("TERM")) settings.push_back(fmt::format("TERM={}", kind));
-    terminal = TRY(MachineTerminal::open(process));
+    terminal = TRY(MachineTerminal::open(running.process));
     terminal->take_size_of_ours();
     raw.emplace();
   }
   const Watch watch(context.stop);
-  const pid_t pid = TRY(spawn(enter_command(process, settings, command), terminal));
+  Spawn program{.argv = enter_command(running.process, settings, command), .new_session = terminal.has_value()};
+  if (terminal) program.descriptors = {{terminal->inner.get(), 0}, {terminal->inner.get(), 1}, {terminal->inner.get(), 2}};
+  const pid_t pid = TRY(spawn(program));
   attend(pid, terminal, watch);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
   return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                                 const std::string& machine, sys::Command command) {
+  const RunningMachine running = TRY(find_running(context, files, choice, machine));
+  command.argv = enter_command(running.process, {}, command.argv);
+  return runner.run(context, command);
 }
 
 }  // namespace slipway::provider::local

@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "sys/context.h"
 #include "sys/files.h"
+#include "sys/runner.h"
 
 #include <string>
 #include <vector>
@@ -21,6 +22,13 @@ namespace slipway::provider::local {
 //   time     until the command ends; a stop ends it
 Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
                            const std::string& machine, const std::vector<std::string>& command);
+
+// The same without a terminal: what the command says is the answer.
+//
+//   command  argv, input and limits of what runs in the machine
+//   errors   those above and those of Runner
+Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                                 const std::string& machine, sys::Command command);
 
 // The program that enters a machine. Pure.
 //

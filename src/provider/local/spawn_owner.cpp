@@ -1,12 +1,11 @@
 #include "provider/local/spawn_owner.h"
 
 #include "provider/local/owner.h"
+#include "provider/local/spawn.h"
 
 #include "sys/fd.h"
 
 #include <fcntl.h>
-#include <spawn.h>
-#include <csignal>
 
 namespace slipway::provider::local {
 
@@ -31,12 +30,6 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   std::vector<std::string> argv = {
       "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation=private", "--"};
   argv.insert(argv.end(), command.begin(), command.end());
-  std::vector<char*> arguments;
-  for (std::string& argument : argv) arguments.push_back(argument.data());
-  arguments.push_back(nullptr);
-  std::string path = "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", language = "LC_ALL=C.UTF-8";
-  char* environment[] = {path.data(), language.data(), nullptr};
-
   auto [ours, theirs] = TRY(LineSocket::pair());
   const sys::Fd ready = TRY(moved_up(theirs.fd(), "starting the owner"));
   const sys::Fd proc = TRY(open_up("/proc", O_PATH | O_DIRECTORY));
@@ -44,26 +37,18 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   const sys::Fd null = TRY(open_up("/dev/null", O_RDONLY));
   const sys::Fd output = TRY(open_up(log, O_WRONLY | O_APPEND | O_CREAT));
 
-  posix_spawn_file_actions_t actions;
-  ::posix_spawn_file_actions_init(&actions);
-  const std::pair<int, int> places[] = {{null.get(), 0},         {output.get(), 1},          {output.get(), 2},
-                                        {ready.get(), ready_fd}, {proc.get(), host_proc_fd}, {network.get(), host_network_fd}};
-  for (const auto& [from, to] : places) ::posix_spawn_file_actions_adddup2(&actions, from, to);
   // Whoever starts us may wait for our session, working folder or terminal; the owner has none of them.
-  ::posix_spawn_file_actions_addchdir_np(&actions, "/");
-  posix_spawnattr_t attributes;
-  ::posix_spawnattr_init(&attributes);
-  ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  sigset_t none, all;
-  sigemptyset(&none);
-  sigfillset(&all);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setsigdefault(&attributes, &all);
-  pid_t pid = 0;
-  const int failure = ::posix_spawnp(&pid, "unshare", &actions, &attributes, arguments.data(), environment);
-  ::posix_spawnattr_destroy(&attributes);
-  ::posix_spawn_file_actions_destroy(&actions);
-  if (failure != 0) return sys::system_error("starting unshare", failure);
+  TRY(spawn({.argv = std::move(argv),
+             .descriptors = {{null.get(), 0},
+                             {output.get(), 1},
+                             {output.get(), 2},
+                             {ready.get(), ready_fd},
+                             {proc.get(), host_proc_fd},
+                             {network.get(), host_network_fd}},
+             .environment =
+                 std::vector<std::string>{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"},
+             .directory = "/",
+             .new_session = true}));
   return std::move(ours);
 }
 

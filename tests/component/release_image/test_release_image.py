@@ -80,6 +80,8 @@ def make_inputs(directory, size=20_000):
         write(directory / name, noise(name, size))
     for name in crd_paths():
         write(directory / name, f"# stand-in for {name}\n".encode())
+    write(directory / "payload-manifests/featuregates/gates.yaml", b"# stand-in for feature gates\n")
+    shutil.copytree(ROOT / "images/manifests", directory / "manifests")
     make_root(directory / "debian", "./usr/bin/bash", "./usr/sbin/keepalived", "./usr/sbin/haproxy")
     make_root(directory / "os", "usr/sbin/init")
     return directory
@@ -257,7 +259,7 @@ def test_skopeo_reads_every_image(layout):
         assert seen["Layers"] == [layer["digest"] for layer in manifest["layers"]]
         assert seen["Created"] == "1970-01-01T00:00:00Z"
         assert seen["Labels"]["io.k8s.description"]
-        assert config["config"]["Entrypoint"][0].startswith("/usr/")
+        assert (config["config"].get("Entrypoint") or config["config"]["Cmd"])[0].startswith(("/usr/", "/cluster-bootstrap"))
     assert images["hyperkube"][2]["config"]["Labels"]["io.openshift.build.versions"] == "kubernetes=1.36.3"
 
 
@@ -292,6 +294,21 @@ def test_release_image_names_every_image(layout, tmp_path):
     assert [re.sub(r".*_01_|\.crd.*", "", name) for name in own] == ["clusteroperators", "clusterversions-Default"]
     carried = [name for name in files if name.endswith(".crd.yaml")]
     assert len(carried) == len(crd_paths())
+    for path in (ROOT / "images/manifests").iterdir():
+        # The cluster-version operator leaves out what does not say that it is for this profile.
+        assert b'include.release.openshift.io/self-managed-high-availability: "true"' in path.read_bytes(), path
+        assert re.fullmatch(r"0000_\d\d_[a-z0-9-]+_[a-z0-9_.-]+\.yaml", path.name), path
+        assert files[f"release-manifests/{path.name}"] == path.read_bytes()
+
+
+def test_renders_find_crds_and_gates_in_their_images(layout):
+    images = read_release(layout)
+    for name in ("cluster-config-api", "cluster-ingress-operator", "cloud-credential-operator"):
+        files = files_of_layer(read_checked(layout, images[name][1]["layers"][-1]))
+        below = "usr/share/bootkube/manifests"
+        assert sum(path.startswith(f"{below}/manifests/") for path in files) == len(crd_paths())
+        assert any(path.startswith(f"{below}/featuregates/") for path in files)
+        assert f"{below}/manifests/0000_50_ingress_00_ingresscontrollers-Default.crd.yaml" in files
 
 
 def test_programs_of_the_release_image_run_in_it(tmp_path):
@@ -463,5 +480,5 @@ def test_misspelt_program_is_found_before_a_cluster_finds_it(tmp_path):
     table = tmp_path / "components.yaml"
     table.write_text(TABLE.read_text().replace("[/usr/sbin/haproxy]", "[/usr/sbin/haproxi]"))
     errors = fails(make_inputs(tmp_path / "in"), tmp_path / "out", table=table)
-    assert "image haproxy-router: its entrypoint /usr/sbin/haproxi is in none of its layers" in errors
+    assert "image haproxy-router: its program /usr/sbin/haproxi is in none of its layers" in errors
     assert not (tmp_path / "out/index.json").exists()

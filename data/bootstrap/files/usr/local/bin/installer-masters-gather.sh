@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Gathers what a machine says about itself. --id ID: packs it into /root/log-bundle-ID.tar.gz, for the bootstrap machine to
+# fetch. Sourced: gives gather_machine.
+
+# A container's logs and its processes' state survive it under /var/log/pods.
+gather_containers() {
+    mkdir -p "$1/containers"
+    if command -v crictl >/dev/null; then
+        timeout 20 crictl ps --all >"$1/containers/list.txt" 2>&1
+    elif command -v ctr >/dev/null; then
+        timeout 20 ctr --namespace k8s.io containers ls >"$1/containers/list.txt" 2>&1
+        timeout 20 ctr --namespace k8s.io tasks ls >"$1/containers/tasks.txt" 2>&1
+        timeout 20 ctr --namespace k8s.io images ls >"$1/containers/images.txt" 2>&1
+    fi
+    [[ ! -d /var/log/pods ]] || cp --recursive /var/log/pods "$1/containers/logs"
+}
+
+# FOLDER UNIT...
+gather_machine() {
+    local folder="$1" unit
+    shift
+    mkdir -p "$folder"/{journals,network,unit-status,ostree}
+    systemctl list-units --state=failed --no-legend --plain --no-pager >"$folder/failed-units.txt"
+    while read -r unit _; do
+        systemctl status --full --no-pager "$unit" >"$folder/unit-status/$unit.txt" 2>&1
+        journalctl --boot --no-pager --unit="$unit" >"$folder/unit-status/$unit.log" 2>&1
+    done <"$folder/failed-units.txt"
+    for unit in "$@"; do
+        systemctl cat "$unit.service" >/dev/null 2>&1 || continue
+        journalctl --boot --no-pager --output=short-precise --unit="$unit.service" >"$folder/journals/$unit.log" 2>&1
+    done
+    journalctl --boot --no-pager --output=with-unit 2>/dev/null | gzip >"$folder/journals/journal.log.gz"
+    ip address >"$folder/network/ip-addr.txt" 2>&1
+    ip route >"$folder/network/ip-route.txt" 2>&1
+    hostname >"$folder/network/hostname.txt" 2>&1
+    ss --all --numeric --tcp --udp --processes >"$folder/network/netstat.txt" 2>&1
+    cp --dereference /etc/resolv.conf /etc/hosts "$folder/network/" 2>/dev/null
+    if command -v ostree >/dev/null; then
+        ostree admin status >"$folder/ostree/status" 2>&1
+    fi
+    gather_containers "$folder"
+    ps -e --format pid,ppid,stat,etime,time,rss,args >"$folder/processes.txt" 2>&1
+    df --human-readable >"$folder/disks.txt" 2>&1
+}
+
+# FOLDER: removes private keys, in clear or in base64, whatever file they are in.
+remove_keys() {
+    grep --recursive --files-with-matches --null --extended-regexp 'PRIVATE KEY|UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW|client-key-data' "$1" |
+        xargs --null --no-run-if-empty rm --force
+}
+
+main() {
+    local id="" folder
+    while [[ $# -gt 0 ]]; do
+        case "$1" in
+            --id) id="${2:?--id needs a value}" && shift 2 ;;
+            *) echo "unknown argument $1; installer-masters-gather.sh --id ID" >&2 && exit 2 ;;
+        esac
+    done
+    [[ -n $id ]] || { echo "installer-masters-gather.sh --id ID" >&2 && exit 2; }
+    umask 077
+    folder="/tmp/artifacts-$id"
+    rm --recursive --force "$folder"
+    gather_machine "$folder" containerd crio kubelet kubelet-certificate machine-config-daemon-host machine-config-daemon-firstboot pivot sssd
+    mkdir -p "$folder/services"
+    cp /var/log/openshift/*.json* "$folder/services/" 2>/dev/null
+    remove_keys "$folder"
+    tar --create --gzip --file="/root/log-bundle-$id.tar.gz" --directory="$folder" .
+    rm --recursive --force "$folder"
+    echo "/root/log-bundle-$id.tar.gz"
+}
+
+if [[ ${BASH_SOURCE[0]} == "$0" ]]; then
+    main "$@"
+fi

@@ -1,0 +1,108 @@
+#include "assets/graph.h"
+
+#include "assets/assets.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace slipway::assets {
+namespace {
+
+struct Seed {
+  int number = 0;
+};
+struct Root {
+  int number = 0;
+};
+struct Leaf {
+  int number = 0;
+};
+
+int roots_made = 0;
+
+Result<Root> make_root(const Seed& seed) {
+  ++roots_made;
+  if (seed.number < 0) return error(Code::invalid, "{} is no seed", seed.number);
+  return Root{seed.number * 10};
+}
+Leaf make_leaf(const Root& root, const Seed& seed) { return {root.number + seed.number}; }
+Root root_from_leaf(const Leaf& leaf) { return {leaf.number}; }
+
+Graph small_graph() {
+  Graph graph;
+  graph.input<Seed>("seed");
+  graph.add("root", make_root);
+  graph.add("leaf", make_leaf);
+  return graph;
+}
+
+TEST(Graph, EdgesAreTheParametersOfTheFunctions) {
+  const std::vector<std::pair<std::string, std::string>> expected = {{"seed", "root"}, {"root", "leaf"}, {"seed", "leaf"}};
+  EXPECT_EQ(small_graph().edges(), expected);
+  EXPECT_TRUE(small_graph().check().ok());
+}
+
+TEST(Graph, MakesEachAssetOnceAndKeepsIt) {
+  Graph graph = small_graph();
+  graph.put(Seed{4});
+  roots_made = 0;
+  EXPECT_EQ(graph.get<Leaf>().value()->number, 44);
+  EXPECT_EQ(graph.get<Root>().value()->number, 40);
+  EXPECT_EQ(graph.get<Leaf>().value(), graph.get<Leaf>().value());
+  EXPECT_EQ(roots_made, 1);
+}
+
+TEST(Graph, WhatWasPutIsNotMade) {
+  Graph graph = small_graph();
+  graph.put(Seed{4});
+  graph.put(Root{7});
+  roots_made = 0;
+  EXPECT_EQ(graph.get<Leaf>().value()->number, 11);
+  EXPECT_EQ(roots_made, 0);
+}
+
+TEST(Graph, AFailureIsThatOfTheFunction) {
+  Graph graph = small_graph();
+  graph.put(Seed{-1});
+  EXPECT_EQ(graph.get<Leaf>().error().message(), "-1 is no seed");
+}
+
+TEST(Graph, AMissingInputIsNamed) {
+  Graph graph = small_graph();
+  EXPECT_EQ(graph.get<Leaf>().error().message(), "the input 'seed' was not given");
+}
+
+TEST(Graph, AMissingProducerIsAnError) {
+  Graph graph;
+  graph.input<Seed>("seed");
+  graph.add("leaf", make_leaf);
+  const Result<> checked = graph.check();
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().code(), Code::internal);
+  EXPECT_TRUE(checked.error().message().starts_with("asset 'leaf': nothing makes the asset ")) << checked.error().message();
+}
+
+TEST(Graph, ACycleIsAnErrorNotALoop) {
+  Graph graph;
+  graph.input<Seed>("seed");
+  graph.add("root", root_from_leaf);
+  graph.add("leaf", make_leaf);
+  graph.put(Seed{1});
+  EXPECT_EQ(graph.get<Leaf>().error().message(), "asset 'root': asset 'leaf': the asset 'root' needs itself");
+}
+
+TEST(AssetGraph, IsCompleteAndWithoutCycles) {
+  const Graph graph = asset_graph();
+  const Result<> checked = graph.check();
+  EXPECT_TRUE(checked.ok()) << checked.error().message();
+  const auto edges = graph.edges();
+  for (const std::pair<std::string, std::string> edge :
+       {std::pair{"install config", "certificates"}, std::pair{"certificates", "pointer configs"},
+        std::pair{"files of the user", "manifests"}, std::pair{"manifests", "bootstrap config"}}) {
+    EXPECT_NE(std::ranges::find(edges, edge), edges.end()) << edge.first << " -> " << edge.second;
+  }
+}
+
+}  // namespace
+}  // namespace slipway::assets

@@ -1,0 +1,46 @@
+#include "assets/identity.h"
+
+#include "base/digest.h"
+
+namespace slipway::assets {
+
+namespace {
+
+constexpr std::size_t longest_stem = 21;
+constexpr std::string_view safe_alphabet = "bcdfghjklmnpqrstvwxz2456789";  // Kubernetes' own, spells no words
+
+std::string stem_of(std::string_view name) {
+  std::string stem;
+  for (const char c : name) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (plain) {
+      stem += c;
+    } else if (!stem.ends_with('-')) {
+      stem += '-';
+    }
+  }
+  stem.resize(std::min(stem.size(), longest_stem));
+  while (stem.ends_with('-')) stem.pop_back();
+  return stem;
+}
+
+}  // namespace
+
+Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Randomness& random) {
+  const std::string tail = TRY(sys::random_text(*random.source, 5, safe_alphabet));
+  const std::string uuid = TRY(sys::random_uuid(*random.source));
+  return ClusterId{stem_of(config.name) + "-" + tail, uuid};
+}
+
+Result<ServerToken> make_server_token(const Randomness& random) {
+  return ServerToken{Secret(TRY(sys::random_hex(*random.source, 64)))};
+}
+
+std::string loopback_address(const ClusterId& id) {
+  const std::string digest = sha256_hex(id.infra_id);
+  auto byte = [&](std::size_t i) { return std::stoi(digest.substr(2 * i, 2), nullptr, 16); };
+  // Neither 127.0.*, where everybody listens, nor an address that looks like a network or a broadcast.
+  return fmt::format("127.{}.{}.{}", 1 + byte(0) % 254, byte(1), 1 + byte(2) % 254);
+}
+
+}  // namespace slipway::assets

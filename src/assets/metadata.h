@@ -1,0 +1,13 @@
+// metadata.json: what destroying and gathering need to know (installer 8.7).
+#pragma once
+
+#include "assets/assets.h"
+
+namespace slipway::assets {
+
+Metadata make_metadata(const config::InstallConfig& config, const ClusterId& id);
+
+// The feature gates of an install-config: {enabled, disabled}; null when there are none. Also used by the FeatureGate manifest.
+Json custom_feature_set(const config::InstallConfig& config);
+
+}  // namespace slipway::assets

@@ -1,0 +1,11 @@
+// openshift/: what is applied to the cluster besides its description (installer 5.2 to 5.4).
+#pragma once
+
+#include "assets/assets.h"
+
+namespace slipway::assets {
+
+OpenshiftManifests make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
+                                            const KubeadminPassword& password, const PointerConfigs& pointers);
+
+}  // namespace slipway::assets

@@ -1,0 +1,12 @@
+// The password of kubeadmin, the first user (installer 4.6).
+#pragma once
+
+#include "assets/assets.h"
+
+namespace slipway::assets {
+
+// Four groups of five characters, none of which looks like another, and its hash of cost 10.
+// errors: those of Random. time: 50 ms, which is what bcrypt is for
+Result<KubeadminPassword> make_kubeadmin_password(const Randomness& random);
+
+}  // namespace slipway::assets

@@ -1,0 +1,27 @@
+// What the manifests have to know about platforms.
+#pragma once
+
+#include "assets/assets.h"
+
+#include <string_view>
+
+namespace slipway::assets {
+
+// How cluster objects name a platform: "None" for `none` and for our own `local` (design 12.11).
+// errors: invalid: a platform whose manifests nobody makes yet
+Result<std::string_view> platform_type(const config::InstallConfig& config);
+
+// "HighlyAvailable" or "SingleReplica" (installer 5.1).
+std::string_view control_plane_topology(const config::InstallConfig& config);
+std::string_view infrastructure_topology(const config::InstallConfig& config);
+
+// What clients of the cluster do not send through its proxy, sorted (installer 5.1); the network operator computes the same.
+std::string no_proxy(const config::InstallConfig& config);
+
+// The install-config as everybody in the cluster may read it: without pull secret, logins of machines and proxies' passwords.
+Json public_config(const config::InstallConfig& config);
+
+// Logins for registries as a document that clients take also when there are none.
+std::string pull_secret_text(const config::InstallConfig& config);
+
+}  // namespace slipway::assets

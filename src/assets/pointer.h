@@ -1,0 +1,15 @@
+// Pointer configs: the little that a machine's Ignition needs to fetch the rest (installer 6.8).
+#pragma once
+
+#include "assets/assets.h"
+
+namespace slipway::assets {
+
+// master.ign and worker.ign: where the config of the role is, whom to trust there, and the token without which the server gives
+// nothing away (design 12.14).
+PointerConfigs make_pointer_configs(const config::InstallConfig& config, const Tls& tls, const ServerToken& token);
+
+// The text of a config as it is written to *.ign.
+std::string ignition_text(const ignition::Config& config);
+
+}  // namespace slipway::assets

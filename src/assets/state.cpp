@@ -1,0 +1,96 @@
+#include "assets/state.h"
+
+#include <array>
+
+namespace slipway::assets {
+
+namespace {
+
+constexpr int format = 1;
+constexpr std::array<std::string_view, 3> target_names = {"manifests", "ignition-configs", "cluster"};
+
+std::optional<Target> find_target(std::string_view name) {
+  for (std::size_t i = 0; i < target_names.size(); ++i) {
+    if (target_names[i] == name) return static_cast<Target>(i);
+  }
+  return std::nullopt;
+}
+
+bool flag(const Json& value, std::string_view key) {
+  const Json* found = find(value, {key});
+  return found && found->is_bool() && found->get_bool();
+}
+
+Result<Tls> parse_tls(const Json& value) {
+  Tls tls;
+  for (const auto& member : find_object(value, {"tls"})) {
+    std::string pem = TRY(require_string(member.value(), {"certificate"}));
+    Secret key(TRY(require_string(member.value(), {"key"})));
+    tls.emplace(std::string(member.key()), net::Certificate{std::move(pem), std::move(key)});
+  }
+  return tls;
+}
+
+Result<State> read_state(const Json& value) {
+  const Json* found = find(value, {"format"});
+  if (!found || *found != Json(format)) return error(Code::invalid, "format: {} is needed", format);
+  State state;
+  state.install_config = TRY(require_string(value, {"installConfig"}));
+  state.id.infra_id = TRY(require_string(value, {"infraID"}));
+  state.id.cluster_id = TRY(require_string(value, {"clusterID"}));
+  state.password.plain = Secret(TRY(require_string(value, {"kubeadmin", "password"})));
+  state.password.hash = TRY(require_string(value, {"kubeadmin", "hash"}));
+  state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
+  state.tls = TRY(parse_tls(value));
+  const std::string target = TRY(require_string(value, {"target"}));
+  const std::optional<Target> known = find_target(target);
+  if (!known) return error(Code::invalid, "target: '{}' is none", target);
+  state.target = *known;
+  state.complete = flag(value, "complete");
+  state.has_cluster = flag(value, "hasCluster");
+  for (const auto& member : find_object(value, {"written"})) {
+    auto& digests = state.written[std::string(member.key())];
+    for (const Json& digest : find_array(member.value(), {})) digests.insert(TRY(require_string(digest, {})));
+  }
+  for (const auto& member : find_object(value, {"userFiles"})) {
+    const std::optional<std::string_view> content = find_string(member.value(), {});
+    state.user.files[std::string(member.key())] = content ? std::optional<std::string>(*content) : std::nullopt;
+  }
+  return state;
+}
+
+}  // namespace
+
+std::string_view to_string(Target target) { return target_names[static_cast<std::size_t>(target)]; }
+
+Result<State> parse_state(std::string_view text) {
+  const Json value = TRY(parse_json(text, state_file));
+  Result<State> state = read_state(value);
+  if (state.ok()) return state;
+  return error(Code::invalid, "{} was not written by this program ({}); use another folder, or remove the file to begin anew",
+               state_file, state.error().message());
+}
+
+std::string state_text(const State& state) {
+  JsonObject tls, written, user;
+  for (const auto& [name, certificate] : state.tls) {
+    tls[name] = {{"certificate", certificate.pem}, {"key", certificate.key.reveal()}};
+  }
+  for (const auto& [path, digests] : state.written) written[path] = JsonArray(digests.begin(), digests.end());
+  for (const auto& [path, content] : state.user.files) user[path] = content ? Json(*content) : Json(nullptr);
+  return emit_json({{"format", format},
+                    {"installConfig", state.install_config},
+                    {"infraID", state.id.infra_id},
+                    {"clusterID", state.id.cluster_id},
+                    {"kubeadmin", {{"password", state.password.plain.reveal()}, {"hash", state.password.hash}}},
+                    {"machineConfigServerToken", state.token.text.reveal()},
+                    {"target", to_string(state.target)},
+                    {"complete", state.complete},
+                    {"hasCluster", state.has_cluster},
+                    {"tls", std::move(tls)},
+                    {"written", std::move(written)},
+                    {"userFiles", std::move(user)}},
+                   JsonStyle::pretty);
+}
+
+}  // namespace slipway::assets

@@ -1,0 +1,58 @@
+// Certificates and keys of a cluster: one table (installer 4.2, era [24]), one function that makes it.
+#pragma once
+
+#include "assets/assets.h"
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace slipway::assets {
+
+enum class Usage { authority, server, client, server_and_client };
+
+// Which halves lie under /opt/openshift/tls on the bootstrap machine.
+enum class OnMachine { pair, certificate, nothing };
+
+struct Names {
+  std::vector<std::string> dns{};
+  std::vector<std::string> ip{};
+};
+
+struct CertificateRow {
+  std::string_view file;  // base name, "root-ca"
+  net::SubjectName subject;
+  std::string_view issuer{};  // file of its issuer; empty: signed by itself
+  Usage usage = Usage::authority;
+  Seconds valid_for{0};
+  OnMachine on_machine = OnMachine::pair;
+  bool with_issuer = false;                                        // the issuer's certificate follows its own
+  Result<Names> (*names)(const config::InstallConfig&) = nullptr;  // subject alternative names; none when null
+};
+
+// Issuers stand before those they sign.
+std::span<const CertificateRow> certificate_rows();
+
+struct BundleRow {
+  std::string_view file;
+  std::vector<std::string_view> certificates;  // files of the rows above, in the order of the bundle
+};
+std::span<const BundleRow> bundle_rows();
+
+// Makes all rows, bundles and keys.
+//
+//   kept    certificates to use again: those of the same issuer whose time is not half over (short-lived ones) or not over
+//           (others); all bundles are made anew of what there is then
+//   errors  invalid: a user's signing key that is none; internal
+//   time    milliseconds
+Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const KeptTls& kept,
+                     const UserSigningKey& user_key);
+
+// What lies in /opt/openshift/tls: "root-ca.crt", "service-account.pub", and the machine-config-server's token.
+Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token);
+
+// The line for authorized_keys that lets `gather bootstrap` in.
+Result<std::string> bootstrap_ssh_key(const Tls& tls);
+
+}  // namespace slipway::assets

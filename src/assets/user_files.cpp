@@ -1,0 +1,57 @@
+#include "assets/user_files.h"
+
+#include "base/digest.h"
+
+namespace slipway::assets {
+
+namespace {
+
+bool has_files_below(const Snapshot& folder, std::string_view prefix) {
+  const auto first = folder.lower_bound(prefix);
+  return first != folder.end() && first->first.starts_with(prefix);
+}
+
+}  // namespace
+
+bool is_ours(const Written& written, const std::string& path, std::string_view content) {
+  const auto found = written.find(path);
+  return found != written.end() && found->second.contains(sha256_hex(content));
+}
+
+bool is_manifest_path(std::string_view path) { return path.starts_with("manifests/") || path.starts_with("openshift/"); }
+
+UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state,
+                          const std::map<std::string, std::string, std::less<>>& generated) {
+  UserFiles user = state ? state->user : UserFiles{};
+  const Written written = state ? state->written : Written{};
+  for (const auto& [path, content] : folder) {
+    if (!is_manifest_path(path)) continue;
+    const auto same = generated.find(path);
+    if (is_ours(written, path, content) || (same != generated.end() && same->second == content)) {
+      user.files.erase(path);
+    } else {
+      user.files[path] = content;
+    }
+  }
+  // A file that is gone was removed by the user only if it was there for sure, and if its folder still is: without the folder
+  // nothing is said about its files.
+  if (!state || state->target != Target::manifests || !state->complete) return user;
+  for (const std::string_view prefix : {"manifests/", "openshift/"}) {
+    if (!has_files_below(folder, prefix)) continue;
+    auto look = [&](const std::string& path) {
+      if (!path.starts_with(prefix) || folder.contains(path)) return;
+      if (generated.contains(path)) {
+        user.files[path] = std::nullopt;
+      } else {
+        user.files.erase(path);
+      }
+    };
+    for (const auto& [path, digests] : state->written) look(path);
+    for (const auto& [path, content] : state->user.files) {
+      if (content) look(path);
+    }
+  }
+  return user;
+}
+
+}  // namespace slipway::assets

@@ -1,0 +1,22 @@
+// What the user did to the files of an asset directory, found by comparing contents.
+#pragma once
+
+#include "assets/plan.h"
+
+namespace slipway::assets {
+
+using Written = std::map<std::string, std::set<std::string>, std::less<>>;
+
+// Whether we wrote this content at this path.
+bool is_ours(const Written& written, const std::string& path, std::string_view content);
+
+bool is_manifest_path(std::string_view path);  // below manifests/ or openshift/
+
+// manifests/ and openshift/ as the user has them now, as differences from what is generated.
+//
+//   state      of the last run, if it was for the same install-config; remembered changes are its own
+//   generated  what would be there without the user
+UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state,
+                          const std::map<std::string, std::string, std::less<>>& generated);
+
+}  // namespace slipway::assets

@@ -1,0 +1,85 @@
+#include "bootstrap/checks.h"
+
+#include "kube/kubeconfig.h"
+#include "sys/stages.h"
+#include "sys/wait_for.h"
+
+#include <fmt/format.h>
+
+namespace slipway::bootstrap {
+
+namespace {
+
+using sys::Look;
+
+// The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as OpenShift's has it (operators 3.1),
+// serves no HTTP on its client port.
+constexpr std::string_view etcd_health[] = {"https://localhost:2379/health", "https://localhost:9978/health"};
+constexpr int api_port = 6443;
+
+Result<net::Trust> etcd_client(sys::Files& files, const std::string& assets) {
+  net::Trust trust;
+  trust.ca_pem = TRY(files.read(assets + "/tls/etcd-ca-bundle.crt"));
+  trust.client_pem = TRY(files.read(assets + "/tls/etcd-client.crt"));
+  trust.client_key = Secret(TRY(files.read(assets + "/tls/etcd-client.key")));
+  return trust;
+}
+
+}  // namespace
+
+Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
+  const net::Trust trust = TRY(etcd_client(files, assets));
+  const auto look = [&]() -> Result<Look> {
+    std::string reason;
+    for (const std::string_view address : etcd_health) {
+      const net::Url url = TRY(net::parse_url(address));
+      const net::Request request{.url = url, .trust = trust, .connect_limit = Seconds(5), .idle_limit = Seconds(10)};
+      const Result<net::Answer> answer = http.send(request, context.stop);
+      if (answer.ok() && answer->status == 200) return Look::done();
+      if (!answer.ok() && answer.error().code() == Code::cancelled) return Error(answer.error());
+      if (!reason.empty()) reason += "; ";
+      reason += answer.ok() ? fmt::format("{} answers {}", address, answer->status) : answer.error().message();
+    }
+    return Look::not_yet("{}", reason);
+  };
+  return sys::wait_for(context, "the etcd of this machine", std::chrono::minutes(20), look, nullptr,
+                       {Milliseconds(50), Milliseconds(500)});
+}
+
+Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,
+                   const std::function<Result<>()>& look) {
+  const Result<> result = look();
+  if (result.ok()) return files.write(sys::marker_path(assets, check.marker), "", 0644);
+  if (result.error().code() == Code::cancelled) return Error(result.error());
+  context.log.warn("{}: {}; the bootstrap goes on without it", check.stage, result.error().message());
+  context.events.emit({.kind = "check", .name = check.stage, .phase = sys::Phase::failed, .error = result.error()});
+  return Ok{};
+}
+
+Result<std::string> api_host(sys::Files& files, const std::string& assets, const std::string& kubeconfig) {
+  const std::string path = assets + "/" + kubeconfig;
+  const std::string text = TRY(files.read(path));
+  const kube::Access access = TRY(kube::parse_kubeconfig(text, path, [&](const std::string& file) { return files.read(file); }));
+  return TRY(net::parse_url(access.server).context(path)).host;
+}
+
+Result<> resolve(const sys::Context& context, sys::Runner& runner, const std::string& host) {
+  const sys::Output output = TRY(runner.run(context, {.argv = {"getent", "ahosts", host}, .limit = Seconds(15)}));
+  if (output.status != 0 || output.out.empty()) {
+    return error(Code::unavailable, "{} has no address; the cluster's DNS needs a record for it", host);
+  }
+  return Ok{};
+}
+
+Result<> ask_readyz(const sys::Context& context, net::Http& http, const std::string& host) {
+  const net::Request request{.url = {.scheme = "https", .host = host, .port = api_port, .target = "/readyz"},
+                             .trust = {.any_server = true},
+                             .connect_limit = Seconds(10),
+                             .idle_limit = Seconds(10)};
+  const net::Answer answer = TRY(http.send(request, context.stop));
+  if (answer.status != 200)
+    return error(Code::unavailable, "{} answers {} to /readyz", net::authority(request.url), answer.status);
+  return Ok{};
+}
+
+}  // namespace slipway::bootstrap

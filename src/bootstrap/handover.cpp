@@ -1,0 +1,47 @@
+#include "bootstrap/handover.h"
+
+#include "sys/wait_for.h"
+
+namespace slipway::bootstrap {
+
+namespace {
+
+using sys::Look;
+
+constexpr auto limit = std::chrono::hours(1);
+const std::string static_pods = "/etc/kubernetes/manifests/";
+const kube::ResourceType etcds{
+    .group = "operator.openshift.io", .version = "v1", .plural = "etcds", .kind = "Etcd", .namespaced = false};
+
+}  // namespace
+
+Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Json& patch) {
+  return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, [&]() -> Result<Look> {
+    Result<Json> patched = kube::merge_patch(context, api, kube::types::cluster_versions, "", "version", patch);
+    if (patched.ok()) return Look::done();
+    if (patched.error().code() == Code::not_found) return Look::not_yet("{}", patched.error().message());
+    return std::move(patched).error();
+  });
+}
+
+Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {
+  const auto missing = [](const kube::Objects& objects) -> Result<std::optional<std::string>> {
+    if (objects.empty()) return std::optional<std::string>("there is no etcds.operator.openshift.io/cluster");
+    const std::string_view status = kube::condition_status(objects.front(), "EtcdRunningInCluster");
+    if (status == "True") return std::optional<std::string>();
+    return std::optional("EtcdRunningInCluster is " + std::string(status.empty() ? "not told" : status));
+  };
+  return kube::wait_until(context, api, "etcd to run on the masters", limit, etcds, "", {.fields = "metadata.name=cluster"},
+                          missing);
+}
+
+Result<> stop_machine_config_server(sys::Files& files) {
+  return files.remove(static_pods + "machineconfigoperator-bootstrap-pod.yaml");
+}
+
+Result<> remove_temporary_control_plane(sys::Files& files, const std::string& assets) {
+  for (const std::string& name : TRY(files.list(assets + "/bootstrap-manifests"))) TRY(files.remove(static_pods + name));
+  return Ok{};
+}
+
+}  // namespace slipway::bootstrap

@@ -1,0 +1,56 @@
+// Inputs: what the stages of a bootstrap depend on, read once at its start.
+#pragma once
+
+#include "base/result.h"
+#include "sys/files.h"
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace slipway::bootstrap {
+
+// Names of components whose images the stages use (installer 7.1). A release without the node tuning operator is fine.
+inline constexpr std::string_view needed_components[] = {
+    "machine-config-operator",
+    "cluster-etcd-operator",
+    "etcd",
+    "cluster-config-api",
+    "cluster-config-operator",
+    "cluster-kube-apiserver-operator",
+    "cluster-kube-controller-manager-operator",
+    "cluster-kube-scheduler-operator",
+    "cluster-ingress-operator",
+    "cloud-credential-operator",
+    "hyperkube",
+    "cluster-policy-controller",
+    "cluster-bootstrap",
+};
+inline constexpr std::string_view node_tuning_operator = "cluster-node-tuning-operator";
+
+struct Inputs {
+  std::string assets;                                        // "/opt/openshift"
+  std::string release_image;                                 // by digest
+  std::string version{};                                     // of the release
+  std::string kubernetes_version{};                          // "1.36.3"
+  std::map<std::string, std::string, std::less<>> images{};  // by component
+
+  // Files that an install-config may or may not lead to.
+  bool has_cloud_config = false;  // manifests/cloud-provider-config.yaml
+  bool has_cloud_ca = false;      // tls/cloud-ca-cert.pem
+  bool has_custom_dns = false;    // manifests/openshift-lbconfig-custom-dns.yaml
+  bool has_overrides = false;     // original_cvo_overrides.patch
+
+  // Of a component that is among the needed ones or was asked for by has_image.
+  const std::string& image(std::string_view component) const;
+  bool has_image(std::string_view component) const { return images.find(component) != images.end(); }
+};
+
+// Reads ASSETS/image-references and ASSETS/release-metadata, which release-image.service takes out of the release image, and
+// looks which of the optional files are there.
+//
+//   errors  not_found: one of the documents is not there; invalid: what parse_release says, components that the stages need and
+//           the release lacks, all of them
+Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const std::string& release_image);
+
+}  // namespace slipway::bootstrap

@@ -1,0 +1,13 @@
+// Commands about whole clusters: rows of the table of commands.
+#pragma once
+
+#include "cli/command.h"
+
+namespace slipway::cli {
+
+Command create_cluster_command();
+Command gather_bootstrap_command();
+Command destroy_bootstrap_command();
+Command destroy_cluster_command();
+
+}  // namespace slipway::cli

@@ -1,0 +1,49 @@
+#include "cli/local_options.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace slipway::cli {
+
+namespace {
+
+constexpr const char* default_state = "/var/lib/slipway/local";
+
+}  // namespace
+
+Option state_option() {
+  return {.name = "--state",
+          .value = "DIR",
+          .help = std::string("where local clusters lie (default $SLIPWAY_STATE, else ") + default_state + ")"};
+}
+
+Option os_repo_option() {
+  return {.name = "--os-repo",
+          .value = "DIR",
+          .help = "for a new cluster: OSTree repository of the machine OS",
+          .fallback = "build/payload/os/repo"};
+}
+
+Option images_option() {
+  return {.name = "--images",
+          .value = "DIR",
+          .help = "for a new cluster: where make payload left images for machines and their registry",
+          .fallback = "build/payload"};
+}
+
+std::string state_folder(const Arguments& arguments) {
+  if (arguments.has("--state")) return absolute(arguments["--state"]);
+  const char* state = std::getenv("SLIPWAY_STATE");
+  return state && *state ? absolute(state) : default_state;
+}
+
+std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }
+
+Result<std::string> own_program() {
+  std::error_code failure;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) return error(Code::internal, "looking for my own program: {}", failure.message());
+  return program.string();
+}
+
+}  // namespace slipway::cli

@@ -1,0 +1,48 @@
+#include "cluster/bootstrap_log.h"
+
+#include "provider/local/shell.h"
+#include "sys/events.h"
+#include "sys/wait_for.h"
+
+#include <fmt/core.h>
+
+namespace slipway::cluster {
+
+void BootstrapLog::hear(const sys::Context& context, std::string_view line) {
+  heard_.with_lock([](Heard& heard) { ++heard.lines; });
+  const Result<sys::Event> event = sys::parse_event(line);
+  if (!event.ok()) return;  // cut by a kill
+  heard_.with_lock([&](Heard& heard) {
+    if (event->phase == sys::Phase::failed) {
+      heard.failed = event->name;
+      heard.failure = fmt::format("{} {} failed: {}", event->kind, event->name, event->error ? event->error->message() : "");
+    } else if (event->phase == sys::Phase::finished && event->name == heard.failed) {
+      heard.failed.clear();
+      heard.failure.clear();
+    }
+  });
+  context.events.relay(event.value());
+}
+
+Result<> BootstrapLog::follow(const sys::Context& context, sys::Files& files, sys::Runner& runner,
+                              const provider::local::ClusterChoice& choice) {
+  while (!context.stop.stop_requested()) {
+    const int from = 1 + heard_.with_lock([](const Heard& heard) { return heard.lines; });
+    const Result<sys::Output> ended = provider::local::run_captured(
+        context, files, runner, choice, "bootstrap",
+        {.argv = {"tail", "--quiet", "--follow=name", "--retry", fmt::format("--lines=+{}", from), bootstrap_journal},
+         .output_limit = 0,
+         .on_line = [&](sys::Stream stream, std::string_view line) {
+           if (stream == sys::Stream::out) hear(context, line);
+         }});
+    if (!ended.ok() && ended.error().code() != Code::conflict && ended.error().code() != Code::unavailable) return ended.error();
+    if (!sys::pause(context, Milliseconds(200))) break;  // it is off, or restarts
+  }
+  return error(Code::cancelled, "stopped");
+}
+
+std::string BootstrapLog::last_failure() const {
+  return heard_.with_lock([](const Heard& heard) { return heard.failure; });
+}
+
+}  // namespace slipway::cluster

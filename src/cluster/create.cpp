@@ -1,0 +1,127 @@
+#include "cluster/create.h"
+
+#include "cluster/bootstrap_log.h"
+#include "cluster/local_cluster.h"
+#include "cluster/ready.h"
+
+#include "assets/identity.h"
+#include "base/text.h"
+#include "ignition/parse.h"
+#include "kube/client.h"
+#include "provider/local/preflight.h"
+#include "sys/events.h"
+#include "sys/task_group.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace slipway::cluster {
+
+namespace local = provider::local;
+
+namespace {
+
+// Machines of one role share a config.
+struct Group {
+  std::vector<std::string> names;
+  std::string ignition;
+};
+
+std::vector<std::string> names_of(const std::vector<Machine>& machines, std::string_view role) {
+  std::vector<std::string> names;
+  for (const Machine& machine : machines) {
+    if (machine.role == role) names.push_back(machine.name);
+  }
+  return names;
+}
+
+Result<> preflight(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterWishes& wishes,
+                   const std::vector<Group>& groups) {
+  int machines = 0;
+  for (const Group& group : groups) machines += static_cast<int>(group.names.size());
+  Findings findings = local::check(local::gather_facts(environment.files, choice.state, wishes.os_repo), machines);
+  for (const Group& group : groups) {
+    findings.append(local::find_taken(environment.files, choice, wishes, group.names, group.ignition));
+  }
+  for (const Finding& finding : findings.all()) {
+    if (finding.severity == Severity::warning) environment.context.log.warn("{}; continuing", to_string(finding));
+  }
+  return findings.to_result().context("this host cannot run the cluster's machines yet");
+}
+
+// The approver lets in who comes from where we said: the provider must have given the addresses that we planned.
+Result<> check_addresses(const Environment& environment, const local::ClusterChoice& choice,
+                         const std::vector<Machine>& planned) {
+  const std::vector<local::MachineStatus> made = TRY(local::list_machines(environment.context, environment.files, choice));
+  for (const Machine& machine : planned) {
+    const auto found = std::ranges::find(made, machine.name, &local::MachineStatus::name);
+    if (found == made.end() || found->address == machine.address) continue;
+    return error(Code::conflict,
+                 "{} has the address {} and not {}: machines were made in another order; destroy the cluster and create it again",
+                 machine.name, found->address, machine.address);
+  }
+  return Ok{};
+}
+
+Result<> make_machines(const Environment& environment, const local::ClusterChoice& choice, const std::vector<Group>& groups) {
+  TRY(local::ensure_owner(environment.context, environment.files, choice));
+  for (const Group& group : groups) {
+    TRY(local::ask(environment.context, choice,
+                   {.order = local::Order::create, .machines = group.names, .ignition = group.ignition}));
+  }
+  return Ok{};
+}
+
+kube::Access access_from_host(const assets::Assets& assets) {
+  const auto& client = assets.tls.at("admin-kubeconfig-client");
+  return {.server = fmt::format("https://{}:{}", assets::loopback_address(assets.id), api_port),
+          .ca = assets.tls.at("kube-apiserver-complete-server-ca-bundle").pem,
+          .tls_server_name = "api." + assets.config.cluster_domain(),
+          .client_certificate = client.pem,
+          .client_key = client.key};
+}
+
+Result<> wait(const Environment& environment, const sys::Context& context, const assets::Assets& assets,
+              const BootstrapLog& bootstrap) {
+  kube::Client api(environment.http, access_from_host(assets));
+  for (const Condition& condition : join_conditions(assets.config)) {
+    sys::Span span(context.events, context.clock, "step", condition.name, {{"description", condition.description}});
+    TRY(span.end(condition.wait(
+        context, api, [&] { return bootstrap.last_failure(); }, condition.limit)));
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+  const sys::Context& context = environment.context;
+  const local::ClusterChoice choice = ground.choice(assets.config.name);
+  const local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images);
+  const std::vector<Machine> machines = TRY(planned_machines(assets.config));
+  const std::vector<Group> groups = {
+      {names_of(machines, "bootstrap"), emit_json(ignition::to_json(assets.bootstrap), JsonStyle::compact)},
+      {names_of(machines, "master"), emit_json(ignition::to_json(assets.master), JsonStyle::compact)},
+  };
+  TRY(preflight(environment, choice, wishes, groups));
+
+  sys::Span span(context.events, context.clock, "step", "machines",
+                 {{"description", fmt::format("{} machines are made", machines.size())}});
+  TRY(span.end([&]() -> Result<> {
+    TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
+    TRY(make_machines(environment, choice, groups));
+    return check_addresses(environment, choice, machines);
+  }()));
+
+  BootstrapLog bootstrap;
+  sys::TaskGroup listening(context);
+  listening.run("events of the bootstrap machine",
+                [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
+  const Result<> waited = wait(environment, context, assets, bootstrap);
+  listening.request_stop();
+  (void)listening.wait();  // what it says does not matter any more
+  return waited;
+}
+
+}  // namespace slipway::cluster

@@ -1,0 +1,45 @@
+// `create cluster`: from an install-config to a cluster.
+#pragma once
+
+#include "assets/assets.h"
+#include "net/http.h"
+#include "provider/local/client.h"
+#include "sys/context.h"
+#include "sys/files.h"
+#include "sys/random.h"
+#include "sys/runner.h"
+
+#include <string>
+
+namespace slipway::cluster {
+
+// What acting functions of this folder are given.
+struct Environment {
+  const sys::Context& context;
+  sys::Files& files;
+  sys::Runner& runner;
+  sys::Random& random;
+  net::Http& http;
+};
+
+// Where local machines come from and live.
+struct LocalGround {
+  std::string state;    // folder of clusters, absolute
+  std::string program;  // slipway itself
+  std::string os_repo{};
+  provider::local::Images images{};
+
+  provider::local::ClusterChoice choice(const std::string& cluster) const { return {state, cluster, program}; }
+};
+
+// Looks at the host, makes the bootstrap machine and the control plane's, and waits until those have joined. Each step is an
+// event of kind "step". The same call again continues: machines that are there stay, what is true is not waited for.
+//
+//   assets  of platform local
+//   errors  invalid: everything that is missing on the host at once; those of the provider; timeout: what was waited for, with
+//   the
+//           last failure that the bootstrap machine told
+//   time    minutes; a stop ends the waiting, machines go on
+Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets);
+
+}  // namespace slipway::cluster

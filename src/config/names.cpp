@@ -1,0 +1,98 @@
+#include "config/names.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "net/ip.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace slipway::config {
+
+namespace {
+
+bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+
+bool is_number(std::string_view text, int longest) {
+  return !text.empty() && text.size() <= static_cast<std::size_t>(longest) &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_path_component(std::string_view text) {
+  return !text.empty() && is_lower_or_digit(text.front()) && is_lower_or_digit(text.back()) &&
+         std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '.' || c == '_' || c == '-'; });
+}
+
+bool is_host_with_port(std::string_view text) {
+  const std::size_t colon = text.rfind(':');
+  if (text.starts_with('[')) {
+    const std::size_t end = text.find(']');
+    if (end == std::string_view::npos || !net::is_ip(text.substr(1, end - 1))) return false;
+    return end + 1 == text.size() || (text[end + 1] == ':' && is_number(text.substr(end + 2), 5));
+  }
+  if (colon == std::string_view::npos) return is_dns_subdomain(text);
+  return is_dns_subdomain(text.substr(0, colon)) && is_number(text.substr(colon + 1), 5);
+}
+
+// The words of a line of authorized_keys; options may hold blanks inside quotes.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  bool quoted = false;
+  std::size_t start = 0;
+  for (std::size_t i = 0; i <= line.size(); ++i) {
+    if (i < line.size() && line[i] == '"') quoted = !quoted;
+    if (i < line.size() && (quoted || (line[i] != ' ' && line[i] != '\t'))) continue;
+    if (i > start) words.push_back(line.substr(start, i - start));
+    start = i + 1;
+  }
+  return words;
+}
+
+// The blob begins with its kind, after four bytes that say how long that is (RFC 4253 6.6).
+bool is_key(std::string_view kind, std::string_view blob) {
+  const auto bytes = base64_decode(blob);
+  if (!bytes.ok() || kind.empty() || kind.size() > 255 || bytes->size() <= 4 + kind.size()) return false;
+  const std::string length = {'\0', '\0', '\0', static_cast<char>(kind.size())};
+  return bytes->starts_with(length) && std::string_view(bytes.value()).substr(4).starts_with(kind);
+}
+
+}  // namespace
+
+bool is_dns_label(std::string_view text) {
+  return !text.empty() && text.size() <= 63 && text.front() != '-' && text.back() != '-' &&
+         std::ranges::all_of(text, [](char c) { return is_lower_or_digit(c) || c == '-'; });
+}
+
+bool is_dns_subdomain(std::string_view text) { return text.size() <= 253 && std::ranges::all_of(split(text, '.'), is_dns_label); }
+
+bool is_repository(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  const std::string_view host = text.substr(0, slash);
+  if (!is_host_with_port(host)) return false;
+  if (slash == std::string_view::npos) return true;
+  // Without a dot or a port the first part of a reference is no host.
+  if (host != "localhost" && host.find_first_of(".:") == std::string_view::npos) return false;
+  return std::ranges::all_of(split(text.substr(slash + 1), '/'), is_path_component);
+}
+
+bool is_proxy_exception(std::string_view text) {
+  if (text == "*" || net::is_ip(text) || net::parse_cidr(text).ok()) return true;
+  if (text.starts_with('.')) text.remove_prefix(1);
+  if (text.ends_with('.')) text.remove_suffix(1);
+  return is_dns_subdomain(text);
+}
+
+bool has_ssh_key(std::string_view text) {
+  for (const std::string_view line : split(text, '\n')) {
+    const std::string_view trimmed = trim(line);
+    if (trimmed.starts_with('#')) continue;
+    const std::vector<std::string_view> words = words_of(trimmed);
+    for (std::size_t i = 0; i + 1 < words.size() && i < 2; ++i) {
+      if (is_key(words[i], words[i + 1])) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace slipway::config

@@ -1,0 +1,55 @@
+#include "config/names.h"
+
+#include "base/digest.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace slipway::config {
+namespace {
+
+struct Case {
+  std::string text;
+  bool expected;
+};
+
+TEST(Names, DnsNamesHaveLowerCaseLabels) {
+  for (const Case& c : {Case{"a", true}, Case{"example.com", true}, Case{"a-1.b", true}, Case{"", false}, Case{"A.b", false},
+                        Case{"a..b", false}, Case{"-a", false}, Case{"a-", false}, Case{"a_b", false}, Case{"a.", false},
+                        Case{std::string(63, 'a'), true}, Case{std::string(64, 'a'), false}}) {
+    EXPECT_EQ(is_dns_subdomain(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, RepositoriesHaveNeitherTagNorDigest) {
+  for (const Case& c :
+       {Case{"quay.io/openshift/release", true}, Case{"localhost:5000/a", true}, Case{"localhost/a", true},
+        Case{"registry.example.com:5000", true}, Case{"mirror", true}, Case{"[fd00::1]:5000/a", true},
+        Case{"quay.io/openshift/release:4.18", false}, Case{"quay.io/a@sha256:00", false}, Case{"library/busybox", false},
+        Case{"quay.io/UPPER", false}, Case{"https://quay.io/a", false}, Case{"", false}, Case{"quay.io//a", false}}) {
+    EXPECT_EQ(is_repository(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, ProxyExceptionsAreAddressesNetworksAndDomains) {
+  for (const Case& c : {Case{"10.0.0.1", true}, Case{"10.0.0.0/8", true}, Case{"fd00::/8", true}, Case{".example.com", true},
+                        Case{"example.com.", true}, Case{"*.example.com", false}, Case{"Example.com", false}, Case{"", false},
+                        Case{" a", false}}) {
+    EXPECT_EQ(is_proxy_exception(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, KeysAreLinesOfAuthorizedKeys) {
+  using namespace std::string_literals;
+  const std::string blob = base64_encode("\0\0\0\x0bssh-ed25519\0\0\0\x20"s + std::string(32, 'k'));
+  for (const Case& c :
+       {Case{"ssh-ed25519 " + blob, true}, Case{"# mine\n\nssh-ed25519 " + blob + " me@host\n", true},
+        Case{"command=\"echo a b\",no-pty ssh-ed25519 " + blob, true}, Case{"ssh-rsa " + blob, false},
+        Case{"# ssh-ed25519 " + blob, false}, Case{"ssh-ed25519", false}, Case{"ssh-ed25519 !!", false}, Case{"", false}}) {
+    EXPECT_EQ(has_ssh_key(c.text), c.expected) << c.text;
+  }
+}
+
+}  // namespace
+}  // namespace slipway::config

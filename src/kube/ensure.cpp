@@ -1,0 +1,273 @@
+#include "kube/ensure.h"
+
+#include "base/check.h"
+#include "base/queue.h"
+#include "base/text.h"
+#include "kube/contains.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <map>
+
+namespace slipway::kube {
+
+namespace {
+
+// Between rounds over what waits for others. A watch on all CRDs would tell sooner, but costs megabytes of schemas; a round asks
+// once for each group and namespace that is missing.
+constexpr sys::Pace pace{Milliseconds(25), Milliseconds(500)};
+
+bool is_type(const Json& object) { return find_string(object, {"kind"}) == "CustomResourceDefinition"; }
+bool is_namespace(const Json& object) {
+  return find_string(object, {"kind"}) == "Namespace" && find_string(object, {"apiVersion"}) == "v1";
+}
+
+bool is_refusal(Code code) { return code == Code::invalid || code == Code::denied; }
+
+// Remembers which namespaces are there, so that a hundred manifests of one that is missing cost one request a round.
+class Namespaces {
+ public:
+  // Whether it may be there: nothing is asked before a first object failed for lack of it.
+  Result<bool> may_exist(const sys::Context& context, Api& api, const std::string& name) {
+    const State state = states_.with_lock([&](auto& states) { return states.try_emplace(name, State::unknown).first->second; });
+    if (state != State::doubtful) return state != State::missing;
+    const bool is_there = TRY(find(context, api, types::namespaces, "", name)).has_value();
+    set(name, is_there ? State::unknown : State::missing);
+    return is_there;
+  }
+  void doubt(const std::string& name) { set(name, State::doubtful); }
+  void refresh() {
+    states_.with_lock([](auto& states) {
+      for (auto& [name, state] : states) {
+        if (state == State::missing) state = State::doubtful;
+      }
+    });
+  }
+
+ private:
+  enum class State { unknown, doubtful, missing };
+  void set(const std::string& name, State state) {
+    states_.with_lock([&](auto& states) { states[name] = state; });
+  }
+  Guarded<std::map<std::string, State>> states_;
+};
+
+// Deals with one manifest at a time. Threads: any.
+class Maker {
+ public:
+  Maker(Api& api, Mapper& mapper, const EnsureOptions& options) : api_(api), mapper_(mapper), options_(options) {}
+
+  // errors: of invalid and denied are for good, others worth another try
+  Result<Outcome> make(const sys::Context& context, const Json& object) {
+    const std::optional<ResourceType> type = TRY(mapper_.type_of(context, object));
+    if (!type) {
+      return error(Code::not_found, "the server does not know {} of {}", find_string(object, {"kind"}).value_or(""),
+                   find_string(object, {"apiVersion"}).value_or(""));
+    }
+    const std::string space =
+        type->namespaced ? std::string(namespace_of(object).empty() ? "default" : namespace_of(object)) : "";
+    if (!space.empty() && !TRY(namespaces_.may_exist(context, api_, space))) {
+      return error(Code::not_found, "namespace {} is missing", space);
+    }
+    Result<Outcome> made = options_.update ? apply_one(context, *type, object) : create_one(context, *type, object);
+    if (!made.ok() && made.error().code() == Code::not_found && !space.empty()) namespaces_.doubt(space);
+    return made;
+  }
+
+  // What was missing is asked for again.
+  void refresh() {
+    mapper_.refresh();
+    namespaces_.refresh();
+  }
+
+ private:
+  // Asks only when it is there: the first run is the one that people wait for.
+  Result<Outcome> create_one(const sys::Context& context, const ResourceType& type, const Json& object) {
+    Result<Json> created = create(context, api_, type, object);
+    if (created.ok()) {
+      TRY(set_status(context, type, object, created.value()));
+      return Outcome{Outcome::Kind::created};
+    }
+    if (created.error().code() != Code::conflict) return std::move(created).error();
+    const Json live = TRY(get(context, api_, type, namespace_of(object), name_of(object)));
+    const bool has_set_status = TRY(set_status(context, type, object, live));
+    if (const auto field = first_difference(object, live)) return Outcome{Outcome::Kind::differs, *field};
+    return Outcome{has_set_status ? Outcome::Kind::updated : Outcome::Kind::unchanged};
+  }
+
+  Result<Outcome> apply_one(const sys::Context& context, const ResourceType& type, const Json& object) {
+    const std::optional<Json> before = TRY(find(context, api_, type, namespace_of(object), name_of(object)));
+    const bool is_same = before && !first_difference(object, *before);
+    Json live = is_same ? *before : Json();
+    if (!is_same) {
+      Json wanted = object;
+      wanted.as_object().erase("status");
+      live = TRY(apply(context, api_, type, wanted, options_.manager));
+    }
+    const bool has_set_status = TRY(set_status(context, type, object, live));
+    if (!before) return Outcome{Outcome::Kind::created};
+    return Outcome{is_same && !has_set_status ? Outcome::Kind::unchanged : Outcome::Kind::updated};
+  }
+
+  // returns: whether it had to be set. A controller that is quicker makes it a conflict, and the next try sees its status.
+  Result<bool> set_status(const sys::Context& context, const ResourceType& type, const Json& object, const Json& live) {
+    const Json* status = slipway::find(object, {"status"});
+    if (is_empty(status) || !is_empty(slipway::find(live, {"status"})) || !live.is_object()) return false;
+    Json wanted = live;
+    wanted.as_object()["status"] = *status;
+    const Result<Json> set = update(context, api_, type, wanted, "status");
+    if (set.ok()) return true;
+    if (set.error().code() == Code::not_found) return false;  // a type without a status of its own (operators 5.3)
+    return set.error();
+  }
+
+  Api& api_;
+  Mapper& mapper_;
+  const EnsureOptions& options_;
+  Namespaces namespaces_;
+};
+
+// Hands manifests to workers and keeps the books; everything but the workers runs on the caller's thread.
+class Run {
+ public:
+  Run(const sys::Context& context, Maker& maker, const std::vector<Manifest>& manifests,
+      const std::function<void(const Manifest&, const Outcome&)>& told)
+      : context_(context),
+        maker_(maker),
+        manifests_(manifests),
+        told_(told),
+        last_error_(manifests.size(), error(Code::timeout, "not tried")) {}
+
+  Result<> carry_out(int at_once, SteadyTime deadline) {
+    sys::TaskGroup workers(context_);
+    const std::size_t threads = std::min(manifests_.size(), static_cast<std::size_t>(at_once));
+    for (std::size_t i = 0; i < threads; ++i) {
+      workers.run("", [this](const sys::Context& own) -> Result<> {
+        for (auto index = ready_.pop(own.stop); index && !own.stop.stop_requested(); index = ready_.pop(own.stop)) {
+          done_.push({*index, maker_.make(own, manifests_[*index].object)});
+        }
+        return Ok{};
+      });
+    }
+    for (std::size_t i = 0; i < manifests_.size(); ++i) start(i);
+    while ((under_way_ > 0 || !waiting_.empty()) && context_.clock.steady() <= deadline) {
+      if (under_way_ == 0 && !begin_round(deadline)) break;
+      const std::optional<Done> done = done_.pop(context_.stop);
+      if (!done) break;
+      --under_way_;
+      settle(done->index, done->result);
+    }
+    workers.request_stop();
+    TRY(workers.wait());
+    settle_last_ones();
+    return summary();
+  }
+
+ private:
+  struct Done {
+    std::size_t index;
+    Result<Outcome> result;
+  };
+
+  void start(std::size_t index) {
+    ++under_way_;
+    ready_.push(index);
+  }
+
+  void start_waiting(const std::function<bool(const Json&)>& is_meant) {
+    std::vector<std::size_t> rest;
+    for (const std::size_t index : waiting_) {
+      if (is_meant(manifests_[index].object)) {
+        start(index);
+      } else {
+        rest.push_back(index);
+      }
+    }
+    waiting_ = std::move(rest);
+  }
+
+  // Tries what waits once more, after a pause. returns: false when the time is over or a stop was asked for
+  bool begin_round(SteadyTime deadline) {
+    const SteadyTime now = context_.clock.steady();
+    if (now >= deadline) return false;
+    if (!sys::pause(context_, std::min(between_, deadline - now))) return false;
+    between_ = std::min(between_ * 2, pace.longest);
+    maker_.refresh();
+    start_waiting([](const Json&) { return true; });
+    return true;
+  }
+
+  void settle(std::size_t index, const Result<Outcome>& result) {
+    const Manifest& manifest = manifests_[index];
+    if (!result.ok()) {
+      last_error_[index] = result.error();
+      if (!is_refusal(result.error().code())) {
+        waiting_.push_back(index);
+      } else if (told_) {
+        told_(manifest, {Outcome::Kind::failed, result.error().message()});
+      }
+      return;
+    }
+    last_error_[index].reset();
+    const bool is_new = result->kind == Outcome::Kind::created;
+    if (is_new && (is_type(manifest.object) || is_namespace(manifest.object))) {
+      between_ = pace.first;
+      maker_.refresh();
+      // A type is served a moment after its definition is there, which the next round sees; a namespace is there at once.
+      const std::string name(name_of(manifest.object));
+      if (is_namespace(manifest.object)) start_waiting([&](const Json& object) { return namespace_of(object) == name; });
+    }
+    if (told_) told_(manifest, result.value());
+  }
+
+  // What came to an end while the workers were stopped counts; what was cut off keeps the reason that it had.
+  void settle_last_ones() {
+    std::stop_source nothing_more;
+    nothing_more.request_stop();
+    while (const std::optional<Done> done = done_.pop(nothing_more.get_token())) {
+      if (done->result.ok() || done->result.error().code() != Code::cancelled) settle(done->index, done->result);
+    }
+  }
+
+  Result<> summary() const {
+    std::vector<std::string> lines;
+    std::optional<Code> refusal;
+    for (std::size_t i = 0; i < manifests_.size(); ++i) {
+      if (!last_error_[i]) continue;
+      if (!refusal && is_refusal(last_error_[i]->code())) refusal = last_error_[i]->code();
+      lines.push_back(fmt::format("{} ({}): {}", manifests_[i].name, describe(manifests_[i].object), last_error_[i]->message()));
+    }
+    if (context_.stop.stop_requested()) return error(Code::cancelled, "stopped; still missing:\n{}", join(lines, "\n"));
+    if (lines.empty()) return Ok{};
+    return error(refusal.value_or(Code::timeout), "{} of {} manifests are missing:\n{}", lines.size(), manifests_.size(),
+                 join(lines, "\n"));
+  }
+
+  const sys::Context& context_;
+  Maker& maker_;
+  const std::vector<Manifest>& manifests_;
+  const std::function<void(const Manifest&, const Outcome&)>& told_;
+  Queue<std::size_t> ready_;
+  Queue<Done> done_;
+  std::size_t under_way_ = 0;                     // given to the workers, not settled
+  std::vector<std::size_t> waiting_;              // for what they lack
+  std::vector<std::optional<Error>> last_error_;  // nothing for what is there
+  Milliseconds between_ = pace.first;
+};
+
+}  // namespace
+
+Result<> ensure_all(const sys::Context& context, Api& api, Mapper& mapper, std::vector<Manifest> manifests,
+                    const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& told) {
+  CHECK(options.at_once > 0);
+  CHECK(!options.update || !options.manager.empty());
+  const auto first =
+      std::stable_partition(manifests.begin(), manifests.end(), [](const Manifest& m) { return is_type(m.object); });
+  std::stable_partition(first, manifests.end(), [](const Manifest& m) { return is_namespace(m.object); });
+  Maker maker(api, mapper, options);
+  Run run(context, maker, manifests, told);
+  return run.carry_out(options.at_once, context.clock.steady() + options.limit);
+}
+
+}  // namespace slipway::kube

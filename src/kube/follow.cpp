@@ -1,0 +1,170 @@
+#include "kube/client.h"
+#include "kube/verbs.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <thread>
+
+namespace slipway::kube {
+
+namespace {
+
+constexpr sys::Pace pace{Milliseconds(50), Milliseconds(1000)};
+
+// A server that is not there, a version that is gone, a type that is not served yet.
+bool may_pass(Code code) {
+  return code == Code::unavailable || code == Code::timeout || code == Code::conflict || code == Code::not_found;
+}
+
+bool is_before(const Json& a, const Json& b) {
+  const std::string_view space_a = namespace_of(a), space_b = namespace_of(b);
+  return space_a != space_b ? space_a < space_b : name_of(a) < name_of(b);
+}
+
+struct Subject {
+  const ResourceType& type;
+  std::string_view namespace_name;
+  const Selection& selection;
+};
+
+// Objects as the server has them, kept up to date by its events.
+class Follower {
+ public:
+  Follower(Api& api, Subject subject, const std::function<Result<>(const Objects&)>& changed)
+      : api_(api), subject_(subject), changed_(changed) {}
+
+  // Lists and watches until something ends it; never succeeds.
+  Result<> run(const sys::Context& context, Milliseconds limit) {
+    has_listed_ = false;
+    objects_ = TRY(list_within(context, api_, limit, subject_.type, subject_.namespace_name, subject_.selection, &version_));
+    std::sort(objects_.begin(), objects_.end(), is_before);
+    has_listed_ = true;
+    TRY(tell());
+    for (;;) {
+      is_silent_ = true;
+      TRY(api_.stream(context, watch_path(), [this](WatchEvent event) { return take(std::move(event)); }));
+      if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+      // A server ends each watch after some minutes, with a bookmark at least; one that ends it at once is not well.
+      if (is_silent_) return error(Code::unavailable, "{}: the server ended the watch at once", watch_path());
+    }
+  }
+
+  bool has_listed() const { return has_listed_; }
+  const std::optional<Error>& callers_failure() const { return callers_failure_; }
+
+ private:
+  std::string watch_path() const {
+    return fmt::format("{}?watch=true&allowWatchBookmarks=true&resourceVersion={}{}",
+                       path_of(subject_.type, subject_.namespace_name), version_, query_of(subject_.selection));
+  }
+
+  Result<> tell() {
+    Result<> told = changed_(objects_);
+    if (!told.ok()) callers_failure_ = told.error();
+    return told;
+  }
+
+  Result<> take(WatchEvent event) {
+    is_silent_ = false;
+    if (const auto version = find_string(event.object, {"metadata", "resourceVersion"})) version_ = *version;
+    if (event.kind == WatchEvent::Kind::bookmark) return Ok{};
+    const auto place = std::lower_bound(objects_.begin(), objects_.end(), event.object, is_before);
+    const bool is_known = place != objects_.end() && !is_before(event.object, *place);
+    if (event.kind == WatchEvent::Kind::deleted) {
+      if (!is_known) return Ok{};
+      objects_.erase(place);
+    } else if (is_known) {
+      *place = std::move(event.object);
+    } else {
+      objects_.insert(place, std::move(event.object));
+    }
+    return tell();
+  }
+
+  Api& api_;
+  Subject subject_;
+  const std::function<Result<>(const Objects&)>& changed_;
+  Objects objects_;  // sorted
+  std::string version_;
+  bool has_listed_ = false;
+  bool is_silent_ = true;
+  std::optional<Error> callers_failure_;
+};
+
+// follow() with an end. not_yet: told of every failure that may pass; its error ends it
+Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api, Subject subject,
+                      const std::function<Result<>(const Objects&)>& changed,
+                      const std::function<Result<>(const Error&)>& not_yet) {
+  Follower follower(api, subject, changed);
+  Milliseconds between = pace.first;
+  for (;;) {
+    const Milliseconds left = std::max(deadline - context.clock.steady(), Milliseconds(1));
+    const Result<> ended = follower.run(context, std::min(left, ApiRequest().limit));
+    if (follower.callers_failure()) return *follower.callers_failure();
+    if (context.stop.stop_requested()) return error(Code::cancelled, "following {}: stopped", subject.type.plural);
+    if (!may_pass(ended.error().code())) return ended.error();
+    TRY(not_yet(ended.error()));
+    if (follower.has_listed()) between = pace.first;
+    sys::pause(context, std::min(between, std::max(deadline - context.clock.steady(), Milliseconds(1))));
+    between = std::min(between * 2, pace.longest);
+  }
+}
+
+}  // namespace
+
+Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                const Selection& selection, const std::function<Result<>(const Objects&)>& changed) {
+  const Subject subject{type, namespace_name, selection};
+  return follow_until(context, SteadyTime::max(), api, subject, changed, [&](const Error& failure) -> Result<> {
+    context.log.debug("following {}: {}; trying again", type.plural, failure.message());
+    return Ok{};
+  });
+}
+
+Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,
+                    std::string_view namespace_name, const Selection& selection,
+                    const std::function<Result<std::optional<std::string>>(const Objects&)>& missing) {
+  const SteadyTime deadline = context.clock.steady() + limit;
+  std::stop_source stop;
+  const std::stop_callback forward(context.stop, [&] { stop.request_stop(); });
+  std::string reason;
+  bool is_done = false;
+  // Ends the watch at the deadline. Not started before there is one: until then deadlines of requests and pauses do.
+  std::jthread timer;
+  auto look = [&](const Objects& objects) -> Result<> {
+    Result<std::optional<std::string>> seen = missing(objects);
+    if (seen.ok() && !seen.value()) {
+      is_done = true;
+      return error(Code::cancelled, "nothing is missing");
+    }
+    if (seen.ok()) {
+      reason = *seen.value();
+    } else {
+      const Code code = seen.error().code();
+      if (code != Code::unavailable && code != Code::timeout && code != Code::conflict) return std::move(seen).error();
+      reason = seen.error().message();
+    }
+    if (timer.joinable()) return Ok{};
+    timer = std::jthread([&context, &stop, deadline](const std::stop_token& own) {
+      context.clock.wait(deadline, own, nullptr, 0);
+      stop.request_stop();
+    });
+    return Ok{};
+  };
+  const Error late = error(Code::timeout, "the time is over");
+  const Result<> ended = follow_until(context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection}, look,
+                                      [&](const Error& failure) -> Result<> {
+                                        reason = failure.message();
+                                        if (context.clock.steady() >= deadline) return late;
+                                        return Ok{};
+                                      });
+  if (is_done) return Ok{};
+  if (context.stop.stop_requested()) return error(Code::cancelled, "waiting for {}: stopped: {}", what, reason);
+  const Code code = ended.error().code();
+  if (code == Code::timeout || code == Code::cancelled) {
+    return error(Code::timeout, "waiting for {}: gave up after {}: {}", what, human_duration(limit), reason);
+  }
+  return Error(ended.error()).context(fmt::format("waiting for {}", what));
+}
+
+}  // namespace slipway::kube

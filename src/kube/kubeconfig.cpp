@@ -1,0 +1,163 @@
+#include "kube/kubeconfig.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "base/yaml.h"
+
+#include <fmt/core.h>
+
+#include <utility>
+
+namespace slipway::kube {
+
+namespace {
+
+using ReadFile = std::function<Result<std::string>(const std::string&)>;
+
+// Users log in by certificate or token; what starts programs or sends passwords is not for machines.
+constexpr const char* refused_logins[] = {"exec", "auth-provider", "username", "password"};
+
+// What belongs to one name of a list: {"clusters[0].cluster", {...}}.
+struct Section {
+  std::string field;
+  const Json& value;
+
+  std::string text(std::string_view key) const { return std::string(find_string(value, {key}).value_or("")); }
+  std::string field_of(std::string_view key) const { return fmt::format("{}.{}", field, key); }
+};
+
+class Reader {
+ public:
+  Reader(const YamlDocument& document, const ReadFile& read_file) : document_(document), read_file_(read_file) {}
+
+  Access read() {
+    Access access;
+    const std::string current = current_context();
+    if (current.empty()) return access;
+    const Section context = section("contexts", current, "context");
+    if (const std::string name = required(context, "cluster"); !name.empty())
+      read_cluster(section("clusters", name, "cluster"), access);
+    if (const std::string name = required(context, "user"); !name.empty()) read_user(section("users", name, "user"), access);
+    return access;
+  }
+
+  Findings take() { return std::move(findings_); }
+
+ private:
+  void fail(const std::string& field, const std::string& message) {
+    findings_.error(document_.place_of(field), field, "{}", message);
+  }
+
+  std::string current_context() {
+    const std::string_view current = find_string(document_.value, {"current-context"}).value_or("");
+    if (!current.empty()) return std::string(current);
+    const JsonArray& contexts = find_array(document_.value, {"contexts"});
+    if (contexts.size() == 1) return std::string(find_string(contexts[0], {"name"}).value_or(""));
+    fail("current-context", fmt::format("missing, and there are {} contexts to choose from", contexts.size()));
+    return "";
+  }
+
+  Section section(const std::string& list, const std::string& name, const std::string& member) {
+    static const Json none;
+    const JsonArray& items = find_array(document_.value, {list});
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (find_string(items[i], {"name"}) != name) continue;
+      const Json* value = slipway::find(items[i], {member});
+      return {fmt::format("{}[{}].{}", list, i, member), value ? *value : none};
+    }
+    fail(list, fmt::format("none is called '{}'", name));
+    return {"", none};
+  }
+
+  // A section that was not found has been told of; nothing more is missed in it.
+  std::string required(const Section& section, std::string_view key) {
+    std::string value = section.text(key);
+    if (value.empty() && !section.field.empty()) fail(section.field_of(key), "missing");
+    return value;
+  }
+
+  // What a pair of fields holds: data in base64 wins over the name of a file, as in every client.
+  std::string content(const Section& section, const std::string& file_key, const std::string& data_key) {
+    const std::string data = section.text(data_key);
+    const std::string file = section.text(file_key);
+    if (data.empty() && file.empty()) return "";
+    Result<std::string> bytes = data.empty() ? read_file_(path_of(file)) : base64_decode(data);
+    if (bytes.ok()) return std::move(bytes).value();
+    // Nothing of the data itself is repeated: it may be a key.
+    fail(section.field_of(data.empty() ? file_key : data_key), data.empty() ? bytes.error().message() : "it is no base64");
+    return "";
+  }
+
+  // Names of files that are not absolute are meant from the folder of the kubeconfig.
+  std::string path_of(const std::string& file) const {
+    if (file.starts_with('/')) return file;
+    return document_.name.substr(0, document_.name.rfind('/') + 1) + file;
+  }
+
+  void read_cluster(const Section& cluster, Access& access) {
+    access.server = required(cluster, "server");
+    access.ca = content(cluster, "certificate-authority", "certificate-authority-data");
+    access.tls_server_name = cluster.text("tls-server-name");
+    const Json* insecure = slipway::find(cluster.value, {"insecure-skip-tls-verify"});
+    if (insecure && insecure->is_bool() && insecure->get_bool()) {
+      fail(cluster.field_of("insecure-skip-tls-verify"), "refused; give the authority of the server's certificate instead");
+    }
+    if (!cluster.text("proxy-url").empty()) fail(cluster.field_of("proxy-url"), "not supported");
+  }
+
+  void read_user(const Section& user, Access& access) {
+    access.client_certificate = content(user, "client-certificate", "client-certificate-data");
+    access.client_key = Secret(content(user, "client-key", "client-key-data"));
+    access.token = Secret(user.text("token"));
+    if (access.token.empty()) access.token = Secret(std::string(trim(content(user, "tokenFile", ""))));
+    if (findings_.empty() && access.client_certificate.empty() != access.client_key.empty()) {
+      fail(user.field, "a client certificate and its key are needed together");
+    }
+    for (const char* login : refused_logins) {
+      if (slipway::find(user.value, {login})) fail(user.field_of(login), "not supported; use a client certificate or a token");
+    }
+  }
+
+  const YamlDocument& document_;
+  const ReadFile& read_file_;
+  Findings findings_;
+};
+
+JsonArray list_of(Json entry) {
+  JsonArray list;
+  list.push_back(std::move(entry));
+  return list;
+}
+
+}  // namespace
+
+Result<Access> parse_kubeconfig(std::string_view text, std::string_view name, const ReadFile& read_file) {
+  const YamlDocument document = TRY(parse_yaml(text, name));
+  Reader reader(document, read_file);
+  Access access = reader.read();
+  TRY(reader.take().to_result());
+  return access;
+}
+
+Json make_kubeconfig(const Access& access, std::string_view cluster, std::string_view user) {
+  JsonObject cluster_fields;
+  if (!access.ca.empty()) cluster_fields["certificate-authority-data"] = base64_encode(access.ca);
+  cluster_fields["server"] = access.server;
+  if (!access.tls_server_name.empty()) cluster_fields["tls-server-name"] = access.tls_server_name;
+  JsonObject user_fields;
+  if (!access.client_certificate.empty()) user_fields["client-certificate-data"] = base64_encode(access.client_certificate);
+  if (!access.client_key.empty()) user_fields["client-key-data"] = base64_encode(access.client_key.reveal());
+  if (!access.token.empty()) user_fields["token"] = access.token.reveal();
+  // Sorted, and with "preferences", as upstream's; it has neither apiVersion nor kind, which some readers miss (installer 11.5).
+  JsonObject config;
+  config["apiVersion"] = "v1";
+  config["clusters"] = list_of({{"cluster", cluster_fields}, {"name", cluster}});
+  config["contexts"] = list_of({{"context", {{"cluster", cluster}, {"user", user}}}, {"name", user}});
+  config["current-context"] = user;
+  config["kind"] = "Config";
+  config["preferences"] = JsonObject();
+  config["users"] = list_of({{"name", user}, {"user", user_fields}});
+  return config;
+}
+
+}  // namespace slipway::kube

@@ -1,0 +1,62 @@
+// Types of objects as the API's paths name them.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace slipway::kube {
+
+struct ResourceType {
+  std::string group;  // "" for the core group
+  std::string version;
+  std::string plural;
+  std::string kind;
+  bool namespaced = true;
+
+  std::string api_version() const;  // "v1", "apps/v1"
+  bool operator==(const ResourceType&) const = default;
+};
+
+// "/api/v1" or "/apis/apps/v1": where a group and version of the API begins.
+std::string root_of(std::string_view api_version);
+
+// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; a name or namespace that is empty is left out.
+std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
+                    std::string_view subresource = {});
+
+// Types that slipway names itself; others are found by discovery (mapper.h). Defined here so that tables in other files may
+// be made of them.
+namespace types {
+inline const ResourceType namespaces{"", "v1", "namespaces", "Namespace", false};
+inline const ResourceType nodes{"", "v1", "nodes", "Node", false};
+inline const ResourceType pods{"", "v1", "pods", "Pod"};
+inline const ResourceType services{"", "v1", "services", "Service"};
+inline const ResourceType endpoints{"", "v1", "endpoints", "Endpoints"};
+inline const ResourceType config_maps{"", "v1", "configmaps", "ConfigMap"};
+inline const ResourceType secrets{"", "v1", "secrets", "Secret"};
+inline const ResourceType service_accounts{"", "v1", "serviceaccounts", "ServiceAccount"};
+inline const ResourceType events{"", "v1", "events", "Event"};
+
+inline const ResourceType deployments{"apps", "v1", "deployments", "Deployment"};
+inline const ResourceType daemon_sets{"apps", "v1", "daemonsets", "DaemonSet"};
+inline const ResourceType leases{"coordination.k8s.io", "v1", "leases", "Lease"};
+inline const ResourceType certificate_requests{"certificates.k8s.io", "v1", "certificatesigningrequests",
+                                               "CertificateSigningRequest", false};
+inline const ResourceType roles{"rbac.authorization.k8s.io", "v1", "roles", "Role"};
+inline const ResourceType role_bindings{"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding"};
+inline const ResourceType cluster_roles{"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", false};
+inline const ResourceType cluster_role_bindings{"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding",
+                                                false};
+inline const ResourceType custom_resource_definitions{"apiextensions.k8s.io", "v1", "customresourcedefinitions",
+                                                      "CustomResourceDefinition", false};
+inline const ResourceType subject_access_reviews{"authorization.k8s.io", "v1", "subjectaccessreviews", "SubjectAccessReview",
+                                                 false};
+
+inline const ResourceType cluster_versions{"config.openshift.io", "v1", "clusterversions", "ClusterVersion", false};
+inline const ResourceType cluster_operators{"config.openshift.io", "v1", "clusteroperators", "ClusterOperator", false};
+inline const ResourceType infrastructures{"config.openshift.io", "v1", "infrastructures", "Infrastructure", false};
+inline const ResourceType networks{"config.openshift.io", "v1", "networks", "Network", false};
+inline const ResourceType feature_gates{"config.openshift.io", "v1", "featuregates", "FeatureGate", false};
+}  // namespace types
+
+}  // namespace slipway::kube

@@ -1,0 +1,136 @@
+#include "kube/verbs.h"
+#include "kube/client.h"
+
+#include "net/url.h"
+
+namespace slipway::kube {
+
+namespace {
+
+constexpr int page_size = 500;
+
+std::string object_path(const ResourceType& type, std::string_view namespace_name, std::string_view name,
+                        std::string_view subresource = {}) {
+  return path_of(type, type.namespaced && namespace_name.empty() ? "default" : namespace_name, name, subresource);
+}
+
+void set_missing(Json& object, std::string_view key, const std::string& value) {
+  if (object.is_object() && !object.get_object().contains(key)) object.get_object()[key] = value;
+}
+
+}  // namespace
+
+std::string ResourceType::api_version() const { return group.empty() ? version : group + "/" + version; }
+
+std::string root_of(std::string_view api_version) {
+  return fmt::format("{}{}", api_version.find('/') == std::string_view::npos ? "/api/" : "/apis/", api_version);
+}
+
+std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name,
+                    std::string_view subresource) {
+  std::string path = root_of(type.api_version());
+  if (type.namespaced && !namespace_name.empty()) path += fmt::format("/namespaces/{}", namespace_name);
+  path += "/" + type.plural;
+  // Names of roles may have characters that belong to URLs.
+  if (!name.empty()) path += "/" + net::percent_encode(name);
+  if (!subresource.empty()) path += fmt::format("/{}", subresource);
+  return path;
+}
+
+std::string query_of(const Selection& selection) {
+  std::string query;
+  if (!selection.labels.empty()) query += "&labelSelector=" + net::percent_encode(selection.labels);
+  if (!selection.fields.empty()) query += "&fieldSelector=" + net::percent_encode(selection.fields);
+  return query;
+}
+
+Result<Json> get(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                 std::string_view name) {
+  return api.send(context, {.path = object_path(type, namespace_name, name)});
+}
+
+Result<std::optional<Json>> find(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                                 std::string_view name) {
+  Result<Json> object = get(context, api, type, namespace_name, name);
+  if (object.ok()) return std::optional(std::move(object).value());
+  if (object.error().code() == Code::not_found) return std::optional<Json>();
+  return std::move(object).error();
+}
+
+Result<std::vector<Json>> list(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                               const Selection& selection, std::string* version) {
+  return list_within(context, api, ApiRequest().limit, type, namespace_name, selection, version);
+}
+
+Result<std::vector<Json>> list_within(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
+                                      std::string_view namespace_name, const Selection& selection, std::string* version) {
+  std::vector<Json> objects;
+  std::string next;
+  do {
+    std::string path = fmt::format("{}?limit={}{}", path_of(type, namespace_name), page_size, query_of(selection));
+    if (!next.empty()) path += "&continue=" + net::percent_encode(next);
+    Json page = TRY(api.send(context, {.path = path, .limit = limit}));
+    next = find_string(page, {"metadata", "continue"}).value_or("");
+    if (version) *version = find_string(page, {"metadata", "resourceVersion"}).value_or("");
+    Json* items = page.is_object() ? page.get_object().if_contains("items") : nullptr;
+    if (!items || !items->is_array()) continue;
+    for (Json& item : items->get_array()) {
+      set_missing(item, "apiVersion", type.api_version());
+      set_missing(item, "kind", type.kind);
+      objects.push_back(std::move(item));
+    }
+  } while (!next.empty());
+  return objects;
+}
+
+Result<Json> create(const sys::Context& context, Api& api, const ResourceType& type, const Json& object) {
+  return api.send(context, {.method = "POST", .path = object_path(type, namespace_of(object), {}), .body = object});
+}
+
+Result<Json> update(const sys::Context& context, Api& api, const ResourceType& type, const Json& object,
+                    std::string_view subresource) {
+  const std::string path = object_path(type, namespace_of(object), name_of(object), subresource);
+  return api.send(context, {.method = "PUT", .path = path, .body = object});
+}
+
+Result<Json> merge_patch(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                         std::string_view name, const Json& patch, std::string_view subresource) {
+  return api.send(context, {.method = "PATCH",
+                            .path = object_path(type, namespace_name, name, subresource),
+                            .body = patch,
+                            .content_type = "application/merge-patch+json"});
+}
+
+Result<Json> apply(const sys::Context& context, Api& api, const ResourceType& type, const Json& object, std::string_view manager,
+                   std::string_view subresource) {
+  const std::string path = object_path(type, namespace_of(object), name_of(object), subresource);
+  return api.send(context, {.method = "PATCH",
+                            .path = fmt::format("{}?fieldManager={}&force=true", path, net::percent_encode(manager)),
+                            .body = object,
+                            .content_type = "application/apply-patch+yaml"});  // JSON is YAML
+}
+
+Result<> remove(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
+                std::string_view name) {
+  const Result<Json> answer = api.send(context, {.method = "DELETE", .path = object_path(type, namespace_name, name)});
+  if (answer.ok() || answer.error().code() == Code::not_found) return Ok{};
+  return answer.error();
+}
+
+std::string_view name_of(const Json& object) { return find_string(object, {"metadata", "name"}).value_or(""); }
+std::string_view namespace_of(const Json& object) { return find_string(object, {"metadata", "namespace"}).value_or(""); }
+
+std::string describe(const Json& object) {
+  const std::string_view kind = find_string(object, {"kind"}).value_or("object");
+  const std::string_view space = namespace_of(object);
+  return fmt::format("{} {}{}{}", kind, space, space.empty() ? "" : "/", name_of(object));
+}
+
+std::string_view condition_status(const Json& object, std::string_view type) {
+  for (const Json& condition : find_array(object, {"status", "conditions"})) {
+    if (find_string(condition, {"type"}) == type) return find_string(condition, {"status"}).value_or("");
+  }
+  return {};
+}
+
+}  // namespace slipway::kube

@@ -1,0 +1,113 @@
+#include "machineconfig/served_config.h"
+
+#include "base/text.h"
+#include "ignition/make.h"
+#include "ignition/parse.h"
+#include "ignition/translate.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+namespace slipway::machineconfig {
+
+namespace {
+
+struct Wish {
+  double q = 1;
+  std::string version;
+};
+
+// "application/vnd.coreos.ignition+json;version=3.3.0;q=0.9", or nothing for another type or one without a version.
+std::optional<Wish> parse_wish(std::string_view entry) {
+  const std::vector<std::string_view> parts = split(entry, ';');
+  if (!to_lower(trim(parts[0])).ends_with("/vnd.coreos.ignition+json")) return std::nullopt;
+  Wish wish;
+  for (std::size_t i = 1; i < parts.size(); ++i) {
+    const std::size_t equals = parts[i].find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string key = to_lower(trim(parts[i].substr(0, equals)));
+    std::string_view value = trim(parts[i].substr(equals + 1));
+    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
+    if (key == "version") wish.version = value;
+    if (key == "q") std::from_chars(value.data(), value.data() + value.size(), wish.q);
+  }
+  if (wish.version.empty()) return std::nullopt;
+  return wish;
+}
+
+std::optional<int> minor_of_3(std::string_view version) {
+  int minor = 0;
+  const std::vector<std::string_view> parts = split(version, '.');
+  if (parts.size() != 3 || parts[0] != "3") return std::nullopt;
+  const auto [end, failure] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), minor);
+  if (failure != std::errc() || end != parts[1].data() + parts[1].size()) return std::nullopt;
+  return minor;
+}
+
+void add_file(ignition::Config& config, std::string_view path, std::string_view text, int mode) {
+  ignition::put(config, ignition::make_file(std::string(path), text, mode));
+}
+
+// Ignition below 3.3 knows no kernel arguments: the first boot sets them instead (machine-config A.6).
+Result<> move_kernel_arguments(MachineConfig& config) {
+  ignition::KernelArguments& arguments = config.config.kernel_arguments;
+  if (!arguments.should_not_exist.empty()) {
+    return error(Code::invalid, "kernelArguments.shouldNotExist needs Ignition 3.3.0");
+  }
+  config.kernel_arguments.insert(config.kernel_arguments.end(), arguments.should_exist.begin(), arguments.should_exist.end());
+  arguments.should_exist.clear();
+  return Ok{};
+}
+
+std::string encapsulated(MachineConfig config) {
+  config.config = {.ignition = {.version = ignition::newest_version}};
+  return emit_json(to_json(config), JsonStyle::compact);
+}
+
+std::string node_annotations(const std::string& name) {
+  const std::string prefix = "machineconfiguration.openshift.io/";
+  const Json annotations = {{prefix + "currentConfig", name},
+                            {prefix + "desiredConfig", name},
+                            {prefix + "firstPivotConfig", name},
+                            {prefix + "state", "Done"}};
+  return emit_json(annotations, JsonStyle::compact);
+}
+
+}  // namespace
+
+Result<ignition::Version> accepted_version(std::string_view accept_header) {
+  std::vector<Wish> wishes;
+  for (std::string_view entry : split(accept_header, ',')) {
+    if (std::optional<Wish> wish = parse_wish(entry)) wishes.push_back(*std::move(wish));
+  }
+  if (wishes.empty()) return ignition::Version::v3_2;
+  std::ranges::stable_sort(wishes, std::ranges::greater(), &Wish::q);
+  const std::string& asked = wishes.front().version;
+  if (const auto known = ignition::find_version(asked)) return *known;
+  const std::optional<int> minor = minor_of_3(asked);
+  if (minor && *minor > static_cast<int>(ignition::newest_version)) return ignition::newest_version;
+  return error(Code::invalid,
+               "configs are written in Ignition 3.0.0 to {}, not in {}; boot a machine image with Ignition 2.0 or newer",
+               to_string(ignition::newest_version), asked);
+}
+
+Result<ignition::Config> served_config(const MachineConfig& rendered, const ControllerConfig& controller,
+                                       const Secret& kubeconfig, ignition::Version version) {
+  MachineConfig config = rendered;
+  if (version < ignition::Version::v3_3) TRY(move_kernel_arguments(config).context("Ignition " + to_string(version)));
+  ignition::Config served = config.config;
+  add_file(served, "/etc/kubernetes/kubelet-ca.crt", controller.kubelet_client_ca, 0644);
+  if (!controller.cloud_provider_ca.empty()) {
+    add_file(served, "/etc/kubernetes/static-pod-resources/configmaps/cloud-config/ca-bundle.pem", controller.cloud_provider_ca,
+             0644);
+  }
+  add_file(served, "/etc/machine-config-daemon/node-annotations.json", node_annotations(config.name), 0644);
+  add_file(served, "/etc/kubernetes/kubeconfig", kubeconfig.reveal(), 0600);
+  add_file(served, "/etc/mcs-machine-config-content.json", emit_json(to_json(config), JsonStyle::pretty), 0600);
+  add_file(served, "/etc/ignition-machine-config-encapsulated.json", encapsulated(config), 0644);
+  return ignition::translate(served, version);
+}
+
+}  // namespace slipway::machineconfig

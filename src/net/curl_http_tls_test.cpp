@@ -1,0 +1,145 @@
+// CurlHttp's trust, against a server that tells each client who it took it for.
+#include "net/curl_http.h"
+#include "net/x509.h"
+#include "support/http_imposter.h"
+
+#include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
+#include <gtest/gtest.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+
+#include <chrono>
+#include <utility>
+
+namespace slipway::net {
+namespace {
+
+// Any certificate that a client shows is fine; the body of the answer is its common name and how many connections there were.
+class MirrorServer {
+ public:
+  explicit MirrorServer(const Certificate& identity) {
+    daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_USE_TLS, 0, nullptr, nullptr, &answer, this,
+                               MHD_OPTION_SOCK_ADDR, &address_, MHD_OPTION_HTTPS_MEM_CERT, identity.pem.c_str(),
+                               MHD_OPTION_HTTPS_MEM_KEY, identity.key.reveal().c_str(), MHD_OPTION_HTTPS_MEM_TRUST,
+                               identity.pem.c_str(), MHD_OPTION_NOTIFY_CONNECTION, &count, this, MHD_OPTION_END);
+  }
+  ~MirrorServer() { MHD_stop_daemon(daemon_); }
+
+  Url url() const { return {"https", "127.0.0.1", MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT)->port, "/"}; }
+
+ private:
+  static void count(void* self, MHD_Connection*, void**, MHD_ConnectionNotificationCode code) {
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) ++static_cast<MirrorServer*>(self)->connections_;
+  }
+
+  static std::string common_name_of_peer(MHD_Connection* connection) {
+    void* session = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION)->tls_session;
+    unsigned count = 0;
+    const gnutls_datum_t* shown = gnutls_certificate_get_peers(static_cast<gnutls_session_t>(session), &count);
+    if (count == 0) return "nobody";
+    gnutls_datum_t pem{};
+    gnutls_pem_base64_encode2("CERTIFICATE", shown, &pem);
+    const std::string text(reinterpret_cast<char*>(pem.data), pem.size);
+    gnutls_free(pem.data);
+    return parse_certificate(text).value().subject.common_name;
+  }
+
+  static MHD_Result answer(void* self, MHD_Connection* connection, const char*, const char*, const char*, const char*, size_t*,
+                           void** state) {
+    if (std::exchange(*state, self) == nullptr) return MHD_YES;  // an answer to the head alone ends the connection
+    std::string body = fmt::format("{} {}", common_name_of_peer(connection), static_cast<MirrorServer*>(self)->connections_);
+    MHD_Response* response = MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
+    const MHD_Result queued = MHD_queue_response(connection, 200, response);
+    MHD_destroy_response(response);
+    return queued;
+  }
+
+  sockaddr_in address_{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+  int connections_ = 0;  // touched by the daemon's one thread
+  MHD_Daemon* daemon_ = nullptr;
+};
+
+Certificate make(const std::string& name, const Certificate* issuer) {
+  const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
+  return make_certificate({.subject = {.common_name = name},
+                           .is_ca = issuer == nullptr,
+                           .server_auth = true,
+                           .client_auth = true,
+                           .dns_names = {"api.demo.example"},
+                           .ip_addresses = {"127.0.0.1"},
+                           .valid_from = now - std::chrono::hours(1),
+                           .valid_for = std::chrono::hours(24)},
+                          issuer)
+      .value();
+}
+
+class CurlHttpTls : public testing::Test {
+ protected:
+  Result<std::string> ask(const Trust& trust, const std::string& host = "127.0.0.1") {
+    Request request{.url = server_.url(), .trust = trust};
+    request.url.host = host;
+    return TRY(http_.send(request, {})).body;
+  }
+  Trust as(const Certificate& client) { return {.ca_pem = ca_.pem, .client_pem = client.pem, .client_key = client.key}; }
+  std::string address() const { return authority(server_.url()); }
+
+  const Certificate ca_ = make("ca", nullptr), other_ca_ = make("ca", nullptr);
+  const Certificate ann_ = make("ann", &ca_), bob_ = make("bob", &ca_);
+  MirrorServer server_{make("server", &ca_)};
+  CurlHttp http_;
+};
+
+TEST_F(CurlHttpTls, BelievesOnlyTheAuthoritiesItIsGiven) {
+  EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 1");
+  for (const Trust& trust : {Trust{}, Trust{.ca_pem = other_ca_.pem}}) {
+    auto refused = ask(trust);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().code(), Code::denied) << refused.error().message();
+    EXPECT_TRUE(refused.error().message().starts_with(address() + ": the server's certificate is not trusted: "))
+        << refused.error().message();
+  }
+  EXPECT_TRUE(ask({.ca_pem = other_ca_.pem + ca_.pem}).ok());
+  EXPECT_TRUE(ask({.any_server = true}).ok());
+  // What was believed without looking is not kept for those who look.
+  EXPECT_EQ(ask({.ca_pem = other_ca_.pem}).error().code(), Code::denied);
+}
+
+TEST_F(CurlHttpTls, ChecksTheNameNotTheAddress) {
+  auto with = [&](bool any_server) { return Trust{.ca_pem = ca_.pem, .any_server = any_server, .connect_to = address()}; };
+  EXPECT_TRUE(ask(with(false), "api.demo.example").ok());
+  EXPECT_EQ(ask(with(false), "other.example").error().code(), Code::denied);
+  EXPECT_TRUE(ask(with(true), "other.example").ok());
+}
+
+TEST_F(CurlHttpTls, NeverSharesAConnectionBetweenIdentities) {
+  EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 1");
+  EXPECT_EQ(ask(as(ann_)).value(), "ann 2");
+  EXPECT_EQ(ask(as(bob_)).value(), "bob 3");
+  // Each has its own, and keeps it.
+  EXPECT_EQ(ask(as(bob_)).value(), "bob 3");
+  EXPECT_EQ(ask(as(ann_)).value(), "ann 3");
+  EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 3");
+}
+
+TEST_F(CurlHttpTls, SaysWhenItsOwnSideIsUnusable) {
+  const std::string where = address();
+  struct Case {
+    Trust trust;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{.ca_pem = "x"}, where + ": the CA certificates cannot be used: "},
+      {{.ca_pem = ca_.pem, .client_pem = ann_.pem, .client_key = bob_.key}, where + ": our certificate and key cannot be used: "},
+      {{.ca_pem = ca_.pem, .client_pem = "x", .client_key = bob_.key}, where + ": our certificate and key cannot be used: "},
+  };
+  for (const Case& c : cases) {
+    auto answer = ask(c.trust);
+    ASSERT_FALSE(answer.ok()) << c.message;
+    EXPECT_EQ(answer.error().code(), Code::invalid) << answer.error().message();
+    EXPECT_TRUE(answer.error().message().starts_with(c.message)) << answer.error().message();
+  }
+}
+
+}  // namespace
+}  // namespace slipway::net

@@ -1,0 +1,289 @@
+#include "net/http_server.h"
+
+#include "base/check.h"
+#include "base/guarded.h"
+#include "base/queue.h"
+#include "base/text.h"
+#include "net/ip.h"
+#include "net/x509.h"
+#include "sys/fd.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <limits>
+#include <thread>
+
+namespace slipway::net {
+
+namespace {
+
+// Handlers run on threads of their own, so that a slow one does not hold up the connections of an I/O thread.
+constexpr int handlers_per_thread = 8;
+constexpr int backlog = 1024;
+// Large enough for a rendered config in one go: an answer then needs no second round of waiting for the socket.
+constexpr int send_buffer = 512 * 1024;
+// What is preferred is what every client sends a key share for (X25519: another group costs a round trip more), and AES-128, as
+// safe here and cheaper than the AES-256 that clients name first.
+constexpr const char* tls_priorities =
+    "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1"
+    ":-CIPHER-ALL:+AES-128-GCM:+CHACHA20-POLY1305:+AES-256-GCM:%SERVER_PRECEDENCE";
+
+// One request from its first line to its last answered byte.
+struct Exchange {
+  ServerRequest request;
+  ServerAnswer answer;
+  MHD_Connection* connection = nullptr;
+  bool started = false;    // its headers are there
+  bool too_large = false;  // its body was, and is not kept
+  bool answered = false;
+};
+
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = 0;
+};
+
+Result<SocketAddress> socket_address(const ServerOptions& options) {
+  const IpAddress ip = TRY(parse_ip(options.address));
+  SocketAddress address;
+  if (ip.is_v4()) {
+    auto* v4 = reinterpret_cast<sockaddr_in*>(&address.storage);
+    v4->sin_family = AF_INET;
+    v4->sin_port = htons(static_cast<std::uint16_t>(options.port));
+    std::copy_n(ip.bytes().begin(), sizeof v4->sin_addr, reinterpret_cast<std::uint8_t*>(&v4->sin_addr));
+    address.size = sizeof *v4;
+  } else {
+    auto* v6 = reinterpret_cast<sockaddr_in6*>(&address.storage);
+    v6->sin6_family = AF_INET6;
+    v6->sin6_port = htons(static_cast<std::uint16_t>(options.port));
+    std::copy_n(ip.bytes().begin(), sizeof v6->sin6_addr, reinterpret_cast<std::uint8_t*>(&v6->sin6_addr));
+    address.size = sizeof *v6;
+  }
+  return address;
+}
+
+Result<sys::Fd> listen_on(const ServerOptions& options) {
+  const std::string where = host_and_port(options.address, options.port);
+  const SocketAddress address = TRY(socket_address(options).context("listening on " + where));
+  const auto* const plain = reinterpret_cast<const sockaddr*>(&address.storage);
+  sys::Fd socket(::socket(plain->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!socket.is_open()) return sys::system_error("listening on " + where);
+  const int yes = 1, no = 0;
+  (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  (void)setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
+  // From the handshake on: its second flight would wait 40 ms for the acknowledgement of the first.
+  (void)setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  if (plain->sa_family == AF_INET6) (void)setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
+  if (bind(socket.get(), plain, address.size) != 0 || ::listen(socket.get(), backlog) != 0) {
+    if (errno == EADDRINUSE) return error(Code::conflict, "listening on {}: the address is taken", where);
+    if (errno == EADDRNOTAVAIL) return error(Code::unavailable, "listening on {}: this machine has no such address", where);
+    return sys::system_error("listening on " + where);
+  }
+  return socket;
+}
+
+int port_of(const sys::Fd& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  CHECK(getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) == 0);
+  return ntohs(address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(address).sin_port
+                                            : reinterpret_cast<sockaddr_in6&>(address).sin6_port);
+}
+
+std::string address_of_peer(MHD_Connection* connection) {
+  const sockaddr* address = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr;
+  const void* bytes = address->sa_family == AF_INET
+                          ? static_cast<const void*>(&reinterpret_cast<const sockaddr_in*>(address)->sin_addr)
+                          : static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
+  char text[INET6_ADDRSTRLEN] = "";
+  inet_ntop(address->sa_family, bytes, text, sizeof text);
+  const Result<IpAddress> peer = parse_ip(text);  // an IPv4 client of an IPv6 socket is an IPv4 client
+  return peer.ok() ? to_string(peer.value()) : std::string(text);
+}
+
+MHD_Response* make_response(const ServerAnswer& answer) {
+  if (answer.body == nullptr || answer.body->empty()) {
+    return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+  }
+  auto* owner = new std::shared_ptr<const std::string>(answer.body);
+  void* bytes = const_cast<char*>(answer.body->data());  // it is only read
+  auto release = [](void* body) { delete static_cast<std::shared_ptr<const std::string>*>(body); };
+  MHD_Response* response = MHD_create_response_from_buffer_with_free_callback_cls(answer.body->size(), bytes, release, owner);
+  if (response == nullptr) release(owner);
+  return response;
+}
+
+// Hands the answer to the connection; NO closes it.
+MHD_Result send_answer(MHD_Connection* connection, const ServerAnswer& answer) {
+  MHD_Response* response = make_response(answer);
+  if (response == nullptr) return MHD_NO;
+  bool fine = true;
+  for (const Header& header : answer.headers) {
+    fine = fine && MHD_add_response_header(response, header.name.c_str(), header.value.c_str()) == MHD_YES;
+  }
+  const MHD_Result queued = fine ? MHD_queue_response(connection, static_cast<unsigned>(answer.status), response) : MHD_NO;
+  MHD_destroy_response(response);
+  return queued;
+}
+
+ServerAnswer call(const HttpServer::Handler& handler, const ServerRequest& request) {
+  try {
+    return handler(request);
+  } catch (...) {
+    return text_answer(500, "the server failed to make an answer\n");
+  }
+}
+
+}  // namespace
+
+std::optional<std::string_view> ServerRequest::header(std::string_view name) const { return find_header(headers, name); }
+
+ServerAnswer text_answer(int status, std::string text, std::string_view type) {
+  return {.status = status,
+          .headers = {{"Content-Type", std::string(type)}},
+          .body = std::make_shared<const std::string>(std::move(text))};
+}
+
+// libmicrohttpd's threads read requests and write answers; a request that is complete is suspended and queued, and one of our
+// threads makes its answer and wakes it up again.
+struct HttpServer::State {
+  Handler handler;
+  std::size_t body_limit = 0;
+  int port = 0;
+  MHD_Daemon* daemon = nullptr;
+  Guarded<bool> closed{false};  // nothing is queued any more
+  Queue<Exchange*> waiting;     // owned by their connections, which stay as they are while suspended
+  std::stop_source stop;
+  std::vector<std::jthread> threads;
+
+  ~State();
+  void run_handlers(const std::stop_token& token);
+  MHD_Result take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
+                  std::string_view piece);
+
+  static void* begin(void*, const char* uri, MHD_Connection* connection) {
+    auto* exchange = new Exchange;
+    exchange->connection = connection;
+    const std::string_view text = uri;
+    if (const std::size_t mark = text.find('?'); mark != std::string_view::npos) exchange->request.query = text.substr(mark + 1);
+    return exchange;
+  }
+  static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path, const char* method, const char*,
+                               const char* data, std::size_t* size, void** exchange) {
+    const std::string_view piece(data, *size);
+    *size = 0;
+    return static_cast<State*>(self)->take(connection, *static_cast<Exchange*>(*exchange), method, path, piece);
+  }
+  static void end(void*, MHD_Connection*, void** exchange, MHD_RequestTerminationCode) {
+    delete static_cast<Exchange*>(*exchange);
+    *exchange = nullptr;
+  }
+};
+
+void HttpServer::State::run_handlers(const std::stop_token& token) {
+  while (const std::optional<Exchange*> exchange = waiting.pop(token)) {
+    Exchange& next = **exchange;
+    next.answer = token.stop_requested() ? text_answer(503, "the server is ending\n") : call(handler, next.request);
+    next.answered = true;
+    MHD_resume_connection(next.connection);
+  }
+}
+
+// Called for the head of a request, for each piece of its body, at its end and when it was resumed.
+MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
+                                   std::string_view piece) {
+  ServerRequest& request = exchange.request;
+  if (!std::exchange(exchange.started, true)) {
+    request.method = method == "HEAD" ? "GET" : method;
+    request.path = path;
+    request.peer = address_of_peer(connection);
+    auto add = [](void* headers, MHD_ValueKind, const char* name, const char* value) {
+      static_cast<std::vector<Header>*>(headers)->push_back({name, value == nullptr ? "" : value});
+      return MHD_YES;
+    };
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, add, &request.headers);
+    return MHD_YES;
+  }
+  if (!piece.empty()) {
+    // What is too large is read to its end all the same: a client that is still sending would not see the answer.
+    exchange.too_large = exchange.too_large || request.body.size() + piece.size() > body_limit;
+    if (!exchange.too_large) request.body += piece;
+    return MHD_YES;
+  }
+  if (exchange.answered) return send_answer(connection, exchange.answer);
+  if (exchange.too_large) {
+    return send_answer(connection, text_answer(413, fmt::format("a request has at most {}\n", human_size(body_limit))));
+  }
+  const bool queued = closed.with_lock([&](bool is_closed) {
+    if (is_closed) return false;
+    MHD_suspend_connection(connection);
+    waiting.push(&exchange);
+    return true;
+  });
+  return queued ? MHD_YES : MHD_NO;
+}
+
+HttpServer::State::~State() {
+  if (daemon == nullptr) return;
+  const sys::Fd listener(MHD_quiesce_daemon(daemon));
+  closed.with_lock([](bool& is_closed) { is_closed = true; });
+  stop.request_stop();
+  threads.clear();  // joins; what was waiting has been answered and no connection is suspended, as MHD_stop_daemon demands
+  MHD_stop_daemon(daemon);
+}
+
+Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler handler) {
+  if (options.tls) {
+    if (!TRY(key_fits(options.tls->certificate, options.tls->key).context("the server's certificate"))) {
+      return error(Code::invalid, "the server's key does not belong to its certificate");
+    }
+  }
+  const sys::Fd listener = TRY(listen_on(options));
+  auto state = std::make_unique<State>();
+  state->handler = std::move(handler);
+  state->body_limit = options.body_limit;
+  state->port = port_of(listener);
+
+  // Not epoll: with it libmicrohttpd 0.9.75 spins while it waits for a client's part of the handshake, five times the CPU.
+  unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  std::vector<MHD_OptionItem> items = {
+      // A copy, since libmicrohttpd may or may not close it when it fails to start.
+      {MHD_OPTION_LISTEN_SOCKET, fcntl(listener.get(), F_DUPFD_CLOEXEC, 0), nullptr},
+      {MHD_OPTION_CONNECTION_LIMIT, std::max(options.connections, options.threads), nullptr},
+      {MHD_OPTION_CONNECTION_TIMEOUT, options.idle_limit.count(), nullptr},
+      {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<std::intptr_t>(&State::begin), nullptr},
+      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&State::end), nullptr},
+  };
+  if (options.threads > 1) items.push_back({MHD_OPTION_THREAD_POOL_SIZE, options.threads, nullptr});
+  if (options.tls) {
+    flags |= MHD_USE_TLS;
+    items.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(options.tls->certificate.c_str())});
+    items.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(options.tls->key.reveal().c_str())});
+    items.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>(tls_priorities)});
+  }
+  items.push_back({MHD_OPTION_END, 0, nullptr});
+  state->daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &State::on_request, state.get(), MHD_OPTION_ARRAY, items.data(),
+                                   MHD_OPTION_END);
+  if (state->daemon == nullptr) {
+    return error(Code::unavailable, "the server on {} cannot be started", host_and_port(options.address, state->port));
+  }
+  for (int i = 0; i < options.threads * handlers_per_thread; ++i) {
+    state->threads.emplace_back([s = state.get()] { s->run_handlers(s->stop.get_token()); });
+  }
+  return HttpServer(std::move(state));
+}
+
+HttpServer::HttpServer(std::unique_ptr<State> state) : state_(std::move(state)) {}
+HttpServer::HttpServer(HttpServer&&) noexcept = default;
+HttpServer& HttpServer::operator=(HttpServer&&) noexcept = default;
+HttpServer::~HttpServer() = default;
+
+int HttpServer::port() const { return state_->port; }
+
+}  // namespace slipway::net

@@ -1,0 +1,261 @@
+#include "net/http_server.h"
+
+#include "net/curl_http.h"
+#include "net/ip.h"
+#include "net/x509.h"
+#include "support/http_imposter.h"
+#include "support/test_context.h"
+#include "sys/files.h"
+#include "sys/runner.h"
+#include "sys/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <latch>
+#include <semaphore>
+#include <stdexcept>
+#include <thread>
+
+namespace slipway::net {
+namespace {
+
+Certificate make(const std::string& name, const Certificate* issuer) {
+  const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
+  return make_certificate({.subject = {.common_name = name},
+                           .is_ca = issuer == nullptr,
+                           .server_auth = true,
+                           .ip_addresses = {"127.0.0.1"},
+                           .valid_from = now - std::chrono::hours(1),
+                           .valid_for = std::chrono::hours(24)},
+                          issuer)
+      .value();
+}
+
+HttpServer serve(HttpServer::Handler handler, ServerOptions options = {}) {
+  auto server = HttpServer::listen(options, std::move(handler));
+  EXPECT_TRUE(server.ok()) << server.error().message();
+  return std::move(server).value();
+}
+
+Url url_of(const HttpServer& server, std::string target = "/", const char* scheme = "http") {
+  return {scheme, "127.0.0.1", server.port(), std::move(target)};
+}
+
+// What the handler saw, told by its answer.
+ServerAnswer echo(const ServerRequest& request) {
+  return text_answer(200, fmt::format("{} {} ?{} {} {} {}", request.method, request.path, request.query, request.peer,
+                                      request.header("x-token").value_or("-"), request.body));
+}
+
+TEST(HttpServer, GivesTheHandlerTheWholeRequest) {
+  const HttpServer server = serve(echo);
+  CurlHttp http;
+  auto get = http.send({.url = url_of(server, "/a%20b/c?x=%20&y"), .headers = {{"X-Token", "t"}}}, {});
+  ASSERT_TRUE(get.ok()) << get.error().message();
+  EXPECT_EQ(get->body, "GET /a b/c ?x=%20&y 127.0.0.1 t ");
+  EXPECT_EQ(get->header("content-type"), "text/plain; charset=utf-8");
+  auto post = http.send({.method = "POST", .url = url_of(server), .body = std::string(100'000, 'x')}, {});
+  ASSERT_TRUE(post.ok()) << post.error().message();
+  EXPECT_EQ(post->body, "POST / ? 127.0.0.1 - " + std::string(100'000, 'x'));
+}
+
+TEST(HttpServer, AnswersHeadLikeGetWithoutTheBody) {
+  const HttpServer server = serve(echo);
+  CurlHttp http;
+  auto head = http.send({.method = "HEAD", .url = url_of(server)}, {});
+  ASSERT_TRUE(head.ok()) << head.error().message();
+  EXPECT_EQ(head->status, 200);
+  EXPECT_EQ(head->body, "");
+  EXPECT_EQ(head->header("content-length"), std::to_string(std::string_view("GET / ? 127.0.0.1 - ").size()));
+}
+
+TEST(HttpServer, SendsStatusHeadersAndASharedBody) {
+  const auto body = std::make_shared<const std::string>(300'000, 'b');
+  HttpServer server = serve([&](const ServerRequest& request) {
+    if (request.path == "/empty") return ServerAnswer{.status = 204};
+    return ServerAnswer{.status = 202, .headers = {{"X-One", "1"}, {"X-Two", "2"}}, .body = body};
+  });
+  CurlHttp http;
+  for (int i = 0; i < 3; ++i) {
+    auto answer = http.send({.url = url_of(server)}, {});
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ(answer->status, 202);
+    EXPECT_EQ(answer->header("x-two"), "2");
+    EXPECT_TRUE(answer->body == *body);
+  }
+  EXPECT_EQ(http.send({.url = url_of(server, "/empty")}, {})->status, 204);
+  server = serve(echo);
+  EXPECT_EQ(body.use_count(), 1);
+}
+
+TEST(HttpServer, RefusesBodiesAboveItsLimit) {
+  std::atomic<int> calls = 0;
+  const HttpServer server = serve(
+      [&](const ServerRequest& request) {
+        ++calls;
+        return text_answer(200, std::to_string(request.body.size()));
+      },
+      {.body_limit = 1000});
+  CurlHttp http;
+  EXPECT_EQ(http.send({.method = "POST", .url = url_of(server), .body = std::string(1000, 'x')}, {})->body, "1000");
+  for (std::size_t size : {1001u, 5'000'000u}) {
+    auto answer = http.send({.method = "POST", .url = url_of(server), .body = std::string(size, 'x')}, {});
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ(answer->status, 413);
+    EXPECT_EQ(answer->body, "a request has at most 1.0 kB\n");
+  }
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(HttpServer, AHandlerThatThrowsHarmsItsOwnRequestOnly) {
+  const HttpServer server = serve([](const ServerRequest& request) -> ServerAnswer {
+    if (request.path == "/bad") throw std::runtime_error("secret detail");
+    return text_answer(200, "fine");
+  });
+  CurlHttp http;
+  auto bad = http.send({.url = url_of(server, "/bad")}, {});
+  ASSERT_TRUE(bad.ok()) << bad.error().message();
+  EXPECT_EQ(bad->status, 500);
+  EXPECT_EQ(bad->body, "the server failed to make an answer\n");
+  EXPECT_EQ(http.send({.url = url_of(server)}, {})->body, "fine");
+}
+
+TEST(HttpServer, AHandlerThatIsSlowDelaysItsOwnRequestOnly) {
+  std::latch reached(4), go(1);
+  HttpServer server = serve([&](const ServerRequest& request) {
+    if (request.path == "/slow") {
+      reached.count_down();
+      go.wait();
+    }
+    return text_answer(200, "done");
+  });
+  CurlHttp http;
+  std::vector<std::jthread> slow;
+  for (int i = 0; i < 4; ++i) {
+    slow.emplace_back([&] { EXPECT_EQ(http.send({.url = url_of(server, "/slow")}, {})->body, "done"); });
+  }
+  reached.wait();
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(http.send({.url = url_of(server)}, {})->body, "done");
+  go.count_down();
+}
+
+TEST(HttpServer, ServesManyAtOnce) {
+  const Certificate ca = make("ca", nullptr), identity = make("server", &ca);
+  const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}, .connections = 64});
+  CurlHttp http;
+  std::vector<std::jthread> clients;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 200; ++i) {
+    clients.emplace_back([&, i] {
+      const std::string path = fmt::format("/{}", i);
+      auto answer = http.send({.url = url_of(server, path, "https"), .trust = {.ca_pem = ca.pem}}, {});
+      EXPECT_TRUE(answer.ok()) << answer.error().message();
+      if (answer.ok() && answer->body == fmt::format("GET {} ? 127.0.0.1 - ", path)) ++right;
+    });
+  }
+  clients.clear();
+  EXPECT_EQ(right, 200);
+}
+
+TEST(HttpServer, ProvesItselfWithItsCertificate) {
+  const Certificate ca = make("ca", nullptr), other = make("ca", nullptr), identity = make("server", &ca);
+  const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}});
+  CurlHttp http;
+  EXPECT_TRUE(http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = ca.pem}}, {}).ok());
+  auto refused = http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = other.pem}}, {});
+  EXPECT_EQ(refused.error().code(), Code::denied) << refused.error().message();
+}
+
+TEST(HttpServer, SpeaksTls12And13AndHttp11Only) {
+  const Certificate identity = make("server", nullptr);
+  const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}});
+  testing_support::RealTimeContext context;
+  sys::RealRunner runner;
+  auto ask = [&](std::vector<std::string> how) {
+    std::vector<std::string> argv = {"openssl", "s_client",   "-connect", fmt::format("127.0.0.1:{}", server.port()),
+                                     "-alpn",   "h2,http/1.1"};
+    argv.insert(argv.end(), how.begin(), how.end());
+    return runner.run(context.context(), {.argv = argv, .limit = Seconds(20)}).value();
+  };
+  for (const char* version : {"TLSv1.2", "TLSv1.3"}) {
+    const sys::Output output = ask({version == std::string("TLSv1.2") ? "-tls1_2" : "-tls1_3"});
+    EXPECT_EQ(output.status, 0) << output.err;
+    EXPECT_NE(output.out.find(fmt::format("New, {}, Cipher is", version)), std::string::npos) << output.out;
+    EXPECT_NE(output.out.find("ALPN protocol: http/1.1"), std::string::npos) << output.out;
+  }
+  EXPECT_NE(ask({"-tls1_1", "-cipher", "ALL:@SECLEVEL=0"}).status, 0);
+}
+
+TEST(HttpServer, SaysWhyItCannotListen) {
+  const Certificate a = make("a", nullptr), b = make("b", nullptr);
+  const HttpServer first = serve(echo);
+  struct Case {
+    ServerOptions options;
+    Code code;
+    std::string message;
+  };
+  const Case cases[] = {
+      {{.port = first.port()}, Code::conflict, fmt::format("listening on 127.0.0.1:{}: the address is taken", first.port())},
+      {{.address = "192.0.2.1"}, Code::unavailable, "listening on 192.0.2.1:0: this machine has no such address"},
+      {{.address = "api.example"}, Code::invalid, "listening on api.example:0: 'api.example' is no IP address"},
+      {{.tls = ServerTls{a.pem, b.key}}, Code::invalid, "the server's key does not belong to its certificate"},
+      {{.tls = ServerTls{"x", b.key}}, Code::invalid, "the server's certificate: there is no certificate in the text"},
+  };
+  for (const Case& c : cases) {
+    auto server = HttpServer::listen(c.options, echo);
+    ASSERT_FALSE(server.ok()) << c.message;
+    EXPECT_EQ(server.error().message(), c.message);
+    EXPECT_EQ(server.error().code(), c.code);
+  }
+}
+
+TEST(HttpServer, ServesBothFamiliesOnOneSocket) {
+  auto server = HttpServer::listen({.address = "::"}, echo);
+  if (!server.ok()) GTEST_SKIP() << "no IPv6 here: " << server.error().message();
+  CurlHttp http;
+  EXPECT_EQ(http.send({.url = url_of(server.value())}, {})->body, "GET / ? 127.0.0.1 - ");
+  EXPECT_EQ(http.send({.url = {"http", "::1", server->port()}}, {})->body, "GET / ? ::1 - ");
+}
+
+TEST(HttpServer, EndsIdleConnections) {
+  const HttpServer server = serve(echo, {.idle_limit = Seconds(1)});
+  testing_support::RealTimeContext context;
+  sys::RealRunner runner;
+  // Says half a request and waits until the server has had enough.
+  const std::string script = fmt::format(
+      "exec 3<>/dev/tcp/127.0.0.1/{}; printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n' >&3; cat <&3 >/dev/null", server.port());
+  EXPECT_TRUE(runner.run(context.context(), {.argv = {"bash", "-c", script}, .limit = Seconds(20)}).ok());
+}
+
+// Handlers that run are waited for, requests that wait are let go, and nobody hangs.
+TEST(HttpServer, EndsWhileRequestsRun) {
+  const Certificate ca = make("ca", nullptr), identity = make("server", &ca);
+  for (bool tls : {false, true}) {
+    std::counting_semaphore<> reached(0);
+    std::atomic<int> running = 0;
+    ServerOptions options;
+    if (tls) options.tls = ServerTls{identity.pem, identity.key};
+    auto server = std::make_unique<HttpServer>(serve(
+        [&](const ServerRequest&) {
+          ++running;
+          reached.release();
+          std::this_thread::sleep_for(Milliseconds(50));
+          --running;
+          return text_answer(200, std::string(1'000'000, 'x'));
+        },
+        options));
+    CurlHttp http;
+    std::vector<std::jthread> clients;
+    const Url url = url_of(*server, "/", tls ? "https" : "http");
+    for (int i = 0; i < 40; ++i) {
+      clients.emplace_back([&] { (void)http.send({.url = url, .trust = {.ca_pem = ca.pem}}, {}).ok(); });
+    }
+    for (int i = 0; i < 16; ++i) reached.acquire();
+    server.reset();
+    EXPECT_EQ(running, 0);
+  }
+}
+
+}  // namespace
+}  // namespace slipway::net

@@ -1,0 +1,103 @@
+#include "node/first_boot.h"
+
+#include "base/flags.h"
+#include "base/text.h"
+#include "machineconfig/types.h"
+
+#include <algorithm>
+
+namespace slipway::node {
+
+namespace {
+
+constexpr const char* repository = "--repo=/ostree/repo";
+
+Result<std::string> booted_image(const Environment& environment) {
+  const std::string status =
+      TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"ostree", "admin", "status"}}));
+  const auto commit = booted_commit(status);
+  if (!commit) return error(Code::not_found, "ostree admin status marks no deployment as booted: this machine runs none");
+  const std::string digest =
+      TRY(sys::run_checked(environment.runner, environment.context,
+                           {.argv = {"ostree", repository, "show", "--print-metadata-key=slipway.image", *commit}}));
+  // Printed as a GVariant: 'sha256:...'
+  std::string_view text = trim(digest);
+  if (text.starts_with('\'')) text.remove_prefix(1);
+  if (text.ends_with('\'')) text.remove_suffix(1);
+  return std::string(text);
+}
+
+// What a running kernel cannot take, and a container's firmware not at all.
+void report_kernel(const Environment& environment, const machineconfig::MachineConfig& config) {
+  const auto command_line = environment.files.read_if_exists("/proc/cmdline");
+  const std::string words = command_line.ok() ? command_line->value_or("") : "";
+  const std::vector<std::string_view> present = split(trim(words), ' ');
+  std::vector<std::string> missing;
+  for (const std::string& argument : config.kernel_arguments) {
+    if (std::ranges::find(present, argument) == present.end()) missing.push_back(argument);
+  }
+  if (!missing.empty()) {
+    environment.context.log.warn("kernel arguments of the configuration are not set here: {}; continuing without",
+                                 join(missing, " "));
+  }
+  const auto fips = environment.files.read_if_exists("/proc/sys/crypto/fips_enabled");
+  const bool has_fips = fips.ok() && fips.value() && trim(*fips.value()) == "1";
+  if (config.fips != has_fips) {
+    environment.context.log.warn("the configuration wants FIPS mode {}, the kernel has it {}; continuing so",
+                                 config.fips ? "on" : "off", has_fips ? "on" : "off");
+  }
+}
+
+Result<> complete(const Environment& environment, const std::string& file) {
+  const std::string text = TRY(environment.files.read(file));
+  const Json object = TRY(parse_json(text, file));
+  const machineconfig::MachineConfig config = TRY(machineconfig::parse_machine_config(object, file));
+  report_kernel(environment, config);
+  if (!config.os_image_url.empty()) {
+    const auto wanted = digest_of(config.os_image_url);
+    if (!wanted) return error(Code::invalid, "{}: osImageURL {} has no digest", file, config.os_image_url);
+    const std::string booted = TRY(booted_image(environment).context("finding out which operating system is booted"));
+    if (booted != *wanted) {
+      return error(
+          Code::conflict,
+          "the operating system of image {} is booted, {} wants {}; this version cannot change it: make the machine from "
+          "the image of its release",
+          booted, file, *wanted);
+    }
+  }
+  return environment.files.remove(file);
+}
+
+}  // namespace
+
+std::optional<std::string> booted_commit(std::string_view status) {
+  for (const std::string_view line : split(status, '\n')) {
+    if (!line.starts_with("* ")) continue;
+    // "* OS COMMIT.SERIAL", and a word in brackets behind it for some states.
+    const std::vector<std::string_view> words = split(trim(line), ' ');
+    if (words.size() < 3) continue;
+    const std::size_t dot = words[2].rfind('.');
+    if (dot == 64) return std::string(words[2].substr(0, dot));
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> digest_of(std::string_view image) {
+  const std::size_t at = image.rfind('@');
+  if (at == std::string_view::npos || !image.substr(at + 1).starts_with("sha256:")) return std::nullopt;
+  return std::string(image.substr(at + 1));
+}
+
+Result<> run_first_boot(const Environment& environment, const Arguments& arguments) {
+  const Flags flags = TRY(
+      parse_flags("firstboot-complete-machineconfig",
+                  {{.name = "machineconfig-file", .required = true, .fallback = "/etc/ignition-machine-config-encapsulated.json"},
+                   {.name = "persist-nics", .is_switch = true}},
+                  arguments));
+  const std::string& file = flags.text("machineconfig-file");
+  if (!TRY(environment.files.info(file))) return Ok{};  // an earlier run removed it
+  sys::Span span(environment.context.events, environment.context.clock, "first-boot", file);
+  return span.end(complete(environment, file));
+}
+
+}  // namespace slipway::node

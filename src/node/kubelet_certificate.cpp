@@ -1,0 +1,229 @@
+#include "node/kubelet_certificate.h"
+
+#include "base/digest.h"
+#include "base/flags.h"
+#include "base/yaml.h"
+#include "net/x509.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+
+namespace slipway::node {
+
+namespace {
+
+constexpr std::string_view user_prefix = "system:node:";
+constexpr std::string_view group = "system:nodes";
+constexpr sys::Pace fast{Milliseconds(100), Milliseconds(200)};
+constexpr Milliseconds answer_limit{5'000};  // a server that is just starting is better asked again
+
+struct Paths {
+  explicit Paths(const std::string& folder)
+      : key(folder + "/kubelet-client.key.tmp"),
+        current(folder + "/kubelet-client-current.pem"),
+        updated(folder + "/kubelet-client-updated.pem") {}
+
+  std::string key;
+  std::string current;  // a link to the newest certificate
+  std::string updated;  // what becomes it
+};
+
+// The name by which the kubelet's certificate manager stores what it gets.
+std::string dated_file(const std::string& folder, WallTime now) {
+  std::string date = to_rfc3339(std::chrono::floor<Seconds>(now));
+  date.pop_back();  // Z
+  std::ranges::replace(date, 'T', '-');
+  std::ranges::replace(date, ':', '-');
+  return fmt::format("{}/kubelet-client-{}.pem", folder, date);
+}
+
+class Errand {
+ public:
+  Errand(const Environment& environment, kube::Api& api, const kube::Access& bootstrap, const KubeletIdentity& identity)
+      : environment_(environment), api_(api), bootstrap_(bootstrap), identity_(identity), paths_(identity.cert_dir) {}
+
+  Result<> run() {
+    const bool is_started = TRY(environment_.files.info(paths_.key)).has_value();
+    const bool has_certificate = TRY(find_certificate());
+    if (has_certificate && !is_started && TRY(environment_.files.info(identity_.kubeconfig))) return Ok{};
+    sys::Span span(environment_.context.events, environment_.context.clock, "kubelet-certificate", identity_.node_name);
+    return span.end(has_certificate ? put_in_use() : get());
+  }
+
+ private:
+  const sys::Context& context() const { return environment_.context; }
+
+  Result<bool> find_certificate() {
+    const auto pem = TRY(environment_.files.read_if_exists(paths_.current));
+    return pem && is_valid_certificate(*pem, identity_.node_name, context().clock.now());
+  }
+
+  Result<> get() {
+    const Secret key = TRY(own_key());
+    const std::string public_key = TRY(net::public_key(key));
+    const std::string name = "node-csr-" + sha256_hex(public_key).substr(0, 40);
+    TRY(ask(name, key));
+    const std::string certificate = TRY(wait_for_certificate(name));
+    if (!TRY(net::key_fits(certificate, key))) {
+      return error(Code::conflict, "certificate request {} was signed for another key", name);
+    }
+    TRY(store(certificate, key));
+    return put_in_use();
+  }
+
+  Result<Secret> own_key() {
+    const auto before = TRY(environment_.files.read_if_exists(paths_.key));
+    if (before && net::public_key(Secret(*before)).ok()) return Secret(*before);
+    const Secret key = TRY(net::make_key());
+    TRY(environment_.files.write(paths_.key, key.reveal(), 0600));
+    return key;
+  }
+
+  void tell(std::string_view state) {
+    context().events.emit({.kind = "kubelet-certificate",
+                           .name = identity_.node_name,
+                           .phase = sys::Phase::progress,
+                           .fields = {{"state", state}}});
+  }
+
+  // The role bindings of these credentials come some time after the API itself: asking too early costs nothing but the answer.
+  Result<sys::Look> may_ask() {
+    static const Json question = {
+        {"apiVersion", "authorization.k8s.io/v1"},
+        {"kind", "SelfSubjectAccessReview"},
+        {"spec",
+         {{"resourceAttributes",
+           {{"group", "certificates.k8s.io"}, {"resource", "certificatesigningrequests"}, {"verb", "create"}}}}}};
+    const Result<Json> answer = api_.send(context(), {.method = "POST",
+                                                      .path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
+                                                      .body = question,
+                                                      .limit = answer_limit});
+    if (!answer.ok()) {
+      if (answer.error().code() == Code::cancelled) return answer.error();
+      return not_yet(answer.error().message());
+    }
+    const Json* allowed = find(answer.value(), {"status", "allowed"});
+    if (allowed && *allowed == Json(true)) return sys::Look::done();
+    return not_yet("these credentials may not make certificate requests yet");
+  }
+
+  // Told once for each reason: the wait may be long, and nobody else says what for.
+  sys::Look not_yet(const std::string& reason) {
+    if (reason != last_reason_) context().log.info("waiting for the cluster to let this machine in: {}", reason);
+    last_reason_ = reason;
+    return sys::Look::not_yet("{}", reason);
+  }
+
+  Result<> ask(const std::string& name, const Secret& key) {
+    TRY(sys::wait_for(
+        context(), "the cluster to let this machine in", no_limit, [&] { return may_ask(); }, nullptr, fast));
+    tell("allowed");
+    const net::SubjectName subject = {.common_name = fmt::format("{}{}", user_prefix, identity_.node_name),
+                                      .organizations = {std::string(group)}};
+    const std::string request = TRY(net::make_request(key, subject, {}, {}));
+    const Json object = {{"apiVersion", "certificates.k8s.io/v1"},
+                         {"kind", "CertificateSigningRequest"},
+                         {"metadata", {{"name", name}}},
+                         {"spec",
+                          {{"request", base64_encode(request)},
+                           {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
+                           {"usages", {"digital signature", "client auth"}}}}};
+    const auto look = [&]() -> Result<sys::Look> {
+      const Result<Json> created = kube::create(context(), api_, kube::types::certificate_requests, object);
+      // It exists: this program asked before it was killed.
+      if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
+      return created.error();
+    };
+    TRY(sys::wait_for(context(), fmt::format("certificate request {} to be taken", name), Seconds(60), look, nullptr, fast));
+    tell("requested");
+    return Ok{};
+  }
+
+  Result<std::string> wait_for_certificate(const std::string& name) {
+    std::string pem;
+    const auto missing = [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
+      if (found.empty()) return error(Code::not_found, "certificate request {} was removed", name);
+      for (const Json& condition : find_array(found[0], {"status", "conditions"})) {
+        const std::string_view type = find_string(condition, {"type"}).value_or("");
+        if (type != "Denied" && type != "Failed") continue;
+        return error(Code::denied, "certificate request {}: {}: {}: {}", name, type,
+                     find_string(condition, {"reason"}).value_or(""), find_string(condition, {"message"}).value_or(""));
+      }
+      const std::string_view certificate = find_string(found[0], {"status", "certificate"}).value_or("");
+      if (certificate.empty()) {
+        const bool is_approved = kube::condition_status(found[0], "Approved") == "True";
+        return std::optional<std::string>(is_approved ? "approved, not signed yet" : "not approved yet");
+      }
+      pem = TRY(base64_decode(certificate).context(name));
+      return std::optional<std::string>();
+    };
+    TRY(kube::wait_until(context(), api_, fmt::format("certificate request {}", name), no_limit,
+                         kube::types::certificate_requests, "", {.fields = "metadata.name=" + name}, missing));
+    tell("signed");
+    return pem;
+  }
+
+  Result<> store(const std::string& certificate, const Secret& key) {
+    const std::string file = dated_file(identity_.cert_dir, context().clock.now());
+    TRY(environment_.files.write(file, certificate + key.reveal(), 0600));
+    TRY(sys::run_checked(environment_.runner, context(), {.argv = {"ln", "-sfn", file, paths_.updated}}));
+    return environment_.files.rename(paths_.updated, paths_.current);
+  }
+
+  Result<> put_in_use() {
+    TRY(environment_.files.write(identity_.kubeconfig, emit_yaml(kubelet_kubeconfig(bootstrap_, paths_.current)), 0600));
+    TRY(sys::run_checked(environment_.runner, context(), {.argv = {"systemctl", "--no-block", "restart", "kubelet.service"}}));
+    return environment_.files.remove(paths_.key);
+  }
+
+  const Environment& environment_;
+  kube::Api& api_;
+  const kube::Access& bootstrap_;
+  const KubeletIdentity& identity_;
+  Paths paths_;
+  std::string last_reason_;
+};
+
+}  // namespace
+
+Json kubelet_kubeconfig(const kube::Access& bootstrap, const std::string& certificate_file) {
+  JsonObject cluster = {{"certificate-authority-data", base64_encode(bootstrap.ca)}, {"server", bootstrap.server}};
+  if (!bootstrap.tls_server_name.empty()) cluster["tls-server-name"] = bootstrap.tls_server_name;
+  const Json user = {{"client-certificate", certificate_file}, {"client-key", certificate_file}};
+  return {{"apiVersion", "v1"},
+          {"kind", "Config"},
+          {"clusters", JsonArray{JsonObject{{"name", "default-cluster"}, {"cluster", cluster}}}},
+          {"users", JsonArray{JsonObject{{"name", "default-auth"}, {"user", user}}}},
+          {"contexts", JsonArray{JsonObject{{"name", "default-context"},
+                                            {"context", JsonObject{{"cluster", "default-cluster"}, {"user", "default-auth"}}}}}},
+          {"current-context", "default-context"}};
+}
+
+bool is_valid_certificate(const std::string& pem, const std::string& node_name, WallTime now) {
+  const auto info = net::parse_certificate(pem);
+  if (!info.ok() || info->subject.common_name != fmt::format("{}{}", user_prefix, node_name)) return false;
+  if (now < info->not_before || now >= info->not_after) return false;
+  const auto fits = net::key_fits(pem, Secret(pem));
+  return fits.ok() && fits.value();
+}
+
+Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,
+                                 const KubeletIdentity& identity) {
+  return Errand(environment, api, bootstrap, identity).run();
+}
+
+Result<> run_kubelet_certificate(const Environment& environment, const Arguments& arguments) {
+  const Flags flags = TRY(parse_flags("kubelet-certificate",
+                                      {{.name = "bootstrap-kubeconfig", .required = true},
+                                       {.name = "kubeconfig", .required = true},
+                                       {.name = "cert-dir", .required = true},
+                                       {.name = "node-name", .required = true}},
+                                      arguments));
+  const KubeletIdentity identity = {
+      .node_name = flags.text("node-name"), .kubeconfig = flags.text("kubeconfig"), .cert_dir = flags.text("cert-dir")};
+  const kube::Access bootstrap = TRY(read_kubeconfig(environment, flags.text("bootstrap-kubeconfig")));
+  kube::Client api(environment.http, bootstrap);
+  return get_kubelet_certificate(environment, api, bootstrap, identity);
+}
+
+}  // namespace slipway::node

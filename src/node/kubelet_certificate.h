@@ -1,0 +1,40 @@
+// slipway-node kubelet-certificate: gets the kubelet's first client certificate as soon as the cluster gives it, so that the
+// kubelet is started once, with everything in place: one that is refused first waits for seconds (local-machines 5.4).
+#pragma once
+
+#include "kube/client.h"
+#include "node/program.h"
+
+#include <string>
+
+namespace slipway::node {
+
+struct KubeletIdentity {
+  std::string node_name;
+  std::string kubeconfig;  // to be written
+  std::string cert_dir;    // where the kubelet's own certificate manager goes on with what is here
+};
+
+// kubelet-certificate --bootstrap-kubeconfig=FILE --kubeconfig=FILE --cert-dir=FOLDER --node-name=NAME
+//
+// Does nothing when the certificate is there, valid and in use. Else: waits until the cluster lets this machine ask, asks, waits
+// for the approval, writes certificate and kubeconfig, restarts the kubelet. kubelet-client.key.tmp is there from the first of
+// these steps to the last, so that the same command after a kill asks with the same key, finds its own request, and misses no
+// step.
+//
+//   errors  invalid: arguments, the kubeconfig; denied: the request was denied; not_found: it was removed; conflict: it is
+//           somebody else's
+//   time    until the certificate is there; without an end while the cluster cannot be reached
+Result<> run_kubelet_certificate(const Environment& environment, const Arguments& arguments);
+
+// The same with an API of the caller's; `bootstrap` says what the kubeconfig is to say of the server.
+Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,
+                                 const KubeletIdentity& identity);
+
+// The kubeconfig of a kubelet: the server of `bootstrap`, the certificate in a file that is replaced at each renewal.
+Json kubelet_kubeconfig(const kube::Access& bootstrap, const std::string& certificate_file);
+
+// Whether a text with certificate and key is this node's and valid now.
+bool is_valid_certificate(const std::string& pem, const std::string& node_name, WallTime now);
+
+}  // namespace slipway::node

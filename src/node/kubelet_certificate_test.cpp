@@ -1,0 +1,186 @@
+#include "node/kubelet_certificate.h"
+
+#include "base/digest.h"
+#include "base/yaml.h"
+#include "net/x509.h"
+#include "support/fake_kube.h"
+#include "support/node_world.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::node {
+namespace {
+
+using testing_support::FakeKube;
+using testing_support::RealTimeNodeWorld;
+
+constexpr const char* restart = "systemctl --no-block restart kubelet.service";
+const std::string pki = "/var/lib/kubelet/pki";
+const std::string current = pki + "/kubelet-client-current.pem";
+const std::string key_file = pki + "/kubelet-client.key.tmp";
+const KubeletIdentity identity = {.node_name = "master-0", .kubeconfig = "/var/lib/kubelet/kubeconfig", .cert_dir = pki};
+const kube::Access bootstrap = {.server = "https://api-int.demo.example.com:6443", .ca = "CA"};
+
+// The API as the bootstrap credentials see it: FakeKube, and who may ask.
+class Door final : public kube::Api {
+ public:
+  Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
+    if (!request.path.ends_with("/selfsubjectaccessreviews")) return kube.send(context, request);
+    ++asked;
+    if (refuses && asked == 1) return error(Code::unavailable, "no connection");
+    if (refuses && asked == 2) return error(Code::denied, "not yet known");
+    return Json{{"status", {{"allowed", !refuses || asked > 3}}}};
+  }
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(kube::WatchEvent)>& on_event) override {
+    return kube.stream(context, path, on_event);
+  }
+
+  FakeKube kube;
+  int asked = 0;
+  bool refuses = false;  // the first three times, each in another way
+};
+
+class KubeletCertificate : public testing::Test {
+ protected:
+  KubeletCertificate() {
+    ca = net::make_certificate(
+             {.subject = {.common_name = "signer"}, .is_ca = true, .valid_from = now(), .valid_for = Seconds(3600)}, nullptr)
+             .value();
+    door.kube.after_write = [this](const Json& written) {
+      if (find_string(written, {"kind"}) == "CertificateSigningRequest") decide(written);
+    };
+    world.runner.answer({"systemctl", "--no-block", "restart", "kubelet.service"}, "");
+  }
+
+  WallTime now() { return std::chrono::floor<Seconds>(world.test.clock.now()); }
+
+  std::string sign(const Json& request) {
+    const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
+    return net::sign_request(pem, {.subject = {}, .client_auth = true, .valid_from = now(), .valid_for = Seconds(600)}, ca)
+        .value();
+  }
+
+  // Plays approver and signer.
+  void decide(Json request) {
+    if (denies) {
+      request.as_object()["status"] = {
+          {"conditions",
+           JsonArray{JsonObject{{"type", "Denied"}, {"status", "True"}, {"reason", "No"}, {"message", "stranger"}}}}};
+    } else {
+      request.as_object()["status"] = {{"certificate", base64_encode(sign(request))}};
+    }
+    door.kube.put(std::move(request));
+  }
+
+  Result<> run() { return get_kubelet_certificate(world.environment(), door, bootstrap, identity); }
+
+  std::vector<std::string> restarts() {
+    std::vector<std::string> lines;
+    for (const std::string& line : world.runner.journal()) {
+      if (line.starts_with("systemctl")) lines.push_back(line);
+    }
+    return lines;
+  }
+
+  RealTimeNodeWorld world;
+  Door door;
+  net::Certificate ca;
+  bool denies = false;
+};
+
+TEST_F(KubeletCertificate, IsAskedForWhenItMayBeAndPutInUse) {
+  door.refuses = true;
+  const Result<> done = run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(door.asked, 4);
+  EXPECT_TRUE(is_valid_certificate(world.text(current), "master-0", now()));
+  EXPECT_EQ(world.files.info(current).value()->mode, 0600u);
+  EXPECT_FALSE(world.has(key_file));
+  EXPECT_EQ(restarts(), std::vector<std::string>{restart});
+  EXPECT_EQ(world.text(identity.kubeconfig), R"(apiVersion: v1
+kind: Config
+clusters:
+- name: default-cluster
+  cluster:
+    certificate-authority-data: Q0E=
+    server: https://api-int.demo.example.com:6443
+users:
+- name: default-auth
+  user:
+    client-certificate: /var/lib/kubelet/pki/kubelet-client-current.pem
+    client-key: /var/lib/kubelet/pki/kubelet-client-current.pem
+contexts:
+- name: default-context
+  context:
+    cluster: default-cluster
+    user: default-auth
+current-context: default-context
+)");
+  const std::vector<Json> requests = door.kube.look_all(kube::types::certificate_requests);
+  ASSERT_EQ(requests.size(), 1u);
+  const auto content = net::parse_request(base64_decode(*find_string(requests[0], {"spec", "request"})).value());
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(content->subject, (net::SubjectName{.common_name = "system:node:master-0", .organizations = {"system:nodes"}}));
+  EXPECT_EQ(world.test.told(),
+            (std::vector<std::string>{"kubelet-certificate master-0 started", "kubelet-certificate master-0 progress",
+                                      "kubelet-certificate master-0 progress", "kubelet-certificate master-0 progress",
+                                      "kubelet-certificate master-0 finished"}));
+  const std::string log = join(world.test.logged(), "\n");
+  EXPECT_EQ(log.find("PRIVATE"), std::string::npos);
+}
+
+TEST_F(KubeletCertificate, OneThatIsThereIsLeftAlone) {
+  ASSERT_TRUE(run().ok());
+  const int asked = door.asked;
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(door.asked, asked);
+  EXPECT_EQ(restarts().size(), 1u);
+}
+
+TEST_F(KubeletCertificate, AfterAKillItsOwnRequestIsFound) {
+  const Secret key = net::make_key().value();
+  world.put(key_file, key.reveal());
+  // The request was made before, with another signature over the same key.
+  denies = true;
+  EXPECT_EQ(run().error().code(), Code::denied);
+  Json request = door.kube.look_all(kube::types::certificate_requests).at(0);
+  denies = false;
+  decide(request);
+  const Result<> done = run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), 1u);
+  EXPECT_TRUE(net::key_fits(world.text(current), key).value());
+}
+
+TEST_F(KubeletCertificate, AfterAKillBeforeTheRestartTheKubeletIsRestarted) {
+  ASSERT_TRUE(run().ok());
+  world.put(key_file, net::make_key().value().reveal());
+  (void)world.files.remove(identity.kubeconfig);
+  ASSERT_TRUE(run().ok());
+  EXPECT_TRUE(world.has(identity.kubeconfig));
+  EXPECT_FALSE(world.has(key_file));
+  EXPECT_EQ(restarts().size(), 2u);
+  EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), 1u);
+}
+
+TEST_F(KubeletCertificate, ADenialIsSaid) {
+  denies = true;
+  const Result<> done = run();
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::denied);
+  EXPECT_NE(done.error().message().find("Denied: No: stranger"), std::string::npos) << done.error().message();
+  EXPECT_TRUE(restarts().empty());
+}
+
+TEST_F(KubeletCertificate, ForAnotherNameOrTimeIsNotValid) {
+  ASSERT_TRUE(run().ok());
+  const std::string pem = world.text(current);
+  EXPECT_FALSE(is_valid_certificate(pem, "master-1", now()));
+  EXPECT_FALSE(is_valid_certificate(pem, "master-0", now() + std::chrono::hours(1)));
+  EXPECT_FALSE(is_valid_certificate(pem.substr(0, pem.find("-----BEGIN EC")), "master-0", now()));
+  EXPECT_FALSE(is_valid_certificate("", "master-0", now()));
+}
+
+}  // namespace
+}  // namespace slipway::node

@@ -1,0 +1,73 @@
+#include "node/report_progress.h"
+
+#include "sys/wait_for.h"
+
+namespace slipway::node {
+
+namespace {
+
+constexpr const char* done_file = "/opt/openshift/.bootkube.done";
+constexpr std::size_t enough_servers = 2;
+constexpr sys::Pace file_pace{Milliseconds(100), Milliseconds(500)};
+
+Result<std::string> topology(const sys::Context& context, kube::Api& api) {
+  std::string found;
+  const auto look = [&]() -> Result<sys::Look> {
+    const auto infrastructure = TRY(kube::find(context, api, kube::types::infrastructures, "", "cluster"));
+    found = infrastructure ? find_string(*infrastructure, {"status", "controlPlaneTopology"}).value_or("") : "";
+    return found.empty() ? sys::Look::not_yet("Infrastructure cluster does not say it") : sys::Look::done();
+  };
+  TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look));
+  return found;
+}
+
+Result<> wait_for_servers(const sys::Context& context, kube::Api& api) {
+  const auto missing = [](const kube::Objects& found) -> Result<std::optional<std::string>> {
+    std::size_t addresses = 0;
+    for (const Json& endpoints : found) {
+      for (const Json& subset : find_array(endpoints, {"subsets"})) addresses += find_array(subset, {"addresses"}).size();
+    }
+    if (addresses >= enough_servers) return std::optional<std::string>();
+    return std::optional(fmt::format("{} of {} API servers serve", addresses, enough_servers));
+  };
+  return kube::wait_until(context, api, "a second API server", no_limit, kube::types::endpoints, "default",
+                          {.fields = "metadata.name=kubernetes"}, missing);
+}
+
+Result<> report(const sys::Context& context, kube::Api& api) {
+  const Json status = {{"apiVersion", "v1"},
+                       {"kind", "ConfigMap"},
+                       {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
+                       {"data", {{"status", "complete"}}}};
+  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be taken", no_limit, [&]() -> Result<sys::Look> {
+    const Result<Json> created = kube::create(context, api, kube::types::config_maps, status);
+    // An earlier run made it; nobody else does.
+    if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
+    return created.error();
+  });
+}
+
+}  // namespace
+
+Result<> report_bootstrap_complete(const Environment& environment, kube::Api& api) {
+  const sys::Context& context = environment.context;
+  sys::Span span(context.events, context.clock, "report-progress", "bootstrap");
+  return span.end([&]() -> Result<> {
+    if (TRY(topology(context, api)) == "HighlyAvailable") TRY(wait_for_servers(context, api));
+    return report(context, api);
+  }());
+}
+
+Result<> run_report_progress(const Environment& environment, const Arguments& arguments) {
+  if (arguments.size() != 1) return error(Code::invalid, "usage: report-progress KUBECONFIG");
+  const auto look = [&]() -> Result<sys::Look> {
+    if (TRY(environment.files.info(done_file))) return sys::Look::done();
+    return sys::Look::not_yet("{} is not there", done_file);
+  };
+  TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, look, nullptr, file_pace));
+  const kube::Access access = TRY(read_kubeconfig(environment, arguments[0]));
+  kube::Client api(environment.http, access);
+  return report_bootstrap_complete(environment, api);
+}
+
+}  // namespace slipway::node

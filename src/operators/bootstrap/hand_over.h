@@ -1,0 +1,32 @@
+// What happens between the first answer of the temporary API server and its end: manifests are created, the control plane of the
+// masters is waited for, and everybody is told (operators 5.2).
+#pragma once
+
+#include "base/json.h"
+#include "kube/client.h"
+#include "kube/ensure.h"
+#include "operators/bootstrap/options.h"
+#include "sys/context.h"
+
+#include <functional>
+#include <vector>
+
+namespace slipway::operators {
+
+struct HandOver {
+  kube::Api& api;             // the temporary API server
+  kube::Api& api_afterwards;  // where the API is once that is gone
+  const BootstrapOptions& options;
+  std::vector<kube::Manifest> manifests;
+  bool is_highly_available = false;
+  std::function<Result<>()> tear_down;  // takes the temporary control plane away; called once at most, also early
+};
+
+// Creates the manifests and waits, at the same time, for the required pods and for two masters that run each operator's first
+// revision; then the event bootstrap-success, the rest of the manifests, bootstrap-finished, and the tear-down.
+//
+//   errors  timeout: what was missing; invalid, denied: manifests that the server refuses; cancelled; those of tear_down
+//   time    20 minutes for the pods, 30 for the revisions, options.create_limit for what is not created then
+Result<> hand_over(const sys::Context& context, const HandOver& work);
+
+}  // namespace slipway::operators

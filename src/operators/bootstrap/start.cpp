@@ -1,0 +1,121 @@
+#include "operators/bootstrap/start.h"
+
+#include "kube/kubeconfig.h"
+#include "net/url.h"
+#include "operators/bootstrap/hand_over.h"
+#include "operators/bootstrap/manifests.h"
+#include "operators/bootstrap/options.h"
+#include "operators/bootstrap/temporary_pods.h"
+#include "operators/lib/render_inputs.h"
+#include "sys/wait_for.h"
+
+#include <chrono>
+
+namespace slipway::operators {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Milliseconds api_limit = 20min;
+// An API server that answers, but never says it is ready, may have a check that fails for another reason: manifests can be
+// created.
+constexpr Milliseconds ready_limit = 30s;
+
+Result<kube::Access> read_access(sys::Files& files, const std::string& path) {
+  const std::string text = TRY(files.read(path));
+  return kube::parse_kubeconfig(text, path, [&](const std::string& other) { return files.read(other); });
+}
+
+// A kubeconfig's API server on this machine, whatever name it is known by.
+Result<kube::Access> local_access(sys::Files& files, const std::string& path) {
+  kube::Access access = TRY(read_access(files, path));
+  const net::Url server = TRY(net::parse_url(access.server).context(path));
+  access.connect_to = fmt::format("localhost:{}", server.port);
+  return access;
+}
+
+Result<bool> is_highly_available(sys::Files& files, const std::string& path) {
+  Findings findings;
+  const Json config_map = read_document(files, path, findings);
+  const InstallConfig config = parse_install_config(config_map, path, findings);
+  TRY(findings.to_result());
+  return config.control_plane_replicas + config.arbiter_replicas >= 3;
+}
+
+Result<int> probe(const Environment& environment, const sys::Context& context, const std::string& server, std::string_view path) {
+  net::Url url = TRY(net::parse_url(server));
+  url.host = "localhost";
+  url.target = path;
+  net::Request request{.url = std::move(url), .connect_limit = 5s, .idle_limit = 15s};
+  request.trust.any_server = true;
+  return TRY(environment.http.send(request, context.stop)).status;
+}
+
+Result<> wait_for_api(const Environment& environment, const std::string& server) {
+  const sys::Context& context = environment.context;
+  std::optional<SteadyTime> first_answer;
+  const sys::Pace pace{100ms, 1s};
+  return sys::wait_for(
+      context, "the temporary API server", api_limit,
+      [&]() -> Result<sys::Look> {
+        const int status = TRY(probe(environment, context, server, "/readyz"));
+        if (!first_answer) first_answer = context.clock.steady();
+        if (status == 200 || context.clock.steady() - *first_answer > ready_limit) return sys::Look::done();
+        return sys::Look::not_yet("it answers with status {}", status);
+      },
+      nullptr, pace);
+}
+
+Result<> wait_for_end(const Environment& environment, const std::string& server, Milliseconds limit) {
+  const sys::Pace pace{100ms, 1s};
+  return sys::wait_for(
+      environment.context, "the end of the temporary API server", limit,
+      [&]() -> Result<sys::Look> {
+        const Result<int> status = probe(environment, environment.context, server, "/version");
+        if (status.ok()) return sys::Look::not_yet("it answers with status {}", status.value());
+        if (status.error().code() == Code::unavailable) return sys::Look::done();
+        return status.error();
+      },
+      nullptr, pace);
+}
+
+}  // namespace
+
+Result<> run_bootstrap_start(const Environment& environment, const Arguments& arguments) {
+  const BootstrapOptions options = TRY(parse_bootstrap_options(arguments));
+  const sys::Context& context = environment.context;
+  sys::Files& files = environment.files;
+  std::vector<kube::Manifest> manifests = TRY(read_manifests(files, context.log, options.asset_dir + "/manifests"));
+  const bool is_ha = TRY(is_highly_available(files, options.asset_dir + "/manifests/cluster-config.yaml"));
+  const kube::Access access = TRY(local_access(files, options.asset_dir + "/auth/kubeconfig-loopback"));
+  // Once the temporary API server is gone, the address that everybody uses leads to a master.
+  const kube::Access everywhere =
+      options.tear_down_early ? TRY(read_access(files, options.asset_dir + "/auth/kubeconfig")) : access;
+  kube::Client api(environment.http, access);
+  kube::Client api_afterwards(environment.http, everywhere);
+
+  TemporaryPods pods(files, context.log, options);
+  bool is_up = true;
+  const auto tear_down = [&]() -> Result<> {
+    is_up = false;
+    TRY(pods.take_away().context("taking the temporary control plane away"));
+    context.log.info("the temporary control plane is taken away");
+    if (options.termination_limit.count() == 0) return Ok{};
+    return wait_for_end(environment, access.server, options.termination_limit);
+  };
+  const auto work = [&]() -> Result<> {
+    TRY(pods.place().context("starting the temporary control plane"));
+    TRY(wait_for_api(environment, access.server));
+    context.log.info("the temporary API server answers");
+    return hand_over(context, {api, api_afterwards, options, std::move(manifests), is_ha, tear_down});
+  };
+  const Result<> done = work();
+  if (context.stop.stop_requested() || !is_up) return done;
+  // The next start begins afresh; the reason of this failure is what counts.
+  const Result<> removed = tear_down();
+  if (!removed.ok()) context.log.warn("{}", removed.error().message());
+  return done;
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,34 @@
+// cluster-kube-controller-manager-operator render: the temporary controller manager, with the cluster policy controller beside
+// it.
+#pragma once
+
+#include "base/template.h"
+#include "operators/lib/manifest.h"
+#include "operators/lib/program.h"
+#include "operators/lib/render_inputs.h"
+
+namespace slipway::operators::controllers {
+
+struct TlsInput {
+  net::Certificate kubelet_signer;
+  std::string kubelet_client_ca;
+  Secret service_account_key;
+};
+
+// The arguments that hand out the nodes' pod networks: by the controller manager when the cluster's network wants it
+// (design 12.4), not at all when the network does so itself (OVNKubernetes, OpenShiftSDN).
+//   findings  two networks of one family, which the controller manager does not take
+JsonObject network_arguments(const Network& network, const std::string& file, Findings& findings);
+
+// `gates` with what the hand-over needs: a controller manager that gives its lease back when it ends (local-machines 5.6).
+std::vector<std::string> gate_settings(const FeatureGates& gates);
+
+Result<Json> make_config(const JsonObject& network_arguments, const std::vector<std::string>& gates);
+// The pod has the config's arguments on its command line too, sorted, one a value (operators 12.6).
+Result<RenderedFile> make_pod(const TemplateValues& values, const Json& config);
+Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);
+
+// The command.
+Result<> run_render(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators::controllers

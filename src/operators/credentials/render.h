@@ -1,0 +1,25 @@
+// `cloud-credential-operator render`: the API of cloud credentials and the cluster's mode (operators 2.8, 12.7).
+//
+// The operator of this release makes no credentials: clusters here bring theirs (mode Manual) or need none. So no pod is
+// rendered.
+#pragma once
+
+#include "base/json.h"
+#include "operators/lib/program.h"
+
+namespace slipway::operators {
+
+// What follows from the install-config.
+struct CredentialsPlan {
+  bool enabled = true;  // the capability CloudCredential
+  std::string mode;     // credentialsMode as the user gave it
+
+  bool operator==(const CredentialsPlan&) const = default;
+};
+
+// errors: invalid: a mode that needs an operator which makes credentials
+Result<CredentialsPlan> plan_credentials(const Json& install_config);
+
+Result<> run_credentials_render(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators

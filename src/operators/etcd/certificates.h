@@ -1,0 +1,34 @@
+// Certificates of etcd: two authorities, clients of both, and what the first member serves with (operators 2.1, 12.4).
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "net/x509.h"
+#include "operators/lib/manifest.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::operators::etcd {
+
+struct Material {
+  std::string name;  // "etcd-peer-bootstrap": of the Secret and of the files
+  net::Certificate certificate;
+  Rotation rotation;
+};
+
+struct Certificates {
+  Material signer, metric_signer, client, metric_client, peer, serving, serving_metrics;
+
+  std::vector<const Material*> all() const;
+  std::vector<const Material*> of_node() const;  // peer, serving, serving_metrics
+};
+
+// Makes all of them anew.
+//
+//   host            name of the machine as it is, the end of its certificates' names
+//   address         its address in the cluster
+//   short_rotation  hours instead of years, for tests of rotation (gate ShortCertRotation)
+Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now, bool short_rotation);
+
+}  // namespace slipway::operators::etcd

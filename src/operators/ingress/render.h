@@ -1,0 +1,11 @@
+// `ingress-operator render`: what has to exist before the ingress operator runs (operators 2.6).
+#pragma once
+
+#include "operators/lib/program.h"
+
+namespace slipway::operators {
+
+// Writes PREFIX00-custom-resource-definition.yaml and PREFIX00-namespace.yaml, 0640 in a folder of 0750.
+Result<> run_ingress_render(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators

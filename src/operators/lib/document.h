@@ -1,0 +1,35 @@
+// Documents that render commands make: templates of data/operators filled in, merged, written as YAML.
+#pragma once
+
+#include "base/json.h"
+#include "base/template.h"
+#include "operators/lib/program.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::operators {
+
+// A template of data/operators ("etcd/pod.yaml") with its holes filled, as text. errors: invalid: a hole without a value
+Result<std::string> fill_text(std::string_view path, const TemplateValues& values);
+
+// The same as a document, for those that get more than text. errors: also invalid: no YAML after filling
+Result<Json> fill_document(std::string_view path, const TemplateValues& values);
+
+// Every template below a folder of data/operators ("etcd/manifests"), filled, each below `target` under the name it has there.
+Result<RenderedFiles> fill_folder(std::string_view folder, std::string_view target, const TemplateValues& values);
+
+// Layers of a configuration (operators 2.0): objects are merged member by member, anything else is replaced.
+Json merge_layers(Json base, const Json& over);
+
+// With the keys of all objects in order, as configs are written (operators 12.5).
+Json with_sorted_keys(const Json& value);
+
+// {"a", "b"} as a list of texts.
+Json texts(const std::vector<std::string>& values);
+
+// A text as JSON, and so as YAML on one line, in quotes: for holes that take any text.
+std::string quoted(std::string_view text);
+
+}  // namespace slipway::operators

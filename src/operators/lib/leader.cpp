@@ -1,0 +1,216 @@
+#include "operators/lib/leader.h"
+
+#include "base/guarded.h"
+#include "sys/task_group.h"
+
+namespace slipway::operators {
+
+namespace {
+
+// Kubernetes' MicroTime: six digits, always.
+std::string micro_time(WallTime time) {
+  const WallTime second = std::chrono::floor<Seconds>(time);
+  std::string text = to_rfc3339(second);
+  text.pop_back();
+  return fmt::format("{}.{:06}Z", text, (time - second).count() * 1000);
+}
+
+std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec", "holderIdentity"}).value_or(""); }
+
+int integer(const Json& lease, std::string_view key) {
+  const Json* value = find(lease, {"spec", key});
+  if (value == nullptr) return 0;
+  return value->is_int64()    ? static_cast<int>(value->get_int64())
+         : value->is_uint64() ? static_cast<int>(value->get_uint64())
+                              : 0;
+}
+
+// The Lease as a watch tells it, for the thread that decides.
+class Watched {
+ public:
+  // Runs until a stop.
+  Result<> follow(const sys::Context& context, kube::Api& api, const LeaderOptions& options) {
+    const kube::Selection selection{.fields = "metadata.name=" + options.name};
+    return kube::follow(context, api, kube::types::leases, options.space, selection,
+                        [&](const kube::Objects& objects) -> Result<> {
+                          see(objects.empty() ? std::nullopt : std::optional(objects.front()), context.clock.steady());
+                          return Ok{};
+                        });
+  }
+
+  void see(std::optional<Json> object, SteadyTime now) {
+    state_.with_lock([&](State& state) {
+      state.known = true;
+      if (!object) {
+        state.lease.reset();
+      } else if (!state.lease || state.lease->object != *object) {
+        state.lease = SeenLease{*std::move(object), now};
+      }
+    });
+    changed.notify();
+  }
+
+  // Nothing at all before the first answer of the server.
+  std::optional<std::optional<SeenLease>> lease() const {
+    return state_.with_lock([](const State& state) { return state.known ? std::optional(state.lease) : std::nullopt; });
+  }
+
+  sys::Wakeup changed;
+
+ private:
+  struct State {
+    bool known = false;
+    std::optional<SeenLease> lease;
+  };
+  Guarded<State> state_;
+};
+
+// Writes our name once. conflict: somebody was faster
+Result<Json> write_lease(const sys::Context& context, kube::Api& api, const std::optional<SeenLease>& lease,
+                         const LeaderOptions& options) {
+  const Json object = held_lease(lease, options, context.clock.now());
+  return lease ? kube::update(context, api, kube::types::leases, object)
+               : kube::create(context, api, kube::types::leases, object);
+}
+
+Result<Json> acquire(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Watched& watched) {
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = watched.changed.count();
+    const std::optional<std::optional<SeenLease>> lease = watched.lease();
+    SteadyTime until = context.clock.steady() + options.retry;
+    if (lease && decide(*lease, options, context.clock.steady()) != LeaderStep::wait) {
+      Result<Json> written = write_lease(context, api, *lease, options);
+      if (written.ok() || written.error().code() == Code::denied) return written;
+      context.log.info("the lease {}/{} was not to be had: {}; trying again", options.space, options.name,
+                       written.error().message());
+    } else if (lease && *lease) {
+      until = expiry(**lease, options);
+    }
+    context.clock.wait(until, context.stop, &watched.changed, seen);
+  }
+  return error(Code::cancelled, "stopped while waiting for the lease {}/{}", options.space, options.name);
+}
+
+// Renews until a stop. errors: unavailable: it could not for too long, or somebody else has it
+Result<> keep(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<Json>& held) {
+  SteadyTime renewed = context.clock.steady();
+  std::string reason;
+  while (true) {
+    context.clock.wait(context.clock.steady() + options.retry, context.stop, nullptr, 0);
+    if (context.stop.stop_requested()) return Ok{};
+    const Json last = held.with_lock([](const Json& lease) { return lease; });
+    Result<Json> written = write_lease(context, api, SeenLease{last, {}}, options);
+    if (!written.ok() && written.error().code() == Code::conflict) {
+      // Somebody wrote to it, an administrator perhaps; only another holder ends our time.
+      Result<Json> now = kube::get(context, api, kube::types::leases, options.space, options.name);
+      if (now.ok() && holder_of(now.value()) != options.identity) {
+        return error(Code::unavailable, "the lease {}/{} is held by {} now", options.space, options.name, holder_of(now.value()));
+      }
+      if (now.ok()) written = write_lease(context, api, SeenLease{now.value(), {}}, options);
+    }
+    if (written.ok()) {
+      renewed = context.clock.steady();
+      held.with_lock([&](Json& lease) { lease = std::move(written).value(); });
+      continue;
+    }
+    if (context.stop.stop_requested()) return Ok{};
+    if (context.clock.steady() - renewed >= options.renew_deadline) {
+      return error(Code::unavailable, "the lease {}/{} could not be renewed: {}", options.space, options.name,
+                   written.error().message());
+    }
+  }
+}
+
+// Our own stop has come, but the server still has to be told. Bounded, since nobody waits for us any more.
+void release(const sys::Context& context, kube::Api& api, const LeaderOptions& options, const Json& held) {
+  const sys::Context unstopped = context.with_stop({});
+  const Json object = released_lease(held, context.clock.now());
+  const kube::ApiRequest request{.method = "PUT",
+                                 .path = kube::path_of(kube::types::leases, options.space, options.name),
+                                 .body = object,
+                                 .limit = Seconds(3)};
+  const Result<Json> written = api.send(unstopped, request);
+  // A conflict is somebody else's lease: nothing to give back.
+  if (!written.ok() && written.error().code() != Code::conflict) {
+    context.log.warn("cannot give back the lease {}/{}: {}; the next leader waits {} for it", options.space, options.name,
+                     written.error().message(), human_duration(options.duration));
+  }
+}
+
+}  // namespace
+
+SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options) {
+  const int said = integer(lease.object, "leaseDurationSeconds");
+  return lease.changed + (said > 0 ? Seconds(said) : options.duration);
+}
+
+LeaderStep decide(const std::optional<SeenLease>& lease, const LeaderOptions& options, SteadyTime now) {
+  if (!lease) return LeaderStep::create;
+  const std::string_view holder = holder_of(lease->object);
+  if (holder.empty() || holder == options.identity) return LeaderStep::take;
+  return now >= expiry(*lease, options) ? LeaderStep::take : LeaderStep::wait;
+}
+
+Json held_lease(const std::optional<SeenLease>& lease, const LeaderOptions& options, WallTime now) {
+  Json object = lease ? lease->object
+                      : Json{{"apiVersion", "coordination.k8s.io/v1"},
+                             {"kind", "Lease"},
+                             {"metadata", {{"name", options.name}, {"namespace", options.space}}}};
+  JsonObject spec = find_object(object, {"spec"});
+  const bool ours_before = lease && holder_of(object) == options.identity;
+  if (!ours_before) {
+    spec["acquireTime"] = micro_time(now);
+    spec["leaseTransitions"] = lease ? integer(object, "leaseTransitions") + 1 : 0;
+  }
+  spec["holderIdentity"] = options.identity;
+  spec["leaseDurationSeconds"] = options.duration.count();
+  spec["renewTime"] = micro_time(now);
+  object.as_object()["spec"] = std::move(spec);
+  return object;
+}
+
+Json released_lease(const Json& held, WallTime now) {
+  Json object = held;
+  JsonObject& spec = object.as_object()["spec"].as_object();
+  spec["holderIdentity"] = "";
+  spec["leaseDurationSeconds"] = 1;  // 0 is not allowed
+  spec["renewTime"] = micro_time(now);
+  return object;
+}
+
+Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& options,
+              const std::function<Result<>(const sys::Context&)>& work) {
+  Json first;
+  {
+    Watched watched;
+    std::stop_source enough;
+    sys::TaskGroup tasks(context);
+    tasks.run("watch the lease", [&](const sys::Context& task) { return watched.follow(task, api, options); });
+    Result<Json> acquired = error(Code::internal, "not asked for");
+    tasks.run("get the lease", [&](const sys::Context& task) -> Result<> {
+      acquired = acquire(task, api, options, watched);
+      if (!acquired.ok()) return acquired.error();
+      tasks.request_stop();
+      return Ok{};
+    });
+    const Result<> ended = tasks.wait();
+    if (!ended.ok() && !acquired.ok()) return ended;
+    first = TRY(std::move(acquired));
+  }
+  context.log.info("leading by the lease {}/{} as {}", options.space, options.name, options.identity);
+  Guarded<Json> held(first);
+  Result<> done = [&] {
+    sys::TaskGroup tasks(context);
+    tasks.run("keep the lease", [&](const sys::Context& task) { return keep(task, api, options, held); });
+    tasks.run("work", [&](const sys::Context& task) -> Result<> {
+      Result<> worked = work(task);
+      tasks.request_stop();
+      return worked;
+    });
+    return tasks.wait();
+  }();
+  release(context, api, options, held.with_lock([](const Json& lease) { return lease; }));
+  return done;
+}
+
+}  // namespace slipway::operators

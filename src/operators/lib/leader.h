@@ -1,0 +1,59 @@
+// Leader: of several processes one works at a time, by a Lease (coordination.k8s.io/v1) as client-go keeps it.
+//
+//   lead(context, api, {.space = "kube-system", .name = "cluster-policy-controller-lock", .identity = id},
+//        [&](const sys::Context& leading) { return work(leading); });
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "kube/client.h"
+#include "sys/context.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace slipway::operators {
+
+struct LeaderOptions {
+  std::string space;                    // namespace of the Lease
+  std::string name;                     // of the Lease
+  std::string identity;                 // ours, of nobody else: host name and something random
+  Seconds duration{15};                 // others wait that long after the last sign of a leader that does not answer any more
+  Milliseconds renew_deadline{10'000};  // a leader that could not renew for so long stops its work: less than `duration`
+  Milliseconds retry{2'000};            // between two signs
+};
+
+// A Lease as it was seen, and when it last changed by our own clock: clocks of others are not believed.
+struct SeenLease {
+  Json object;
+  SteadyTime changed{};
+};
+
+enum class LeaderStep {
+  create,  // there is no Lease: make one with our name
+  take,    // it is nobody's, ours or expired: put our name into it
+  wait,    // somebody holds it
+};
+
+// What to do about a lease when we want it. Pure.
+LeaderStep decide(const std::optional<SeenLease>& lease, const LeaderOptions& options, SteadyTime now);
+
+// When that answer becomes another one without the Lease changing: as it expires.
+SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options);
+
+// The Lease with our name in it. acquired: it was not ours before
+Json held_lease(const std::optional<SeenLease>& lease, const LeaderOptions& options, WallTime now);
+// The Lease as we leave it: nobody's, so that the next one need not wait.
+Json released_lease(const Json& held, WallTime now);
+
+// Waits until we lead, works, renews meanwhile, and gives the Lease back when the work is over or a stop is asked for. Somebody's
+// leaving is seen at once, by a watch.
+//
+//   work     gets a context that is stopped when we lose the Lease
+//   errors   those of `work`; unavailable: the Lease was lost; cancelled; denied
+//   threads  `work` is called on a thread of its own
+Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& options,
+              const std::function<Result<>(const sys::Context&)>& work);
+
+}  // namespace slipway::operators

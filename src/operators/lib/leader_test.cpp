@@ -1,0 +1,136 @@
+#include "operators/lib/leader.h"
+
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace slipway::operators {
+namespace {
+
+const LeaderOptions options{.space = "kube-system", .name = "lock", .identity = "me"};
+const WallTime now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + Milliseconds(5);
+
+SteadyTime at(int seconds) { return SteadyTime(Seconds(seconds)); }
+
+SeenLease lease(std::string_view holder, int changed, int duration = 15) {
+  return {Json{{"apiVersion", "coordination.k8s.io/v1"},
+               {"kind", "Lease"},
+               {"metadata", {{"name", "lock"}, {"resourceVersion", "7"}}},
+               {"spec", {{"holderIdentity", holder}, {"leaseDurationSeconds", duration}, {"leaseTransitions", 3}}}},
+          at(changed)};
+}
+
+TEST(LeaderDecides, ByWhatIsSeenOfTheLease) {
+  EXPECT_EQ(decide(std::nullopt, options, at(0)), LeaderStep::create);
+  EXPECT_EQ(decide(lease("me", 0), options, at(1)), LeaderStep::take);
+  EXPECT_EQ(decide(lease("", 0), options, at(0)), LeaderStep::take);
+  EXPECT_EQ(decide(lease("other", 0), options, at(14)), LeaderStep::wait);
+  EXPECT_EQ(decide(lease("other", 0), options, at(15)), LeaderStep::take);
+}
+
+TEST(LeaderDecides, ByTheDurationThatTheHolderSaid) {
+  EXPECT_EQ(decide(lease("other", 0, 137), options, at(100)), LeaderStep::wait);
+  EXPECT_EQ(expiry(lease("other", 2, 137), options), at(139));
+}
+
+TEST(HeldLease, CountsChangesOfTheHolderOnly) {
+  const Json taken = held_lease(lease("other", 0), options, now);
+  EXPECT_EQ(find(taken, {"spec", "leaseTransitions"})->as_int64(), 4);
+  EXPECT_EQ(find_string(taken, {"spec", "acquireTime"}), "2026-11-21T00:00:00.005000Z");
+  EXPECT_EQ(find_string(taken, {"metadata", "resourceVersion"}), "7");
+  const Json renewed = held_lease(SeenLease{taken, {}}, options, now + Seconds(2));
+  EXPECT_EQ(find(renewed, {"spec", "leaseTransitions"})->as_int64(), 4);
+  EXPECT_EQ(find_string(renewed, {"spec", "acquireTime"}), "2026-11-21T00:00:00.005000Z");
+  EXPECT_EQ(find_string(renewed, {"spec", "renewTime"}), "2026-11-21T00:00:02.005000Z");
+  EXPECT_EQ(find(held_lease(std::nullopt, options, now), {"spec", "leaseTransitions"})->as_int64(), 0);
+}
+
+TEST(ReleasedLease, IsTakenAtOnce) {
+  const Json released = released_lease(held_lease(std::nullopt, options, now), now);
+  LeaderOptions other = options;
+  other.identity = "other";
+  EXPECT_EQ(decide(SeenLease{released, at(0)}, other, at(0)), LeaderStep::take);
+}
+
+// What really takes time: another thread changes the lease.
+struct World {
+  testing_support::RealTimeContext test;
+  testing_support::FakeKube kube;
+  LeaderOptions quick{.space = "kube-system", .name = "lock", .identity = "me", .retry = Milliseconds(10)};
+
+  void hold(std::string_view holder) {
+    Json object = lease(holder, 0, 60).object;
+    object.at("metadata") = {{"name", "lock"}, {"namespace", "kube-system"}};
+    kube.put(std::move(object));
+  }
+  std::string holder() {
+    const std::optional<Json> object = kube.look(kube::types::leases, "kube-system", "lock");
+    return object ? std::string(find_string(*object, {"spec", "holderIdentity"}).value_or("")) : "no lease";
+  }
+};
+
+Result<> until_stopped(const sys::Context& context) {
+  while (!context.stop.stop_requested()) context.clock.wait(context.clock.steady() + Seconds(10), context.stop, nullptr, 0);
+  return error(Code::cancelled, "stopped");
+}
+
+TEST(Leader, WorksWithTheLeaseAndGivesItBack) {
+  World world;
+  std::string during;
+  const Result<> led = lead(world.test.context(), world.kube, world.quick, [&](const sys::Context&) -> Result<> {
+    during = world.holder();
+    return Ok{};
+  });
+  ASSERT_TRUE(led.ok()) << led.error().message();
+  EXPECT_EQ(during, "me");
+  EXPECT_EQ(world.holder(), "");
+}
+
+TEST(Leader, TakesOverAtOnceWhenAnotherLeaves) {
+  World world;
+  world.hold("other");
+  std::jthread other([&] { world.hold(""); });
+  const SteadyTime begin = world.test.clock.steady();
+  ASSERT_TRUE(lead(world.test.context(), world.kube, world.quick, [](const sys::Context&) -> Result<> { return Ok{}; }).ok());
+  EXPECT_LT(world.test.clock.steady() - begin, Seconds(10));
+}
+
+TEST(Leader, StopsItsWorkWhenTheLeaseIsAnothers) {
+  World world;
+  const Result<> led = lead(world.test.context(), world.kube, world.quick, [&](const sys::Context& context) {
+    world.hold("other");
+    return until_stopped(context);
+  });
+  ASSERT_FALSE(led.ok());
+  EXPECT_EQ(led.error().code(), Code::unavailable) << led.error().message();
+  EXPECT_EQ(world.holder(), "other");
+}
+
+TEST(Leader, StopsItsWorkWhenTheServerIsGoneForTooLong) {
+  World world;
+  world.quick.renew_deadline = Milliseconds(50);
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method == "PUT") return error(Code::unavailable, "nobody there");
+    return std::nullopt;
+  };
+  const Result<> led = lead(world.test.context(), world.kube, world.quick, until_stopped);
+  ASSERT_FALSE(led.ok());
+  EXPECT_NE(led.error().message().find("could not be renewed"), std::string::npos) << led.error().message();
+}
+
+TEST(Leader, GivesTheLeaseBackOnAStop) {
+  World world;
+  const Result<> led = lead(world.test.context(), world.kube, world.quick, [&](const sys::Context& context) {
+    world.test.stop.request_stop();
+    return until_stopped(context);
+  });
+  ASSERT_FALSE(led.ok());
+  EXPECT_EQ(led.error().code(), Code::cancelled);
+  EXPECT_EQ(world.holder(), "");
+}
+
+}  // namespace
+}  // namespace slipway::operators

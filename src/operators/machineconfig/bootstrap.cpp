@@ -1,0 +1,286 @@
+#include "operators/machineconfig/bootstrap.h"
+
+#include "base/template.h"
+#include "base/text.h"
+#include "base/yaml.h"
+#include "data/data.h"
+#include "machineconfig/controller_config.h"
+#include "machineconfig/labels.h"
+#include "operators/lib/render_inputs.h"
+
+#include <array>
+
+namespace slipway::operators {
+
+namespace {
+
+constexpr std::string_view program = "machine-config-operator bootstrap";
+
+// An image that is taken from the release, or from a flag of its own.
+struct ImageFlag {
+  std::string_view flag;
+  std::string_view component;
+  std::string_view key = "";  // in the ControllerConfig (machine-config E.1)
+};
+constexpr std::array image_flags = {
+    ImageFlag{"machine-config-operator-image", "machine-config-operator", "machineConfigOperator"},
+    ImageFlag{"infra-image", "pod", "infraImageKey"},
+    ImageFlag{"keepalived-image", "keepalived-ipfailover", "keepalivedImage"},
+    ImageFlag{"baremetal-runtimecfg-image", "baremetal-runtimecfg", "baremetalRuntimeCfgImage"},
+    ImageFlag{"coredns-image", "coredns", "corednsImage"},
+    ImageFlag{"haproxy-image", "haproxy-router", "haproxyImage"},
+    ImageFlag{"docker-registry-image", "docker-registry", "dockerRegistryImage"},
+    ImageFlag{"kube-rbac-proxy-image", "kube-rbac-proxy", "kubeRbacProxyImage"},
+    ImageFlag{"oauth-proxy-image", "oauth-proxy"},
+    ImageFlag{"machine-config-oscontent-image", "machine-os-content"},
+    ImageFlag{"baseos-image", "rhel-coreos"},
+    ImageFlag{"baseos-extensions-image", "rhel-coreos-extensions"},
+};
+
+const std::vector<Flag>& flag_table() {
+  static const std::vector<Flag> table = [] {
+    std::vector<Flag> all = {
+        {.name = "dest-dir", .required = true},
+        {.name = "config-file", .required = true},
+        {.name = "release-image"},
+        {.name = "image-references"},
+        {.name = "root-ca", .fallback = "/etc/ssl/kubernetes/ca.crt"},
+        {.name = "kube-ca"},
+        {.name = "pull-secret", .fallback = "/assets/manifests/pull.json"},
+        {.name = "infra-config-file", .fallback = "/assets/manifests/cluster-infrastructure-02-config.yml"},
+        {.name = "network-config-file", .fallback = "/assets/manifests/cluster-network-02-config.yml"},
+        {.name = "dns-config-file", .fallback = "/assets/manifests/cluster-dns-02-config.yml"},
+        {.name = "proxy-config-file", .fallback = "/assets/manifests/cluster-proxy-01-config.yaml"},
+        {.name = "additional-trust-bundle-config-file", .fallback = "/assets/manifests/user-ca-bundle-config.yaml"},
+        {.name = "cloud-config-file"},
+        {.name = "cloud-lb-config-file"},
+        {.name = "cloud-provider-ca-file"},
+        {.name = "payload-version", .required = true},
+    };
+    for (const ImageFlag& image : image_flags) all.push_back({.name = std::string(image.flag)});
+    return all;
+  }();
+  return table;
+}
+
+std::string read_optional(sys::Files& files, const std::string& path, Findings& findings) {
+  if (path.empty()) return "";
+  const Result<std::optional<std::string>> content = files.read_if_exists(path);
+  if (!content.ok()) findings.error({path}, "", "{}", content.error().message());
+  return content.ok() ? content.value().value_or("") : "";
+}
+
+// A key of a ConfigMap that may be absent altogether.
+std::string read_map_key(sys::Files& files, const std::string& path, std::string_view key, Findings& findings) {
+  const std::string text = read_optional(files, path, findings);
+  if (text.empty()) return "";
+  const Result<YamlDocument> map = parse_yaml(text, path);
+  if (!map.ok()) findings.error({path}, "", "{}", map.error().message());
+  return map.ok() ? std::string(find_string(map->value, {"data", key}).value_or("")) : "";
+}
+
+void read_images(sys::Files& files, const Flags& flags, MachineConfigInputs& inputs, Findings& findings) {
+  const std::string& references = flags.text("image-references");
+  if (!references.empty()) {
+    const Json stream = read_document(files, references, findings);
+    for (const Json& tag : find_array(stream, {"spec", "tags"})) {
+      const std::string_view name = find_string(tag, {"name"}).value_or("");
+      inputs.images[std::string(name)] = find_string(tag, {"from", "name"}).value_or("");
+    }
+  }
+  // What the release has is under the name of its own operating system.
+  if (const auto ours = inputs.images.find("machine-os"); ours != inputs.images.end()) {
+    inputs.images.emplace("rhel-coreos", ours->second);
+  }
+  for (const ImageFlag& image : image_flags) {
+    if (flags.is_given(image.flag)) inputs.images[std::string(image.component)] = flags.text(image.flag);
+  }
+  std::vector<std::string_view> needed = {"machine-config-operator", "pod"};
+  if (!inputs.api_vips.empty()) needed.insert(needed.end(), {"keepalived-ipfailover", "baremetal-runtimecfg"});
+  for (std::string_view component : needed) {
+    if (!inputs.images[std::string(component)].empty()) continue;
+    findings.error({references}, "", "has no image '{}'", component).hint("give --image-references of the release");
+  }
+}
+
+std::vector<std::string> addresses(const Json& platform, std::string_view list, std::string_view single) {
+  std::vector<std::string> all;
+  for (const Json& item : find_array(platform, {list})) {
+    if (item.is_string()) all.emplace_back(item.get_string());
+  }
+  if (const auto one = find_string(platform, {single}); all.empty() && one && !one->empty()) all.emplace_back(*one);
+  return all;
+}
+
+void read_install_config(sys::Files& files, const std::string& path, MachineConfigInputs& inputs, Findings& findings) {
+  const Json map = read_document(files, path, findings);
+  if (map.is_null()) return;
+  const Result<YamlDocument> config =
+      parse_yaml(find_string(map, {"data", "install-config"}).value_or(""), path + ": install-config");
+  if (!config.ok()) {
+    findings.error({path}, "data.install-config", "{}", config.error().message());
+    return;
+  }
+  inputs.cluster_name = find_string(config->value, {"metadata", "name"}).value_or("");
+  const JsonObject& platforms = find_object(config->value, {"platform"});
+  if (platforms.size() != 1) {
+    findings.error({path}, "data.install-config", "platform needs one member, it has {}", platforms.size());
+    return;
+  }
+  const auto& platform = *platforms.begin();
+  inputs.platform = platform.key();
+  inputs.api_vips = addresses(platform.value(), "apiVIPs", "apiVIP");
+  inputs.ingress_vips = addresses(platform.value(), "ingressVIPs", "ingressVIP");
+}
+
+void read_network(sys::Files& files, const std::string& path, MachineConfigInputs& inputs, Findings& findings) {
+  const Json object = read_document(files, path, findings);
+  if (object.is_null()) return;
+  const Network network = parse_network(object, path, findings);
+  inputs.network_type = network.type;
+  if (network.service.empty()) return;
+  const net::Cidr& first = network.service.front();
+  const Result<net::IpAddress> dns = first.host(10);
+  if (dns.ok())
+    inputs.cluster_dns_ip = to_string(dns.value());
+  else
+    findings.error({path}, "spec.serviceNetwork", "{}", dns.error().message());
+  const bool dual = network.service.size() > 1;
+  inputs.ip_families = first.is_v4() ? (dual ? "DualStack" : "IPv4") : (dual ? "DualStackIPv6Primary" : "IPv6");
+}
+
+std::string read_pull_secret(sys::Files& files, const std::string& path, Findings& findings) {
+  const Json object = read_document(files, path, findings);
+  if (object.is_null()) return "";
+  if (find_string(object, {"kind"}) != "Secret" || find_string(object, {"type"}) != "kubernetes.io/dockerconfigjson") {
+    findings.error({path}, "", "is no Secret of type kubernetes.io/dockerconfigjson");
+  }
+  return read_optional(files, path, findings);
+}
+
+Json make_pool(std::string_view role) {
+  const std::string operator_label = fmt::format("pools.operator.machineconfiguration.openshift.io/{}", role);
+  JsonObject labels = {{"machineconfiguration.openshift.io/mco-built-in", ""}, {operator_label, ""}};
+  if (role == "master") labels["operator.machineconfiguration.openshift.io/required-for-upgrade"] = "";
+  const std::string node_role = fmt::format("node-role.kubernetes.io/{}", role);
+  return {{"apiVersion", machineconfig::api_version},
+          {"kind", "MachineConfigPool"},
+          {"metadata", {{"name", role}, {"labels", std::move(labels)}}},
+          {"spec",
+           {{"machineConfigSelector", {{"matchLabels", {{machineconfig::role_label, role}}}}},
+            {"nodeSelector", {{"matchLabels", {{node_role, ""}}}}}}}};
+}
+
+Json controller_config(const MachineConfigInputs& inputs) {
+  const auto image = [&](std::string_view component) {
+    const auto found = inputs.images.find(std::string(component));
+    return found == inputs.images.end() ? std::string() : found->second;
+  };
+  machineconfig::ControllerConfig config{.version = inputs.version};
+  config.release_image = inputs.release_image;
+  config.platform = inputs.platform;
+  config.cluster_dns_ip = inputs.cluster_dns_ip;
+  config.ip_families = inputs.ip_families;
+  config.network_type = inputs.network_type;
+  config.cloud_provider_config = inputs.cloud_config;
+  config.root_ca = inputs.root_ca;
+  config.kubelet_client_ca = inputs.kube_ca;
+  config.cloud_provider_ca = inputs.cloud_ca;
+  config.additional_trust_bundle = inputs.trust_bundle;
+  config.os_image = image("rhel-coreos");
+  config.extensions_image = image("rhel-coreos-extensions");
+  config.api_vips = inputs.api_vips;
+  config.ingress_vips = inputs.ingress_vips;
+  config.infrastructure = inputs.infrastructure;
+  config.dns = inputs.dns;
+  if (const Json* status = find(inputs.proxy, {"status"})) config.proxy = *status;
+  for (const ImageFlag& flag : image_flags) {
+    if (!flag.key.empty()) config.images[std::string(flag.key)] = image(flag.component);
+  }
+  config.images["apiServerWatcherKey"] = image("machine-config-operator");
+  return machineconfig::to_json(config);
+}
+
+Json serving_ca(const std::string& kube_ca) {
+  return {{"apiVersion", "v1"},
+          {"kind", "ConfigMap"},
+          {"metadata", {{"name", "initial-kube-apiserver-server-ca"}, {"namespace", "openshift-config"}}},
+          {"data", {{"ca-bundle.crt", kube_ca}}}};
+}
+
+Result<RenderedFile> filled(std::string path, std::string_view file, const TemplateValues& values) {
+  std::string text = TRY(fill_template(data::content(data::machine_config(), file), file, values));
+  return RenderedFile{.path = std::move(path), .content = std::move(text)};
+}
+
+}  // namespace
+
+MachineConfigInputs read_machine_config_inputs(sys::Files& files, const Flags& flags, Findings& findings) {
+  MachineConfigInputs inputs;
+  inputs.version = flags.text("payload-version");
+  inputs.release_image = flags.text("release-image");
+  read_install_config(files, flags.text("config-file"), inputs, findings);
+  read_network(files, flags.text("network-config-file"), inputs, findings);
+  inputs.infrastructure = read_document(files, flags.text("infra-config-file"), findings);
+  inputs.dns = read_document(files, flags.text("dns-config-file"), findings);
+  inputs.proxy = read_document(files, flags.text("proxy-config-file"), findings);
+  inputs.root_ca = read_input(files, flags.text("root-ca"), findings);
+  inputs.kube_ca = read_optional(files, flags.text("kube-ca"), findings);
+  inputs.cloud_ca = read_optional(files, flags.text("cloud-provider-ca-file"), findings);
+  inputs.trust_bundle = read_map_key(files, flags.text("additional-trust-bundle-config-file"), "ca-bundle.crt", findings);
+  inputs.pull_secret = read_pull_secret(files, flags.text("pull-secret"), findings);
+  const std::string_view cloud_key = find_string(inputs.infrastructure, {"spec", "cloudConfig", "key"}).value_or("cloud.conf");
+  inputs.cloud_config = read_map_key(files, flags.text("cloud-config-file"), cloud_key, findings);
+  if (inputs.cloud_config.empty()) {
+    // The config operator renames the key to this one (operators 12.3).
+    inputs.cloud_config = read_map_key(files, flags.text("cloud-config-file"), "cloud.conf", findings);
+  }
+  const std::string_view cloud_name = find_string(inputs.infrastructure, {"spec", "cloudConfig", "name"}).value_or("");
+  if (!cloud_name.empty() && inputs.cloud_config.empty()) {
+    findings.error({flags.text("infra-config-file")}, "spec.cloudConfig", "names '{}', which was not given", cloud_name)
+        .hint("give --cloud-config-file");
+  }
+  read_images(files, flags, inputs, findings);
+  return inputs;
+}
+
+Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs& inputs) {
+  const TemplateValues values = {{"MACHINE_CONFIG_OPERATOR_IMAGE", inputs.images.at("machine-config-operator")},
+                                 {"VERSION", inputs.version}};
+  RenderedFiles files;
+  const std::string manifests = "bootstrap/manifests/";
+  files.push_back({manifests + "machineconfigcontroller-controllerconfig.yaml", emit_yaml(controller_config(inputs))});
+  files.push_back({manifests + "machineconfigcontroller-pull-secret", inputs.pull_secret, 0600});
+  for (const std::string role : {"master", "worker"}) {
+    files.push_back({manifests + role + ".machineconfigpool.yaml", emit_yaml(make_pool(role))});
+  }
+  files.push_back(TRY(filled("bootstrap/machineconfigoperator-bootstrap-pod.yaml",
+                             "bootstrap/machineconfigoperator-bootstrap-pod.yaml", values)));
+  files.push_back(TRY(filled("manifests/csr-bootstrap-role-binding.yaml", "bootstrap/csr-bootstrap-role-binding.yaml", {})));
+  files.push_back({"manifests/kube-apiserver-serving-ca-configmap.yaml", emit_yaml(serving_ca(inputs.kube_ca))});
+  if (inputs.api_vips.empty()) return files;
+  if (inputs.api_vips.size() > 1) {
+    return error(Code::invalid, "platform {} has {} addresses for the API; one is possible", inputs.platform,
+                 inputs.api_vips.size());
+  }
+  const TemplateValues keepalived = {{"PLATFORM", inputs.platform},
+                                     {"API_VIPS", inputs.api_vips.front()},
+                                     {"KEEPALIVED_IMAGE", inputs.images.at("keepalived-ipfailover")},
+                                     {"RUNTIMECFG_IMAGE", inputs.images.at("baremetal-runtimecfg")}};
+  files.push_back(TRY(filled(inputs.platform + "/manifests/keepalived.yaml", "bootstrap/keepalived.yaml", keepalived)));
+  // As it is: the machine that it is for fills it in (runtimecfg.h).
+  files.push_back({inputs.platform + "/static-pod-resources/keepalived/keepalived.conf.tmpl",
+                   std::string(data::content(data::machine_config(), "bootstrap/keepalived.conf.tmpl"))});
+  return files;
+}
+
+Result<> run_machine_config_operator_bootstrap(const Environment& environment, const Arguments& arguments) {
+  const Flags flags = TRY(parse_flags(program, flag_table(), arguments));
+  Findings findings;
+  const MachineConfigInputs inputs = read_machine_config_inputs(environment.files, flags, findings);
+  TRY(findings.to_result());
+  const RenderedFiles rendered = TRY(render_machine_config_bootstrap(inputs));
+  return write_rendered(environment.files, flags.text("dest-dir"), rendered);
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,143 @@
+#include "operators/machineconfig/controller.h"
+
+#include "base/digest.h"
+#include "base/findings.h"
+#include "base/flags.h"
+#include "machineconfig/controller_config.h"
+#include "machineconfig/registries.h"
+#include "machineconfig/render.h"
+#include "machineconfig/templates.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace slipway::operators {
+
+namespace {
+
+using machineconfig::ControllerConfig;
+using machineconfig::MachineConfig;
+using machineconfig::Pool;
+
+struct Manifests {
+  std::optional<ControllerConfig> controller;
+  std::map<std::string, Pool> pools;
+  std::vector<MachineConfig> configs;
+  std::vector<Json> mirror_sets;
+  std::optional<Json> api_server;
+};
+
+bool is_built_in(const Pool& pool) {
+  return find(pool.object, {"metadata", "labels", "machineconfiguration.openshift.io/mco-built-in"}) != nullptr;
+}
+
+void add_pool(std::map<std::string, Pool>& pools, Pool pool, const Place& place, Findings& findings) {
+  const auto [other, added] = pools.try_emplace(pool.name, pool);
+  if (added || is_built_in(pool)) return;
+  if (!is_built_in(other->second)) findings.error(place, "metadata.name", "there are two pools '{}'", pool.name);
+  other->second = std::move(pool);
+}
+
+// The value, or nothing and a finding.
+template <class T>
+std::optional<T> value_of(Result<T> result, Findings& findings) {
+  if (result.ok()) return std::move(result).value();
+  findings.error({}, "", "{}", result.error().message());
+  return std::nullopt;
+}
+
+void collect(const YamlDocument& document, Manifests& manifests, Findings& findings) {
+  const Json& object = document.value;
+  const std::string_view version = find_string(object, {"apiVersion"}).value_or("");
+  const std::string_view kind = find_string(object, {"kind"}).value_or("");
+  const bool is_ours = version.starts_with("machineconfiguration.openshift.io/");
+  if (is_ours && kind == "ControllerConfig") {
+    manifests.controller = value_of(machineconfig::parse_controller_config(object, document.name), findings);
+  } else if (is_ours && kind == "MachineConfigPool") {
+    std::optional<Pool> pool = value_of(machineconfig::parse_pool(object, document.name), findings);
+    if (pool) add_pool(manifests.pools, *std::move(pool), {document.name}, findings);
+  } else if (is_ours && kind == "MachineConfig") {
+    std::optional<MachineConfig> config = value_of(machineconfig::parse_machine_config(object, document.name), findings);
+    if (config) manifests.configs.push_back(*std::move(config));
+  } else if (is_ours && (kind == "KubeletConfig" || kind == "ContainerRuntimeConfig")) {
+    findings.error({document.name}, "kind", "{} is not honoured", kind)
+        .hint("write a MachineConfig with files in /etc/openshift/kubelet.conf.d or /etc/containerd/conf.d");
+  } else if (version.find(".openshift.io/") != std::string_view::npos && machineconfig::names_mirrors(kind)) {
+    manifests.mirror_sets.push_back(object);
+  } else if (version.starts_with("config.openshift.io/") && kind == "APIServer") {
+    manifests.api_server = object;
+  }
+}
+
+Result<Secret> docker_config(const Json& secret) {
+  if (const auto plain = find_string(secret, {"stringData", ".dockerconfigjson"})) return Secret(std::string(*plain));
+  const auto encoded = find_string(secret, {"data", ".dockerconfigjson"});
+  if (!encoded) return error(Code::invalid, "the pull secret has no .dockerconfigjson");
+  return Secret(TRY(base64_decode(*encoded).context("the pull secret")));
+}
+
+// Generated ones first: a user's of the same name comes later and wins.
+Result<std::vector<MachineConfig>> all_configs(const Manifests& manifests, const Secret& pull_secret) {
+  std::vector<MachineConfig> all;
+  const auto add = [&](std::vector<MachineConfig> more) { std::ranges::move(more, std::back_inserter(all)); };
+  for (std::string_view role : machineconfig::template_roles) {
+    add(TRY(machineconfig::template_configs(role, *manifests.controller, pull_secret)));
+    add(TRY(machineconfig::registry_configs(role, manifests.mirror_sets, manifests.controller->version)));
+  }
+  add(manifests.configs);
+  return all;
+}
+
+}  // namespace
+
+Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument>& documents, const Json& pull_secret,
+                                                  std::string_view version) {
+  Manifests manifests;
+  Findings findings;
+  for (const YamlDocument& document : documents) collect(document, manifests, findings);
+  if (!manifests.controller && !findings.has_errors()) findings.error({}, "", "there is no ControllerConfig among the manifests");
+  TRY(findings.to_result());
+  const ControllerConfig& controller = *manifests.controller;
+  if (controller.version != version) {
+    return error(Code::invalid, "the ControllerConfig is of version '{}', this is {}", controller.version, version);
+  }
+  const std::vector<MachineConfig> configs = TRY(all_configs(manifests, TRY(docker_config(pull_secret))));
+  const machineconfig::RenderBase base{controller.os_image, controller.extensions_image, controller.version};
+  RenderedFiles files, pools;
+  for (const auto& [name, pool] : manifests.pools) {
+    const machineconfig::Rendered rendered = TRY(machineconfig::render(pool, configs, base));
+    // With the pull secret in them.
+    files.push_back(
+        {"machine-configs/" + rendered.config.name + ".yaml", emit_yaml(machineconfig::to_json(rendered.config)), 0600});
+    pools.push_back({"machine-pools/" + name + ".yaml", emit_yaml(machineconfig::pool_with(pool, rendered))});
+  }
+  files.push_back({"controller-config/machine-config-controller.yaml", emit_yaml(machineconfig::to_json(controller))});
+  if (manifests.api_server) files.push_back({"api-server/api-server.yaml", emit_yaml(*manifests.api_server)});
+  std::ranges::move(pools, std::back_inserter(files));
+  return files;
+}
+
+Result<> run_machine_config_controller_bootstrap(const Environment& environment, const Arguments& arguments) {
+  const std::vector<Flag> table = {{.name = "manifest-dir", .required = true},
+                                   {.name = "dest-dir", .required = true},
+                                   {.name = "pull-secret", .required = true},
+                                   {.name = "payload-version", .required = true}};
+  const Flags flags = TRY(parse_flags("machine-config-controller bootstrap", table, arguments));
+  sys::Files& files = environment.files;
+  const std::string& folder = flags.text("manifest-dir");
+  std::vector<YamlDocument> documents;
+  for (const std::string& name : TRY(files.list(folder))) {
+    const std::string path = folder + "/" + name;
+    const std::optional<sys::FileInfo> info = TRY(files.info(path));
+    if (!info || info->kind != sys::FileKind::file) continue;
+    std::vector<YamlDocument> more = TRY(parse_yaml_documents(TRY(files.read(path)), path));
+    std::ranges::move(more, std::back_inserter(documents));
+  }
+  const std::string secret_text = TRY(files.read(flags.text("pull-secret")));
+  const YamlDocument secret = TRY(parse_yaml(secret_text, flags.text("pull-secret")));
+  const RenderedFiles rendered = TRY(render_machine_config_pools(documents, secret.value, flags.text("payload-version")));
+  return write_rendered(files, flags.text("dest-dir"), rendered);
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,99 @@
+#include "operators/version/status.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+
+namespace slipway::operators {
+
+namespace {
+
+constexpr std::size_t history_limit = 100;
+
+struct Condition {
+  std::string_view type;
+  bool holds;
+  std::string_view reason;
+  std::string message;
+};
+
+void set_condition(JsonArray& conditions, const Condition& wanted, const std::string& now) {
+  Json* known = std::ranges::find_if(conditions, [&](const Json& each) { return find_string(each, {"type"}) == wanted.type; });
+  if (known == conditions.end()) {
+    conditions.push_back(JsonObject{{"type", wanted.type}});
+    known = conditions.end() - 1;
+  }
+  JsonObject& condition = known->get_object();
+  const std::string_view status = wanted.holds ? "True" : "False";
+  if (find_string(*known, {"status"}) != status) condition["lastTransitionTime"] = now;
+  condition["status"] = status;
+  condition["message"] = wanted.message;
+  condition.erase("reason");
+  if (!wanted.reason.empty()) condition["reason"] = wanted.reason;
+}
+
+JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progress, const std::string& now) {
+  JsonArray history = find_array(cluster_version, {"status", "history"});
+  const bool is_begun = !history.empty() && find_string(history.front(), {"version"}) == progress.version &&
+                        find_string(history.front(), {"image"}) == progress.image;
+  if (!is_begun) {
+    if (!history.empty() && find_string(history.front(), {"state"}) == "Partial")
+      history.front().get_object()["completionTime"] = now;
+    history.insert(history.begin(), JsonObject{{"state", "Partial"},
+                                               {"startedTime", now},
+                                               {"completionTime", nullptr},
+                                               {"version", progress.version},
+                                               {"image", progress.image},
+                                               {"verified", false}});
+  }
+  JsonObject& entry = history.front().get_object();
+  if (progress.is_complete && entry["state"] != Json("Completed")) {
+    entry["state"] = "Completed";
+    entry["completionTime"] = now;
+  }
+  if (history.size() > history_limit) history.erase(history.begin() + history_limit, history.end());
+  return history;
+}
+
+}  // namespace
+
+Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime time) {
+  // metav1.Time has no fractions.
+  const std::string now = to_rfc3339(std::chrono::floor<std::chrono::seconds>(time));
+  JsonObject status = find_object(cluster_version, {"status"});
+  status["desired"] = {{"version", progress.version}, {"image", progress.image}};
+  status["versionHash"] = progress.hash;
+  const Json* generation = find(cluster_version, {"metadata", "generation"});
+  status["observedGeneration"] = generation ? *generation : Json(0);
+  if (!status.contains("availableUpdates")) status["availableUpdates"] = nullptr;
+  JsonArray history = next_history(cluster_version, progress, now);
+
+  const auto completed =
+      std::ranges::find_if(history, [](const Json& each) { return find_string(each, {"state"}) == "Completed"; });
+  const bool is_available = completed != history.end();
+  const bool is_reached = find_string(history.front(), {"state"}) == "Completed";
+  const std::string counted = fmt::format("{} of {} manifests are applied", progress.done, progress.total);
+  JsonArray conditions = find_array(cluster_version, {"status", "conditions"});
+  set_condition(conditions,
+                {"Available", is_available, "",
+                 is_available ? fmt::format("Version {} is applied", find_string(*completed, {"version"}).value_or(""))
+                              : "No version was applied completely yet"},
+                now);
+  set_condition(conditions,
+                {"Progressing", !is_reached, "",
+                 is_reached ? fmt::format("Cluster version is {}", progress.version)
+                            : fmt::format("Working towards {}: {}", progress.version, counted)},
+                now);
+  set_condition(
+      conditions,
+      {"Failing", progress.failure.has_value(), progress.failure ? "ManifestsNotApplied" : "", progress.failure.value_or("")},
+      now);
+  set_condition(conditions,
+                {"ReleaseAccepted", true, "PayloadLoaded", fmt::format("The manifests of {} were read", progress.version)}, now);
+  status["history"] = std::move(history);
+  status["conditions"] = std::move(conditions);
+  return status;
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,27 @@
+// The status of ClusterVersion: how far the release is applied (operators 4.7).
+#pragma once
+
+#include "base/json.h"
+#include "base/time.h"
+
+#include <optional>
+#include <string>
+
+namespace slipway::operators {
+
+// What the operator knows of its work.
+struct ReleaseProgress {
+  std::string version;
+  std::string image;
+  std::string hash;                      // of the manifests as they are applied
+  std::size_t total = 0;                 // manifests
+  std::size_t done = 0;                  // of them
+  std::optional<std::string> failure{};  // why some are not
+  bool is_complete = false;              // all are, since this version was begun
+};
+
+// The next status: desired version, history (newest first, 100 entries at most), conditions Available, Progressing, Failing and
+// ReleaseAccepted, whose times change with their status only. What others keep in the status stays. Pure.
+Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime now);
+
+}  // namespace slipway::operators

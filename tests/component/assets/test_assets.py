@@ -1,0 +1,200 @@
+"""What the program makes of an install-config, judged by openssl and by Ignition's own validator."""
+import base64
+import fcntl
+import json
+import os
+import pathlib
+import re
+import stat
+import subprocess
+import sys
+import urllib.parse
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "registry"))
+from sample import REPOSITORY, Layout  # noqa: E402
+
+SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
+CONFIG = """\
+apiVersion: v1
+metadata: {name: demo}
+baseDomain: example.com
+platform: {local: {}}
+pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
+"""
+MACHINE_CONFIG = """\
+apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  name: 99-master-mine
+  labels: {machineconfiguration.openshift.io/role: master}
+spec:
+  config:
+    ignition: {version: 3.2.0}
+"""
+UNKNOWN = "apiVersion: example.com/v7\nkind: NobodyKnows\nmetadata: {name: mine}\n"
+
+
+def run(*command, status=0, **options):
+    result = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=60, **options)
+    assert result.returncode == status, (command, result.returncode, result.stdout, result.stderr)
+    return result
+
+
+@pytest.fixture(scope="session")
+def release(tmp_path_factory):
+    return Layout(tmp_path_factory.mktemp("release") / "layout")
+
+
+@pytest.fixture
+def folder(tmp_path, release):
+    (tmp_path / "install-config.yaml").write_text(CONFIG)
+
+    def create(target, status=0, **options):
+        return run(SLIPWAY, "create", target, "--dir", tmp_path, "--release", release.folder, status=status, **options)
+
+    create.path = tmp_path
+    return create
+
+
+def files_of(config):
+    """path -> (mode, content) of an Ignition config."""
+    files = {}
+    for file in config["storage"]["files"]:
+        source = (file.get("contents") or file["append"][0])["source"]
+        head, data = source.split(",", 1)
+        files[file["path"]] = (file["mode"], base64.b64decode(data) if head.endswith("base64") else urllib.parse.unquote_to_bytes(data))
+    return files
+
+
+def names(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+@pytest.fixture
+def made(folder):
+    folder("manifests")
+    (folder.path / "openshift" / "99-mine.yaml").write_text(MACHINE_CONFIG)
+    (folder.path / "manifests" / "unknown.yml").write_text(UNKNOWN)
+    folder("ignition-configs")
+    return folder
+
+
+def test_ignition_configs_are_made_of_manifests_and_the_users_files(made, release):
+    assert names(made.path) == [
+        ".openshift_install.lock", ".openshift_install_state.json", "auth/kubeadmin-password", "auth/kubeconfig", "bootstrap.ign",
+        "install-config.yaml", "master.ign", "metadata.json", "worker.ign"]
+    config = json.loads((made.path / "bootstrap.ign").read_text())
+    files = files_of(config)
+    assert files["/opt/openshift/openshift/99-mine.yaml"] == (0o600, MACHINE_CONFIG.encode())
+    assert files["/opt/openshift/manifests/unknown.yml"] == (0o600, UNKNOWN.encode())
+    overrides = files["/opt/openshift/manifests/cvo-overrides.yaml"][1].decode()
+    assert "kind: NobodyKnows" in overrides and "99-master-mine" not in overrides
+    image = f"{REPOSITORY}@{release.images['']}"
+    assert any(image in content.decode(errors="replace") for mode, content in files.values())
+    addresses = files["/opt/openshift/manifests/machine-addresses.yaml"][1].decode()
+    assert "master-0" in addresses and "master-2" in addresses
+
+
+def test_every_config_is_valid_to_ignition(made):
+    for name in ("bootstrap.ign", "master.ign", "worker.ign"):
+        judged = run("ignition-validate", made.path / name)
+        assert "Unused key" not in judged.stdout + judged.stderr
+        assert json.loads((made.path / name).read_text())["ignition"]["version"] == "3.2.0"
+
+
+def test_nobody_else_can_read_what_is_written(made):
+    for path in made.path.rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        if path.name == "metadata.json":
+            assert mode == 0o640
+        elif path.name not in ("install-config.yaml", ".openshift_install.lock"):
+            assert mode & 0o077 == 0, (path, oct(mode))
+
+
+def test_chains_hold_for_openssl(made, tmp_path_factory):
+    """Each certificate against the bundle that its consumers get (installer 4.3)."""
+    tls = tmp_path_factory.mktemp("tls")
+    for path, (mode, content) in files_of(json.loads((made.path / "bootstrap.ign").read_text())).items():
+        if path.startswith("/opt/openshift/tls/"):
+            (tls / pathlib.Path(path).name).write_bytes(content)
+    server, client = "kube-apiserver-complete-server-ca-bundle", "kube-apiserver-complete-client-ca-bundle"
+    for certificate, bundle, purpose, name in [
+            ("kube-apiserver-lb-server", server, "sslserver", "api.demo.example.com"),
+            ("kube-apiserver-internal-lb-server", server, "sslserver", "api-int.demo.example.com"),
+            ("kube-apiserver-localhost-server", server, "sslserver", "localhost"),
+            ("kube-apiserver-service-network-server", server, "sslserver", "kubernetes.default.svc"),
+            ("machine-config-server", "root-ca", "sslserver", "api-int.demo.example.com"),
+            ("journal-gatewayd", "root-ca", "sslclient", None),
+            ("kubelet-client", client, "sslclient", None),
+            ("kube-apiserver-to-kubelet-client", "kube-apiserver-to-kubelet-ca-bundle", "sslclient", None),
+            ("kube-control-plane-kube-controller-manager-client", client, "sslclient", None),
+            ("kube-control-plane-kube-scheduler-client", "kube-control-plane-ca-bundle", "sslclient", None),
+            ("aggregator-client", "aggregator-ca-bundle", "sslclient", None),
+            ("apiserver-proxy", "aggregator-ca", "sslclient", None)]:
+        host = ["-verify_hostname", name] if name else []
+        run("openssl", "verify", "-x509_strict", "-CAfile", tls / f"{bundle}.crt", "-purpose", purpose, *host, tls / f"{certificate}.crt")
+    run("openssl", "verify", "-CAfile", tls / "root-ca.crt", "-verify_ip", "10.97.77.5", tls / "machine-config-server.crt")
+    assert run("openssl", "verify", "-CAfile", tls / "root-ca.crt", tls / "kubelet-client.crt", status=2)
+    for key in tls.glob("*.key"):
+        run("openssl", "pkey", "-in", key, "-noout")
+        certificate = key.with_suffix(".crt")
+        if certificate.exists():
+            of_key = run("openssl", "pkey", "-in", key, "-pubout").stdout
+            assert of_key == run("openssl", "x509", "-in", certificate, "-pubkey", "-noout").stdout, key
+    run("openssl", "pkey", "-pubin", "-in", tls / "service-account.pub", "-noout")
+
+
+def test_the_same_command_again_touches_nothing(made):
+    before = {path: path.stat().st_mtime_ns for path in made.path.rglob("*") if path.name != ".openshift_install.lock"}
+    made("ignition-configs")
+    assert {path: path.stat().st_mtime_ns for path in before} == before
+
+
+def test_a_broken_manifest_is_told_with_its_place_and_nothing_is_written(folder):
+    folder("manifests")
+    (folder.path / "manifests" / "mine.yaml").write_text("a: [1\n")
+    before = names(folder.path)
+    result = folder("ignition-configs", status=1)
+    assert "manifests/mine.yaml:2:1" in result.stderr
+    assert names(folder.path) == before
+
+
+def test_a_program_that_is_killed_leaves_what_the_next_one_continues(made, release):
+    """Killed at many moments of its short life; the unit tests have every moment between two changes of the folder."""
+    (made.path / "install-config.yaml").write_text(CONFIG.replace("example.com", "example.org"))
+    for milliseconds in range(2, 140, 6):
+        program = subprocess.Popen([SLIPWAY, "create", "ignition-configs", "--dir", made.path, "--release", release.folder],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            program.wait(milliseconds / 1000)
+        except subprocess.TimeoutExpired:
+            program.kill()
+            program.wait()
+    made("ignition-configs")
+    files = files_of(json.loads((made.path / "bootstrap.ign").read_text()))
+    assert files["/opt/openshift/manifests/unknown.yml"][1] == UNKNOWN.encode()
+    assert b"example.com:" not in files["/opt/openshift/auth/kubeconfig"][1]
+    password = (made.path / "auth" / "kubeadmin-password").read_text()
+    assert json.loads((made.path / ".openshift_install_state.json").read_text())["kubeadmin"]["password"] == password
+    made("ignition-configs")
+    assert (made.path / "auth" / "kubeadmin-password").read_text() == password
+
+
+def test_two_at_once_are_told_of_each_other(folder):
+    with open(folder.path / ".openshift_install.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        result = folder("manifests", status=1)
+    assert "in use" in result.stderr
+
+
+def test_a_folder_without_an_install_config_is_told_so(folder):
+    (folder.path / "install-config.yaml").unlink()
+    assert "install-config.yaml" in folder("manifests", status=1).stderr
+
+
+def test_the_release_comes_from_the_environment_too(folder, release):
+    environment = {**os.environ, "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE": str(release.folder), "OPENSHIFT_INSTALL_INVOKER": "me"}
+    run(SLIPWAY, "create", "manifests", "--dir", folder.path, env=environment)
+    assert re.search(r"invoker: me\n +version: .*0\.1\.0", (folder.path / "openshift" / "openshift-install-manifests.yaml").read_text())

@@ -1,0 +1,232 @@
+"""Scripts and units of the bootstrap machine, judged by bash, systemd and what they do where their paths are folders of the test."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+
+import pytest
+
+DATA = pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "data/bootstrap"
+SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
+SCRIPTS = sorted((DATA / "files/usr/local/bin").iterdir())
+RELEASE = "registry.example.com/release@sha256:" + "a" * 64
+POD = "registry.example.com/release@sha256:" + "b" * 64
+HOLES = {"RELEASE_IMAGE": RELEASE, "CLUSTER_DOMAIN": "demo.example.com", "API_HOST": "api.demo.example.com",
+         "API_INT_HOST": "api-int.demo.example.com"}
+
+
+def filled(path):
+    text = path.read_text()
+    for name, value in HOLES.items():
+        text = text.replace("{{" + name + "}}", value)
+    return text
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_script_is_bash(script):
+    assert script.read_text().startswith("#!/usr/bin/env bash\n# ")
+    done = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("shellcheck"), reason="no shellcheck here")
+def test_shellcheck_has_nothing_to_say():
+    done = subprocess.run(["shellcheck", "--external-sources", "--exclude=SC1090,SC1091", *SCRIPTS], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_systemd_understands_the_units(tmp_path):
+    root = tmp_path / "root"
+    units = root / "etc/systemd/system"
+    shutil.copytree(DATA / "units", units)
+    (units / "systemd-journal-gatewayd.socket").unlink()  # the machine's own; the file says only that it is enabled
+    (units / "systemd-journal-gatewayd.service").write_text("[Service]\nExecStart=/bin/sh\n")
+    for program in ["bin/sh", "bin/mkdir", "usr/lib/systemd/systemd-journal-gatewayd", *(f"usr/local/bin/{script.name}" for script in SCRIPTS)]:
+        (root / program).parent.mkdir(parents=True, exist_ok=True)
+        (root / program).write_text("#!/bin/sh\n")
+        (root / program).chmod(0o755)
+    for target in ["network-online.target", "multi-user.target", "sysinit.target", "basic.target", "shutdown.target", "local-fs.target"]:
+        (units / target).write_text("[Unit]\nDefaultDependencies=no\n")
+    names = sorted(path.name for path in units.glob("*.service"))
+    done = subprocess.run(["systemd-analyze", "verify", f"--root={root}", "--man=no", "--generators=no", *names], capture_output=True, text=True)
+    # Units of the machine OS are not there, and that is said; everything else would be a mistake.
+    said = [line for line in done.stderr.splitlines() if "not found" not in line and "Failed to load" not in line]
+    assert said == [], done.stderr
+    assert len(names) == 8
+
+
+class Machine:
+    """A mount namespace in which /etc, /opt, /run, /usr/local and /var/log are folders of the test, and programs are played."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        shutil.copytree("/etc/alternatives", folder / "etc/alternatives", symlinks=True)
+        for name in ["opt/openshift", "run", "local/bin", "local/lib", "log", "played", "home"]:
+            (folder / name).mkdir(parents=True, exist_ok=True)
+        for script in SCRIPTS:
+            target = folder / "local/bin" / script.name
+            target.write_text(filled(script))
+            target.chmod(0o755)
+        self.play("systemctl", 'echo "systemctl $*" >>/run/calls\n')
+        self.play("agetty", "true\n")
+
+    def play(self, name, text):
+        path = self.folder / "played" / name
+        path.write_text("#!/bin/bash\n" + text)
+        path.chmod(0o755)
+
+    def run(self, command, **environment):
+        mounts = "".join(f"mount --bind {self.folder}/{source} {target}\n" for source, target in
+                         [("etc", "/etc"), ("opt", "/opt"), ("run", "/run"), ("local", "/usr/local"), ("log", "/var/log")])
+        return subprocess.run(["unshare", "--mount", "--propagation", "private", "bash", "-c", f"set -e\n{mounts}{command}"],
+                              capture_output=True, text=True, timeout=120,
+                              env={"PATH": f"{self.folder}/played:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(self.folder / "home"),
+                                   "LANG": "C.UTF-8", **environment})
+
+    def record(self, service):
+        return json.loads((self.folder / f"log/openshift/{service}.json").read_text())
+
+
+@pytest.fixture
+def machine(tmp_path):
+    if os.geteuid() != 0:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("needs root, for a mount namespace")
+    return Machine(tmp_path)
+
+
+def words(entries):
+    return [" ".join(entry[key] for key in ("preCommand", "stage", "phase", "result") if key in entry) for entry in entries]
+
+
+def test_service_record_of_a_script(machine):
+    machine.play("journalctl", r'''printf 'one "quoted"\nback\\slash\ttab\n' ''')
+    script = """. /usr/local/bin/bootstrap-service-record.sh
+record_service_stage_start good
+record_service_stage_success
+record_service_stage_start bad
+set -e
+false
+"""
+    done = machine.run(f"bash -c '{script}' || true", SERVICE_NAME="demo")
+    assert done.stderr == ""
+    entries = machine.record("demo")
+    assert words(entries) == ["service start", "good stage start", "good stage end success", "bad stage start", "bad stage end failure", "service end failure"]
+    assert entries[4]["errorMessage"] == 'one "quoted"\nback\\slash tab'
+    assert entries[4]["errorLine"].startswith("line 6, main")
+    machine.run("bash -c '. /usr/local/bin/bootstrap-service-record.sh'", SERVICE_NAME="demo", PRE_COMMAND="kubelet-pause-image")
+    assert words(machine.record("demo"))[6:] == ["kubelet-pause-image pre-command start", "kubelet-pause-image pre-command end success"]
+
+
+def release_image(machine):
+    root = machine.folder / "image"
+    for path, text in {"release-manifests/image-references": "{}", "release-manifests/release-metadata": "{}", "usr/bin/slipway-node": "#!/bin/sh\necho new\n",
+                       "usr/lib/slipway/libfmt.so.9": "library"}.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+    (root / "usr/bin/slipway-node").chmod(0o755)
+    return root
+
+
+def test_release_image_is_pulled_until_it_is_here_and_taken_apart(machine):
+    root = release_image(machine)
+    machine.play("sleep", 'echo "sleep $1" >>/run/calls; cat /etc/issue.d/50_release-image.issue >>/run/console\n')
+    machine.play("mountpoint", "exit 1\n")
+    machine.play("ctr", rf"""
+case "$*" in
+    *"images ls --quiet"*) cat /run/here 2>/dev/null || true ;;
+    *"images ls"*) echo "{RELEASE} x sha256:aa 1 MiB linux/amd64,linux/arm64 -" ;;
+    *"images pull"*) echo pull >>/run/calls; [ "$(grep --count pull /run/calls)" -ge 3 ] && echo x >/run/here ;;
+    *"images mount"*) cp -r {root}/. "${{@: -1}}" ;;
+    *"images unmount"*) rm -r "${{@: -1}}" ;;
+esac""")
+    done = machine.run("release-image-download.sh", SERVICE_NAME="release-image")
+    assert done.returncode == 0, done.stderr
+    assert (machine.folder / "run/calls").read_text().split("\n")[:5] == ["pull", "sleep 1", "pull", "sleep 2", "pull"]
+    assert RELEASE in (machine.folder / "run/console").read_text()
+    assert not (machine.folder / "etc/issue.d/50_release-image.issue").exists()
+    assert machine.run("slipway-node").stdout == "new\n"
+    assert (machine.folder / "local/lib/slipway/libfmt.so.9").read_text() == "library"
+    assert sorted(path.name for path in (machine.folder / "opt/openshift").iterdir()) == ["image-references", "release-metadata"]
+    assert words(machine.record("release-image"))[:4] == ["service start", "pull-release-image stage start", "pull-release-image stage end failure",
+                                                          "pull-release-image stage start"]
+    assert words(machine.record("release-image"))[-2:] == ["unpack-release-image stage end success", "service end success"]
+
+
+def test_an_image_for_another_machine_ends_it(machine):
+    machine.play("ctr", 'case "$*" in *--quiet*) echo x ;; *) echo "x linux/s390x -" ;; esac\n')
+    done = machine.run("release-image-download.sh", SERVICE_NAME="release-image")
+    assert done.returncode == 1
+    assert "not for this machine" in (machine.folder / "etc/issue.d/50_release-image.issue").read_text()
+    assert words(machine.record("release-image"))[-2:] == ["image-metadata-arches-match stage end failure", "service end failure"]
+
+
+def test_pause_image_of_containerd(machine):
+    settings = (SOURCE / "os/root/etc/containerd/config.toml").read_text()
+    (machine.folder / "etc/containerd").mkdir()
+    (machine.folder / "etc/containerd/config.toml").write_text(settings)
+    slipway_node = machine.folder / "local/bin/slipway-node"
+    slipway_node.write_text(f"#!/bin/sh\n[ \"$*\" = 'image-for pod' ] && printf %s '{POD}'\n")
+    slipway_node.chmod(0o755)
+    (machine.folder / "run/containerd").mkdir()
+    socket = machine.folder / "run/containerd/containerd.sock"
+    socket.touch()
+    assert machine.run("sleep 0.02; crio-configure.sh", SERVICE_NAME="crio-configure").returncode == 0
+    override = (machine.folder / "etc/containerd/conf.d/10-pause-image.toml").read_text()
+    own = [line for line in settings.splitlines() if not line.strip().startswith("#") and not line.startswith("imports")]
+    assert override.splitlines() == [line.replace("registry.slipway.invalid/slipway/release:pod", POD) for line in own]
+    assert f'  sandbox_image = "{POD}"' in override.splitlines()
+    assert (machine.folder / "run/calls").read_text() == "systemctl restart containerd.service\n"
+    # The daemon has been restarted; nothing has changed.
+    socket.touch()
+    assert machine.run("crio-configure.sh", SERVICE_NAME="crio-configure").returncode == 0
+    assert (machine.folder / "run/calls").read_text() == "systemctl restart containerd.service\n"
+    (machine.folder / "etc/containerd/config.toml").write_text("version = 2\n")
+    assert machine.run("crio-configure.sh", SERVICE_NAME="crio-configure").returncode == 1
+
+
+SECRETS = {
+    "tls/root-ca.key": "SECRET1", "auth/kubeconfig-loopback": "SECRET2", "openshift/99_kubeadmin-password-secret.yaml": "SECRET3",
+    "tls/machine-config-server-token": "SECRET4", "master.ign": "SECRET5",
+    "manifests/odd-name.yaml": "apiVersion: v1\nkind: Secret\ndata: {a: SECRET6}\n", "manifests/odd.json": '{"apiVersion":"v1","kind":"Secret","x":"SECRET7"}',
+    "cvo-bootstrap/pretty.json": '{\n  "kind": "Secret",\n  "x": "SECRET8"\n}', "etcd-bootstrap/pem": "-----BEGIN EC PRIVATE KEY-----\nSECRET9",
+    "bootstrap-manifests/encoded.yaml": "x: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t SECRET0", "rendered/kc.yaml": "client-key-data: SECRETA",
+}
+
+
+def test_gather_without_api_has_everything_but_secrets(machine):
+    for path, text in SECRETS.items():
+        (machine.folder / "opt/openshift" / path).parent.mkdir(parents=True, exist_ok=True)
+        (machine.folder / "opt/openshift" / path).write_text(text)
+    (machine.folder / "opt/openshift/manifests/cluster-config.yaml").write_text("kind: ConfigMap\n")
+    (machine.folder / "opt/openshift/etcd-bootstrap.done").touch()
+    (machine.folder / "log/openshift").mkdir()
+    (machine.folder / "log/openshift/bootkube.json").write_text("[]")
+    (machine.folder / "log/openshift/events.jsonl").write_text("{}\n")
+    (machine.folder / "log/pods/kube-system_etcd").mkdir(parents=True)
+    (machine.folder / "log/pods/kube-system_etcd/0.log").write_text("etcd says\n")
+    machine.play("systemctl", 'case "$1" in list-units) echo "bad.service loaded failed" ;; status) echo "failed $*" ;; esac\n')
+    machine.play("journalctl", 'echo "journal $*"\n')
+    machine.play("kubectl", "exit 1\n")
+    machine.play("ctr", 'echo "ctr $*"\n')
+    machine.play("crictl", "exit 127\n")
+    (machine.folder / "played/crictl").unlink()
+    done = machine.run("installer-gather.sh --id 20261121")
+    assert done.returncode == 0, done.stdout + done.stderr
+    with tarfile.open(machine.folder / "home/log-bundle-20261121.tar.gz") as bundle:
+        names = {member.name for member in bundle.getmembers()}
+        text = b"".join(bundle.extractfile(member).read() for member in bundle.getmembers() if member.isfile())
+    assert all(name.startswith("log-bundle-20261121") for name in names)
+    for path in ["gather.log", "failed-units.txt", "unit-status/bad.service.txt", "bootstrap/services/bootkube.json", "bootstrap/services/events.jsonl",
+                 "bootstrap/journals/bootkube.log", "bootstrap/journals/journal.log.gz", "bootstrap/network/ip-addr.txt", "bootstrap/containers/list.txt",
+                 "bootstrap/containers/logs/kube-system_etcd/0.log", "rendered-assets/openshift/manifests/cluster-config.yaml",
+                 "rendered-assets/openshift/etcd-bootstrap.done"]:
+        assert f"log-bundle-20261121/{path}" in names, sorted(names)
+    assert b"SECRET" not in text, [name for name in names if "rendered" in name]
+    assert not any("resources" in name for name in names)
+    assert not list(pathlib.Path("/tmp").glob("artifacts-20261121"))
+
+
+def test_gather_refuses_an_id_that_is_a_path(machine):
+    assert machine.run("installer-gather.sh --id ../x").returncode == 2

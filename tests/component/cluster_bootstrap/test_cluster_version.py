@@ -1,0 +1,149 @@
+"""cluster-version-operator against a real API server: the manifests of this repository and the CRDs of the release are applied,
+ClusterVersion tells, and overrides count."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+DEADLINE = 90
+IMAGE = "registry.example.com/release@sha256:" + "a" * 64
+PREFIX = "0000_00_cluster-version-operator_"
+
+# A root of its own with the two folders of a release image, in a mount namespace that ends with the program.
+IN_IMAGE = r"""set -e
+mount -t tmpfs none "$1"
+for folder in usr etc tmp dev; do mkdir "$1/$folder"; mount --rbind "/$folder" "$1/$folder"; done
+for link in bin lib lib64; do cp -a "/$link" "$1/$link"; done
+mkdir -p "$1$4" && mount --rbind "$4" "$1$4"
+cp -r "$2" "$1/release-manifests"; cp -r "$3" "$1/manifests"
+shift 4; root=$1; shift
+exec chroot "$root" "$@"
+"""
+
+
+def wait_until(what, condition):
+    deadline = time.monotonic() + DEADLINE
+    while not condition():
+        assert time.monotonic() < deadline, f"no {what} after {DEADLINE} s"
+        time.sleep(0.05)
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory):
+    """release-manifests and manifests as payload/images lays them out."""
+    folder = tmp_path_factory.mktemp("release")
+    theirs, own = folder / "release-manifests", folder / "manifests"
+    own.mkdir()
+    shutil.copytree(ROOT / "images/manifests", theirs)
+    go = shutil.which("go")
+    found = go and subprocess.run([go, "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], cwd=ROOT / "payload/openshift-api",
+                                  capture_output=True, text=True).stdout.strip()
+    if not found:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("the module github.com/openshift/api is missing")
+    for line in (ROOT / "images/crds.txt").read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words:
+            name = pathlib.Path(words[-1]).name
+            shutil.copy(pathlib.Path(found) / words[0], (own if name.startswith(PREFIX) else theirs) / name)
+    (theirs / "release-metadata").write_text(json.dumps({"kind": "cincinnati-metadata-v0", "version": "1.2.3"}))
+    (theirs / "image-references").write_text(json.dumps({
+        "kind": "ImageStream", "apiVersion": "image.openshift.io/v1", "metadata": {"name": "1.2.3"}, "spec": {"tags": []}}))
+    return theirs, own
+
+
+def get(plane, *what):
+    return json.loads(plane.kubectl("get", *what, "-o", "json"))
+
+
+def create(plane, folder, *objects):
+    file = folder / "objects.json"
+    file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": list(objects)}))
+    plane.kubectl("create", "-f", file)
+
+
+def config(kind, name, spec=None, **more):
+    return {"apiVersion": "config.openshift.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec or {}, **more}
+
+
+@contextlib.contextmanager
+def operator(plane, programs, release, folder):
+    root = folder / "root"
+    root.mkdir()
+    program = programs / "cluster-version-operator"
+    binary = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve().parent
+    command = ["unshare", "--mount", "--propagation", "private", "bash", "-c", IN_IMAGE, "bash", root, *release, binary, root, program, "start",
+               f"--release-image={IMAGE}", "--enable-auto-update=false", "--listen=", "--v=2", f"--kubeconfig={plane.kubeconfig}"]
+    with open(folder / "log", "w") as log:
+        process = subprocess.Popen([str(word) for word in command], stderr=log, stdout=log)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(timeout=20)
+        print((folder / "log").read_text())
+
+
+def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
+    if os.geteuid() != 0:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("this needs root")
+    theirs, own = release
+    for name in ("infrastructures-Default", "featuregates"):
+        plane.kubectl("create", "-f", theirs / f"0000_10_config-operator_01_{name}.crd.yaml")
+    plane.kubectl("create", "-f", own / f"{PREFIX}01_clusterversions-Default.crd.yaml")
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=20s")
+    unmanaged = [{"kind": "Namespace", "group": "", "namespace": "", "name": "openshift-ingress", "unmanaged": True}]
+    create(plane, tmp_path, config("Infrastructure", "cluster"), config("FeatureGate", "cluster"),
+           config("ClusterVersion", "version", {"clusterID": "5f0c6b1e-9a1d-4c3e-8f3a-0b5f5f7c1a22", "overrides": unmanaged}))
+    plane.kubectl("patch", "infrastructure", "cluster", "--subresource=status", "--type=merge", "-p", json.dumps(
+        {"status": {"apiServerInternalURI": "https://api-int.demo.example.com:6443"}}))
+
+    def status():
+        return get(plane, "clusterversion", "version").get("status", {})
+
+    start = time.monotonic()
+    with operator(plane, programs, release, tmp_path) as process:
+        def is_complete():
+            assert process.poll() is None, (tmp_path / "log").read_text()
+            return any(entry["state"] == "Completed" for entry in status().get("history", []))
+
+        wait_until("Completed", is_complete)
+        seconds = time.monotonic() - start
+        now = status()
+        files = [path for folder in release for path in folder.iterdir() if path.suffix == ".yaml"]
+        print(f"FIGURE cluster-version-operator: {len(files)} files of the image and its own in {seconds:.2f} s", file=sys.__stdout__)
+        assert now["desired"] == {"version": "1.2.3", "image": IMAGE}
+        conditions = {each["type"]: each["status"] for each in now["conditions"]}
+        assert conditions == {"Available": "True", "Progressing": "False", "Failing": "False", "ReleaseAccepted": "True"}
+        assert now["observedGeneration"] == 1 and now["versionHash"]
+
+        spaces = {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]}
+        assert {"openshift-config", "openshift-machine-config-operator", "openshift-cluster-version"} <= spaces
+        assert "openshift-ingress" not in spaces
+        assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Managed"
+        assert get(plane, "secret", "-n", "openshift-machine-config-operator", "node-bootstrapper-token")
+        [container] = get(plane, "deployment", "-n", "openshift-cluster-version", "cluster-version-operator")["spec"]["template"]["spec"]["containers"]
+        assert container["image"] == IMAGE
+        assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
+
+        # What was made once is the administrator's; what is managed is put back, and a change of the spec wakes the operator.
+        plane.kubectl("patch", "etcd", "cluster", "--type=merge", "-p", '{"spec":{"managementState":"Unmanaged"}}')
+        plane.kubectl("label", "namespace", "openshift-config", "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
+        start = time.monotonic()
+        plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", '{"spec":{"overrides":null}}')
+        wait_until("new generation", lambda: status()["observedGeneration"] == 2 and
+                   "openshift-ingress" in {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]})
+        wait_until("namespace as before", lambda: get(plane, "namespace", "openshift-config")["metadata"]["labels"][
+            "pod-security.kubernetes.io/enforce"] == "restricted")
+        print(f"FIGURE cluster-version-operator: {time.monotonic() - start:.2f} s to follow a change of spec.overrides", file=sys.__stdout__)
+        assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Unmanaged"
+        assert len(status()["history"]) == 1
+        assert get(plane, "lease", "-n", "openshift-cluster-version", "version")["spec"]["holderIdentity"].startswith("bootstrap_")
+    assert not get(plane, "lease", "-n", "openshift-cluster-version", "version")["spec"].get("holderIdentity")

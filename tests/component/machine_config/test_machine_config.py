@@ -1,0 +1,213 @@
+"""The way of a machine's config through the real programs: machine-config-operator bootstrap, machine-config-controller bootstrap,
+machine-config-server bootstrap, and then curl, ignition-validate, the kubelet and Ignition itself."""
+import base64
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.parse
+
+import pytest
+import sample
+
+OPERATOR = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway-operator"
+HYPERKUBE = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve() / "payload/bin/hyperkube"
+IGNITION = "/usr/lib/dracut/modules.d/30ignition/ignition"
+ACCEPT = "application/vnd.coreos.ignition+json;version="
+
+
+def run(*command, check=True, **options):
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, **options)
+    assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done
+
+
+def program(bin_folder, name):
+    link = bin_folder / name
+    if not link.exists():
+        link.symlink_to(OPERATOR)
+    return link
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class World:
+    def __init__(self, folder):
+        self.folder, self.assets = folder, folder / "assets"
+        self.bin, self.mcc, self.mcs = folder / "bin", folder / "mcc", folder / "mcs"
+        for made in (self.bin, self.mcc, self.mcs):
+            made.mkdir()
+        sample.write_assets(self.assets)
+        self.ports = free_port(), free_port()
+
+    def render_operator(self):
+        a = self.assets
+        run(program(self.bin, "machine-config-operator"), "bootstrap", f"--root-ca={a}/tls/ca.crt", f"--kube-ca={a}/tls/ca.crt",
+            f"--config-file={a}/manifests/cluster-config.yaml", f"--dest-dir={a}/mco-bootstrap", "--release-image=release@sha256:0",
+            f"--pull-secret={a}/manifests/openshift-config-secret-pull-secret.yaml", f"--image-references={a}/image-references",
+            f"--infra-config-file={a}/manifests/cluster-infrastructure-02-config.yml", f"--dns-config-file={a}/manifests/cluster-dns-02-config.yml",
+            f"--network-config-file={a}/manifests/cluster-network-02-config.yml", f"--proxy-config-file={a}/manifests/cluster-proxy-01-config.yaml",
+            f"--payload-version={sample.VERSION}")
+        for source in ("mco-bootstrap/bootstrap/manifests", "openshift", "manifests"):
+            for path in (a / source).iterdir():
+                (self.mcc / path.name).write_bytes(path.read_bytes())
+
+    def render_pools(self):
+        run(program(self.bin, "machine-config-controller"), "bootstrap", f"--manifest-dir={self.mcc}", f"--dest-dir={self.mcs}",
+            f"--pull-secret={self.mcc}/machineconfigcontroller-pull-secret", f"--payload-version={sample.VERSION}")
+
+    def start_server(self):
+        a = self.assets
+        self.log = (self.folder / "server.log").open("w+")
+        self.server = subprocess.Popen(
+            [program(self.bin, "machine-config-server"), "bootstrap", f"--server-basedir={self.mcs}",
+             f"--bootstrap-kubeconfig={a}/auth/kubeconfig-kubelet", f"--cert={a}/tls/tls.crt", f"--key={a}/tls/tls.key",
+             f"--token-file={a}/tls/token", f"--secure-port={self.ports[0]}", f"--insecure-port={self.ports[1]}"],
+            stderr=self.log)
+        deadline = time.monotonic() + 10
+        while self.curl("/healthz", plain=True)[0] != 200:
+            assert self.server.poll() is None and time.monotonic() < deadline, (self.folder / "server.log").read_text()
+            time.sleep(0.02)
+
+    def curl(self, path, accept=ACCEPT + "3.2.0", token=sample.TOKEN, method="GET", plain=False):
+        url = f"http://127.0.0.1:{self.ports[1]}{path}" if plain else f"https://127.0.0.1:{self.ports[0]}{path}"
+        headers = ["-H", f"Accept: {accept}"] if accept else []
+        headers += ["-H", f"Authorization: Bearer {token}"] if token else []
+        verb = ["--head"] if method == "HEAD" else ["-X", method]
+        done = run("curl", "-s", "--cacert", self.assets / "tls/ca.crt", "-o", self.folder / "body", "-w", "%{http_code} %{size_download}", *verb,
+                   *headers, url, check=False)
+        return int(done.stdout.split()[0]), (self.folder / "body").read_text() if (self.folder / "body").exists() else ""
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    made = World(tmp_path_factory.mktemp("machine-config"))
+    made.render_operator()
+    made.start_server()
+    made.before = {pool: made.curl(f"/config/{pool}")[0] for pool in ("master", "worker")}
+    made.render_pools()
+    yield made
+    made.server.terminate()
+    assert made.server.wait(10) == 0
+
+
+@pytest.fixture(scope="module")
+def served(world):
+    status, text = world.curl("/config/master")
+    assert status == 200, text
+    return json.loads(text)
+
+
+def content(config, path):
+    [source] = [file["contents"]["source"] for file in config["storage"]["files"] if file["path"] == path]
+    head, _, data = source.partition(",")
+    if head.endswith(";base64"):
+        return base64.b64decode(data).decode()
+    return urllib.parse.unquote(data)
+
+
+def test_answers_come_as_soon_as_something_is_rendered(world, served):
+    assert world.before == {"master": 503, "worker": 500}
+    assert content(served, "/etc/user-was-here") == "yes\n"
+
+
+@pytest.mark.parametrize("path, options, status", [
+    ("/config/worker", {}, 500), ("/config/arbiter", {}, 404), ("/other", {}, 404), ("/healthz", {"token": None}, 200),
+    ("/config/master", {"method": "POST"}, 405), ("/config/master", {"method": "HEAD"}, 200), ("/config/master", {"accept": None}, 200),
+    ("/config/master", {"accept": ACCEPT + "2.2.0"}, 400), ("/config/master", {"plain": True}, 200),
+    ("/config/master", {"token": None}, 403), ("/config/master", {"token": "guess"}, 403), ("/config/master", {"token": None, "plain": True}, 403),
+])
+def test_each_request_gets_its_status(world, served, path, options, status):
+    assert world.curl(path, **options)[0] == status
+
+
+def test_strangers_are_logged_without_what_they_sent(world, served):
+    world.curl("/config/master", token="stranger-danger")
+    deadline = time.monotonic() + 5
+    while "refused /config/master to" not in (log := (world.folder / "server.log").read_text()):
+        assert time.monotonic() < deadline, log
+    assert "danger" not in log and sample.TOKEN not in log
+
+
+@pytest.mark.parametrize("version", ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"])
+def test_the_validator_takes_every_version(world, served, version, tmp_path):
+    status, text = world.curl("/config/master", accept=ACCEPT + version)
+    assert status == 200 and json.loads(text)["ignition"]["version"] == version
+    (tmp_path / "config.ign").write_text(text)
+    if version <= "3.3.0":  # the judge is 2.14
+        assert run("ignition-validate", tmp_path / "config.ign").stdout == ""
+
+
+def test_the_kubelet_takes_its_configuration(served, tmp_path):
+    """It comes as far as the file that only machines have, which it opens after it has checked every value. Of drop-ins it checks
+    values only, so the fields of ours are put into the file."""
+    nowhere = f"{tmp_path}/kubelet-ca.crt"
+    text = content(served, "/etc/kubernetes/kubelet.conf").replace("/etc/kubernetes/kubelet-ca.crt", nowhere)
+    drop_in = content(served, "/etc/openshift/kubelet.conf.d/10-local.conf")
+    replaced = [line.split(":")[0] for line in drop_in.splitlines() if line[:1].isalpha()]
+    text = "".join(line for line in text.splitlines(True) if line.split(":")[0] not in replaced) + drop_in
+    (tmp_path / "drop-ins").mkdir()
+
+    def said(more=""):
+        (tmp_path / "kubelet.conf").write_text(text + more)
+        done = run(HYPERKUBE, "kubelet", f"--config={tmp_path}/kubelet.conf", f"--config-dir={tmp_path}/drop-ins", "--enable-server=false",
+                   "--authentication-token-webhook=false", "--authorization-mode=AlwaysAllow", "--rotate-server-certificates=false",
+                   "--hostname-override=m0", "--node-ip=10.97.77.11", "--register-with-taints=node-role.kubernetes.io/master:NoSchedule",
+                   "--node-labels=node.openshift.io/os_id=debian", f"--cert-dir={tmp_path}", check=False)
+        assert done.returncode != 0
+        return done.stderr
+
+    assert f"open {nowhere}: no such file" in said()
+    # The same look finds what is wrong.
+    assert "noSuchField" in said("noSuchField: 1\n")
+    assert "imageMinimumGCAge" in said("imageMinimumGCAge: -1s\nimageMaximumGCAge: -2s\n")
+
+
+def test_the_boot_script_is_shell_without_mistakes(served, tmp_path):
+    for path in ("/usr/local/bin/kubelet-start", "/usr/local/bin/machine-config-daemon-pull"):
+        (tmp_path / "script").write_text(content(served, path))
+        run("sh", "-n", tmp_path / "script")
+
+
+def test_systemd_takes_the_units(served, tmp_path):
+    """systemd-analyze of the host: what it says of units is about our units, but for programs that only machines have."""
+    for unit in served["systemd"]["units"]:
+        if "contents" in unit:
+            (tmp_path / unit["name"]).write_text(unit["contents"].replace("/usr/local/bin/", "/bin/true #"))
+    (tmp_path / "containerd.service").write_text("[Service]\nExecStart=/bin/true\n")
+    said = run("systemd-analyze", "verify", "--man=no", *sorted(tmp_path.iterdir()), check=False,
+               env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"}).stderr
+    ours = [line for line in said.splitlines() if str(tmp_path) in line and "RestartMode" not in line]  # RestartMode: systemd 254
+    assert ours == []
+
+
+def test_ignition_follows_a_pointer_with_the_token(world, served, tmp_path):
+    ca = "data:," + urllib.parse.quote((world.assets / "tls/ca.crt").read_text())
+    pointer = {"ignition": {"version": "3.2.0",
+                            "config": {"merge": [{"source": f"https://127.0.0.1:{world.ports[0]}/config/master",
+                                                  "httpHeaders": [{"name": "Authorization", "value": f"Bearer {sample.TOKEN}"}]}]},
+                            "security": {"tls": {"certificateAuthorities": [{"source": ca}]}}}}
+    (tmp_path / "pointer.ign").write_text(json.dumps(pointer))
+    run(IGNITION, "-platform", "file", "-stage", "fetch", "-root", tmp_path, "-config-cache", tmp_path / "cache.json", "-log-to-stdout",
+        env={**os.environ, "IGNITION_CONFIG_FILE": str(tmp_path / "pointer.ign")})
+    fetched = json.loads((tmp_path / "cache.json").read_text())
+    assert {file["path"] for file in fetched["storage"]["files"]} == {file["path"] for file in served["storage"]["files"]}
+    assert "Ignition 3.3.0" in (world.folder / "server.log").read_text()
+
+
+def test_keepalived_pod_gets_its_config(world, tmp_path):
+    """runtimecfg in a network of its own, as on the bootstrap machine."""
+    templates = world.assets / "mco-bootstrap/local/static-pod-resources/keepalived"
+    render = [program(world.bin, "runtimecfg"), "render", "/etc/kubernetes/kubeconfig", "--api-vips=10.97.77.5",
+              f"--cluster-config={world.assets}/manifests/cluster-config.yaml", f"--out-dir={tmp_path}", templates]
+    script = "ip link add v0 type veth peer name v1; ip link set v0 up; ip address add 10.97.77.10/24 dev v0; exec \"$@\""
+    run("unshare", "-n", "sh", "-c", script, "sh", *render)
+    text = (tmp_path / "keepalived.conf").read_text()
+    assert "interface v0\n" in text and "{{" not in text
+    assert (tmp_path / "keepalived.conf").stat().st_mode & 0o777 == 0o600

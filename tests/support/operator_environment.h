@@ -1,0 +1,47 @@
+// OperatorEnvironment: what a program of an image is given, with a file system in memory.
+//
+//   OperatorEnvironment world;
+//   ASSERT_TRUE(operators::run_tuning_render(world.environment(), {"--asset-output-dir=/out"}).ok());
+//   EXPECT_EQ(world.names("/out"), ...);
+#pragma once
+
+#include "net/curl_http.h"
+#include "operators/lib/manifest_files.h"
+#include "operators/lib/program.h"
+#include "support/memory_files.h"
+#include "support/seeded_random.h"
+#include "support/test_context.h"
+#include "sys/runner.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::testing_support {
+
+class OperatorEnvironment {
+ public:
+  operators::Environment environment() {
+    return {context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }};
+  }
+
+  void put(const std::string& path, std::string_view text) { (void)files.write(path, text, 0644); }
+  std::string text(const std::string& path) { return files.read(path).ok() ? files.read(path).value() : "no such file: " + path; }
+
+  // All files below a folder.
+  std::vector<std::string> names(const std::string& folder) {
+    const Result<std::vector<std::string>> found = operators::files_below(files, folder);
+    return found.ok() ? found.value() : std::vector<std::string>{};
+  }
+
+  MemoryFiles files;
+  TestContext test;
+  std::string printed;
+
+ private:
+  sys::Context context_ = test.context();
+  sys::RealRunner runner_;
+  SeededRandom random_{1};
+  net::CurlHttp http_;
+};
+
+}  // namespace slipway::testing_support

@@ -1,0 +1,76 @@
+// Inputs of assets for tests: an install-config, an environment, certificates that are the same in every run.
+#pragma once
+
+#include "assets/graph.h"
+#include "assets/tls.h"
+#include "support/seeded_random.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace slipway::testing_support {
+
+inline constexpr std::string_view sample_install_config = R"(apiVersion: v1
+metadata:
+  name: demo
+baseDomain: example.com
+platform:
+  local: {}
+compute:
+- name: worker
+  replicas: 0
+pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
+sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIE1hcmtlZEtleU9mVGVzdHNOb3RBU2VjcmV0MDE= me@example.com
+)";
+
+inline config::InstallConfig sample_config(std::string_view text = sample_install_config) {
+  auto loaded = config::load_install_config(text, "install-config.yaml");
+  EXPECT_TRUE(loaded.ok()) << loaded.error().message();
+  return loaded.ok() ? std::move(loaded->config) : config::InstallConfig{};
+}
+
+inline assets::Environment sample_environment() {
+  return {.now = parse_rfc3339("2026-11-21T09:30:00Z").value(),
+          .release_image = "registry.slipway.invalid/slipway/release@sha256:" + std::string(64, '0'),
+          .release_version = "0.1.0",
+          .nodes = {{"master-0", "master", {"10.97.77.11"}}, {"master-1", "master", {"10.97.77.12"}}}};
+}
+
+// Every certificate is a text with its own name: what manifests carry, but nothing that opens a door.
+inline assets::Tls named_tls() {
+  assets::Tls tls;
+  for (const assets::CertificateRow& row : assets::certificate_rows()) {
+    tls.emplace(row.file, net::Certificate{fmt::format("certificate {}\n", row.file), Secret(fmt::format("key {}\n", row.file))});
+  }
+  for (const assets::BundleRow& row : assets::bundle_rows()) {
+    tls.emplace(row.file, net::Certificate{fmt::format("bundle {}\n", row.file), Secret()});
+  }
+  return tls;
+}
+
+// The graph of all assets with its inputs; the same random numbers in every run.
+struct SampleGraph {
+  explicit SampleGraph(config::InstallConfig config = sample_config()) {
+    graph.put(std::move(config));
+    graph.put(sample_environment());
+    graph.put(assets::Randomness{&random});
+    graph.put(assets::KeptTls{});
+    graph.put(assets::UserSigningKey{});
+    graph.put(assets::UserFiles{});
+    graph.put(assets::KubeadminPassword{Secret("aaaaa-bbbbb-ccccc-ddddd"), "$2a$10$hash"});  // making one takes its time
+  }
+
+  template <class T>
+  const T& get() {
+    const Result<const T*> made = graph.get<T>();
+    EXPECT_TRUE(made.ok()) << made.error().message();
+    return *made.value();
+  }
+
+  SeededRandom random{1};
+  assets::Graph graph = assets::asset_graph();
+};
+
+}  // namespace slipway::testing_support
