@@ -10,9 +10,12 @@ namespace slipway::provider::local {
 namespace {
 
 TEST(NameServer, KnowsOnlyTheCluster) {
-  EXPECT_EQ(join(name_server_command("10.97.77.1", "demo", "/run/slipway/hosts"), " "),
+  EXPECT_EQ(join(name_server_command("10.97.77.1", "demo", "/run/slipway/hosts",
+                                     {{"api.demo", "10.97.77.5"}, {"*.apps.demo", "10.97.77.7"}}),
+                 " "),
             "dnsmasq --conf-file=/dev/null --keep-in-foreground --log-facility=- --user=root --pid-file= --bind-interfaces "
-            "--listen-address=10.97.77.1 --no-resolv --no-hosts --local-ttl=1 --local=/demo/ --hostsdir=/run/slipway/hosts");
+            "--listen-address=10.97.77.1 --no-resolv --no-hosts --local-ttl=1 --local=/demo/ --hostsdir=/run/slipway/hosts "
+            "--host-record=api.demo,10.97.77.5 --address=/apps.demo/10.97.77.7");
   EXPECT_EQ(hosts_entry("10.97.77.10", "m0", "demo"), "10.97.77.10 m0.demo m0\n");
 }
 

@@ -228,5 +228,17 @@ def test_gather_without_api_has_everything_but_secrets(machine):
     assert not list(pathlib.Path("/tmp").glob("artifacts-20261121"))
 
 
+def test_gather_with_api_has_objects_and_ends(machine):
+    machine.play("kubectl", 'case "$*" in *secrets*custom-columns*) echo names ;; *pods*json) echo "{}" ;; */version*) echo v1 ;; *) exit 1 ;; esac\n')
+    machine.play("journalctl", "true\n")
+    (machine.folder / "opt/openshift/auth").mkdir()
+    (machine.folder / "opt/openshift/auth/kubeconfig").write_text("SECRET1")
+    done = machine.run("timeout 60 installer-gather.sh --id with-api", TAR_FILE=str(machine.folder / "home/x.tar.gz"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    with tarfile.open(machine.folder / "home/x.tar.gz") as bundle:
+        resources = {member.name.rsplit("/", 1)[1] for member in bundle.getmembers() if "/resources/" in member.name}
+    assert resources >= {"pods.json", "secrets-names.txt"} and "nodes.json" not in resources
+
+
 def test_gather_refuses_an_id_that_is_a_path(machine):
     assert machine.run("installer-gather.sh --id ../x").returncode == 2

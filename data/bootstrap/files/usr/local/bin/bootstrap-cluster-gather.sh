@@ -3,7 +3,7 @@
 
 # FOLDER: gathers into FOLDER/resources. Nothing when the API does not answer.
 cluster_bootstrap_gather() {
-    local folder="$1/resources" kubeconfig=/opt/openshift/auth/kubeconfig kind
+    local folder="$1/resources" kubeconfig=/opt/openshift/auth/kubeconfig kind jobs=()
     [[ ! -s /etc/kubernetes/bootstrap-secrets/kubeconfig ]] || kubeconfig=/etc/kubernetes/bootstrap-secrets/kubeconfig
     ask() { timeout 20 kubectl --kubeconfig="$kubeconfig" --request-timeout=5s "$@"; }
 
@@ -13,22 +13,31 @@ cluster_bootstrap_gather() {
     fi
     mkdir -p "$folder"
     ask get --raw=/openapi/v2 | gzip >"$folder/openapi.json.gz" &
+    jobs+=($!)
     ask get nodes --output=jsonpath='{range .items[*]}{.metadata.name}{"\n"}{end}' >"$folder/nodes.list" &
+    jobs+=($!)
     ask get nodes --selector=node-role.kubernetes.io/master \
         --output=jsonpath='{range .items[*]}{.status.addresses[?(@.type=="InternalIP")].address}{"\n"}{end}' >"$folder/masters.list" &
+    jobs+=($!)
     ask get pods --all-namespaces --selector=apiserver=true --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name}{"\n"}{end}' \
         >"$folder/api-pods" &
+    jobs+=($!)
     ask get pods --all-namespaces \
         --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name}{range .spec.containers[*]} {.name}{end}{"\n"}{end}' >"$folder/containers" &
+    jobs+=($!)
     # Names only, never what is in them.
     ask get secrets --all-namespaces --output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,TYPE:.type >"$folder/secrets-names.txt" &
+    jobs+=($!)
     ask get secrets --all-namespaces --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name} {.metadata.annotations}{"\n"}{end}' |
         grep --invert-match --extended-regexp 'last-applied-configuration|-(token|dockercfg)-' >"$folder/secrets-names-with-annotations.txt" &
+    jobs+=($!)
     for kind in apiservices clusteroperators clusterversion configmaps csr endpoints events etcds kubeapiserver kubecontrollermanager kubescheduler \
         leases machines machineconfigpools machineconfigs namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets; do
         ask get "$kind" --all-namespaces --output=json >"$folder/$kind.json" &
+        jobs+=($!)
     done
-    wait
+    # Not all children: the caller may have a log that ends only with it.
+    wait "${jobs[@]}"
     # Kinds that this cluster does not have.
     find "$folder" -type f -empty -delete
 }
