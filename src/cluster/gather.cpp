@@ -1,5 +1,6 @@
 #include "cluster/gather.h"
 
+#include "data/data.h"
 #include "provider/local/shell.h"
 #include "sys/task_group.h"
 #include "sys/temp_dir.h"
@@ -28,18 +29,15 @@ std::string id_of(WallTime time) {
 // What a machine's own script collects, unpacked into `folder`.
 Result<> gather_machine(const Environment& environment, const local::ClusterChoice& choice, const std::string& machine,
                         const std::string& id, const std::string& folder) {
-  const bool is_bootstrap = machine == "bootstrap";
-  const std::string script = is_bootstrap ? "installer-gather.sh" : "installer-masters-gather.sh";
-  const std::string archive = "/var/tmp/log-bundle-" + id + ".tar.gz";
-  const sys::Output made = TRY(local::run_captured(
+  const sys::Output content = TRY(local::run_captured(
       environment.context, environment.files, environment.runner, choice, machine,
-      {.argv = {"env", "TAR_FILE=" + archive, "/usr/local/bin/" + script, "--id", id}, .limit = longest_script}));
-  if (made.status != 0)
-    return error(Code::unavailable, "{} ended with status {}: {}", script, made.status, made.err.substr(0, 1000));
-  const sys::Output content = TRY(local::run_captured(environment.context, environment.files, environment.runner, choice, machine,
-                                                      {.argv = {"cat", archive}, .output_limit = largest_bundle}));
-  (void)local::run_captured(environment.context, environment.files, environment.runner, choice, machine,
-                            {.argv = {"rm", "-f", archive}});
+      {.argv = {"bash", "-c", std::string(data::content(data::provider(), "gather-machine")), "gather-machine", id},
+       .input = std::string(data::content(data::bootstrap(), "files/usr/local/bin/installer-masters-gather.sh")),
+       .limit = longest_script,
+       .output_limit = largest_bundle}));
+  if (content.status != 0) {
+    return error(Code::unavailable, "its gather script ended with status {}: {}", content.status, content.err.substr(0, 1000));
+  }
   TRY(environment.files.make_directories(folder, 0700));
   TRY(sys::run_checked(environment.runner, environment.context,
                        {.argv = {"tar", "--extract", "--gzip", "--strip-components=1", "--no-same-owner", "--directory", folder},

@@ -80,6 +80,11 @@ class Installation:
             time.sleep(0.2)
         return value
 
+    def files(self):
+        """What stands in the asset directory, without what the user asked to be put there and the lock."""
+        return {str(path.relative_to(self.dir)): path.read_bytes() for path in self.dir.rglob("*")
+                if path.is_file() and not path.name.startswith(("log-bundle", ".openshift_install.lock"))}
+
     def remove(self):
         run(SLIPWAY, "machine", "destroy", "--all", "--cluster", self.name, "--state", self.state, check=False)
         shutil.rmtree(self.folder)

@@ -16,6 +16,7 @@ import pytest
 from installation import Installation, kill, run
 
 MASTERS = ["master-0", "master-1", "master-2"]
+BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
 HELLO = "from the user's MachineConfig\n"
 USER_FILES = {
     "openshift/99-hello.yaml": f"""apiVersion: machineconfiguration.openshift.io/v1
@@ -96,11 +97,11 @@ def test_the_events_tell_every_stage(installed):
 
 
 def test_the_same_command_again_changes_nothing(installed):
-    before = {path: path.read_bytes() for path in installed.dir.rglob("*") if path.is_file() and "log-bundle" not in path.name}
+    before = installed.files()
     start = time.monotonic()
     installed.run("create", "cluster")
     print(f"\n{time.monotonic() - start:.1f} s")
-    assert before == {path: path.read_bytes() for path in installed.dir.rglob("*") if path.is_file() and "log-bundle" not in path.name}
+    assert installed.files() == before
 
 
 def test_what_the_user_added_is_there(installed):
@@ -143,14 +144,16 @@ def test_strangers_get_no_config_and_are_reported(installed):
 
 
 def request(installed, name, subject, names=(), addresses=(), usages=("digital signature", "client auth"),
-            signer="kubernetes.io/kube-apiserver-client-kubelet", identity="kubeconfig-kubelet"):
-    """Sends a certificate request as somebody on the bootstrap machine who has that kubeconfig."""
+            signer="kubernetes.io/kube-apiserver-client-kubelet", groups=()):
+    """Sends a certificate request with the identity that new machines have; with `groups`, as the same user in other groups."""
     san = ",".join([f"DNS:{n}" for n in names] + [f"IP:{a}" for a in addresses])
     made = subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "/dev/null",
                            "-subj", subject, *(["-addext", f"subjectAltName={san}"] if san else [])], capture_output=True, text=True, check=True)
     csr = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": name},
            "spec": {"request": base64.b64encode(made.stdout.encode()).decode(), "signerName": signer, "usages": list(usages)}}
-    installed.machine("bootstrap", "kubectl", "--kubeconfig", f"/opt/openshift/auth/{identity}", "create", "-f", "-", input=json.dumps(csr))
+    identity = ["kubeconfig-loopback", "--as", BOOTSTRAPPER, *(f"--as-group={group}" for group in groups)] if groups else ["kubeconfig-kubelet"]
+    installed.machine("bootstrap", "kubectl", "--kubeconfig", f"/opt/openshift/auth/{identity[0]}", *identity[1:], "create", "-f", "-",
+                      input=json.dumps(csr))
 
 
 def test_requests_of_strangers_stay_pending_with_an_event(installed):
@@ -158,7 +161,7 @@ def test_requests_of_strangers_stay_pending_with_an_event(installed):
     request(installed, "wrong-name", node + "master-9")
     request(installed, "existing-node", node + "master-0")
     request(installed, "extra-names", node + "worker-0", names=["worker-0"])
-    request(installed, "wrong-group", node + "master-1", identity="kubeconfig-loopback")
+    request(installed, "wrong-group", node + "worker-0", groups=["system:serviceaccounts"])
     request(installed, "wrong-serving", node + "master-2", names=["master-2"], addresses=["10.97.77.13"], usages=["digital signature", "server auth"],
             signer="kubernetes.io/kubelet-serving")
     for name in ("wrong-name", "existing-node", "extra-names", "wrong-group", "wrong-serving"):
@@ -240,5 +243,5 @@ def test_no_secret_is_readable_by_others(installed):
 def test_destroy_leaves_nothing(installed):
     installed.run("destroy", "cluster")
     assert not (installed.state / installed.name).exists()
-    assert [path.name for path in installed.dir.iterdir() if not path.name.startswith("log-bundle")] == ["install-config.yaml"]
+    assert list(installed.files()) == ["install-config.yaml"]
     assert installed.name not in run("mount").stdout
