@@ -10,7 +10,7 @@ std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_v
   return {
       {"/etc/hostname", fmt::format("{}\n", machine)},
       {"/etc/machine-id", "uninitialized\n"},
-      {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\n", gateway, domain)},
+      {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\noptions timeout:1 attempts:5\n", gateway, domain)},
       {fmt::format("/etc/containerd/certs.d/{}/hosts.toml", release_host), hosts_toml(gateway)},
   };
 }

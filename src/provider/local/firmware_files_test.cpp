@@ -23,7 +23,7 @@ TEST(FirmwareFiles, NameTheMachine) {
   const std::vector<FirmwareFile> expected = {
       {"/etc/hostname", "m0\n"},
       {"/etc/machine-id", "uninitialized\n"},
-      {"/etc/resolv.conf", "nameserver 10.97.77.1\nsearch demo\n"},
+      {"/etc/resolv.conf", "nameserver 10.97.77.1\nsearch demo\noptions timeout:1 attempts:5\n"},
       {"/etc/containerd/certs.d/registry.slipway.invalid/hosts.toml", hosts_toml("10.97.77.1")}};
   EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1"), expected);
 }

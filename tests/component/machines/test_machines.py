@@ -42,7 +42,7 @@ def test_one_machine_and_then_three_more(cluster, capsys):
         f"m{i}": ("running", f"10.97.77.{10 + i}") for i in range(4)}
     assert cluster.shell("m1", "hostname").stdout == "m1\n"
     assert "inet 10.97.77.12/24" in cluster.shell("m2", "ip addr show eth0").stdout
-    assert cluster.shell("m2", "cat /etc/resolv.conf").stdout == f"nameserver 10.97.77.1\nsearch {cluster.name}.internal\n"
+    assert cluster.shell("m2", "cat /etc/resolv.conf").stdout == f"nameserver 10.97.77.1\nsearch {cluster.name}.internal\noptions timeout:1 attempts:5\n"
     assert "10.97.77.13" in cluster.shell("m0", "getent hosts m3").stdout
     cluster.shell("m0", f"ping -c 1 -W 5 m3 && ping -c 1 -W 5 m1.{cluster.name}.internal")
     assert len({cluster.shell(f"m{i}", "cat /etc/machine-id").stdout for i in range(4)}) == 4

@@ -12,4 +12,9 @@ fi
 if [[ -x /usr/bin/crio ]]; then
     arguments+=(--container-runtime-endpoint=unix:///var/run/crio/crio.sock)
 fi
+# Without it, the kubelet looks its own name up for each pod that it takes on, and an answer that is lost costs five seconds.
+address=$(ip -oneline address show scope global | awk '!/ vip/ {sub("/.*", "", $4); print $4; exit}')
+if [[ -n $address ]]; then
+    arguments+=(--node-ip="$address")
+fi
 exec /usr/bin/kubelet "${arguments[@]}"
