@@ -1,7 +1,7 @@
 #include "assets/kubeconfigs.h"
 
 #include "assets/identity.h"
-#include "assets/manifest_file.h"
+#include "base/sorted_keys.h"
 #include "base/yaml.h"
 #include "kube/kubeconfig.h"
 

@@ -7,9 +7,6 @@
 
 namespace slipway::assets {
 
-// The same document with the keys of all objects in it sorted.
-Json sorted_keys(const Json& value);
-
 AssetFile manifest_file(std::string path, const Json& object);
 
 // {apiVersion, kind, metadata: {name, namespace}}, without a namespace when that is empty.

@@ -3,6 +3,7 @@
 #include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "base/digest.h"
+#include "base/sorted_keys.h"
 #include "base/text.h"
 #include "base/yaml.h"
 

@@ -1,11 +1,8 @@
 #include "base/yaml.h"
+#include "support/golden.h"
 #include "support/sample_assets.h"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
-#include <fstream>
-#include <sstream>
 
 namespace slipway::assets {
 namespace {
@@ -44,15 +41,11 @@ imageDigestSources:
 pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
 )";
 
-// All files of both folders as one text; with ACCEPT=1 the golden file is written instead of compared.
+// All files of both folders as one text.
 void expect_golden(const std::string& name, const ManifestSet& set) {
   std::string text;
   for (const AssetFile& file : set.files) text += fmt::format("# {}\n{}---\n", file.path, file.content);
-  const std::string path = fmt::format("{}/tests/golden/assets/{}.yaml", SLIPWAY_SOURCE, name);
-  if (std::getenv("ACCEPT")) std::ofstream(path) << text;
-  std::stringstream golden;
-  golden << std::ifstream(path).rdbuf();
-  EXPECT_EQ(text, golden.str()) << "ACCEPT=1 writes " << path;
+  testing_support::expect_golden(fmt::format("assets/{}.yaml", name), text);
 }
 
 TEST(Manifests, OfThePlatformLocal) {

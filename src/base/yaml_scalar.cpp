@@ -1,5 +1,7 @@
 #include "base/yaml_scalar.h"
 
+#include "base/text.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -76,12 +78,6 @@ constexpr std::array<std::string_view, 8> yaml_1_1_words = {"y", "n", "yes", "no
 
 constexpr std::array<std::string_view, 8> not_finite_words = {".inf", "+.inf", "-.inf", ".nan", "inf", "nan", "infinity", "-inf"};
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& c : result) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-  return result;
-}
-
 }  // namespace
 
 std::optional<Json> resolve_plain(std::string_view text) {
@@ -103,7 +99,7 @@ std::optional<Json> resolve_plain(std::string_view text) {
 
 bool is_ambiguous(std::string_view text) {
   if (resolve_plain(text)) return true;
-  const std::string word = lower(text);
+  const std::string word = to_lower(text);
   if (is_one_of<8>(word, yaml_1_1_words) || is_one_of<8>(word, not_finite_words)) return true;
   const char first = text.front();
   // Dates, sexagesimals ("1:20"), numbers with an unknown tail of digits and punctuation: anything that starts like a number

@@ -58,8 +58,7 @@ Result<> run_check(const sys::Context& context, sys::Files& files, const std::st
 
 Result<std::string> api_host(sys::Files& files, const std::string& assets, const std::string& kubeconfig) {
   const std::string path = assets + "/" + kubeconfig;
-  const std::string text = TRY(files.read(path));
-  const kube::Access access = TRY(kube::parse_kubeconfig(text, path, [&](const std::string& file) { return files.read(file); }));
+  const kube::Access access = TRY(kube::read_kubeconfig(files, path));
   return TRY(net::parse_url(access.server).context(path)).host;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 // Names that people and tools know of the bootstrap machine (seed 000, installer 6.3, 6.4), and what ours needs besides.
 constexpr std::string_view expected[] = {
+    "files/etc/journal-gateway/haproxy.cfg",
     "files/etc/kubernetes/kubelet-container.conf.d/10-container.conf",
     "files/etc/kubernetes/kubelet.conf",
     "files/etc/motd",
@@ -24,6 +25,8 @@ constexpr std::string_view expected[] = {
     "files/usr/local/bin/crio-configure.sh",
     "files/usr/local/bin/installer-gather.sh",
     "files/usr/local/bin/installer-masters-gather.sh",
+    "files/usr/local/bin/journal-gateway-tls.sh",
+    "files/usr/local/bin/journal-gatewayd.sh",
     "files/usr/local/bin/kubelet-pause-image.sh",
     "files/usr/local/bin/kubelet.sh",
     "files/usr/local/bin/release-image-download.sh",
@@ -34,6 +37,7 @@ constexpr std::string_view expected[] = {
     "units/bootkube.service",
     "units/chown-gatewayd-key.service",
     "units/crio-configure.service",
+    "units/journal-gateway-tls.service",
     "units/kubelet.service",
     "units/progress.service",
     "units/release-image.service",
@@ -67,8 +71,9 @@ TEST(BootstrapData, EnablesWhatPullsInTheRest) {
       enabled.insert(file.path.substr(6));
     }
   }
-  EXPECT_EQ(enabled, (std::set<std::string_view>{"approve-csr.service", "chown-gatewayd-key.service", "kubelet.service",
-                                                 "progress.service", "systemd-journal-gatewayd.socket"}));
+  EXPECT_EQ(enabled,
+            (std::set<std::string_view>{"approve-csr.service", "chown-gatewayd-key.service", "journal-gateway-tls.service",
+                                        "kubelet.service", "progress.service", "systemd-journal-gatewayd.socket"}));
 }
 
 }  // namespace

@@ -73,9 +73,7 @@ Work run_cluster_bootstrap(const Engine& engine) {
 Work on_api(const Engine& engine, std::function<Result<>(const Context&, kube::Api&)> work) {
   return [=](const Context& context) -> Result<> {
     const std::string path = engine.inputs.assets + "/" + for_users;
-    const std::string text = TRY(engine.files.read(path));
-    kube::Access access =
-        TRY(kube::parse_kubeconfig(text, path, [&](const std::string& file) { return engine.files.read(file); }));
+    kube::Access access = TRY(kube::read_kubeconfig(engine.files, path));
     kube::Client api(engine.http, std::move(access));
     return work(context, api);
   };

@@ -22,9 +22,9 @@ struct Option {
   std::string value;  // what stands for the value in help, "REGISTRY/REPOSITORY"; empty for a switch
   std::string help;
   bool required = false;
-  std::string fallback{};             // the value when it is not given
-  std::vector<std::string> choices{}; // the values that are allowed, all when empty
-  bool repeats = false;               // may be given several times; a positional then takes all that follow
+  std::string fallback{};              // the value when it is not given
+  std::vector<std::string> choices{};  // the values that are allowed, all when empty
+  bool repeats = false;                // may be given several times; a positional then takes all that follow
 };
 
 // What was given on the command line; only names that the command declares can be asked for.
@@ -57,12 +57,12 @@ struct Environment {
 };
 
 struct Command {
-  std::string words;                     // "release info"
-  std::string summary;                   // one line of help
-  std::vector<Option> positionals{};     // in order
+  std::string words;                  // "release info"
+  std::string summary;                // one line of help
+  std::vector<Option> positionals{};  // in order
   std::vector<Option> options{};
   Result<> (*run)(const Environment& environment, const Arguments& arguments) = nullptr;  // null: a group, whose help is shown
-  bool is_hidden = false;                // not in help: slipway calls it itself
+  bool is_hidden = false;                                                                 // not in help: slipway calls it itself
 };
 
 // Every command there is.

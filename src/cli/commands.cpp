@@ -33,7 +33,11 @@ std::span<const Command> commands() {
       release_mirror_command(),
       {.words = "version",
        .summary = "Print the version of this program",
-       .options = {{.name = "--output", .value = "text|json", .help = "form of the output", .fallback = "text", .choices = {"text", "json"}}},
+       .options = {{.name = "--output",
+                    .value = "text|json",
+                    .help = "form of the output",
+                    .fallback = "text",
+                    .choices = {"text", "json"}}},
        .run = version},
   };
   return table;

@@ -37,7 +37,8 @@ TEST(Progress, StepsHaveTheTimeSinceTheFirstAndAreWaitedFor) {
   sys::Events events(clock, "slipway");
   std::string text;
   events.add_sink(progress_sink(true, [&](std::string_view piece) { text += piece; }));
-  events.emit({.kind = "step", .name = "kubernetes-api", .phase = Phase::started, .fields = {{"description", "the API answers"}}});
+  events.emit(
+      {.kind = "step", .name = "kubernetes-api", .phase = Phase::started, .fields = {{"description", "the API answers"}}});
   clock.wait(clock.steady() + Milliseconds(2500), {}, nullptr, 0);
   sys::Event stage{.kind = "stage", .name = "etcd-bootstrap", .phase = Phase::finished, .duration = Milliseconds(300)};
   stage.time = clock.now();

@@ -1,5 +1,6 @@
 #include "config/install_config.h"
 
+#include "base/sorted_keys.h"
 #include "config/document.h"
 
 #include <algorithm>
@@ -24,22 +25,6 @@ std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::
   return texts;
 }
 
-Json sorted(const Json& value) {
-  if (const JsonArray* items = value.if_array()) {
-    JsonArray result;
-    for (const Json& item : *items) result.push_back(sorted(item));
-    return result;
-  }
-  const JsonObject* members = value.if_object();
-  if (!members) return value;
-  std::vector<std::string_view> keys;
-  for (const auto& member : *members) keys.push_back(member.key());
-  std::ranges::sort(keys);
-  JsonObject result;
-  for (const std::string_view key : keys) result[key] = sorted(members->at(key));
-  return result;
-}
-
 // As Go writes the structs: empty optional fields are left out, these are always there.
 Json effective_config(const Json& value) {
   static constexpr std::array<std::string_view, 3> always = {"baseDomain", "metadata", "pullSecret"};
@@ -51,7 +36,7 @@ Json effective_config(const Json& value) {
     if (!empty || std::ranges::find(always, std::string_view(member.key())) != always.end()) kept[member.key()] = field;
   }
   kept["metadata"].as_object()["creationTimestamp"] = nullptr;
-  return sorted(kept);
+  return sorted_keys(kept);
 }
 
 MachinePool pool_of(const Json& pool) {

@@ -1,4 +1,5 @@
-// The files of data/ as the program carries them: scripts, units, manifests and templates that end up on machines and in clusters.
+// The files of data/ as the program carries them: scripts, units, manifests and templates that end up on machines and in
+// clusters.
 #pragma once
 
 #include <span>

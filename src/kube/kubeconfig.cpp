@@ -139,6 +139,11 @@ Result<Access> parse_kubeconfig(std::string_view text, std::string_view name, co
   return access;
 }
 
+Result<Access> read_kubeconfig(sys::Files& files, const std::string& path) {
+  const std::string text = TRY(files.read(path));
+  return parse_kubeconfig(text, path, [&](const std::string& other) { return files.read(other); });
+}
+
 Json make_kubeconfig(const Access& access, std::string_view cluster, std::string_view user) {
   JsonObject cluster_fields;
   if (!access.ca.empty()) cluster_fields["certificate-authority-data"] = base64_encode(access.ca);

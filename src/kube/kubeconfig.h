@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "sys/files.h"
 
 #include <functional>
 #include <string>
@@ -31,6 +32,9 @@ struct Access {
 //              refused), broken base64
 Result<Access> parse_kubeconfig(std::string_view text, std::string_view name,
                                 const std::function<Result<std::string>(const std::string&)>& read_file);
+
+// The same of a file; relative names in it are taken as they are. errors: also those of Files::read
+Result<Access> read_kubeconfig(sys::Files& files, const std::string& path);
 
 // A kubeconfig of one cluster, one user, one context, with the data in it (installer 4.5): the context is called like the user.
 //

@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/yaml.h"
+#include "support/memory_files.h"
 
 #include <gtest/gtest.h>
 
@@ -16,6 +17,21 @@ Result<Access> parse(std::string_view text, const std::map<std::string, std::str
     if (found == files.end()) return error(Code::not_found, "reading {}: No such file or directory", path);
     return found->second;
   });
+}
+
+TEST(ReadKubeconfig, TakesTheFilesThatItNames) {
+  testing_support::MemoryFiles files;
+  Json config = make_kubeconfig({.server = "https://api:6443", .token = Secret("TOKEN")}, "demo", "admin");
+  config.at("clusters").at(0).at("cluster").as_object()["certificate-authority"] = "/tls/ca.crt";
+  ASSERT_TRUE(files.write("/auth/kubeconfig", emit_yaml(config), 0600).ok());
+  const Result<Access> without = read_kubeconfig(files, "/auth/kubeconfig");
+  ASSERT_FALSE(without.ok());
+  EXPECT_NE(without.error().message().find("/tls/ca.crt"), std::string::npos) << without.error().message();
+  ASSERT_TRUE(files.write("/tls/ca.crt", "CA\n", 0644).ok());
+  const Result<Access> read = read_kubeconfig(files, "/auth/kubeconfig");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->ca, "CA\n");
+  EXPECT_EQ(read_kubeconfig(files, "/none").error().code(), Code::not_found);
 }
 
 TEST(MakeKubeconfig, ReadsBackAsTheSameAccess) {

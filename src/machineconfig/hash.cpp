@@ -1,9 +1,9 @@
 #include "machineconfig/hash.h"
 
 #include "base/digest.h"
+#include "base/sorted_keys.h"
 #include "base/yaml.h"
 
-#include <algorithm>
 #include <array>
 
 namespace slipway::machineconfig {
@@ -17,25 +17,9 @@ constexpr std::array<unsigned char, 80> salt = {16,  124, 206, 228, 139, 56,  17
                                                 64,  83,  179, 119, 15,  168, 208, 197, 146, 107, 58,  227, 133, 188, 238, 26,
                                                 33,  26,  235, 202, 32,  173, 31,  234, 41,  144, 148, 79,  6,   206, 23,  22};
 
-Json sorted(const Json& value) {
-  if (const auto* items = value.if_array()) {
-    JsonArray all;
-    for (const Json& item : *items) all.push_back(sorted(item));
-    return all;
-  }
-  const auto* members = value.if_object();
-  if (!members) return value;
-  std::vector<std::string_view> keys;
-  for (const auto& member : *members) keys.push_back(member.key());
-  std::ranges::sort(keys);
-  JsonObject all;
-  for (std::string_view key : keys) all[key] = sorted(members->at(key));
-  return all;
-}
-
 }  // namespace
 
-std::string canonical_spec(const MachineConfig& config) { return emit_go_yaml(sorted(to_json(config).at("spec"))); }
+std::string canonical_spec(const MachineConfig& config) { return emit_go_yaml(sorted_keys(to_json(config).at("spec"))); }
 
 std::string rendered_name(std::string_view pool, const MachineConfig& config) {
   std::string bytes(salt.begin(), salt.end());

@@ -39,7 +39,8 @@ int run(const cli::Invocation& invocation, const sys::StopOnSignal& signals) {
   }
   const sys::Context context{clock, log, events, signals.token()};
   int status = 0;
-  const cli::Environment environment{context, files, runner, random, http, [](std::string_view text) { write_to(stdout, text); }, status};
+  const cli::Environment environment{context, files, runner, random, http, [](std::string_view text) { write_to(stdout, text); },
+                                     status};
   Result<> result = invocation.command->run(environment, invocation.arguments);
   if (result.ok()) return status;
   log.error("{}", result.error().message());

@@ -2,6 +2,7 @@
 
 #include "base/flags.h"
 #include "base/queue.h"
+#include "kube/kubeconfig.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -188,7 +189,7 @@ Result<> run_approve(const Environment& environment, const Arguments& arguments)
   } else {
     environment.context.log.warn("there is no {}; names and addresses of machines are not checked", table);
   }
-  const kube::Access access = TRY(read_kubeconfig(environment, arguments[0]));
+  const kube::Access access = TRY(kube::read_kubeconfig(environment.files, arguments[0]));
   kube::Client api(environment.http, access);
   return approve_requests(environment, api, input);
 }

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/flags.h"
 #include "base/yaml.h"
+#include "kube/kubeconfig.h"
 #include "net/x509.h"
 #include "sys/wait_for.h"
 
@@ -221,7 +222,7 @@ Result<> run_kubelet_certificate(const Environment& environment, const Arguments
                                       arguments));
   const KubeletIdentity identity = {
       .node_name = flags.text("node-name"), .kubeconfig = flags.text("kubeconfig"), .cert_dir = flags.text("cert-dir")};
-  const kube::Access bootstrap = TRY(read_kubeconfig(environment, flags.text("bootstrap-kubeconfig")));
+  const kube::Access bootstrap = TRY(kube::read_kubeconfig(environment.files, flags.text("bootstrap-kubeconfig")));
   kube::Client api(environment.http, bootstrap);
   return get_kubelet_certificate(environment, api, bootstrap, identity);
 }

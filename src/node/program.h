@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/result.h"
-#include "kube/kubeconfig.h"
 #include "net/http.h"
 #include "sys/context.h"
 #include "sys/files.h"
@@ -29,8 +28,5 @@ struct Environment {
 
 // Waits without an end of their own: what they wait for may take a person to bring, and the journal says what it is.
 inline constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
-
-// The access that a kubeconfig of this machine describes. errors: as kube::parse_kubeconfig and Files::read
-Result<kube::Access> read_kubeconfig(const Environment& environment, const std::string& path);
 
 }  // namespace slipway::node

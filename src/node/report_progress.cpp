@@ -1,5 +1,6 @@
 #include "node/report_progress.h"
 
+#include "kube/kubeconfig.h"
 #include "sys/wait_for.h"
 
 namespace slipway::node {
@@ -65,7 +66,7 @@ Result<> run_report_progress(const Environment& environment, const Arguments& ar
     return sys::Look::not_yet("{} is not there", done_file);
   };
   TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, look, nullptr, file_pace));
-  const kube::Access access = TRY(read_kubeconfig(environment, arguments[0]));
+  const kube::Access access = TRY(kube::read_kubeconfig(environment.files, arguments[0]));
   kube::Client api(environment.http, access);
   return report_bootstrap_complete(environment, api);
 }

@@ -22,14 +22,9 @@ constexpr Milliseconds api_limit = 20min;
 // created.
 constexpr Milliseconds ready_limit = 30s;
 
-Result<kube::Access> read_access(sys::Files& files, const std::string& path) {
-  const std::string text = TRY(files.read(path));
-  return kube::parse_kubeconfig(text, path, [&](const std::string& other) { return files.read(other); });
-}
-
 // A kubeconfig's API server on this machine, whatever name it is known by.
 Result<kube::Access> local_access(sys::Files& files, const std::string& path) {
-  kube::Access access = TRY(read_access(files, path));
+  kube::Access access = TRY(kube::read_kubeconfig(files, path));
   const net::Url server = TRY(net::parse_url(access.server).context(path));
   access.connect_to = fmt::format("localhost:{}", server.port);
   return access;
@@ -91,7 +86,7 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   const kube::Access access = TRY(local_access(files, options.asset_dir + "/auth/kubeconfig-loopback"));
   // Once the temporary API server is gone, the address that everybody uses leads to a master.
   const kube::Access everywhere =
-      options.tear_down_early ? TRY(read_access(files, options.asset_dir + "/auth/kubeconfig")) : access;
+      options.tear_down_early ? TRY(kube::read_kubeconfig(files, options.asset_dir + "/auth/kubeconfig")) : access;
   kube::Client api(environment.http, access);
   kube::Client api_afterwards(environment.http, everywhere);
 

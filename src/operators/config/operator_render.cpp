@@ -2,6 +2,7 @@
 
 #include "base/yaml.h"
 #include "operators/lib/flags.h"
+#include "operators/lib/render_inputs.h"
 
 namespace slipway::operators {
 
@@ -30,11 +31,6 @@ const std::vector<Flag> table = {
     {.name = "manifest-secrets-host-path"},
     {.name = "manifest-cloud-provider-host-path"},
 };
-
-Result<Json> read_object(sys::Files& files, const std::string& path) {
-  const std::string text = TRY(files.read(path));
-  return TRY(parse_yaml(text, path)).value;
-}
 
 }  // namespace
 
@@ -65,9 +61,9 @@ Result<> run_config_operator_render(const Environment& environment, const Argume
   if (infrastructure_file.empty()) {
     return error(Code::invalid, "--cloud-provider-config-output-file needs --cluster-infrastructure-input-file");
   }
-  const Json infrastructure = TRY(read_object(files, infrastructure_file));
+  const Json infrastructure = TRY(read_yaml(files, infrastructure_file));
   std::optional<Json> given;
-  if (!given_file.empty()) given = TRY(read_object(files, given_file));
+  if (!given_file.empty()) given = TRY(read_yaml(files, given_file));
   return files.write(output, emit_yaml(generated_cloud_config(infrastructure, given)), 0644);
 }
 

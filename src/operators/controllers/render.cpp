@@ -1,5 +1,6 @@
 #include "operators/controllers/render.h"
 
+#include "base/sorted_keys.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "operators/lib/document.h"
@@ -118,7 +119,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   rendered.push_back(TRY(make_pod(values, config)));
   TRY(write_rendered(files, flags.text("asset-output-dir"), rendered));
   TRY(files.write(flags.text("config-output-file"), emit_yaml(config), 0644));
-  return files.write(flags.text("cpc-config-output-file"), emit_yaml(with_sorted_keys(policy_config)), 0644);
+  return files.write(flags.text("cpc-config-output-file"), emit_yaml(sorted_keys(policy_config)), 0644);
 }
 
 }  // namespace slipway::operators::controllers

@@ -3,6 +3,7 @@
 #include "base/yaml.h"
 #include "net/curl_http.h"
 #include "support/memory_files.h"
+#include "support/one_address.h"
 #include "support/render_assets.h"
 #include "support/seeded_random.h"
 #include "support/test_context.h"
@@ -14,23 +15,11 @@
 namespace slipway::operators::etcd {
 namespace {
 
-// A machine with the API's virtual address and its own.
-class OneAddress final : public sys::Runner {
- public:
-  Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
-    if (command.argv != std::vector<std::string>{"ip", "-json", "address"}) return error(Code::not_found, "{}", command.argv[0]);
-    return sys::Output{.status = 0,
-                       .out = R"([{"ifname":"host0","flags":["UP"],"addr_info":[{"local":"10.97.77.5","scope":"global"},)"
-                              R"({"local":"10.97.77.10","scope":"global"}]}])",
-                       .err = ""};
-  }
-};
-
 struct World {
   testing_support::MemoryFiles files;
   testing_support::TestContext test;
   sys::Context context = test.context();
-  OneAddress runner;
+  testing_support::OneAddress runner;
   testing_support::SeededRandom random{1};
   net::CurlHttp http;
   Environment environment{context, files, runner, random, http, [](std::string_view) {}};

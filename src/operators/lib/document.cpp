@@ -3,8 +3,6 @@
 #include "base/yaml.h"
 #include "data/data.h"
 
-#include <algorithm>
-
 namespace slipway::operators {
 
 Result<std::string> fill_text(std::string_view path, const TemplateValues& values) {
@@ -35,21 +33,6 @@ Json merge_layers(Json base, const Json& over) {
     member = merge_layers(std::move(member), value);
   }
   return base;
-}
-
-Json with_sorted_keys(const Json& value) {
-  if (value.is_array()) {
-    JsonArray items;
-    for (const Json& item : value.get_array()) items.push_back(with_sorted_keys(item));
-    return items;
-  }
-  if (!value.is_object()) return value;
-  std::vector<std::string_view> keys;
-  for (const auto& member : value.get_object()) keys.push_back(member.key());
-  std::ranges::sort(keys);
-  JsonObject sorted;
-  for (std::string_view key : keys) sorted[key] = with_sorted_keys(value.get_object().at(key));
-  return sorted;
 }
 
 Json texts(const std::vector<std::string>& values) {

@@ -23,9 +23,6 @@ Result<RenderedFiles> fill_folder(std::string_view folder, std::string_view targ
 // Layers of a configuration (operators 2.0): objects are merged member by member, anything else is replaced.
 Json merge_layers(Json base, const Json& over);
 
-// With the keys of all objects in order, as configs are written (operators 12.5).
-Json with_sorted_keys(const Json& value);
-
 // {"a", "b"} as a list of texts.
 Json texts(const std::vector<std::string>& values);
 

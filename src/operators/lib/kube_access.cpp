@@ -7,10 +7,7 @@
 namespace slipway::operators {
 
 Result<kube::Access> kube_access(sys::Files& files, const std::string& kubeconfig) {
-  if (!kubeconfig.empty()) {
-    const std::string text = TRY(files.read(kubeconfig));
-    return kube::parse_kubeconfig(text, kubeconfig, [&](const std::string& path) { return files.read(path); });
-  }
+  if (!kubeconfig.empty()) return kube::read_kubeconfig(files, kubeconfig);
   const std::string account = "/var/run/secrets/kubernetes.io/serviceaccount";
   const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
   const char* port = std::getenv("KUBERNETES_SERVICE_PORT");

@@ -1,5 +1,6 @@
 #include "operators/lib/render_flags.h"
 
+#include "base/sorted_keys.h"
 #include "base/text.h"
 #include "operators/lib/document.h"
 
@@ -59,7 +60,7 @@ Json layered(sys::Files& files, const Flags& flags, Json config, Findings& findi
   for (const std::string& path : list_of(flags, "config-override-files")) {
     config = merge_layers(std::move(config), read_document(files, path, findings));
   }
-  return with_sorted_keys(config);
+  return sorted_keys(config);
 }
 
 }  // namespace slipway::operators

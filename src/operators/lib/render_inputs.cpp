@@ -175,6 +175,11 @@ Json read_document(sys::Files& files, const std::string& path, Findings& finding
   return std::move(document->value);
 }
 
+Result<Json> read_yaml(sys::Files& files, const std::string& path) {
+  const std::string text = TRY(files.read(path));
+  return TRY(parse_yaml(text, path)).value;
+}
+
 std::vector<std::string> Network::cluster_cidrs() const {
   std::vector<std::string> all;
   for (const ClusterNetwork& network : cluster) all.push_back(to_string(network.cidr));

@@ -48,6 +48,9 @@ std::string read_input(sys::Files& files, const std::string& path, Findings& fin
 // The same as a document, null when it is none.
 Json read_document(sys::Files& files, const std::string& path, Findings& findings);
 
+// One YAML document of any kind, for those that stop at the first problem. errors: those of Files::read and parse_yaml
+Result<Json> read_yaml(sys::Files& files, const std::string& path);
+
 // The Network object (config.openshift.io/v1).
 struct ClusterNetwork {
   net::Cidr cidr;

@@ -7,6 +7,7 @@
 #include "machineconfig/registries.h"
 #include "machineconfig/render.h"
 #include "machineconfig/templates.h"
+#include "operators/lib/render_inputs.h"
 
 #include <algorithm>
 #include <map>
@@ -134,9 +135,8 @@ Result<> run_machine_config_controller_bootstrap(const Environment& environment,
     std::vector<YamlDocument> more = TRY(parse_yaml_documents(TRY(files.read(path)), path));
     std::ranges::move(more, std::back_inserter(documents));
   }
-  const std::string secret_text = TRY(files.read(flags.text("pull-secret")));
-  const YamlDocument secret = TRY(parse_yaml(secret_text, flags.text("pull-secret")));
-  const RenderedFiles rendered = TRY(render_machine_config_pools(documents, secret.value, flags.text("payload-version")));
+  const Json secret = TRY(read_yaml(files, flags.text("pull-secret")));
+  const RenderedFiles rendered = TRY(render_machine_config_pools(documents, secret, flags.text("payload-version")));
   return write_rendered(files, flags.text("dest-dir"), rendered);
 }
 

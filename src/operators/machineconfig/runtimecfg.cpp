@@ -3,6 +3,7 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "base/yaml.h"
+#include "operators/lib/render_inputs.h"
 
 #include <algorithm>
 #include <optional>
@@ -73,8 +74,8 @@ Result<> run_runtimecfg_render(const Environment& environment, const Arguments& 
   if (words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
   sys::Files& files = environment.files;
   const std::string& config_path = flags.text("cluster-config");
-  const YamlDocument map = TRY(parse_yaml(TRY(files.read(config_path)), config_path));
-  const std::string install_config = TRY(require_string(map.value, {"data", "install-config"}));
+  const Json map = TRY(read_yaml(files, config_path));
+  const std::string install_config = TRY(require_string(map, {"data", "install-config"}));
   const YamlDocument config = TRY(parse_yaml(install_config, config_path + ": install-config"));
   const std::string cluster_name = TRY(require_string(config.value, {"metadata", "name"}));
   const net::IpAddress api_vip = TRY(net::parse_ip(flags.text("api-vips")).context("--api-vips"));

@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "ignition/parse.h"
 #include "machineconfig/served_config.h"
+#include "operators/lib/render_inputs.h"
 
 #include <algorithm>
 #include <array>
@@ -144,9 +145,9 @@ Result<std::shared_ptr<const std::string>> ConfigServer::prepare(const Sources& 
   const YamlDocument pool = TRY(parse_yaml(sources.pool, "pool"));
   const std::string name = TRY(require_string(pool.value, {"spec", "configuration", "name"}));
   const std::string path = fmt::format("{}/machine-configs/{}.yaml", options_.base_folder, name);
-  const YamlDocument rendered = TRY(parse_yaml(TRY(files_.read(path)), path));
+  const Json rendered = TRY(read_yaml(files_, path));
   const YamlDocument controller = TRY(parse_yaml(sources.controller, "controller config"));
-  const machineconfig::MachineConfig config = TRY(machineconfig::parse_machine_config(rendered.value, path));
+  const machineconfig::MachineConfig config = TRY(machineconfig::parse_machine_config(rendered, path));
   const machineconfig::ControllerConfig known =
       TRY(machineconfig::parse_controller_config(controller.value, "controller config"));
   const ignition::Config served = TRY(machineconfig::served_config(config, known, Secret(sources.kubeconfig), version));

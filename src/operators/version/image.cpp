@@ -1,16 +1,16 @@
 #include "operators/version/image.h"
 
-#include "release/release.h"
-
 namespace slipway::operators {
 
-Result<std::string> image_of_component(sys::Files& files, const std::string& root, std::string_view component) {
+Result<release::Release> release_of_image(sys::Files& files, const std::string& root) {
   const std::string folder = root + "/release-manifests/";
   const std::string references = TRY(files.read(folder + "image-references"));
   const std::string metadata = TRY(files.read(folder + "release-metadata"));
-  // Inside an image its own digest cannot be known; nobody asks for it here.
-  const release::Digest unknown = release::Digest::of("");
-  const release::Release release = TRY(release::parse_release(unknown, references, metadata));
+  return release::parse_release(release::Digest::of(""), references, metadata);
+}
+
+Result<std::string> image_of_component(sys::Files& files, const std::string& root, std::string_view component) {
+  const release::Release release = TRY(release_of_image(files, root));
   return to_string(TRY(release.component(component))->image);
 }
 

@@ -4,12 +4,17 @@
 
 #include "base/result.h"
 #include "operators/lib/program.h"
+#include "release/release.h"
 #include "sys/files.h"
 
 #include <string>
 #include <string_view>
 
 namespace slipway::operators {
+
+// The release whose image has `root` as its file system, read from its /release-manifests. The digest in it says nothing: inside
+// an image its own cannot be known. errors: those of release::parse_release and Files::read
+Result<release::Release> release_of_image(sys::Files& files, const std::string& root);
 
 // The pull spec of a component, as /release-manifests/image-references under `root` has it.
 //

@@ -4,7 +4,7 @@
 #include "net/url.h"
 #include "operators/lib/document.h"
 #include "operators/lib/manifest_files.h"
-#include "release/release.h"
+#include "operators/version/image.h"
 
 #include <algorithm>
 
@@ -89,12 +89,7 @@ Result<std::vector<Manifest>> all_manifests(sys::Files& files, const VersionSett
   return manifests;
 }
 
-Result<std::string> version_of_image(sys::Files& files) {
-  const std::string references = TRY(files.read(fmt::format("{}/image-references", release_folder)));
-  const std::string metadata = TRY(files.read(fmt::format("{}/release-metadata", release_folder)));
-  // Inside an image its own digest cannot be known; nobody asks for it here.
-  return TRY(release::parse_release(release::Digest::of(""), references, metadata)).version;
-}
+Result<std::string> version_of_image(sys::Files& files) { return TRY(release_of_image(files, "")).version; }
 
 ManifestFilter filter_of(const std::optional<Json>& feature_gate, const std::optional<Json>& cluster_version,
                          std::string_view version, std::string_view profile) {

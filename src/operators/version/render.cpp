@@ -2,6 +2,7 @@
 
 #include "base/yaml.h"
 #include "operators/lib/flags.h"
+#include "operators/lib/render_inputs.h"
 #include "operators/version/release_manifests.h"
 #include "operators/version/settings.h"
 
@@ -11,8 +12,7 @@ namespace {
 
 Result<std::optional<Json>> read_if_given(sys::Files& files, const std::string& path) {
   if (path.empty()) return std::optional<Json>();
-  const std::string text = TRY(files.read(path));
-  return std::optional(TRY(parse_yaml(text, path)).value);
+  return std::optional(TRY(read_yaml(files, path)));
 }
 
 // The installer's Infrastructure lies in the folder of the FeatureGate. With its address the deployment is right from the

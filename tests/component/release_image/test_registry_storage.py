@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import threading
 import tempfile
 
 import pytest
@@ -53,10 +54,12 @@ def serve(storage, folder):
     try:
         line = next((line for line in process.stderr if "listening on" in line), "")
         assert line, "the registry ended"
+        # It logs each request; a pipe that nobody reads would stop it when that is full.
+        threading.Thread(target=process.stderr.read, daemon=True).start()
         yield line.split("listening on ")[1].split('"')[0]
     finally:
         process.kill()
-        process.communicate()
+        process.wait()
 
 
 def images():

@@ -25,8 +25,10 @@ class Installation:
         self.dir = self.folder / "assets"
         self.state = self.folder / "state"
         self.dir.mkdir()
+        self.ssh_key = self.folder / "ssh-key"
+        run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.ssh_key)
         self.write("install-config.yaml", f"apiVersion: v1\nmetadata: {{name: {self.name}}}\nbaseDomain: example.com\nplatform: {{local: {{}}}}\n"
-                   "sshKey: ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE test@example.com\n")
+                   f"sshKey: {self.ssh_key.with_suffix('.pub').read_text()}")
 
     @property
     def domain(self):

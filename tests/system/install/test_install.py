@@ -129,6 +129,25 @@ def test_namespaces_get_their_ranges_from_the_policy_controller(installed):
     assert re.fullmatch(r"\d+/\d+", installed.wait_until("namespace default has a range", annotated))
 
 
+def test_the_log_is_served_to_those_with_a_certificate(installed):
+    tls = "/opt/openshift/tls"
+    get = ["curl", "--silent", "--insecure", "--max-time", "10", "--output", "/dev/null", "--write-out", "%{http_code}"]
+    url = "https://localhost:19531/entries?boot&_SYSTEMD_UNIT=bootkube.service"
+    with_certificate = installed.machine("bootstrap", *get, "--cert", f"{tls}/journal-gatewayd.crt", "--key", f"{tls}/journal-gatewayd.key", url)
+    assert with_certificate.stdout == "200"
+    assert installed.machine("bootstrap", *get, url, check=False).stdout != "200"
+
+
+def test_people_come_as_core_by_key(installed):
+    installed.machine("master-1", "sh", "-c", "umask 077; cat >/run/test-key", input=installed.ssh_key.read_text())
+    ssh = ["ssh", "-i", "/run/test-key", "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "BatchMode=yes"]
+    try:
+        for machine in ("bootstrap", "master-0"):
+            assert installed.machine("master-1", *ssh, f"core@{machine}", "sudo", "id", "-un").stdout == "root\n"
+    finally:
+        installed.machine("master-1", "rm", "/run/test-key")
+
+
 def test_strangers_get_no_config_and_are_reported(installed):
     url = "https://10.97.77.5:22623/config/"
     status = ["curl", "--silent", "--insecure", "--output", "/dev/null", "--write-out", "%{http_code}", "--max-time", "10"]

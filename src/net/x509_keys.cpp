@@ -1,0 +1,111 @@
+#include "base/digest.h"
+#include "net/openssl.h"
+#include "net/x509.h"
+
+#include <array>
+#include <optional>
+
+namespace slipway::net {
+
+namespace {
+
+constexpr std::size_t scalar_size = 32, point_size = 65;  // of P-256; the point uncompressed (SEC 1 2.3.3)
+constexpr std::string_view before_scalar("\x30\x77\x02\x01\x01\x04\x20", 7);
+constexpr std::string_view before_point("\xa0\x0a\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\xa1\x44\x03\x42\x00", 17);
+
+using Scalar = Handle<BIGNUM, BN_clear_free>;
+
+// A P-256 key in the form that everybody writes (RFC 5915, all fields present), which is one string of 121 bytes. Null when it is
+// another. OpenSSL 3.0's general decoder takes twenty times as long, the larger part of making a certificate.
+Key read_p256(std::string_view der) {
+  const std::size_t point_at = before_scalar.size() + scalar_size + before_point.size();
+  if (der.size() != point_at + point_size || !der.starts_with(before_scalar) ||
+      der.substr(point_at - before_point.size(), before_point.size()) != before_point) {
+    return nullptr;
+  }
+  const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
+  const Scalar scalar(BN_bin2bn(bytes + before_scalar.size(), scalar_size, nullptr));
+  const Handle<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> builder(OSSL_PARAM_BLD_new());
+  OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, SN_X9_62_prime256v1, 0);
+  OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar.get());
+  OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, bytes + point_at, point_size);
+  const Handle<OSSL_PARAM, OSSL_PARAM_free> parameters(OSSL_PARAM_BLD_to_param(builder.get()));
+  const Handle<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr));
+  EVP_PKEY* key = nullptr;
+  const bool made = parameters && EVP_PKEY_fromdata_init(context.get()) == 1 &&
+                    EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_KEYPAIR, parameters.get()) == 1;
+  ERR_clear_error();
+  return made ? Key(key) : nullptr;
+}
+
+void append_ssh_string(std::string& wire, std::string_view text) {
+  for (int shift = 24; shift >= 0; shift -= 8) wire += static_cast<char>(text.size() >> shift & 0xff);
+  wire += text;
+}
+
+}  // namespace
+
+Result<Key> read_key(const Secret& pem) {
+  if (const std::optional<Block> block = read_block(reader(pem.reveal())); block && block->name == PEM_STRING_ECPRIVATEKEY) {
+    if (Key key = read_p256(block->data)) return key;
+  }
+  ERR_clear_error();
+  Key key(PEM_read_bio_PrivateKey(reader(pem.reveal()).get(), nullptr, no_passphrase, nullptr));
+  if (!key) return problem(Code::invalid, "the private key cannot be read");
+  return key;
+}
+
+Result<std::string> point_of(const EVP_PKEY* key) {
+  std::array<char, 32> curve{};
+  std::string point(point_size, '\0');
+  std::size_t size = 0;
+  if (EVP_PKEY_get_group_name(key, curve.data(), curve.size(), nullptr) != 1 ||
+      std::string_view(curve.data()) != SN_X9_62_prime256v1 ||
+      EVP_PKEY_get_octet_string_param(key, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, reinterpret_cast<unsigned char*>(point.data()),
+                                      point.size(), &size) != 1 ||
+      size != point_size) {
+    ERR_clear_error();
+    return error(Code::invalid, "the private key is none of ECDSA P-256");
+  }
+  return point;
+}
+
+Result<Key> generate_key() {
+  Key key(EVP_EC_gen("P-256"));
+  if (!key) return problem(Code::internal, "making a key");
+  return key;
+}
+
+Result<Secret> key_pem(const Key& key) {
+  const Bio out = writer();
+  if (PEM_write_bio_PrivateKey_traditional(out.get(), key.get(), nullptr, nullptr, 0, nullptr, nullptr) != 1) {
+    return problem(Code::internal, "writing a key");
+  }
+  return Secret(written(out));
+}
+
+const EVP_MD* digest_for(const EVP_PKEY* key) {
+  const int kind = EVP_PKEY_get_base_id(key);
+  return kind == EVP_PKEY_ED25519 || kind == EVP_PKEY_ED448 ? nullptr : EVP_sha256();
+}
+
+Result<Secret> make_key() { return key_pem(TRY(generate_key())); }
+
+Result<std::string> public_key(const Secret& key) {
+  const Key read = TRY(read_key(key));
+  const Bio out = writer();
+  if (PEM_write_bio_PUBKEY(out.get(), read.get()) != 1) return problem(Code::invalid, "the key has no public half");
+  return written(out);
+}
+
+Result<std::string> authorized_key(const Secret& key, std::string_view comment) {
+  const Key read = TRY(read_key(key));
+  std::string wire;  // RFC 5656 3.1
+  append_ssh_string(wire, "ecdsa-sha2-nistp256");
+  append_ssh_string(wire, "nistp256");
+  append_ssh_string(wire, TRY(point_of(read.get())));
+  const std::string line = fmt::format("ecdsa-sha2-nistp256 {}", base64_encode(wire));
+  return comment.empty() ? line : fmt::format("{} {}", line, comment);
+}
+
+}  // namespace slipway::net
