@@ -4,7 +4,6 @@
 
 #include "provider/local/client.h"
 #include "provider/local/owner.h"
-#include "provider/local/preflight.h"
 #include "provider/local/shell.h"
 
 #include "base/json.h"
@@ -29,17 +28,6 @@ Result<local::ClusterChoice> choice_of(const Arguments& arguments) {
   return local::ClusterChoice{state_folder(arguments), arguments["--cluster"], std::move(program)};
 }
 
-Result<> preflight(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterWishes& wishes,
-                   const local::Request& request) {
-  const int machines = static_cast<int>(request.machines.size());
-  Findings findings = local::check(local::gather_facts(environment.files, choice.state, wishes.os_repo), machines);
-  findings.append(local::find_taken(environment.files, choice, wishes, request.machines, request.ignition));
-  for (const Finding& finding : findings.all()) {
-    if (finding.severity == Severity::warning) environment.context.log.warn("{}; continuing", to_string(finding));
-  }
-  return findings.to_result().context("this host cannot run local machines yet");
-}
-
 Result<> create(const Environment& environment, const Arguments& arguments) {
   const local::ClusterChoice choice = TRY(choice_of(arguments));
   const std::vector<std::string>& names = arguments.list("NAME...");
@@ -54,7 +42,7 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   const std::string os_repo = absolute(arguments["--os-repo"]);
   const local::Images images = TRY(local::find_images(environment.files, absolute(arguments["--images"])));
   const local::ClusterWishes wishes{.os_repo = os_repo, .images = images, .forwards = forwards};
-  TRY(preflight(environment, choice, wishes, request));
+  TRY(local::preflight(environment.context, environment.files, choice, wishes, {{names, request.ignition}}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
         "{} has no images, so machines of this cluster have none and no registry; make payload, or name another with --images",

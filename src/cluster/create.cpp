@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "ignition/parse.h"
 #include "kube/client.h"
-#include "provider/local/preflight.h"
 #include "sys/events.h"
 #include "sys/task_group.h"
 
@@ -22,32 +21,12 @@ namespace local = provider::local;
 
 namespace {
 
-// Machines of one role share a config.
-struct Group {
-  std::vector<std::string> names;
-  std::string ignition;
-};
-
 std::vector<std::string> names_of(const std::vector<Machine>& machines, std::string_view role) {
   std::vector<std::string> names;
   for (const Machine& machine : machines) {
     if (machine.role == role) names.push_back(machine.name);
   }
   return names;
-}
-
-Result<> preflight(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterWishes& wishes,
-                   const std::vector<Group>& groups) {
-  int machines = 0;
-  for (const Group& group : groups) machines += static_cast<int>(group.names.size());
-  Findings findings = local::check(local::gather_facts(environment.files, choice.state, wishes.os_repo), machines);
-  for (const Group& group : groups) {
-    findings.append(local::find_taken(environment.files, choice, wishes, group.names, group.ignition));
-  }
-  for (const Finding& finding : findings.all()) {
-    if (finding.severity == Severity::warning) environment.context.log.warn("{}; continuing", to_string(finding));
-  }
-  return findings.to_result().context("this host cannot run the cluster's machines yet");
 }
 
 // The approver lets in who comes from where we said: the provider must have given the addresses that we planned.
@@ -64,9 +43,10 @@ Result<> check_addresses(const Environment& environment, const local::ClusterCho
   return Ok{};
 }
 
-Result<> make_machines(const Environment& environment, const local::ClusterChoice& choice, const std::vector<Group>& groups) {
+Result<> make_machines(const Environment& environment, const local::ClusterChoice& choice,
+                       const std::vector<local::MachineGroup>& groups) {
   TRY(local::ensure_owner(environment.context, environment.files, choice));
-  for (const Group& group : groups) {
+  for (const local::MachineGroup& group : groups) {
     TRY(local::ask(environment.context, choice,
                    {.order = local::Order::create, .machines = group.names, .ignition = group.ignition}));
   }
@@ -100,11 +80,11 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images);
   const std::vector<Machine> machines = TRY(planned_machines(assets.config));
-  const std::vector<Group> groups = {
+  const std::vector<local::MachineGroup> groups = {
       {names_of(machines, "bootstrap"), emit_json(ignition::to_json(assets.bootstrap), JsonStyle::compact)},
       {names_of(machines, "master"), emit_json(ignition::to_json(assets.master), JsonStyle::compact)},
   };
-  TRY(preflight(environment, choice, wishes, groups));
+  TRY(local::preflight(context, environment.files, choice, wishes, groups));
 
   sys::Span span(context.events, context.clock, "step", "machines",
                  {{"description", fmt::format("{} machines are made", machines.size())}});

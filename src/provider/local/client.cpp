@@ -2,6 +2,7 @@
 
 #include "provider/local/forwarder.h"
 #include "provider/local/line_socket.h"
+#include "provider/local/preflight.h"
 #include "provider/local/spawn_owner.h"
 #include "provider/local/sweep.h"
 #include "provider/local/sysroot.h"
@@ -36,37 +37,57 @@ std::string other_forwards(const ClusterChoice& choice) {
                      choice.cluster);
 }
 
-bool has_other_config(sys::Files& files, const std::string& machine_name, const MachinePaths& machine,
+// As the owner will see it (fleet.cpp), but that the machine may be on.
+bool has_other_config(sys::Files& files, const std::string& name, const MachinePaths& machine,
                       const std::optional<std::string>& ignition) {
+  const auto record = files.info(machine.record());
+  if (!record.ok() || !record.value()) return false;
+  const auto before = files.read_if_exists(machine.ignition());
+  if (!before.ok() || before.value() == ignition) return false;
+  if (!before.value() || !ignition) return true;
   // Before Ignition was through, a config may still be mended.
-  const auto ignited = files.info(sys::marker_path(machine.folder, machine_name + "-ignition"));
-  if (!ignited.ok() || !ignited.value()) return false;
-  const auto config = files.read_if_exists(machine.ignition());
-  return config.ok() && config.value() != ignition;
+  const auto ignited = files.info(sys::marker_path(machine.folder, name + "-ignition"));
+  return ignited.ok() && ignited.value();
+}
+
+void add_taken_machines(Findings& findings, sys::Files& files, const ClusterChoice& choice,
+                        const std::vector<MachineGroup>& groups) {
+  for (const MachineGroup& group : groups) {
+    for (const std::string& name : group.names) {
+      if (!has_other_config(files, name, choice.paths().machine(name), group.ignition)) continue;
+      findings.error({}, "machine", "{} is there already, with another Ignition config", name)
+          .hint("destroy it first, or choose another name");
+    }
+  }
+}
+
+void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes) {
+  const auto is_there = files.info(choice.paths().config());
+  if (is_there.ok() && is_there.value()) {
+    const Result<ClusterConfig> config = read_cluster(files, choice);
+    if (config.ok() && has_other_forwards(config.value(), wishes)) findings.error({}, "forward", "{}", other_forwards(choice));
+    return;
+  }
+  for (const Forward& forward : wishes.forwards) {
+    if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
+    findings.error({}, "forward", "port {} of {} is taken on this host", forward.host_port, wishes.host_address)
+        .hint("choose another with --forward");
+  }
 }
 
 }  // namespace
 
-Findings find_taken(sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
-                    const std::vector<std::string>& machines, const std::optional<std::string>& ignition) {
-  Findings taken;
-  for (const std::string& name : machines) {
-    if (!has_other_config(files, name, choice.paths().machine(name), ignition)) continue;
-    taken.error({}, "machine", "{} is there already, with another Ignition config", name)
-        .hint("destroy it first, or choose another name");
+Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+                   const std::vector<MachineGroup>& groups) {
+  int machines = 0;
+  for (const MachineGroup& group : groups) machines += static_cast<int>(group.names.size());
+  Findings findings = check(gather_facts(files, choice.state, wishes.os_repo), machines);
+  add_taken_machines(findings, files, choice, groups);
+  add_taken_forwards(findings, files, choice, wishes);
+  for (const Finding& finding : findings.all()) {
+    if (finding.severity == Severity::warning) context.log.warn("{} ({}); continuing", finding.message, finding.hint);
   }
-  const auto is_there = files.info(choice.paths().config());
-  if (is_there.ok() && is_there.value()) {
-    const Result<ClusterConfig> config = read_cluster(files, choice);
-    if (config.ok() && has_other_forwards(config.value(), wishes)) taken.error({}, "forward", "{}", other_forwards(choice));
-    return taken;
-  }
-  for (const Forward& forward : wishes.forwards) {
-    if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
-    taken.error({}, "forward", "port {} of {} is taken on this host", forward.host_port, wishes.host_address)
-        .hint("choose another with --forward");
-  }
-  return taken;
+  return findings.to_result().context("this host cannot run these machines yet");
 }
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {

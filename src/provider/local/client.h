@@ -38,10 +38,18 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 //   errors  conflict: it is there with other forwards (none wished for fits all), or another command works on it
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes);
 
-// What of the wishes is somebody else's already: a machine of the name that has another config, other forwards, ports of the
-// host. Errors only; looks at files and ports, so that everything that is missing can be told at once, before anything is made.
-Findings find_taken(sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
-                    const std::vector<std::string>& machines, const std::optional<std::string>& ignition);
+// Machines that are to be made with one Ignition config, or without any.
+struct MachineGroup {
+  std::vector<std::string> names;
+  std::optional<std::string> ignition{};
+};
+
+// Whether this host can run the machines, and whether what is wished for is somebody else's already: a machine of the name that
+// has another config, other forwards, ports of the host. Looks at everything before anything is made; what is doubtful is logged.
+//
+//   errors  invalid: all that is missing or taken, a line each, with what to do
+Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+                   const std::vector<MachineGroup>& groups);
 
 // Starts the cluster's owner if there is none, after sweeping what a dead one left.
 //

@@ -54,7 +54,7 @@ def test_systemd_understands_the_units(tmp_path):
     # Units of the machine OS are not there, and that is said; everything else would be a mistake.
     said = [line for line in done.stderr.splitlines() if "not found" not in line and "Failed to load" not in line]
     assert said == [], done.stderr
-    assert len(names) == 8
+    assert len(names) == 9
 
 
 class Machine:

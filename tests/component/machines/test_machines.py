@@ -1,6 +1,7 @@
 """Local machines: they boot, know who they are, restart, update and leave nothing behind."""
 import json
 import os
+import socket
 import subprocess
 import time
 
@@ -211,3 +212,16 @@ def test_preflight_tells_everything_at_once(cluster):
     for part in ("apt-get install ostree", "apt-get install systemd-container", "apt-get install dnsmasq-base", "lies on tmpfs", "/nowhere is no"):
         assert part in done.stderr, done.stderr
     assert not os.path.exists("/dev/shm/slipway")
+
+
+def test_preflight_tells_what_is_taken_with_the_rest(cluster, tmp_path):
+    cluster.create("m0")
+    other = tmp_path / "other.ign"
+    other.write_text('{"ignition": {"version": "3.0.0"}}')
+    done = cluster.run("create", "m0", "--ignition", str(other), "--os-repo", "/nowhere", check=False)
+    assert done.returncode == 1
+    assert "m0 is there already, with another Ignition config" in done.stderr and "/nowhere is no" in done.stderr
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = subprocess.run([SLIPWAY, "machine", "create", "m0", "--state", tmp_path, "--forward", f"{port}:m0:80"], text=True, capture_output=True, timeout=60)
+    assert done.returncode == 1 and f"port {port} of 127.0.0.1 is taken" in done.stderr, done.stderr
