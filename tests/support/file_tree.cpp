@@ -8,7 +8,7 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
-#include <regex>
+#include <algorithm>
 
 namespace slipway::testing_support {
 
@@ -54,17 +54,48 @@ std::string describe_block(const std::string& pem) {
   return pem.starts_with("-----BEGIN PUBLIC KEY-----") ? "PUBLIC KEY" : "KEY";
 }
 
-std::string describe_text(const std::string& text) {
-  static const std::regex block("-----BEGIN [^-]*-----[^-]*-----END [^-]*-----");
-  static const std::regex time("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z");
-  static const std::regex seconds("@[0-9]{10}\\b");
-  std::string result;
-  std::size_t done = 0;
-  for (std::sregex_iterator match(text.begin(), text.end(), block), end; match != end; ++match) {
-    result += text.substr(done, static_cast<std::size_t>(match->position()) - done) + describe_block(match->str());
-    done = static_cast<std::size_t>(match->position() + match->length());
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// Whether a text begins with a shape, in which 9 stands for any digit.
+bool begins_like(std::string_view text, std::string_view shape) {
+  if (text.size() < shape.size()) return false;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == '9' ? !is_digit(text[i]) : text[i] != shape[i]) return false;
   }
-  return std::regex_replace(std::regex_replace(result + text.substr(done), time, "TIME"), seconds, "@TIME");
+  return true;
+}
+
+std::string describe_text(const std::string& text);
+
+// How much of the text is a PEM block, a time, or seconds since 1970 after an @; 0 when it begins with none of these.
+std::size_t drawn_part(std::string_view text, std::string& said) {
+  constexpr std::string_view second = "9999-99-99T99:99:99", epoch = "@9999999999", end_mark = "-----END ", dashes = "-----";
+  if (text.starts_with("-----BEGIN ")) {
+    const std::size_t end = text.find(end_mark);
+    if (end == std::string_view::npos) return 0;
+    const std::size_t length = text.find(dashes, end + end_mark.size()) + dashes.size();
+    said = describe_text(describe_block(std::string(text.substr(0, length))));
+    return length;
+  }
+  if (begins_like(text, second)) {
+    const std::size_t end = text.find_first_not_of("0123456789.", second.size());
+    if (end == std::string_view::npos || text[end] != 'Z') return 0;
+    said = "TIME";
+    return end + 1;
+  }
+  if (!begins_like(text, epoch) || (text.size() > epoch.size() && is_digit(text[epoch.size()]))) return 0;
+  said = "@TIME";
+  return epoch.size();
+}
+
+std::string describe_text(const std::string& text) {
+  std::string result, said;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t length = drawn_part(std::string_view(text).substr(at), said);
+    result += length == 0 ? std::string(1, text[at]) : said;
+    at += std::max<std::size_t>(length, 1);
+  }
+  return result;
 }
 
 std::string describe_base64(std::string_view text) {
