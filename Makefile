@@ -23,7 +23,7 @@ test: payload ## every test, with the costs of each part at the end
 	@tools/test
 
 bench: payload ## figures and ratios (docs/benchmarks.md)
-	@tools/build release bench
+	@tools/build release bench bench_http_server
 	@tests/bench/run
 
 fuzz: packages ## each fuzz target for a minute; SECONDS_EACH=600 for longer
