@@ -56,7 +56,7 @@ Result<sys::Stage> find_stage(std::vector<sys::Stage> stages, const std::string&
 
 }  // namespace
 
-Result<> run_bootstrap(const Machine& machine, const std::vector<std::string>& arguments) {
+Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::string>& arguments) {
   const Options options = TRY(parse_options(arguments));
   const bool is_all = options.words.empty();
   if (!is_all && (options.words.size() != 2 || options.words.front() != "stage")) {
@@ -90,7 +90,7 @@ Result<> run_bootstrap(const Machine& machine, const std::vector<std::string>& a
   return sys::run_stages(machine.context, machine.files, options.assets, all);
 }
 
-Result<> run_image_for(const Machine& machine, const std::vector<std::string>& arguments) {
+Result<> run_image_for(const net::Environment& machine, const std::vector<std::string>& arguments) {
   const Options options = TRY(parse_options(arguments));
   if (options.words.size() != 1) return error(Code::invalid, "image-for takes the name of one component");
   const std::string path = options.assets + "/image-references";

@@ -2,26 +2,12 @@
 #pragma once
 
 #include "base/result.h"
-#include "net/http.h"
-#include "sys/context.h"
-#include "sys/files.h"
-#include "sys/runner.h"
+#include "net/environment.h"
 
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace slipway::bootstrap {
-
-// The machine as the commands see it.
-struct Machine {
-  const sys::Context& context;
-  sys::Files& files;
-  sys::Runner& runner;
-  net::Http& http;
-  std::function<void(std::string_view)> print;  // to standard output
-};
 
 // bootstrap --release-image=IMAGE [--assets=/opt/openshift] [stage NAME]
 //
@@ -29,10 +15,10 @@ struct Machine {
 //
 //   errors  invalid: arguments, the release, a stage that does not exist; conflict: another one is at work; what a stage failed
 //   of
-Result<> run_bootstrap(const Machine& machine, const std::vector<std::string>& arguments);
+Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::string>& arguments);
 
 // image-for NAME [--assets=/opt/openshift]: prints the image of a component of the release, by digest, without a newline.
 // errors: not_found, naming similar components
-Result<> run_image_for(const Machine& machine, const std::vector<std::string>& arguments);
+Result<> run_image_for(const net::Environment& machine, const std::vector<std::string>& arguments);
 
 }  // namespace slipway::bootstrap

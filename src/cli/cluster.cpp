@@ -15,10 +15,6 @@ namespace slipway::cli {
 
 namespace {
 
-cluster::Environment cluster_environment(const Environment& environment) {
-  return {environment.context, environment.files, environment.runner, environment.random, environment.http};
-}
-
 Result<cluster::LocalGround> local_ground(const Arguments& arguments) {
   std::string program = TRY(own_program());
   return cluster::LocalGround{.state = state_folder(arguments), .program = std::move(program)};
@@ -48,7 +44,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   cluster::LocalGround ground = TRY(local_ground(arguments));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
-  TRY(cluster::create_local_cluster(cluster_environment(environment), ground, assets));
+  TRY(cluster::create_local_cluster(environment, ground, assets));
   if (arguments["--output"] != "json") {
     environment.print(
         fmt::format("The machines of cluster {} have joined. To look at it:\n  export KUBECONFIG={}/auth/kubeconfig\n",
@@ -71,7 +67,7 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
   const std::string folder = absolute(arguments["--dir"]);
   const std::string name = TRY(cluster_name(environment, folder));
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  const std::string archive = TRY(cluster::gather_local_bootstrap(cluster_environment(environment), ground, name, folder));
+  const std::string archive = TRY(cluster::gather_local_bootstrap(environment, ground, name, folder));
   environment.print(archive + "\n");
   return Ok{};
 }
@@ -79,14 +75,14 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
 Result<> destroy_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string name = TRY(cluster_name(environment, absolute(arguments["--dir"])));
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  return cluster::destroy_local_bootstrap(cluster_environment(environment), ground, name);
+  return cluster::destroy_local_bootstrap(environment, ground, name);
 }
 
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   const std::string name = TRY(cluster_name(environment, folder));
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  TRY(cluster::destroy_local_cluster(cluster_environment(environment), ground, name));
+  TRY(cluster::destroy_local_cluster(environment, ground, name));
   // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
   // there is.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));

@@ -2,11 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "net/http.h"
-#include "sys/context.h"
-#include "sys/files.h"
-#include "sys/random.h"
-#include "sys/runner.h"
+#include "net/environment.h"
 
 #include <map>
 #include <optional>
@@ -46,14 +42,8 @@ class Arguments {
 };
 
 // What commands act on; made once in main.
-struct Environment {
-  const sys::Context& context;
-  sys::Files& files;
-  sys::Runner& runner;
-  sys::Random& random;
-  net::Http& http;
-  std::function<void(std::string_view)> print;  // result text for standard output
-  int& exit_status;                             // when a command succeeds; one that runs a program for people sets the program's
+struct Environment : net::Environment {
+  int& exit_status;  // when a command succeeds; one that runs a program for people sets the program's
 };
 
 struct Command {

@@ -4,7 +4,7 @@
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 
-#include "assets/identity.h"
+#include "base/check.h"
 #include "base/text.h"
 #include "ignition/parse.h"
 #include "kube/client.h"
@@ -53,18 +53,19 @@ Result<> make_machines(const Environment& environment, const local::ClusterChoic
   return Ok{};
 }
 
-kube::Access access_from_host(const assets::Assets& assets) {
-  const auto& client = assets.tls.at("admin-kubeconfig-client");
-  return {.server = fmt::format("https://{}:{}", assets::loopback_address(assets.id), api_port),
-          .ca = assets.tls.at("kube-apiserver-complete-server-ca-bundle").pem,
-          .tls_server_name = "api." + assets.config.cluster_domain(),
-          .client_certificate = client.pem,
-          .client_key = client.key};
+// The way that people take, too.
+Result<kube::Access> users_access(const assets::Assets& assets) {
+  const std::string path = "auth/kubeconfig";
+  const auto kubeconfig = std::ranges::find(assets.auth, path, &assets::AssetFile::path);
+  CHECK(kubeconfig != assets.auth.end());
+  return kube::parse_kubeconfig(kubeconfig->content, path, [](const std::string& file) -> Result<std::string> {
+    return error(Code::invalid, "names the file {}, and has to hold what is in it", file);
+  });
 }
 
 Result<> wait(const Environment& environment, const sys::Context& context, const assets::Assets& assets,
               const BootstrapLog& bootstrap) {
-  kube::Client api(environment.http, access_from_host(assets));
+  kube::Client api(environment.http, TRY(users_access(assets)));
   for (const Condition& condition : join_conditions(assets.config)) {
     sys::Span span(context.events, context.clock, "step", condition.name, {{"description", condition.description}});
     TRY(span.end(condition.wait(

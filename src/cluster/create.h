@@ -2,25 +2,15 @@
 #pragma once
 
 #include "assets/assets.h"
-#include "net/http.h"
+#include "net/environment.h"
 #include "provider/local/client.h"
-#include "sys/context.h"
-#include "sys/files.h"
-#include "sys/random.h"
-#include "sys/runner.h"
 
 #include <string>
 
 namespace slipway::cluster {
 
 // What acting functions of this folder are given.
-struct Environment {
-  const sys::Context& context;
-  sys::Files& files;
-  sys::Runner& runner;
-  sys::Random& random;
-  net::Http& http;
-};
+using Environment = net::Environment;
 
 // Where local machines come from and live.
 struct LocalGround {

@@ -2,10 +2,7 @@
 #include "cli/command.h"
 #include "cli/parse.h"
 #include "cli/progress.h"
-#include "net/curl_http.h"
-#include "sys/events.h"
-#include "sys/files.h"
-#include "sys/runner.h"
+#include "main/world.h"
 #include "sys/signals.h"
 
 #include <unistd.h>
@@ -18,32 +15,19 @@ using namespace slipway;
 // As openshift-install has it (installer 1.2).
 int exit_status(const Error& error) { return error.code() == Code::cancelled ? 8 : 1; }
 
-void write_to(std::FILE* stream, std::string_view text) {
-  std::fwrite(text.data(), 1, text.size(), stream);
-  std::fflush(stream);
-}
-
 int run(const cli::Invocation& invocation, const sys::StopOnSignal& signals) {
-  sys::RealClock clock;
-  sys::RealFiles files;
-  sys::RealRunner runner;
-  sys::RealRandom random;
-  net::CurlHttp http;
-  Log log(invocation.log_level, stderr_sink());
-  sys::Events events(clock, "slipway");
-  events.add_sink(cli::progress_sink(::isatty(STDERR_FILENO) == 1, [](std::string_view text) { write_to(stderr, text); }));
+  World world("slipway", invocation.log_level, signals.token());
+  world.events.add_sink(cli::progress_sink(::isatty(STDERR_FILENO) == 1, [](std::string_view text) { write_to(stderr, text); }));
   if (!invocation.events_path.empty()) {
-    events.add_sink(sys::journal_sink(files, invocation.events_path, [&](const Error& why) {
-      log.warn("cannot write events: {}; continuing without them", why.message());
+    world.events.add_sink(sys::journal_sink(world.files, invocation.events_path, [&](const Error& why) {
+      world.log.warn("cannot write events: {}; continuing without them", why.message());
     }));
   }
-  const sys::Context context{clock, log, events, signals.token()};
   int status = 0;
-  const cli::Environment environment{context, files, runner, random, http, [](std::string_view text) { write_to(stdout, text); },
-                                     status};
+  const cli::Environment environment{world.environment(), status};
   Result<> result = invocation.command->run(environment, invocation.arguments);
   if (result.ok()) return status;
-  log.error("{}", result.error().message());
+  world.log.error("{}", result.error().message());
   return exit_status(result.error());
 }
 

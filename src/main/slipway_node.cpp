@@ -2,13 +2,12 @@
 #include "base/text.h"
 #include "bootstrap/program.h"
 #include "bootstrap/service_record.h"
-#include "net/curl_http.h"
+#include "main/world.h"
 #include "node/approver.h"
 #include "node/first_boot.h"
 #include "node/kubelet_certificate.h"
 #include "node/program.h"
 #include "node/report_progress.h"
-#include "sys/events.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -24,12 +23,6 @@ namespace {
 
 using namespace slipway;
 
-template <Result<> (*run_command)(const bootstrap::Machine&, const std::vector<std::string>&)>
-Result<> of_bootstrap(const node::Environment& environment, const node::Arguments& arguments) {
-  return run_command({environment.context, environment.files, environment.runner, environment.http, environment.print},
-                     arguments);
-}
-
 struct Command {
   std::string_view name;
   std::string_view usage;
@@ -38,8 +31,8 @@ struct Command {
 };
 
 constexpr std::array commands = {
-    Command{"bootstrap", "--release-image=IMAGE [--assets=DIR] [stage NAME]", "bootkube", of_bootstrap<bootstrap::run_bootstrap>},
-    Command{"image-for", "NAME [--assets=DIR]", "", of_bootstrap<bootstrap::run_image_for>},
+    Command{"bootstrap", "--release-image=IMAGE [--assets=DIR] [stage NAME]", "bootkube", bootstrap::run_bootstrap},
+    Command{"image-for", "NAME [--assets=DIR]", "", bootstrap::run_image_for},
     Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr", node::run_approve},
     Command{"report-progress", "KUBECONFIG", "progress", node::run_report_progress},
     Command{"kubelet-certificate", "[OPTIONS]", "", node::run_kubelet_certificate},
@@ -73,34 +66,23 @@ std::string records_folder() {
 }
 
 int run(const Command& command, const node::Arguments& arguments, const sys::StopOnSignal& signals) {
-  sys::RealClock clock;
-  sys::RealFiles files;
-  sys::RealRunner runner;
-  sys::RealRandom random;
-  net::CurlHttp http;
-  Log log(Level::info, stderr_sink());
-  sys::Events events(clock, std::string(command.name));
+  World world(std::string(command.name), Level::info, signals.token());
   std::optional<bootstrap::ServiceRecord> record;
-  events.add_sink(log_sink(log));
+  world.events.add_sink(log_sink(world.log));
   if (!command.service.empty()) {
     const std::string folder = records_folder();
-    const auto on_failure = [&log](const Error& why) {
-      log.warn("cannot keep records: {}; continuing without them", why.message());
+    const auto on_failure = [&world](const Error& why) {
+      world.log.warn("cannot keep records: {}; continuing without them", why.message());
     };
-    record.emplace(files, clock, fmt::format("{}/{}.json", folder, command.service), on_failure);
-    events.add_sink(record->sink());
-    events.add_sink(sys::journal_sink(files, folder + "/events.jsonl", on_failure));
+    record.emplace(world.files, world.clock, fmt::format("{}/{}.json", folder, command.service), on_failure);
+    world.events.add_sink(record->sink());
+    world.events.add_sink(sys::journal_sink(world.files, folder + "/events.jsonl", on_failure));
     record->start();
   }
-  const sys::Context context{clock, log, events, signals.token()};
-  const auto print = [](std::string_view text) {
-    std::fwrite(text.data(), 1, text.size(), stdout);
-    std::fflush(stdout);
-  };
-  const Result<> result = command.run({context, files, runner, random, http, print}, arguments);
+  const Result<> result = command.run(world.environment(), arguments);
   if (record) record->end(result);
   if (result.ok()) return 0;
-  log.error("{}: {}", command.name, result.error().message());
+  world.log.error("{}: {}", command.name, result.error().message());
   return 1;
 }
 

@@ -1,6 +1,6 @@
 // slipway-operator, the program in the images of the embedded release: every operator, server and render command of it,
 // chosen by the name it is called by.
-#include "net/curl_http.h"
+#include "main/world.h"
 #include "operators/apiserver/insecure_readyz.h"
 #include "operators/apiserver/render.h"
 #include "operators/bootstrap/start.h"
@@ -21,7 +21,6 @@
 #include "operators/version/image.h"
 #include "operators/version/render.h"
 #include "operators/version/start.h"
-#include "sys/events.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -71,19 +70,8 @@ int usage() {
 }
 
 int run(const Program& program, const operators::Arguments& arguments, const sys::StopOnSignal& signals) {
-  sys::RealClock clock;
-  sys::RealFiles files;
-  sys::RealRunner runner;
-  sys::RealRandom random;
-  net::CurlHttp http;
-  Log log(Level::info, stderr_sink());
-  sys::Events events(clock, std::string(program.name));
-  const sys::Context context{clock, log, events, signals.token()};
-  const operators::Environment environment{context, files, runner, random, http, [](std::string_view text) {
-                                             std::fwrite(text.data(), 1, text.size(), stdout);
-                                             std::fflush(stdout);
-                                           }};
-  const Result<> result = program.run(environment, arguments);
+  World world(std::string(program.name), Level::info, signals.token());
+  const Result<> result = program.run(world.environment(), arguments);
   if (result.ok()) return 0;
   fmt::print(stderr, "{}: {}\n", program.name, result.error().message());
   return 1;

@@ -13,6 +13,9 @@
 #include "support/test_context.h"
 #include "sys/runner.h"
 
+#include <gtest/gtest.h>
+
+#include <map>
 #include <string>
 #include <vector>
 
@@ -43,5 +46,18 @@ class OperatorEnvironment {
   SeededRandom random_{1};
   net::CurlHttp http_;
 };
+
+// Renders twice into /out and expects these files, the same both times. World: an OperatorEnvironment with a render().
+template <class World>
+void expect_twice_the_same(World& world, const std::vector<std::string>& tree) {
+  const Result<> rendered = world.render();
+  ASSERT_TRUE(rendered.ok()) << rendered.error().message();
+  EXPECT_EQ(world.names("/out"), tree);
+  std::map<std::string, std::string> first;
+  for (const std::string& name : tree) first[name] = world.text("/out/" + name);
+  ASSERT_TRUE(world.render().ok());
+  EXPECT_EQ(world.names("/out"), tree);
+  for (const std::string& name : tree) EXPECT_EQ(world.text("/out/" + name), first[name]) << name;
+}
 
 }  // namespace slipway::testing_support

@@ -54,13 +54,7 @@ const std::vector<std::string> tree = {
 
 TEST(ControllerManagerRender, TwiceGivesTheSame) {
   World world;
-  const Result<> rendered = world.render();
-  ASSERT_TRUE(rendered.ok()) << rendered.error().message();
-  EXPECT_EQ(world.names("/out"), tree);
-  std::map<std::string, std::string> first;
-  for (const std::string& name : tree) first[name] = world.text("/out/" + name);
-  ASSERT_TRUE(world.render().ok());
-  for (const std::string& name : tree) EXPECT_EQ(world.text("/out/" + name), first[name]) << name;
+  testing_support::expect_twice_the_same(world, tree);
 }
 
 TEST(ControllerManagerRender, HandsOutPodNetworksUnlessTheNetworkDoes) {

@@ -2,29 +2,16 @@
 #pragma once
 
 #include "base/result.h"
-#include "net/http.h"
-#include "sys/context.h"
-#include "sys/files.h"
-#include "sys/random.h"
-#include "sys/runner.h"
+#include "net/environment.h"
 
-#include <functional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace slipway::operators {
 
 using Arguments = std::vector<std::string>;
 
-struct Environment {
-  const sys::Context& context;
-  sys::Files& files;
-  sys::Runner& runner;
-  sys::Random& random;
-  net::Http& http;
-  std::function<void(std::string_view)> print;  // to standard output
-};
+using Environment = net::Environment;
 
 // A file that a render command writes, its path below the output folder.
 struct RenderedFile {

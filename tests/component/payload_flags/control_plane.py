@@ -3,23 +3,21 @@
 import pathlib
 import re
 import shutil
-import socket
-import ssl
 import subprocess
+import sys
 import tempfile
-import time
-import urllib.error
-import urllib.request
 
-# Each wait is for a program that takes one to five seconds on an idle machine.
-DEADLINE = 90
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))  # behind this folder, which has a control_plane, too
+from programs import Programs, free_port  # noqa: E402
+
+DEADLINE = Programs.deadline
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: recycler}\nspec:\n  containers: [{name: recycler, image: none}]\n  volumes: [{name: vol}]\n"
 
 NAMES = "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:::1"
 
 
-class ControlPlane:
+class ControlPlane(Programs):
     """Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler; leaving the context ends them, and removes all files.
 
     testdata   golden cases of the launcher, whose documents are used with their paths and ports rewritten
@@ -27,11 +25,12 @@ class ControlPlane:
     """
 
     def __init__(self, payload, testdata, gates):
+        super().__init__()
         self.payload, self.testdata, self.gates = payload, testdata, gates
-        self.processes = {}
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-payload-"))
+        self.ca, self.certificate, self.key = (self.folder / name for name in ("ca.crt", "leaf.crt", "leaf.key"))
         try:
             self._make_certificates()
         except BaseException:
@@ -40,8 +39,7 @@ class ControlPlane:
         return self
 
     def __exit__(self, *_):
-        for name in reversed(list(self.processes)):
-            self._end(name)
+        self.end_all()
         shutil.rmtree(self.folder)
 
     def start_etcd(self, variables):
@@ -54,14 +52,14 @@ class ControlPlane:
                        "ETCD_INITIAL_CLUSTER": f"test={peer}", "ETCD_INITIAL_CLUSTER_STATE": "new"}
         # The same settings under their old names; a pod has one of the two.
         environment = {name: value for name, value in environment.items() if "_EXPERIMENTAL_" not in name}
-        self._spawn("etcd", [
+        self.spawn("etcd", [
             self.payload / "etcd", "--logger=zap", "--log-level=info", "--metrics=extensive", "--feature-gates=InitialCorruptCheck=true", *tls,
             f"--listen-client-urls=https://127.0.0.1:{self.etcd}", f"--advertise-client-urls=https://127.0.0.1:{self.etcd}",
             f"--listen-client-http-urls=https://127.0.0.1:{free_port()}", f"--listen-metrics-urls=https://127.0.0.1:{free_port()}",
             f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}"], environment)
         command = [self.payload / "etcdctl", f"--cacert={self.folder}/ca.crt", f"--cert={pair}.crt", f"--key={pair}.key",
                    f"--endpoints=https://localhost:{self.etcd}", "--dial-timeout=1s", "endpoint", "health"]
-        self._wait("etcd", lambda: subprocess.run(command, capture_output=True, timeout=DEADLINE).returncode == 0)
+        self.wait("etcd", lambda: subprocess.run(command, capture_output=True, timeout=DEADLINE).returncode == 0)
 
     def start_api_server(self):
         """Starts it as the production pod does, under watch-termination, from the bootstrap's document."""
@@ -70,12 +68,12 @@ class ControlPlane:
         document = document.replace("0.0.0.0:6443", f"127.0.0.1:{self.api}").replace("localhost:2379", f"localhost:{self.etcd}")
         # Nobody is behind a load balancer here, so the end need not be announced.
         document = document.replace("shutdown-delay-duration: [70s]", "shutdown-delay-duration: [0s]")
-        self._spawn("kube-apiserver", [
+        self.spawn("kube-apiserver", [
             self.payload / "hyperkube", "watch-termination", f"--termination-touch-file={self.folder}/.terminating",
             f"--termination-log-file={self.folder}/termination.log", "--graceful-termination-duration=60s", "--",
             self.payload / "hyperkube", "kube-apiserver", f"--openshift-config={self._write('kube-apiserver.yaml', document)}",
             "--advertise-address=192.0.2.10", "-v=2", "--permit-address-sharing"])
-        self._wait("kube-apiserver", lambda: self._answers(self.api, "/readyz"))
+        self.wait("kube-apiserver", lambda: self.answers(f"https://127.0.0.1:{self.api}/readyz"))
         self.kubeconfig = self._write("kubeconfig", (
             "apiVersion: v1\nkind: Config\ncurrent-context: test\n"
             f"clusters: [{{name: test, cluster: {{server: 'https://127.0.0.1:{self.api}', certificate-authority: {self.folder}/ca.crt}}}}]\n"
@@ -85,23 +83,23 @@ class ControlPlane:
     def start_controller_manager(self):
         port = free_port()
         document = self._document("controller-manager-production").replace('secure-port: ["10257"]', f'secure-port: ["{port}"]')
-        self._spawn("kube-controller-manager", [
+        self.spawn("kube-controller-manager", [
             self.payload / "hyperkube", "kube-controller-manager",
             f"--openshift-config={self._write('kube-controller-manager.yaml', document)}", "--bind-address=127.0.0.1", "--v=2",
             *self._kubeconfig_flags(), f"--client-ca-file={self.folder}/ca.crt", f"--requestheader-client-ca-file={self.folder}/ca.crt",
             *[f"--feature-gates={gate}" for gate in self.gates]])
-        self._wait("kube-controller-manager", lambda: self._answers(port, "/healthz", verify=False))
+        self.wait("kube-controller-manager", lambda: self.answers(f"https://127.0.0.1:{port}/healthz", verify=False))
 
     def start_scheduler(self):
         port = free_port()
         document = ("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
                     f"clientConnection: {{kubeconfig: {self.kubeconfig}}}\nenableProfiling: false\nenableContentionProfiling: false\n"
                     "leaderElection: {leaderElect: true, leaseDuration: 137s, renewDeadline: 107s, retryPeriod: 26s, resourceNamespace: kube-system}\n")
-        self._spawn("kube-scheduler", [
+        self.spawn("kube-scheduler", [
             self.payload / "hyperkube", "kube-scheduler", f"--openshift-config={self._write('kube-scheduler.yaml', document)}",
             f"--cert-dir={self.folder}/scheduler", f"--secure-port={port}", "--bind-address=127.0.0.1", "--v=2",
             *self._kubeconfig_flags("authentication-", "authorization-")])
-        self._wait("kube-scheduler", lambda: self._answers(port, "/healthz", verify=False))
+        self.wait("kube-scheduler", lambda: self.answers(f"https://127.0.0.1:{port}/healthz", verify=False))
 
     def kubectl(self, *arguments):
         command = [self.payload / "hyperkube", "kubectl", f"--kubeconfig={self.kubeconfig}", "--request-timeout=5s", *arguments]
@@ -109,19 +107,16 @@ class ControlPlane:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(errors="replace")
-
     def end_api_server(self):
         """Ends it as the kubelet does; the clients are gone by then."""
         for name in ("kube-scheduler", "kube-controller-manager"):
-            self._end(name)
+            self.end(name)
         process = self.processes["kube-apiserver"]
         process.terminate()
         try:
             code = process.wait(timeout=DEADLINE)
         except subprocess.TimeoutExpired:
-            raise AssertionError(f"kube-apiserver did not end on TERM\n{self._tail('kube-apiserver')}") from None
+            raise AssertionError(f"kube-apiserver did not end on TERM\n{self.tail('kube-apiserver')}") from None
         log = (self.folder / "termination.log").read_text()
         assert code == 0 and (self.folder / ".terminating").exists() and "ended: exit status 0" in log, f"exit code {code}\n{log}"
 
@@ -168,48 +163,3 @@ class ControlPlane:
         path = self.folder / name
         path.write_text(text)
         return path
-
-    def _spawn(self, name, command, environment=None):
-        with open(self.folder / f"{name}.log", "wb") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder,
-                env={"HOME": str(self.folder), "TMPDIR": str(self.folder), **(environment or {})})
-
-    def _end(self, name):
-        process = self.processes.pop(name)
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-    def _wait(self, name, ready):
-        deadline = time.monotonic() + DEADLINE
-        while not ready():
-            code = self.processes[name].poll()
-            assert code is None, f"{name} ended with exit code {code}\n{self._tail(name)}"
-            assert time.monotonic() < deadline, f"{name} was not ready after {DEADLINE} s\n{self._tail(name)}"
-            time.sleep(0.1)
-
-    def _answers(self, port, path, verify=True):
-        context = ssl.create_default_context(cafile=self.folder / "ca.crt")
-        context.load_cert_chain(self.folder / "leaf.crt", self.folder / "leaf.key")
-        if not verify:
-            # These make a certificate of their own when they get none.
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        try:
-            with urllib.request.urlopen(f"https://127.0.0.1:{port}{path}", context=context, timeout=5) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
-
-    def _tail(self, name):
-        return "\n".join(self.log(name).splitlines()[-40:])
-
-
-def free_port():
-    """A port that nobody listens on now; the programs cannot be given a socket."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

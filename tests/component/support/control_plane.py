@@ -8,25 +8,24 @@ programs, each by its own process.
 """
 
 import pathlib
-import socket
-import ssl
 import subprocess
-import time
-import urllib.error
-import urllib.request
+
+from programs import Programs, free_port
 
 DEADLINE = 60  # for programs that take one to five seconds on an idle machine
 SERVICE_NETWORK = "10.0.0.0/24"
 NAMES = "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP:10.0.0.1"
 
 
-class ControlPlane:
+class ControlPlane(Programs):
     """kubeconfig: path of the administrator's; api: port; ca, certificate, key: paths of PEM files. flags: more of kube-apiserver's."""
+
+    deadline, pause = DEADLINE, 0.05
 
     def __init__(self, payload, folder, flags=(), controllers=None):
         """controllers: what kube-controller-manager shall run, "*" or "namespace,..."; none when it is None."""
+        super().__init__()
         self.payload, self.folder, self.flags, self.controllers = pathlib.Path(payload), pathlib.Path(folder), list(flags), controllers
-        self.processes = {}
         self.ca, self.certificate, self.key = (self.folder / name for name in ("ca.crt", "admin.crt", "admin.key"))
         self.kubeconfig = self.folder / "kubeconfig"
 
@@ -43,8 +42,7 @@ class ControlPlane:
         return self
 
     def __exit__(self, *_):
-        for name in reversed(list(self.processes)):
-            self.end(name)
+        self.end_all()
 
     def kubectl(self, *arguments):
         command = [self.payload / "hyperkube", "kubectl", f"--kubeconfig={self.kubeconfig}", "--request-timeout=10s", *arguments]
@@ -52,40 +50,28 @@ class ControlPlane:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def log(self, name):
-        return (self.folder / f"{name}.log").read_text(errors="replace")
-
-    def end(self, name):
-        process = self.processes.pop(name)
-        process.terminate()
-        try:
-            process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
     def _start_etcd(self):
         self.etcd, peer = f"https://127.0.0.1:{free_port()}", f"https://127.0.0.1:{free_port()}"
         pair = [f"{flag}={path}" for flag, path in (("cert-file", self.certificate), ("key-file", self.key), ("trusted-ca-file", self.ca))]
-        self._spawn("etcd", [
+        self.spawn("etcd", [
             self.payload / "etcd", "--name=test", f"--data-dir={self.folder}/etcd", f"--initial-cluster=test={peer}", "--unsafe-no-fsync",
             *[f"--{flag}" for flag in pair], "--client-cert-auth", *[f"--peer-{flag}" for flag in pair], "--peer-client-cert-auth",
             f"--listen-client-urls={self.etcd}", f"--advertise-client-urls={self.etcd}",
             f"--listen-peer-urls={peer}", f"--initial-advertise-peer-urls={peer}"])
-        self._wait("etcd", lambda: self._answers(self.etcd + "/health"))
+        self.wait("etcd", lambda: self.answers(self.etcd + "/health"))
 
     def _start_api_server(self):
         self.api = free_port()
         self.server = f"https://127.0.0.1:{self.api}"
         pair = [f"--tls-cert-file={self.certificate}", f"--tls-private-key-file={self.key}"]
-        self._spawn("kube-apiserver", [
+        self.spawn("kube-apiserver", [
             self.payload / "hyperkube", "kube-apiserver", f"--etcd-servers={self.etcd}", f"--etcd-cafile={self.ca}",
             f"--etcd-certfile={self.certificate}", f"--etcd-keyfile={self.key}", "--bind-address=127.0.0.1", f"--secure-port={self.api}",
             "--advertise-address=192.0.2.10", "--endpoint-reconciler-type=none", *pair, f"--client-ca-file={self.ca}",
             f"--service-cluster-ip-range={SERVICE_NETWORK}", f"--service-account-key-file={self.folder}/account.pub",
             f"--service-account-signing-key-file={self.folder}/account.key", "--service-account-issuer=https://kubernetes.default.svc",
             "--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction", *self.flags])
-        self._wait("kube-apiserver", lambda: self._answers(self.server + "/readyz"))
+        self.wait("kube-apiserver", lambda: self.answers(self.server + "/readyz"))
         self.kubeconfig.write_text(
             "apiVersion: v1\nkind: Config\ncurrent-context: test\n"
             f"clusters: [{{name: test, cluster: {{server: '{self.server}', certificate-authority: {self.ca}}}}}]\n"
@@ -95,12 +81,12 @@ class ControlPlane:
     def _start_controller_manager(self):
         port = free_port()
         files = [f"--{flag}={self.kubeconfig}" for flag in ("kubeconfig", "authentication-kubeconfig", "authorization-kubeconfig")]
-        self._spawn("kube-controller-manager", [
+        self.spawn("kube-controller-manager", [
             self.payload / "hyperkube", "kube-controller-manager", *files, "--bind-address=127.0.0.1", f"--secure-port={port}",
             f"--cert-dir={self.folder}/controller-manager", "--leader-elect=false", "--use-service-account-credentials",
             f"--controllers={self.controllers}", f"--service-account-private-key-file={self.folder}/account.key",
             f"--root-ca-file={self.ca}", f"--cluster-signing-cert-file={self.ca}", f"--cluster-signing-key-file={self.folder}/ca.key"])
-        self._wait("kube-controller-manager", lambda: self._answers(f"https://127.0.0.1:{port}/healthz", verify=False))
+        self.wait("kube-controller-manager", lambda: self.answers(f"https://127.0.0.1:{port}/healthz", verify=False))
 
     def _make_certificates(self):
         """One authority, one leaf that is every server and the administrator, one key pair for service accounts."""
@@ -116,38 +102,3 @@ class ControlPlane:
             ["ec", "-in", f / "account.key", "-pubout", "-out", f / "account.pub"],
         ):
             subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True, timeout=DEADLINE)
-
-    def _spawn(self, name, command):
-        with open(self.folder / f"{name}.log", "wb") as log:
-            self.processes[name] = subprocess.Popen(
-                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder,
-                env={"HOME": str(self.folder), "TMPDIR": str(self.folder)})
-
-    def _wait(self, name, ready):
-        deadline = time.monotonic() + DEADLINE
-        while not ready():
-            code = self.processes[name].poll()
-            assert code is None, f"{name} ended with exit code {code}\n{self._tail(name)}"
-            assert time.monotonic() < deadline, f"{name} was not ready after {DEADLINE} s\n{self._tail(name)}"
-            time.sleep(0.05)
-
-    def _answers(self, url, verify=True):
-        context = ssl.create_default_context(cafile=self.ca)
-        context.load_cert_chain(self.certificate, self.key)
-        if not verify:
-            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it makes a certificate of its own
-        try:
-            with urllib.request.urlopen(url, context=context, timeout=5) as answer:
-                return answer.status == 200
-        except (urllib.error.URLError, OSError):
-            return False
-
-    def _tail(self, name):
-        return "\n".join(self.log(name).splitlines()[-40:])
-
-
-def free_port():
-    """A port that nobody listens on now; the programs cannot be given a socket."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]

@@ -1,0 +1,25 @@
+// Environment: the outside world as acting code is given it, made once in main.
+#pragma once
+
+#include "net/http.h"
+#include "sys/context.h"
+#include "sys/files.h"
+#include "sys/random.h"
+#include "sys/runner.h"
+
+#include <functional>
+#include <string_view>
+
+namespace slipway::net {
+
+// Cheap to copy; refers to objects that live as long as the program.
+struct Environment {
+  const sys::Context& context;
+  sys::Files& files;
+  sys::Runner& runner;
+  sys::Random& random;
+  Http& http;
+  std::function<void(std::string_view)> print{};  // to standard output
+};
+
+}  // namespace slipway::net

@@ -1,0 +1,70 @@
+"""Programs that a test starts in a folder, each with a log there, and ends by their own process."""
+
+import socket
+import ssl
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+
+class Programs:
+    """For a class that sets folder and, for answers(), the paths ca, certificate and key of PEM files."""
+
+    deadline = 90  # seconds, for programs that take one to five on an idle machine
+    pause = 0.1  # between two looks
+
+    def __init__(self):
+        self.processes = {}
+
+    def spawn(self, name, command, environment=None):
+        with open(self.folder / f"{name}.log", "wb") as log:
+            self.processes[name] = subprocess.Popen(
+                [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, cwd=self.folder,
+                env={"HOME": str(self.folder), "TMPDIR": str(self.folder), **(environment or {})})
+
+    def end(self, name):
+        process = self.processes.pop(name)
+        process.terminate()
+        try:
+            process.wait(timeout=10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+    def end_all(self):
+        for name in reversed(list(self.processes)):
+            self.end(name)
+
+    def wait(self, name, ready):
+        deadline = time.monotonic() + self.deadline
+        while not ready():
+            code = self.processes[name].poll()
+            assert code is None, f"{name} ended with exit code {code}\n{self.tail(name)}"
+            assert time.monotonic() < deadline, f"{name} was not ready after {self.deadline} s\n{self.tail(name)}"
+            time.sleep(self.pause)
+
+    def answers(self, url, verify=True):
+        context = ssl.create_default_context(cafile=self.ca)
+        context.load_cert_chain(self.certificate, self.key)
+        if not verify:
+            # Some programs make a certificate of their own when they get none.
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        try:
+            with urllib.request.urlopen(url, context=context, timeout=5) as answer:
+                return answer.status == 200
+        except (urllib.error.URLError, OSError):
+            return False
+
+    def log(self, name):
+        return (self.folder / f"{name}.log").read_text(errors="replace")
+
+    def tail(self, name):
+        return "\n".join(self.log(name).splitlines()[-40:])
+
+
+def free_port():
+    """A port that nobody listens on now; the programs cannot be given a socket."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
