@@ -13,9 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
+	"k8s.io/client-go/transport"
 	"k8s.io/component-base/cli"
 	"k8s.io/component-base/logs"
 	_ "k8s.io/component-base/logs/json/register"
@@ -50,7 +52,12 @@ var programs = []program{
 	{"watch-termination", false, func() int { return watchtermination.Main(os.Args[1:]) }},
 }
 
+// Certificates of kubeconfigs are read again so often; client-go's 5 minutes would outlast certificates of minutes, and two small
+// files cost nothing.
+const certificateRefresh = 10 * time.Second
+
 func main() {
+	transport.CertCallbackRefreshDuration = certificateRefresh
 	chosen, arguments, err := choose(os.Args)
 	if errors.Is(err, errHelp) {
 		usage(os.Stdout)

@@ -44,6 +44,10 @@ class DyingFiles final : public sys::Files {
     TRY(change());
     return files_.rename(from, to);
   }
+  Result<> exchange(const std::string& one, const std::string& other) override {
+    TRY(change());
+    return files_.exchange(one, other);
+  }
   Result<> remove(const std::string& path) override {
     TRY(change());
     return files_.remove(path);

@@ -1,6 +1,10 @@
 #include "base/time.h"
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
+#include <iterator>
+#include <utility>
 
 namespace slipway {
 
@@ -79,6 +83,25 @@ std::string human_duration(Milliseconds duration) {
   const long long seconds_total = (ms + 500) / 1000;
   if (seconds_total < 3600) return fmt::format("{} min {} s", seconds_total / 60, seconds_total % 60);
   return fmt::format("{} h {} min", seconds_total / 3600, seconds_total % 3600 / 60);
+}
+
+Result<Milliseconds> parse_duration(std::string_view text) {
+  const Error wrong = error(Code::invalid, "'{}' is not a duration like 10m or 1h30m", text);
+  const std::pair<std::string_view, Milliseconds> units[] = {{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}};
+  constexpr std::uint32_t most = 1'000'000;  // of any unit: far from overflow
+  Milliseconds sum{};
+  if (text.empty()) return wrong;
+  while (!text.empty()) {
+    std::uint32_t number = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (problem != std::errc() || number > most) return wrong;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const auto unit = std::ranges::find_if(units, [&](const auto& candidate) { return text.starts_with(candidate.first); });
+    if (unit == std::end(units)) return wrong;
+    text.remove_prefix(unit->first.size());
+    sum += number * unit->second;
+  }
+  return sum;
 }
 
 }  // namespace slipway

@@ -23,4 +23,7 @@ Result<WallTime> parse_rfc3339(std::string_view text);
 // "85 ms", "2.4 s", "3 min 20 s", "1 h 5 min"
 std::string human_duration(Milliseconds duration);
 
+// "250ms", "10m", "1h30m", as flags and settings of Kubernetes have them: whole numbers of h, m, s, ms. errors: invalid
+Result<Milliseconds> parse_duration(std::string_view text);
+
 }  // namespace slipway

@@ -42,5 +42,16 @@ TEST(HumanDuration, IsShort) {
   EXPECT_EQ(human_duration(Seconds(3900)), "1 h 5 min");
 }
 
+TEST(ParseDuration, ReadsThoseOfKubernetes) {
+  EXPECT_EQ(parse_duration("250ms").value(), Milliseconds(250));
+  EXPECT_EQ(parse_duration("10m").value(), Milliseconds(600'000));
+  EXPECT_EQ(parse_duration("1h30m5s").value(), Milliseconds(5'405'000));
+  EXPECT_EQ(parse_duration("0s").value(), Milliseconds(0));
+  for (const char* wrong : {"", "10", "m", "-1s", "1.5h", "10 m", "1d", "5000000000s", "10m?"}) {
+    EXPECT_FALSE(parse_duration(wrong).ok()) << wrong;
+  }
+  EXPECT_EQ(parse_duration("10").error().message(), "'10' is not a duration like 10m or 1h30m");
+}
+
 }  // namespace
 }  // namespace slipway

@@ -128,8 +128,8 @@ Result<> Transfer::prepare() {
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.whole_limit.count()));
   // Who only listens, as to a watch, learns in seconds that the address of its server has moved to another machine.
   set(CURLOPT_TCP_KEEPALIVE, 1L);
-  set(CURLOPT_TCP_KEEPIDLE, 5L);
-  set(CURLOPT_TCP_KEEPINTVL, 3L);
+  set(CURLOPT_TCP_KEEPIDLE, 2L);
+  set(CURLOPT_TCP_KEEPINTVL, 2L);
   return Ok{};
 }
 

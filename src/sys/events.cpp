@@ -102,7 +102,7 @@ void Span::finish(const Error* error, JsonObject fields) {
   event_.phase = error ? Phase::failed : Phase::finished;
   event_.duration = clock_.steady() - start_;
   if (error) event_.error = *error;
-  event_.fields = std::move(fields);
+  for (auto& [name, value] : fields) event_.fields[name] = std::move(value);
   events_.emit(event_);
 }
 

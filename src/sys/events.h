@@ -76,7 +76,7 @@ class Files;
 // told when that begins.
 Events::Sink journal_sink(Files& files, std::string path, std::function<void(const Error&)> on_failure);
 
-// Emits started now, and finished or failed with the duration when end() is called.
+// Emits started now, and finished or failed with the duration when end() is called; the last has the fields of the first too.
 class Span {
  public:
   Span(Events& events, Clock& clock, std::string kind, std::string name, JsonObject fields = {});

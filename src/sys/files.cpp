@@ -144,6 +144,14 @@ Result<> RealFiles::rename(const std::string& from, const std::string& to) {
   return sync_folder(parent_of(to));
 }
 
+Result<> RealFiles::exchange(const std::string& one, const std::string& other) {
+  if (::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) != 0) {
+    return system_error(fmt::format("exchanging {} and {}", one, other));
+  }
+  TRY(sync_folder(parent_of(one)));
+  return parent_of(one) == parent_of(other) ? Result<>(Ok{}) : sync_folder(parent_of(other));
+}
+
 Result<> RealFiles::remove(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {

@@ -53,6 +53,10 @@ class Files {
 
   virtual Result<> rename(const std::string& from, const std::string& to) = 0;
 
+  // Two things of one file system change places as one step: who looks one of them up finds the old or the new, whole folders
+  // too.
+  virtual Result<> exchange(const std::string& one, const std::string& other) = 0;
+
   // A file, a link or a whole folder; fine when it is not there.
   virtual Result<> remove(const std::string& path) = 0;
 };
@@ -66,6 +70,7 @@ class RealFiles final : public Files {
   Result<std::vector<std::string>> list(const std::string& path) override;
   Result<> make_directories(const std::string& path, Mode mode) override;
   Result<> rename(const std::string& from, const std::string& to) override;
+  Result<> exchange(const std::string& one, const std::string& other) override;
   Result<> remove(const std::string& path) override;
 };
 

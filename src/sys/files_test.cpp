@@ -73,6 +73,20 @@ TEST_P(FilesSuite, AppendsListsRenamesRemoves) {
   EXPECT_TRUE(files_->list(root_).value().empty());
 }
 
+TEST_P(FilesSuite, ExchangesWholeFolders) {
+  ASSERT_TRUE(files_->write(path("key/tls.key"), "old", 0600).ok());
+  ASSERT_TRUE(files_->write(path("beside/.key.new/tls.key"), "new", 0600).ok());
+  ASSERT_TRUE(files_->write(path("beside/.key.new/tls.crt"), "new", 0644).ok());
+  ASSERT_TRUE(files_->exchange(path("beside/.key.new"), path("key")).ok());
+  EXPECT_EQ(files_->list(path("key")).value(), (std::vector<std::string>{"tls.crt", "tls.key"}));
+  EXPECT_EQ(files_->read(path("key/tls.key")).value(), "new");
+  EXPECT_EQ(files_->list(path("beside/.key.new")).value(), (std::vector<std::string>{"tls.key"}));
+  EXPECT_EQ(files_->read(path("beside/.key.new/tls.key")).value(), "old");
+  EXPECT_EQ(files_->exchange(path("none"), path("key")).error().code(), Code::not_found);
+  EXPECT_EQ(files_->exchange(path("key"), path("none")).error().code(), Code::not_found);
+  EXPECT_EQ(files_->read(path("key/tls.key")).value(), "new") << "a failure changes nothing";
+}
+
 TEST(RealFiles, AKillLeavesTheOldOrTheNewContent) {
   TempDir temp = TempDir::make("test").value();
   RealFiles files;

@@ -57,8 +57,14 @@ class Progress {
   std::set<std::string> done_;
 };
 
+Json to_json(const std::vector<std::string>& texts) {
+  JsonArray list;
+  for (const std::string& text : texts) list.push_back(text.c_str());
+  return list;
+}
+
 Result<> run_one(const Context& context, Files& files, const std::string& marker, const Stage& stage) {
-  Span span(context.events, context.clock, "stage", stage.name);
+  Span span(context.events, context.clock, "stage", stage.name, {{"needs", to_json(stage.needs)}});
   auto work = [&]() -> Result<> {
     TRY(stage.run(context));
     return files.write(marker, "", 0644);

@@ -31,7 +31,8 @@ Findings check_stages(const std::vector<Stage>& stages);
 // time; where several can start, in the order of the list.
 //
 // A stage that succeeds leaves MARKER_FOLDER/NAME.done (written as one step), so that the next call passes over it, whatever
-// happened in between. Events of kind "stage" tell started, finished, failed, and skipped with a field "reason".
+// happened in between. Events of kind "stage" tell started, finished, failed, each with the stages it "needs", and skipped with a
+// field "reason".
 //
 //   errors   invalid: what check_stages says; the first failure as "stage NAME: ...", after which the others are asked to stop
 //   threads  `run` functions are called on threads of their own

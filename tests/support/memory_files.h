@@ -91,6 +91,22 @@ class MemoryFiles final : public sys::Files {
     });
   }
 
+  Result<> exchange(const std::string& one, const std::string& other) override {
+    return nodes_.with_lock([&](Nodes& nodes) -> Result<> {
+      if (!nodes.contains(one) || !nodes.contains(other)) {
+        return error(Code::not_found, "exchanging {} and {}: No such file or directory", one, other);
+      }
+      Nodes result;
+      for (auto& [path, node] : nodes) {
+        const bool is_one = path == one || path.starts_with(one + "/"), is_other = path == other || path.starts_with(other + "/");
+        const std::string place = is_one ? other + path.substr(one.size()) : is_other ? one + path.substr(other.size()) : path;
+        result[place] = std::move(node);
+      }
+      nodes = std::move(result);
+      return Ok{};
+    });
+  }
+
   Result<> remove(const std::string& path) override {
     nodes_.with_lock([&](Nodes& nodes) {
       std::erase_if(nodes, [&](const auto& node) { return node.first == path || node.first.starts_with(path + "/"); });
