@@ -35,6 +35,14 @@ func Build(options Options, say func(string, ...any)) error {
 	if err != nil {
 		return fmt.Errorf("release image: %w", err)
 	}
+	// The CRDs stay byte by byte what they are.
+	own := maps.Clone(manifests)
+	fill := func(image func(component string) (string, bool)) (Tree, error) {
+		return fillManifests(own, table.Repository, options.Version, image)
+	}
+	if _, err := fill(func(component string) (string, bool) { return "", table.Components[component] != nil }); err != nil {
+		return fmt.Errorf("release image:\n%w", err)
+	}
 	if err := addCRDs(manifests, options.CRDs, options.Inputs, releaseCRD); err != nil {
 		return fmt.Errorf("release image: %w", err)
 	}
@@ -50,6 +58,7 @@ func Build(options Options, say func(string, ...any)) error {
 
 	images := newImages(table, layers, layout)
 	var tags []tag
+	references := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(table.Components)) {
 		component, labels := table.Components[name], map[string]string{}
 		versions := versionsOf(component, options.Versions)
@@ -61,7 +70,13 @@ func Build(options Options, say func(string, ...any)) error {
 			return err
 		}
 		tags = append(tags, makeTag(name, table.Repository, versions, image))
+		references[name] = tags[len(tags)-1].From.Name
 	}
+	filled, err := fill(func(component string) (string, bool) { return references[component], references[component] != "" })
+	if err != nil {
+		return fmt.Errorf("release image:\n%w", err)
+	}
+	maps.Copy(manifests, filled)
 	if err := addDocuments(manifests, options.Version, table.Release.Description, tags); err != nil {
 		return err
 	}

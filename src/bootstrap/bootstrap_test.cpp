@@ -73,6 +73,10 @@ class MortalFiles final : public sys::Files {
     TRY(live());
     return files_.rename(from, to);
   }
+  Result<> exchange(const std::string& one, const std::string& other) override {
+    TRY(live());
+    return files_.exchange(one, other);
+  }
   Result<> remove(const std::string& path) override {
     TRY(live());
     return files_.remove(path);

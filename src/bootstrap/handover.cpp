@@ -9,6 +9,8 @@ namespace {
 using sys::Look;
 
 constexpr auto limit = std::chrono::hours(1);
+// The API's address may have moved a moment ago, and what was on its way to the other machine is lost.
+constexpr sys::Pace pace{Milliseconds(50), Milliseconds(500)};
 const std::string static_pods = "/etc/kubernetes/manifests/";
 const kube::ResourceType etcds{
     .group = "operator.openshift.io", .version = "v1", .plural = "etcds", .kind = "Etcd", .namespaced = false};
@@ -16,12 +18,13 @@ const kube::ResourceType etcds{
 }  // namespace
 
 Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Json& patch) {
-  return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, [&]() -> Result<Look> {
+  const auto look = [&]() -> Result<Look> {
     Result<Json> patched = kube::merge_patch(context, api, kube::types::cluster_versions, "", "version", patch);
     if (patched.ok()) return Look::done();
     if (patched.error().code() == Code::not_found) return Look::not_yet("{}", patched.error().message());
     return std::move(patched).error();
-  });
+  };
+  return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, look, nullptr, pace);
 }
 
 Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {

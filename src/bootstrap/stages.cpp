@@ -5,6 +5,8 @@
 #include "bootstrap/handover.h"
 #include "bootstrap/renders.h"
 
+#include "sys/wait_for.h"
+
 namespace slipway::bootstrap {
 
 namespace {
@@ -14,6 +16,7 @@ using sys::Stage;
 using Work = std::function<Result<>(const Context&)>;
 
 constexpr const char* frozen = "freeze-manifests";
+constexpr int tries_of_api = 3;                              // its address may have moved a moment ago
 const std::string for_users = "auth/kubeconfig";             // leads to the masters by the name for users
 const std::string for_machines = "auth/kubeconfig-kubelet";  // and by the one for machines
 
@@ -101,7 +104,8 @@ Work reach_api(const Engine& engine, Check check, std::string kubeconfig) {
   return [=](const Context& context) {
     return run_check(context, engine.files, engine.inputs.assets, check, [&]() -> Result<> {
       const std::string host = TRY(api_host(engine.files, engine.inputs.assets, kubeconfig));
-      return ask_readyz(context, engine.http, host);
+      return sys::retry<Ok>(context, tries_of_api, {Milliseconds(100), Milliseconds(500)},
+                            [&]() -> Result<> { return ask_readyz(context, engine.http, host); });
     });
   };
 }

@@ -4,9 +4,12 @@
 #include "cli/local_options.h"
 
 #include "assets/store.h"
+#include "base/text.h"
 #include "cluster/create.h"
 #include "cluster/destroy.h"
 #include "cluster/gather.h"
+#include "cluster/ready.h"
+#include "cluster/timeline.h"
 #include "sys/events.h"
 
 #include <algorithm>
@@ -20,6 +23,16 @@ Result<cluster::LocalGround> local_ground(const Arguments& arguments) {
   return cluster::LocalGround{.state = state_folder(arguments), .program = std::move(program)};
 }
 
+std::string events_path(const std::string& folder) { return folder + "/events.jsonl"; }
+
+// What happens to a cluster stands in its directory; `slipway timeline` reads it.
+void keep_events(const Environment& environment, const std::string& folder) {
+  const auto on_failure = [&log = environment.context.log](const Error& why) {
+    log.warn("cannot write events: {}; continuing without them", why.message());
+  };
+  environment.context.events.add_sink(sys::journal_sink(environment.files, events_path(folder), on_failure));
+}
+
 // Events as lines on standard output, for programs.
 void print_events(const Environment& environment, const Arguments& arguments) {
   if (arguments["--output"] != "json") return;
@@ -30,6 +43,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   print_events(environment, arguments);
   const std::string folder = absolute(arguments["--dir"]);
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  keep_events(environment, folder);
   const assets::Environment inputs = TRY(asset_inputs(environment, arguments, folder));
   sys::Span span(environment.context.events, environment.context.clock, "step", "assets",
                  {{"description", "configs and certificates are made"}});
@@ -47,8 +61,9 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   TRY(cluster::create_local_cluster(environment, ground, assets));
   if (arguments["--output"] != "json") {
     environment.print(
-        fmt::format("The machines of cluster {} have joined. To look at it:\n  export KUBECONFIG={}/auth/kubeconfig\n",
-                    assets.config.name, folder));
+        fmt::format("Cluster {} runs on its own control plane. To look at it:\n  export KUBECONFIG={}/auth/kubeconfig\n"
+                    "What took how long: slipway timeline --dir {}\n",
+                    assets.config.name, folder, folder));
   }
   return Ok{};
 }
@@ -61,6 +76,43 @@ Result<std::string> cluster_name(const Environment& environment, const std::stri
     return error(Code::not_found, "{} is not there, so there is no cluster to be found; name its directory with --dir", path);
   const Json metadata = TRY(parse_json(*text, path));
   return require_string(metadata, {"clusterName"}).context(path);
+}
+
+// Waits for a cluster of any platform, through the kubeconfig of its directory.
+Result<> wait_for(const Environment& environment, const Arguments& arguments,
+                  std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
+  print_events(environment, arguments);
+  const std::string folder = absolute(arguments["--dir"]);
+  const config::InstallConfig config = TRY(assets::read_config(environment.files, folder));
+  const kube::Access access = TRY(
+      kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig").context("no cluster was made of this directory yet"));
+  kube::Client api(environment.http, access);
+  return cluster::wait_for_all(environment.context, api, conditions(config), [] { return std::string(); });
+}
+
+Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
+  TRY(wait_for(environment, arguments, cluster::bootstrap_conditions));
+  if (arguments["--output"] != "json")
+    environment.print("The bootstrap machine is not needed any more: slipway destroy bootstrap\n");
+  return Ok{};
+}
+
+Result<> wait_for_install(const Environment& environment, const Arguments& arguments) {
+  return wait_for(environment, arguments, cluster::install_conditions);
+}
+
+Result<> timeline(const Environment& environment, const Arguments& arguments) {
+  const std::string path = arguments.has("--from") ? absolute(arguments["--from"]) : events_path(absolute(arguments["--dir"]));
+  const auto text = TRY(environment.files.read_if_exists(path));
+  if (!text)
+    return error(Code::not_found, "{} is not there: nothing was installed from this directory; name one with --dir", path);
+  std::vector<sys::Event> events;
+  for (const std::string_view line : split(*text, '\n')) {
+    Result<sys::Event> event = sys::parse_event(line);
+    if (event.ok()) events.push_back(std::move(event).value());  // others were cut by a kill
+  }
+  environment.print(cluster::to_text(cluster::make_timeline(events)));
+  return Ok{};
 }
 
 Result<> gather_bootstrap(const Environment& environment, const Arguments& arguments) {
@@ -86,7 +138,16 @@ Result<> destroy_cluster(const Environment& environment, const Arguments& argume
   // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
   // there is.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  TRY(environment.files.remove(events_path(folder)));
   return assets::forget(environment.files, folder);
+}
+
+Option output_option() {
+  return {.name = "--output",
+          .value = "text|json",
+          .help = "json: events as lines on standard output",
+          .fallback = "text",
+          .choices = {"text", "json"}};
 }
 
 Option dir_option() { return {.name = "--dir", .value = "DIR", .help = "the cluster's asset directory", .fallback = "."}; }
@@ -96,18 +157,31 @@ Option dir_option() { return {.name = "--dir", .value = "DIR", .help = "the clus
 Command create_cluster_command() {
   Command command{.words = "create cluster",
                   .summary = "Make the cluster of an install-config.yaml; the same command again continues",
-                  .options = {dir_option(),
-                              os_repo_option(),
-                              images_option(),
-                              state_option(),
-                              {.name = "--output",
-                               .value = "text|json",
-                               .help = "json: events as lines on standard output",
-                               .fallback = "text",
-                               .choices = {"text", "json"}}},
+                  .options = {dir_option(), os_repo_option(), images_option(), state_option(), output_option()},
                   .run = create_cluster};
   std::ranges::move(asset_input_options(), std::back_inserter(command.options));
   return command;
+}
+
+Command wait_for_bootstrap_command() {
+  return {.words = "wait-for bootstrap-complete",
+          .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
+          .options = {dir_option(), output_option()},
+          .run = wait_for_bootstrap};
+}
+
+Command wait_for_install_command() {
+  return {.words = "wait-for install-complete",
+          .summary = "Wait until the nodes are Ready and the operators of the release are available",
+          .options = {dir_option(), output_option()},
+          .run = wait_for_install};
+}
+
+Command timeline_command() {
+  return {.words = "timeline",
+          .summary = "Show what happened when, who waited for whom, and which chain of waiting took all the time",
+          .options = {dir_option(), {.name = "--from", .value = "FILE", .help = "events of another place than the directory's"}},
+          .run = timeline};
 }
 
 Command gather_bootstrap_command() {

@@ -6,6 +6,9 @@
 namespace slipway::cli {
 
 Command create_cluster_command();
+Command wait_for_bootstrap_command();
+Command wait_for_install_command();
+Command timeline_command();
 Command gather_bootstrap_command();
 Command destroy_bootstrap_command();
 Command destroy_cluster_command();

@@ -2,8 +2,6 @@
 
 #include "base/text.h"
 
-#include <map>
-
 namespace slipway::cli {
 
 namespace {
@@ -44,7 +42,8 @@ std::optional<std::string> describe(const sys::Event& event) {
       return fmt::format("{}: {}", line, share(*bytes, *total));
     }
     case sys::Phase::finished:
-      return fmt::format("{}: done in {}", line, human_duration(event.duration.value_or(Milliseconds(0))));
+      if (!event.duration) return line;
+      return fmt::format("{}: done in {}", line, human_duration(*event.duration));
     case sys::Phase::failed: return fmt::format("{}: {}", line, event.error ? event.error->message() : "failed");
     case sys::Phase::skipped: {
       const Json* reason = event.fields.if_contains("reason");
@@ -58,23 +57,17 @@ bool is_lasting(const sys::Event& event) { return event.phase != sys::Phase::sta
 
 sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_view)> write) {
   struct Shown {
-    std::optional<WallTime> start;                          // of the first step
-    std::string waiting_for;                                // the step that is not finished
-    std::map<std::string, Json, std::less<>> descriptions;  // of steps, which only their first event has
+    std::optional<WallTime> start;  // of the first step
+    std::string waiting_for;        // the step that is not finished
   };
   return [terminal, write = std::move(write), shown = Shown()](const sys::Event& event) mutable {
     if (event.kind == "step") {
       if (!shown.start) shown.start = event.time;
       shown.waiting_for = event.phase == sys::Phase::started ? subject(event) : "";
-      if (const Json* text = event.fields.if_contains("description")) shown.descriptions[event.name] = *text;
     }
     const bool lasting = is_lasting(event);
     if (!terminal && !lasting) return;
-    sys::Event told = event;
-    if (const auto text = shown.descriptions.find(event.name); event.kind == "step" && text != shown.descriptions.end()) {
-      told.fields["description"] = text->second;
-    }
-    const std::optional<std::string> line = describe(told);
+    const std::optional<std::string> line = describe(event);
     if (!line) return;
     const std::string elapsed = shown.start ? since(*shown.start, event.time) : "";
     if (!terminal) return write(fmt::format("{}{}\n", elapsed, *line));

@@ -1,6 +1,8 @@
 #include "cluster/create.h"
 
 #include "cluster/bootstrap_log.h"
+#include "cluster/cluster_events.h"
+#include "cluster/destroy.h"
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 
@@ -53,6 +55,14 @@ Result<> make_machines(const Environment& environment, const local::ClusterChoic
   return Ok{};
 }
 
+// The bootstrap machine is made before the others and removed once they have the cluster: never again after that.
+Result<bool> bootstrap_is_over(const Environment& environment, const local::ClusterChoice& choice) {
+  const auto made = local::list_machines(environment.context, environment.files, choice);
+  if (!made.ok() && made.error().code() == Code::not_found) return false;
+  const std::vector<local::MachineStatus> machines = TRY(made);
+  return !machines.empty() && std::ranges::find(machines, "bootstrap", &local::MachineStatus::name) == machines.end();
+}
+
 // The way that people take, too.
 Result<kube::Access> users_access(const assets::Assets& assets) {
   const std::string path = "auth/kubeconfig";
@@ -63,15 +73,11 @@ Result<kube::Access> users_access(const assets::Assets& assets) {
   });
 }
 
-Result<> wait(const Environment& environment, const sys::Context& context, const assets::Assets& assets,
-              const BootstrapLog& bootstrap) {
-  kube::Client api(environment.http, TRY(users_access(assets)));
-  for (const Condition& condition : join_conditions(assets.config)) {
-    sys::Span span(context.events, context.clock, "step", condition.name, {{"description", condition.description}});
-    TRY(span.end(condition.wait(
-        context, api, [&] { return bootstrap.last_failure(); }, condition.limit)));
-  }
-  return Ok{};
+Result<> remove_bootstrap(const Environment& environment, const LocalGround& ground, const std::string& cluster) {
+  const sys::Context& context = environment.context;
+  sys::Span span(context.events, context.clock, "step", "bootstrap-machine",
+                 {{"description", "the bootstrap machine is removed"}});
+  return span.end(destroy_local_bootstrap(environment, ground, cluster));
 }
 
 }  // namespace
@@ -81,25 +87,37 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images);
   const std::vector<Machine> machines = TRY(planned_machines(assets.config));
-  const std::vector<local::MachineGroup> groups = {
-      {names_of(machines, "bootstrap"), emit_json(ignition::to_json(assets.bootstrap), JsonStyle::compact)},
-      {names_of(machines, "master"), emit_json(ignition::to_json(assets.master), JsonStyle::compact)},
-  };
+  const bool is_handed_over = TRY(bootstrap_is_over(environment, choice));
+  std::vector<local::MachineGroup> groups;
+  if (!is_handed_over) {
+    groups.push_back({names_of(machines, "bootstrap"), emit_json(ignition::to_json(assets.bootstrap), JsonStyle::compact)});
+  }
+  groups.push_back({names_of(machines, "master"), emit_json(ignition::to_json(assets.master), JsonStyle::compact)});
   TRY(local::preflight(context, environment.files, choice, wishes, groups));
 
   sys::Span span(context.events, context.clock, "step", "machines",
-                 {{"description", fmt::format("{} machines are made", machines.size())}});
+                 {{"description", fmt::format("{} machines are made", machines.size() - (is_handed_over ? 1 : 0))}});
   TRY(span.end([&]() -> Result<> {
     TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
     TRY(make_machines(environment, choice, groups));
     return check_addresses(environment, choice, machines);
   }()));
 
+  kube::Client api(environment.http, TRY(users_access(assets)));
   BootstrapLog bootstrap;
+  ClusterEvents told;
+  const WhyNot why_not = [&] { return bootstrap.last_failure(); };
   sys::TaskGroup listening(context);
-  listening.run("events of the bootstrap machine",
-                [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
-  const Result<> waited = wait(environment, context, assets, bootstrap);
+  if (!is_handed_over) {
+    listening.run("events of the bootstrap machine",
+                  [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
+  }
+  listening.run("events of the operators", [&](const sys::Context& c) { return told.follow(c, api); });
+  const Result<> waited = [&]() -> Result<> {
+    TRY(wait_for_all(context, api, bootstrap_conditions(assets.config), why_not));
+    TRY(remove_bootstrap(environment, ground, assets.config.name));
+    return wait_for_all(context, api, install_conditions(assets.config), why_not);
+  }();
   listening.request_stop();
   (void)listening.wait();  // what it says does not matter any more
   return waited;

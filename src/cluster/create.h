@@ -22,13 +22,14 @@ struct LocalGround {
   provider::local::ClusterChoice choice(const std::string& cluster) const { return {state, cluster, program}; }
 };
 
-// Looks at the host, makes the bootstrap machine and the control plane's, and waits until those have joined. Each step is an
-// event of kind "step". The same call again continues: machines that are there stay, what is true is not waited for.
+// Looks at the host, makes the bootstrap machine and the control plane's, waits until the control plane runs there, removes the
+// bootstrap machine, and waits until the operators are available. Each step is an event of kind "step". The same call again
+// continues: machines that are there stay, a bootstrap machine that was removed is not made again, what is true is not waited
+// for.
 //
 //   assets  of platform local
 //   errors  invalid: everything that is missing on the host at once; those of the provider; timeout: what was waited for, with
-//   the
-//           last failure that the bootstrap machine told
+//           the last failure that the bootstrap machine told
 //   time    minutes; a stop ends the waiting, machines go on
 Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets);
 

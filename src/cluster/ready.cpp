@@ -1,6 +1,7 @@
 #include "cluster/ready.h"
 
 #include "base/text.h"
+#include "sys/events.h"
 #include "sys/wait_for.h"
 
 #include <fmt/core.h>
@@ -11,8 +12,12 @@ namespace slipway::cluster {
 
 namespace {
 
-Result<> wait_for_api(const sys::Context& context, kube::Api& api, const std::function<std::string()>& why_not,
-                      Milliseconds limit) {
+using Missing = std::optional<std::string>;
+using Look = std::function<Missing(const kube::Objects&)>;
+
+const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+
+Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
   auto look = [&]() -> Result<sys::Look> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
     if (ready.ok()) return sys::Look::done();
@@ -24,10 +29,50 @@ Result<> wait_for_api(const sys::Context& context, kube::Api& api, const std::fu
                        {.first = Milliseconds(100), .longest = Milliseconds(500)});
 }
 
+// Watches objects until nothing is missing.
+Condition watched(std::string name, std::string description, Seconds limit, const kube::ResourceType& type, std::string space,
+                  std::string object, Look missing) {
+  const auto wait = [=](const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds longest) {
+    const kube::Selection selection{.fields = object.empty() ? "" : "metadata.name=" + object};
+    return kube::wait_until(context, api, description, longest, type, space, selection,
+                            [&](const kube::Objects& found) -> Result<Missing> {
+                              Missing reason = missing(found);
+                              const std::string more = reason ? why_not() : "";
+                              if (!more.empty()) *reason += "; " + more;
+                              return reason;
+                            });
+  };
+  return {std::move(name), description, limit, wait};
+}
+
 std::vector<std::string> control_plane_nodes(const config::InstallConfig& config) {
   std::vector<std::string> names;
   for (int i = 0; i < config.control_plane.replicas; ++i) names.push_back(fmt::format("master-{}", i));
   return names;
+}
+
+Condition nodes_ready(std::string name, std::string description, const config::InstallConfig& config) {
+  return watched(std::move(name), std::move(description), Seconds(15 * 60), kube::types::nodes, "", "",
+                 [nodes = control_plane_nodes(config)](const kube::Objects& found) { return missing_nodes(found, nodes); });
+}
+
+Missing not_complete(const kube::Objects& found) {
+  if (found.empty()) return "the bootstrap machine has not said that it is done";
+  if (find_string(found.front(), {"data", "status"}) == "complete") return std::nullopt;
+  return "ConfigMap kube-system/bootstrap does not say complete";
+}
+
+Missing member_is_there(const kube::Objects& found) {
+  if (found.empty()) return "there is no etcds.operator.openshift.io/cluster";
+  if (kube::condition_status(found.front(), "EtcdBootstrapMemberRemoved") == "True") return std::nullopt;
+  return "the etcd operator has not removed the member etcd-bootstrap";
+}
+
+std::string_view condition_message(const Json& object, std::string_view type) {
+  for (const Json& condition : find_array(object, {"status", "conditions"})) {
+    if (find_string(condition, {"type"}) == type) return find_string(condition, {"message"}).value_or("");
+  }
+  return "";
 }
 
 }  // namespace
@@ -46,22 +91,42 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
   return join(missing, ", ");
 }
 
-std::vector<Condition> join_conditions(const config::InstallConfig& config) {
-  const std::vector<std::string> nodes = control_plane_nodes(config);
+std::optional<std::string> not_available(const Json& cluster_version) {
+  const bool fails = kube::condition_status(cluster_version, "Failing") == "True";
+  if (!fails && kube::condition_status(cluster_version, "Available") == "True") return std::nullopt;
+  const std::string_view words = condition_message(cluster_version, fails ? "Failing" : "Progressing");
+  return words.empty() ? "ClusterVersion says nothing yet" : std::string(words);
+}
+
+std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config) {
   return {
       {"kubernetes-api", "the temporary control plane answers", Seconds(15 * 60), wait_for_api},
-      {"control-plane-nodes", "the machines of the control plane have joined", Seconds(15 * 60),
-       [nodes](const sys::Context& context, kube::Api& api, const std::function<std::string()>& why_not, Milliseconds limit) {
-         return kube::wait_until(context, api, "nodes", limit, kube::types::nodes, "", {},
-                                 [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                                   std::optional<std::string> missing = missing_nodes(found, nodes);
-                                   if (!missing) return missing;
-                                   const std::string more = why_not();
-                                   if (!more.empty()) *missing += "; " + more;
-                                   return missing;
-                                 });
-       }},
+      nodes_ready("control-plane-nodes", "the machines of the control plane have joined", config),
+      watched("bootstrap-complete", "the control plane runs on its own machines", Seconds(45 * 60), kube::types::config_maps,
+              "kube-system", "bootstrap", not_complete),
+      watched("bootstrap-member", "etcd has let the bootstrap machine go", Seconds(10 * 60), etcds, "", "cluster",
+              member_is_there),
   };
+}
+
+std::vector<Condition> install_conditions(const config::InstallConfig& config) {
+  return {
+      nodes_ready("nodes-ready", "the nodes of the control plane are Ready", config),
+      watched("cluster-version", "the operators of the release are available", Seconds(40 * 60), kube::types::cluster_versions,
+              "", "version",
+              [](const kube::Objects& found) -> Missing {
+                return found.empty() ? "there is no ClusterVersion" : not_available(found.front());
+              }),
+  };
+}
+
+Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
+                      const WhyNot& why_not) {
+  for (const Condition& condition : conditions) {
+    sys::Span span(context.events, context.clock, "step", condition.name, {{"description", condition.description}});
+    TRY(span.end(condition.wait(context, api, why_not, condition.limit)));
+  }
+  return Ok{};
 }
 
 }  // namespace slipway::cluster

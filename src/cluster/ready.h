@@ -5,24 +5,38 @@
 #include "kube/client.h"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace slipway::cluster {
 
+// Adds what else is known about a delay, a failed stage of the bootstrap for instance; may be empty.
+using WhyNot = std::function<std::string()>;
+
 // One thing to wait for.
 struct Condition {
   std::string name;         // in events and messages: "kubernetes-api"
-  std::string description;  // "the Kubernetes API answers"
+  std::string description;  // "the temporary control plane answers"
   Milliseconds limit;
-  // Waits until it is true. `why_not` adds what else is known about a delay, a failed stage of the bootstrap for instance.
-  std::function<Result<>(const sys::Context&, kube::Api&, const std::function<std::string()>& why_not, Milliseconds limit)> wait;
+  std::function<Result<>(const sys::Context&, kube::Api&, const WhyNot&, Milliseconds limit)> wait;
 };
 
-// Of the time until the control plane's machines have joined the temporary control plane.
-std::vector<Condition> join_conditions(const config::InstallConfig& config);
+// Until the control plane runs on its own machines and the bootstrap machine may go (seed 001, steps 2 to 7): the API, the nodes,
+// the hand-over, the end of the bootstrap's etcd member.
+std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config);
+
+// From there to a cluster whose operators are available.
+std::vector<Condition> install_conditions(const config::InstallConfig& config);
+
+// Waits for each of them; each is an event of kind "step".
+Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
+                      const WhyNot& why_not);
 
 // Which of the expected nodes are missing or not Ready, as a sentence; nothing when all are there. Pure.
 std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected);
+
+// What keeps a ClusterVersion from being Available: its own words about what it waits for or what fails. Pure.
+std::optional<std::string> not_available(const Json& cluster_version);
 
 }  // namespace slipway::cluster

@@ -1,9 +1,16 @@
 #include "cluster/ready.h"
 
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 namespace slipway::cluster {
 namespace {
+
+const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
 
 Json node(std::string name, std::string ready) {
   return {{"metadata", {{"name", name}}}, {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}};
@@ -18,6 +25,115 @@ TEST(MissingNodes, AreNamedWithTheReason) {
       missing_nodes({node("master-2", "True"), node("master-0", "True"), node("master-1", "True"), node("worker-0", "False")},
                     expected),
       std::nullopt);
+}
+
+Json condition(std::string type, std::string status, std::string message = "") {
+  return {{"type", type}, {"status", status}, {"message", message}};
+}
+
+TEST(NotAvailable, IsSaidInTheWordsOfTheClusterVersion) {
+  struct Case {
+    JsonArray conditions;
+    std::optional<std::string> reason;
+  };
+  const Case cases[] = {
+      {{}, "ClusterVersion says nothing yet"},
+      {{condition("Available", "True")}, std::nullopt},
+      {{condition("Available", "False"), condition("Progressing", "True", "12 of 90 manifests")}, "12 of 90 manifests"},
+      {{condition("Available", "True"), condition("Failing", "True", "etcd is Degraded")}, "etcd is Degraded"},
+      {{condition("Available", "True"), condition("Failing", "False", "before")}, std::nullopt},
+  };
+  for (const Case& c : cases) {
+    EXPECT_EQ(not_available({{"status", {{"conditions", c.conditions}}}}), c.reason)
+        << emit_json(c.conditions, JsonStyle::compact);
+  }
+}
+
+// A cluster whose bootstrap is over, and what takes it a step back.
+class ConditionsTest : public testing::Test {
+ protected:
+  ConditionsTest() {
+    config.control_plane.replicas = 1;
+    kube.serve(etcds);
+    kube.serve_openshift();
+    kube.put(node_of("True"));
+    kube.put(bootstrap("complete"));
+    kube.put(etcd("True"));
+    kube.put(version("True"));
+  }
+
+  static Json node_of(std::string ready) {
+    Json object = node("master-0", std::move(ready));
+    object.get_object()["apiVersion"] = "v1";
+    object.get_object()["kind"] = "Node";
+    return object;
+  }
+  static Json bootstrap(std::string status) {
+    return {{"apiVersion", "v1"},
+            {"kind", "ConfigMap"},
+            {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
+            {"data", {{"status", status}}}};
+  }
+  static Json of_cluster(std::string api_version, std::string kind, std::string name, Json told) {
+    return {{"apiVersion", api_version},
+            {"kind", kind},
+            {"metadata", {{"name", name}}},
+            {"status", {{"conditions", JsonArray{std::move(told)}}}}};
+  }
+  static Json etcd(std::string is_removed) {
+    return of_cluster("operator.openshift.io/v1", "Etcd", "cluster", condition("EtcdBootstrapMemberRemoved", is_removed));
+  }
+  static Json version(std::string is_available) {
+    return of_cluster("config.openshift.io/v1", "ClusterVersion", "version", condition("Available", is_available));
+  }
+
+  Result<> wait(const std::vector<Condition>& conditions, std::string why = "") {
+    return wait_for_all(test.context(), kube, conditions, [why] { return why; });
+  }
+
+  testing_support::FakeKube kube;
+  testing_support::TestContext test;
+  config::InstallConfig config;
+};
+
+TEST_F(ConditionsTest, AreStepsInOrder) {
+  ASSERT_TRUE(wait(bootstrap_conditions(config)).ok());
+  EXPECT_EQ(test.told(), (std::vector<std::string>{"step kubernetes-api started", "step kubernetes-api finished",
+                                                   "step control-plane-nodes started", "step control-plane-nodes finished",
+                                                   "step bootstrap-complete started", "step bootstrap-complete finished",
+                                                   "step bootstrap-member started", "step bootstrap-member finished"}));
+  ASSERT_TRUE(wait(install_conditions(config)).ok());
+  EXPECT_EQ(kube.writes(), 0);
+}
+
+TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
+  struct Case {
+    Json object;
+    std::string step, words;
+  };
+  const Case cases[] = {
+      {node_of("False"), "control-plane-nodes", "master-0 is not Ready; stage x failed"},
+      {bootstrap("running"), "bootstrap-complete", "ConfigMap kube-system/bootstrap does not say complete; stage x failed"},
+      {etcd("False"), "bootstrap-member", "the etcd operator has not removed the member etcd-bootstrap; stage x failed"},
+      {version("False"), "cluster-version", "ClusterVersion says nothing yet; stage x failed"},
+  };
+  for (const Case& c : cases) {
+    const std::string kind(find_string(c.object, {"kind"}).value_or(""));
+    const kube::ResourceType type = kind == "Node"        ? kube::types::nodes
+                                    : kind == "ConfigMap" ? kube::types::config_maps
+                                    : kind == "Etcd"      ? etcds
+                                                          : kube::types::cluster_versions;
+    const Json before = *kube.look(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
+    kube.put(c.object);
+    std::vector<Condition> all = bootstrap_conditions(config);
+    std::ranges::move(install_conditions(config), std::back_inserter(all));
+    const Result<> waited = wait(all, "stage x failed");
+    ASSERT_FALSE(waited.ok()) << c.step;
+    EXPECT_EQ(waited.error().code(), Code::timeout);
+    EXPECT_NE(waited.error().message().find(c.words), std::string::npos) << waited.error().message();
+    EXPECT_EQ(test.told().back(), "step " + c.step + " failed");
+    kube.put(before);
+  }
 }
 
 }  // namespace

@@ -28,15 +28,17 @@ constexpr std::array on_premise = {"baremetal", "local", "nutanix", "openstack",
 // Files that only root may read; all others are 0644, programs 0755.
 constexpr std::array secret_files = {"/var/lib/kubelet/config.json"};
 
+bool holds_virtual_addresses(const ControllerConfig& config) {
+  return !config.api_vips.empty() && std::ranges::find(on_premise, config.platform) != on_premise.end();
+}
+
 // The folders that are laid over each other, a later one's file in place of an earlier one's.
-std::vector<std::string> overlays(std::string_view role, const Output& output, std::string_view platform) {
+std::vector<std::string> overlays(std::string_view role, const Output& output, const ControllerConfig& config) {
   std::vector<std::string> folders;
   for (std::string_view scope : {std::string_view("common"), role}) {
     folders.push_back(fmt::format("{}/{}/_base/", scope, output.folder));
-    if (std::ranges::find(on_premise, platform) != on_premise.end()) {
-      folders.push_back(fmt::format("{}/{}/on-prem/", scope, output.folder));
-    }
-    if (!platform.empty()) folders.push_back(fmt::format("{}/{}/{}/", scope, output.folder, platform));
+    if (holds_virtual_addresses(config)) folders.push_back(fmt::format("{}/{}/on-prem/", scope, output.folder));
+    if (!config.platform.empty()) folders.push_back(fmt::format("{}/{}/{}/", scope, output.folder, config.platform));
   }
   return folders;
 }
@@ -121,6 +123,20 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
       {"TRUST_BUNDLE", config.additional_trust_bundle},
       {"VIPS", join(vips, " ")},
   };
+  if (role == "master" && holds_virtual_addresses(config)) {
+    // One API server is enough where there is one master only.
+    const bool is_single = find_string(config.infrastructure, {"status", "controlPlaneTopology"}) == "SingleReplica";
+    values.insert({{"API_VIPS", config.api_vips.front()},
+                   {"CLUSTER_DOMAIN", needed("spec.dns.spec.baseDomain",
+                                             std::string(find_string(config.dns, {"spec", "baseDomain"}).value_or("")))},
+                   {"HAPROXY_IMAGE", image("haproxyImage")},
+                   {"KEEPALIVED_IMAGE", image("keepalivedImage")},
+                   {"NEEDED_API_SERVERS", is_single ? "1" : "2"},
+                   {"PLATFORM", config.platform},
+                   {"RUNTIMECFG_IMAGE", image("baremetalRuntimeCfgImage")}});
+    // Holes that only the machine can fill: they stay (runtimecfg render).
+    for (const std::string name : {"ADDRESS", "INTERFACE", "PREFIX", "ROUTER_ID"}) values[name] = "{{" + name + "}}";
+  }
   TRY(findings.to_result());
   return values;
 }
@@ -141,7 +157,7 @@ Result<std::vector<MachineConfig>> template_configs(std::string_view role, const
     made.labels = {{std::string(role_label), std::string(role)}};
     made.annotations = {{std::string(generated_by), config.version}};
     made.config.ignition.version = ignition::Version::v3_2;
-    for (const auto& [entry, file] : entries_of(overlays(role, output, config.platform))) {
+    for (const auto& [entry, file] : entries_of(overlays(role, output, config))) {
       std::string text = TRY(fill_template(file->content, file->path, values));
       // A template that says nothing makes nothing.
       if (!trim(text).empty()) put_entry(made.config, entry, std::move(text));

@@ -20,11 +20,16 @@ ControllerConfig sample(std::string platform) {
           .platform = std::move(platform),
           .cluster_dns_ip = "172.30.0.10",
           .additional_trust_bundle = "-----BEGIN CERTIFICATE-----\n",
-          .images = {{"machineConfigOperator", "r.example.com/mco@sha256:1"}, {"infraImageKey", "r.example.com/pod@sha256:2"}},
+          .images = {{"machineConfigOperator", "r.example.com/mco@sha256:1"},
+                     {"infraImageKey", "r.example.com/pod@sha256:2"},
+                     {"haproxyImage", "r.example.com/haproxy@sha256:4"},
+                     {"keepalivedImage", "r.example.com/keepalived@sha256:5"},
+                     {"baremetalRuntimeCfgImage", "r.example.com/runtimecfg@sha256:6"}},
           .os_image = "r.example.com/os@sha256:3",
           .api_vips = {"10.97.77.5"},
           .ingress_vips = {"10.97.77.7"},
           .infrastructure = {{"status", {{"apiServerInternalURI", "https://api-int.demo.example.com:6443"}}}},
+          .dns = {{"spec", {{"baseDomain", "demo.example.com"}}}},
           .proxy = {{"httpProxy", "http://proxy.example.com:3128"}}};
 }
 
@@ -115,6 +120,30 @@ TEST(Templates, OnlyPlatformLocalTakesWhatContainersNeed) {
   EXPECT_EQ(find_file(rendered(sample("none"), "master"), path), nullptr);
 }
 
+TEST(Templates, MastersHoldTheVirtualAddressWhereMachinesDo) {
+  const std::string folder = "/etc/kubernetes/static-pod-resources/keepalived/",
+                    pod = "/etc/kubernetes/manifests/keepalived.yaml";
+  const Rendered master = rendered(sample("local"), "master");
+  const Result<YamlDocument> parsed = parse_yaml(text_of(master, pod), pod);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+  EXPECT_EQ(find_array(parsed->value, {"spec", "containers"}).size(), 3u);
+  for (const char* part : {"haproxy@sha256:4", "keepalived@sha256:5", "runtimecfg@sha256:6", "namespace: openshift-local-infra\n",
+                           "--cluster-domain=demo.example.com", "--needed-backends=2\n"}) {
+    EXPECT_NE(text_of(master, pod).find(part), std::string::npos) << part;
+  }
+  EXPECT_NE(text_of(master, folder + "haproxy.cfg").find("bind 10.97.77.5:6443 transparent\n"), std::string::npos);
+  EXPECT_NE(text_of(master, folder + "keepalived.conf.tmpl").find("interface {{INTERFACE}}\n"), std::string::npos);
+
+  EXPECT_EQ(find_file(rendered(sample("local"), "worker"), pod), nullptr);
+  EXPECT_EQ(find_file(rendered(sample("none"), "master"), pod), nullptr);
+  ControllerConfig behind_a_load_balancer = sample("baremetal");
+  behind_a_load_balancer.api_vips.clear();
+  EXPECT_EQ(find_file(rendered(behind_a_load_balancer, "master"), pod), nullptr);
+  ControllerConfig single = sample("local");
+  single.infrastructure.as_object()["status"].as_object()["controlPlaneTopology"] = "SingleReplica";
+  EXPECT_NE(text_of(rendered(single, "master"), pod).find("--needed-backends=1\n"), std::string::npos);
+}
+
 TEST(Templates, KubeletNeverStartsBeforeTheFirstBootIsComplete) {
   const Rendered made = rendered(sample("local"), "master");
   const auto unit = [&](std::string_view name) -> const ignition::Unit& {
@@ -148,6 +177,10 @@ TEST(Templates, SayEverythingThatIsMissing) {
   for (const char* part : {"apiServerInternalURI", "clusterDNSIP", "machineConfigOperator", "infraImageKey"}) {
     EXPECT_NE(message.find(part), std::string::npos) << part << " in:\n" << message;
   }
+  ControllerConfig config = sample("local");
+  config.images.erase("haproxyImage");
+  EXPECT_NE(template_configs("master", config, Secret()).error().message().find("haproxyImage"), std::string::npos);
+  EXPECT_TRUE(template_configs("worker", config, Secret()).ok());
   EXPECT_EQ(template_configs("infra", sample("local"), Secret()).error().code(), Code::invalid);
 }
 

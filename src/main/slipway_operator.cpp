@@ -2,20 +2,28 @@
 // chosen by the name it is called by.
 #include "main/world.h"
 #include "operators/apiserver/insecure_readyz.h"
+#include "operators/apiserver/operator.h"
 #include "operators/apiserver/render.h"
 #include "operators/bootstrap/start.h"
 #include "operators/config/api_render.h"
 #include "operators/config/operator_render.h"
+#include "operators/controllers/operator.h"
 #include "operators/controllers/policy_controller.h"
 #include "operators/controllers/render.h"
 #include "operators/credentials/render.h"
+#include "operators/etcd/discover.h"
+#include "operators/etcd/operator.h"
 #include "operators/etcd/render.h"
 #include "operators/ingress/render.h"
+#include "operators/installer/run_when_ready.h"
+#include "operators/installer/start.h"
 #include "operators/lib/program.h"
 #include "operators/machineconfig/bootstrap.h"
 #include "operators/machineconfig/controller.h"
 #include "operators/machineconfig/runtimecfg.h"
+#include "operators/machineconfig/runtimecfg_monitor.h"
 #include "operators/machineconfig/server.h"
+#include "operators/scheduler/operator.h"
 #include "operators/scheduler/render.h"
 #include "operators/tuning/render.h"
 #include "operators/version/image.h"
@@ -45,22 +53,31 @@ constexpr std::array programs = {
     Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},
     Program{"cluster-bootstrap", "version", "", operators::run_bootstrap_version},
     Program{"cluster-config-operator", "render", "FLAGS", operators::run_config_operator_render},
+    Program{"cluster-etcd-operator", "operator", "[FLAGS]", operators::etcd::run_operator},
     Program{"cluster-etcd-operator", "render", "FLAGS", operators::etcd::run_render},
+    Program{"cluster-etcd-operator", "wait-for-ceo", "FLAGS", operators::etcd::run_wait_for_ceo},
+    Program{"cluster-kube-apiserver-operator", "operator", "[FLAGS]", operators::apiserver::run_operator},
     Program{"cluster-kube-apiserver-operator", "render", "FLAGS", operators::apiserver::run_render},
     Program{"cluster-kube-apiserver-operator", "insecure-readyz", "[FLAGS]", operators::apiserver::run_insecure_readyz},
+    Program{"cluster-kube-controller-manager-operator", "operator", "[FLAGS]", operators::controllers::run_operator},
     Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", operators::controllers::run_render},
+    Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", operators::scheduler::run_operator},
     Program{"cluster-kube-scheduler-operator", "render", "FLAGS", operators::scheduler::run_render},
     Program{"cluster-node-tuning-operator", "render", "FLAGS", operators::run_tuning_render},
     Program{"cluster-policy-controller", "start", "FLAGS", operators::controllers::run_policy_controller},
     Program{"cluster-version-operator", "image", "NAME", operators::run_image},
     Program{"cluster-version-operator", "render", "FLAGS", operators::run_version_render},
     Program{"cluster-version-operator", "start", "FLAGS", operators::run_version_start},
+    Program{"discover-etcd-initial-cluster", "", "FLAGS", operators::etcd::run_discover},
     Program{"ingress-operator", "render", "FLAGS", operators::run_ingress_render},
     Program{"machine-config-controller", "bootstrap", "FLAGS", operators::run_machine_config_controller_bootstrap},
     Program{"machine-config-operator", "bootstrap", "FLAGS", operators::run_machine_config_operator_bootstrap},
     Program{"machine-config-server", "bootstrap", "[FLAGS]", operators::run_machine_config_server_bootstrap},
     Program{"render", "", "FLAGS", operators::run_config_api_render},
-    Program{"runtimecfg", "render", "[KUBECONFIG] FLAGS FOLDER", operators::run_runtimecfg_render},
+    Program{"run-when-ready", "", "FLAGS -- PROGRAM [ARGUMENT]...", operators::installer::run_when_ready},
+    Program{"runtimecfg", "monitor", "KUBECONFIG FLAGS", operators::run_runtimecfg_monitor},
+    Program{"runtimecfg", "render", "FLAGS FOLDER", operators::run_runtimecfg_render},
+    Program{"static-pod-installer", "start", "[FLAGS]", operators::installer::run_start},
 };
 
 int usage() {

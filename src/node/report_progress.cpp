@@ -9,7 +9,10 @@ namespace {
 
 constexpr const char* done_file = "/opt/openshift/.bootkube.done";
 constexpr std::size_t enough_servers = 2;
-constexpr sys::Pace file_pace{Milliseconds(100), Milliseconds(500)};
+// Nothing tells of a file without an inotify instance, which machines share with their host; a look costs microseconds.
+constexpr sys::Pace file_pace{Milliseconds(100), Milliseconds(100)};
+// The API's address may just have moved.
+constexpr sys::Pace api_pace{Milliseconds(50), Milliseconds(500)};
 
 Result<std::string> topology(const sys::Context& context, kube::Api& api) {
   std::string found;
@@ -18,7 +21,7 @@ Result<std::string> topology(const sys::Context& context, kube::Api& api) {
     found = infrastructure ? find_string(*infrastructure, {"status", "controlPlaneTopology"}).value_or("") : "";
     return found.empty() ? sys::Look::not_yet("Infrastructure cluster does not say it") : sys::Look::done();
   };
-  TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look));
+  TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look, nullptr, api_pace));
   return found;
 }
 
@@ -40,12 +43,13 @@ Result<> report(const sys::Context& context, kube::Api& api) {
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
                        {"data", {{"status", "complete"}}}};
-  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be taken", no_limit, [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Look> {
     const Result<Json> created = kube::create(context, api, kube::types::config_maps, status);
     // An earlier run made it; nobody else does.
     if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
     return created.error();
-  });
+  };
+  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be taken", no_limit, look, nullptr, api_pace);
 }
 
 }  // namespace

@@ -76,7 +76,6 @@ void put_input(sys::Files& files) {
     }
   }
   // As the pod keepalived sees it.
-  put("/opt/openshift/manifests/cluster-config.yaml", files.read("/assets/manifests/cluster-config.yaml").value());
   put("/config/keepalived.conf.tmpl", data::content(data::machine_config(), "bootstrap/keepalived.conf.tmpl"));
 
   JsonArray tags;
@@ -156,8 +155,7 @@ const std::vector<Component>& other_components() {
         "--cloud-credential-operator-image=" + image("cloud-credential-operator")}},
       {"baremetal-runtimecfg",
        run_runtimecfg_render,
-       {"/etc/kubernetes/kubeconfig", "--api-vips=10.97.77.5", "--cluster-config=/opt/openshift/manifests/cluster-config.yaml",
-        "--out-dir=/run/vrrp", "/config"}},
+       {"--api-vips=10.97.77.5", "--cluster-domain=demo.example.com", "--out-dir=/run/vrrp", "/config"}},
   };
   return all;
 }

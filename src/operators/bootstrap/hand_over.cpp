@@ -13,13 +13,37 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Milliseconds pods_limit = 20min;
-constexpr Milliseconds revisions_limit = 30min;
+constexpr Milliseconds operators_limit = 30min;
 constexpr std::string_view component = "cluster-bootstrap";
 
-const kube::ResourceType static_pod_operators[] = {
-    {"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false},
-    {"operator.openshift.io", "v1", "kubecontrollermanagers", "KubeControllerManager", false},
-    {"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false},
+// At least two masters have a revision: while one of them goes away, the other serves.
+std::optional<std::string> too_few_nodes(const Json& object) {
+  int nodes = 0;
+  for (const Json& node : find_array(object, {"status", "nodeStatuses"})) {
+    const Json* revision = find(node, {"currentRevision"});
+    if (revision && revision->is_int64() && revision->get_int64() >= 1) ++nodes;
+  }
+  if (nodes >= 2) return {};
+  return fmt::format("{} of 2 masters have a revision", nodes);
+}
+
+// The etcd operator has moved the leader off this machine before it says so.
+std::optional<std::string> not_in_cluster(const Json& object) {
+  const std::string_view status = kube::condition_status(object, "EtcdRunningInCluster");
+  if (status == "True") return {};
+  return fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status);
+}
+
+// The object `cluster` of a type, and what it lacks before the temporary control plane may go.
+struct Awaited {
+  kube::ResourceType type;
+  std::optional<std::string> (*missing)(const Json& object);
+};
+const Awaited awaited_operators[] = {
+    {{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false}, too_few_nodes},
+    {{"operator.openshift.io", "v1", "kubecontrollermanagers", "KubeControllerManager", false}, too_few_nodes},
+    {{"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false}, too_few_nodes},
+    {{"operator.openshift.io", "v1", "etcds", "Etcd", false}, not_in_cluster},
 };
 
 Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver& work, Milliseconds limit) {
@@ -57,27 +81,18 @@ Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
                           });
 }
 
-// At least two masters have a revision: while one of them goes away, the other serves. etcd is waited for by others, after us.
-std::optional<std::string> too_few_nodes(const kube::Objects& objects) {
-  if (objects.empty()) return "there is none";
-  int nodes = 0;
-  for (const Json& node : find_array(objects.front(), {"status", "nodeStatuses"})) {
-    const Json* revision = find(node, {"currentRevision"});
-    if (revision && revision->is_int64() && revision->get_int64() >= 1) ++nodes;
-  }
-  if (nodes >= 2) return {};
-  return fmt::format("{} of 2 masters have a revision", nodes);
-}
-
-Result<> wait_for_revisions(const sys::Context& context, const HandOver& work) {
+Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
   if (!work.is_highly_available) return Ok{};
-  return sys::for_each_at_once(
-      context, std::size(static_pod_operators), std::size(static_pod_operators), [&](const sys::Context& each, std::size_t i) {
-        const kube::ResourceType& type = static_pod_operators[i];
-        return kube::wait_until(
-            each, work.api, type.kind + " cluster", revisions_limit, type, "", {.fields = "metadata.name=cluster"},
-            [](const kube::Objects& objects) -> Result<std::optional<std::string>> { return too_few_nodes(objects); });
-      });
+  const std::size_t count = std::size(awaited_operators);
+  return sys::for_each_at_once(context, count, static_cast<int>(count), [&](const sys::Context& each, std::size_t i) {
+    const Awaited& awaited = awaited_operators[i];
+    return kube::wait_until(each, work.api, awaited.type.kind + " cluster", operators_limit, awaited.type, "",
+                            {.fields = "metadata.name=cluster"},
+                            [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
+                              if (found.empty()) return std::optional<std::string>("there is none");
+                              return awaited.missing(found.front());
+                            });
+  });
 }
 
 // Fine when it is there: an earlier start may have got so far.
@@ -115,7 +130,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   std::atomic<bool> all_created = false;
   sys::TaskGroup creation(context);
   creation.run("manifests", [&](const sys::Context& background) -> Result<> {
-    const Result<> created = create_all(background, work.api, work, pods_limit + revisions_limit);
+    const Result<> created = create_all(background, work.api, work, pods_limit + operators_limit);
     all_created = created.ok();
     // Not the end: the control plane may become ready without them, and they get another chance.
     if (!created.ok() && created.error().code() != Code::cancelled) {
@@ -124,7 +139,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
     return Ok{};
   });
   TRY(wait_for_pods(context, work));
-  TRY(wait_for_revisions(context, work));
+  TRY(wait_for_operators(context, work));
   if (work.options.tear_down_delay.count() > 0) sys::pause(context, work.options.tear_down_delay);
   TRY(mark(context, work.api, "bootstrap-success", "The pods that the control plane needs are ready on the masters"));
   creation.request_stop();
@@ -133,10 +148,10 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   const bool early = work.options.tear_down_early;
   kube::Api& rest = early ? work.api_afterwards : work.api;
   if (!work.options.tear_down_event.empty()) TRY(wait_for_event(context, work.api, work.options.tear_down_event));
-  if (early) TRY(work.tear_down());
+  if (early) TRY(work.tear_down(work.api));
   if (!all_created) TRY(create_all(context, rest, work, work.options.create_limit).context("creating manifests"));
   TRY(mark(context, rest, "bootstrap-finished", "Everything that the bootstrap machine creates is there"));
-  if (!early) TRY(work.tear_down());
+  if (!early) TRY(work.tear_down(work.api));
   return Ok{};
 }
 

@@ -19,11 +19,13 @@ struct HandOver {
   const BootstrapOptions& options;
   std::vector<kube::Manifest> manifests;
   bool is_highly_available = false;
-  std::function<Result<>()> tear_down;  // takes the temporary control plane away; called once at most, also early
+  // Takes the temporary control plane away, given its API server; called once at most, also early.
+  std::function<Result<>(kube::Api&)> tear_down;
 };
 
-// Creates the manifests and waits, at the same time, for the required pods and for two masters that run each operator's first
-// revision; then the event bootstrap-success, the rest of the manifests, bootstrap-finished, and the tear-down.
+// Creates the manifests and waits, at the same time, for the required pods; then for two masters that run each operator's first
+// revision, and for etcd, which must run without the member of this machine before the API server here may go; then the event
+// bootstrap-success, the rest of the manifests, bootstrap-finished, and the tear-down.
 //
 //   errors  timeout: what was missing; invalid, denied: manifests that the server refuses; cancelled; those of tear_down
 //   time    20 minutes for the pods, 30 for the revisions, options.create_limit for what is not created then

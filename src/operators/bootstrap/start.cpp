@@ -1,8 +1,10 @@
 #include "operators/bootstrap/start.h"
 
+#include "base/text.h"
 #include "kube/kubeconfig.h"
 #include "net/url.h"
 #include "operators/bootstrap/hand_over.h"
+#include "operators/bootstrap/leave_control.h"
 #include "operators/bootstrap/manifests.h"
 #include "operators/bootstrap/options.h"
 #include "operators/bootstrap/temporary_pods.h"
@@ -30,12 +32,12 @@ Result<kube::Access> local_access(sys::Files& files, const std::string& path) {
   return access;
 }
 
-Result<bool> is_highly_available(sys::Files& files, const std::string& path) {
+Result<InstallConfig> read_install_config(sys::Files& files, const std::string& path) {
   Findings findings;
   const Json config_map = read_document(files, path, findings);
-  const InstallConfig config = parse_install_config(config_map, path, findings);
+  InstallConfig config = parse_install_config(config_map, path, findings);
   TRY(findings.to_result());
-  return config.control_plane_replicas + config.arbiter_replicas >= 3;
+  return config;
 }
 
 Result<int> probe(const Environment& environment, const sys::Context& context, const std::string& server, std::string_view path) {
@@ -50,7 +52,8 @@ Result<int> probe(const Environment& environment, const sys::Context& context, c
 Result<> wait_for_api(const Environment& environment, const std::string& server) {
   const sys::Context& context = environment.context;
   std::optional<SteadyTime> first_answer;
-  const sys::Pace pace{100ms, 1s};
+  // A look is a refused connection most of the time, and all the cluster waits for the last one.
+  const sys::Pace pace{50ms, 200ms};
   return sys::wait_for(
       context, "the temporary API server", api_limit,
       [&]() -> Result<sys::Look> {
@@ -82,7 +85,9 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   const sys::Context& context = environment.context;
   sys::Files& files = environment.files;
   std::vector<kube::Manifest> manifests = TRY(read_manifests(files, context.log, options.asset_dir + "/manifests"));
-  const bool is_ha = TRY(is_highly_available(files, options.asset_dir + "/manifests/cluster-config.yaml"));
+  const InstallConfig config = TRY(read_install_config(files, options.asset_dir + "/manifests/cluster-config.yaml"));
+  const bool is_ha = config.control_plane_replicas + config.arbiter_replicas >= 3;
+  const std::string host(trim(TRY(files.read_if_exists("/proc/sys/kernel/hostname")).value_or("")));
   const kube::Access access = TRY(local_access(files, options.asset_dir + "/auth/kubeconfig-loopback"));
   // Once the temporary API server is gone, the address that everybody uses leads to a master.
   const kube::Access everywhere =
@@ -92,10 +97,10 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
 
   TemporaryPods pods(files, context.log, options);
   bool is_up = true;
-  const auto tear_down = [&]() -> Result<> {
+  const auto tear_down = [&](kube::Api& local) -> Result<> {
+    TRY(leave_control(context, {local, environment.runner, pods, host, config.virtual_ips})
+            .context("taking the temporary control plane away"));
     is_up = false;
-    TRY(pods.take_away().context("taking the temporary control plane away"));
-    context.log.info("the temporary control plane is taken away");
     if (options.termination_limit.count() == 0) return Ok{};
     return wait_for_end(environment, access.server, options.termination_limit);
   };
@@ -107,8 +112,8 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   };
   const Result<> done = work();
   if (context.stop.stop_requested() || !is_up) return done;
-  // The next start begins afresh; the reason of this failure is what counts.
-  const Result<> removed = tear_down();
+  // The next start begins afresh; the reason of this failure is what counts, and nobody waits for a control plane that failed.
+  const Result<> removed = pods.take_away();
   if (!removed.ok()) context.log.warn("{}", removed.error().message());
   return done;
 }

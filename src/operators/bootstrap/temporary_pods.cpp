@@ -15,6 +15,9 @@ Result<OwnedFiles> read_record(sys::Files& files, const std::string& path) {
   return parse_owned(*text, path);
 }
 
+// By the name that its render command gives the file.
+bool serves_api(std::string_view name) { return name.starts_with("kube-apiserver"); }
+
 }  // namespace
 
 Result<> TemporaryPods::place() {
@@ -55,9 +58,10 @@ Result<> TemporaryPods::place_secrets() {
   return Ok{};
 }
 
-Result<> TemporaryPods::take_away() {
-  // Pods first: they would miss their secrets.
+// Files that somebody changed are not ours any more.
+Result<> TemporaryPods::remove_pods(const std::function<bool(std::string_view)>& is_meant) {
   for (const auto& [path, digests] : TRY(read_record(files_, record_path()))) {
+    if (!is_meant(std::string_view(path).substr(path.rfind('/') + 1))) continue;
     const std::optional<std::string> there = TRY(files_.read_if_exists(path));
     if (!there) continue;
     if (!is_owned({{path, digests}}, path, *there)) {
@@ -66,6 +70,16 @@ Result<> TemporaryPods::take_away() {
     }
     TRY(files_.remove(path));
   }
+  return Ok{};
+}
+
+Result<> TemporaryPods::take_away_controllers() {
+  return remove_pods([](std::string_view name) { return !serves_api(name); });
+}
+
+Result<> TemporaryPods::take_away() {
+  // Pods first: they would miss their secrets.
+  TRY(remove_pods([](std::string_view) { return true; }));
   TRY(files_.remove(options_.secrets_path()));
   return files_.remove(record_path());
 }

@@ -5,7 +5,9 @@
 #include "operators/bootstrap/options.h"
 #include "sys/files.h"
 
+#include <functional>
 #include <string>
+#include <string_view>
 
 namespace slipway::operators {
 
@@ -22,12 +24,17 @@ class TemporaryPods {
   //   errors  conflict: a pod's file exists and is not ours, nothing was written then; as sys::Files
   Result<> place();
 
-  // Removes both. A file that somebody changed since is left, with a warning. Fine when nothing was placed.
+  // Removes the pods that need an API server, and leaves its own pod and the secrets.
+  Result<> take_away_controllers();
+
+  // Removes pods and secrets. A file that somebody changed since is left, with a warning. Fine when nothing was placed, or some
+  // of it is gone.
   Result<> take_away();
 
  private:
   std::string record_path() const { return options_.asset_dir + "/cluster-bootstrap-owned.json"; }
   Result<> place_secrets();
+  Result<> remove_pods(const std::function<bool(std::string_view name)>& is_meant);
 
   sys::Files& files_;
   Log& log_;

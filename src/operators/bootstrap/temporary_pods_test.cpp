@@ -52,6 +52,18 @@ TEST_F(TemporaryPodsTest, AreReplacedAfterAKill) {
   EXPECT_EQ(files.read("/etc/kubernetes/manifests/kube-apiserver-pod.yaml").value(), "api, rendered again");
 }
 
+TEST_F(TemporaryPodsTest, LeaveTheApiServerForTheEnd) {
+  put("/assets/bootstrap-manifests/kube-scheduler-pod.yaml", "scheduler");
+  ASSERT_TRUE(pods().place().ok());
+  ASSERT_TRUE(pods().take_away_controllers().ok());
+  EXPECT_EQ(placed(), all);
+  ASSERT_TRUE(pods().place().ok());
+  EXPECT_EQ(placed().size(), all.size() + 1) << "a start after a kill goes on with all of it";
+  ASSERT_TRUE(pods().take_away_controllers().ok());
+  ASSERT_TRUE(pods().take_away().ok());
+  EXPECT_EQ(placed(), std::vector<std::string>{"manifests/etcd-member-pod.yaml"});
+}
+
 TEST_F(TemporaryPodsTest, LeaveTheFilesOfOthers) {
   put("/etc/kubernetes/manifests/kube-apiserver-pod.yaml", "of the user");
   EXPECT_EQ(pods().place().error().code(), Code::conflict);

@@ -56,12 +56,26 @@ std::vector<std::string> gate_settings(const FeatureGates& gates) {
   return all.settings();
 }
 
-Result<Json> make_config(const JsonObject& network_arguments, const std::vector<std::string>& gates) {
-  Json config = TRY(fill_document("controllers/config.yaml", {}));
+Result<TemplateValues> places(std::string_view where) {
+  TemplateValues values;
+  const Json table = TRY(fill_document(fmt::format("controllers/places-{}.yaml", where), {}));
+  for (const auto& [name, place] : table.as_object()) values[std::string(name)] = std::string_view(place.as_string());
+  return values;
+}
+
+Result<Json> make_config(const TemplateValues& places, const JsonObject& network_arguments,
+                         const std::vector<std::string>& gates) {
+  Json config = TRY(fill_document("controllers/config.yaml", places));
   JsonObject& arguments = config.at("extendedArguments").as_object();
   for (const auto& [name, values] : network_arguments) arguments[name] = values;
   arguments["feature-gates"] = texts(gates);
   return config;
+}
+
+Result<Json> make_policy_config(const TemplateValues& places, const std::vector<std::string>& gates) {
+  Json config = TRY(fill_document("controllers/cpc-config.yaml", places));
+  config.as_object()["featureGates"] = texts(gates);
+  return sorted_keys(config);
 }
 
 Result<RenderedFile> make_pod(const TemplateValues& values, const Json& config) {
@@ -110,16 +124,16 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
 
   TemplateValues values = template_values(flags);
   values["POLICY_IMAGE"] = quoted(flags.text("cluster-policy-controller-image"));
-  const Json made_config = TRY(make_config(of_network, gates));
+  const TemplateValues there = TRY(places("bootstrap"));
+  const Json made_config = TRY(make_config(there, of_network, gates));
   const Json config = layered(files, flags, made_config, findings);
   TRY(findings.to_result());
-  Json policy_config = TRY(fill_document("controllers/cpc-config.yaml", values));
-  policy_config.as_object()["featureGates"] = texts(gates);
+  const Json policy_config = TRY(make_policy_config(there, gates));
   RenderedFiles rendered = TRY(make_manifests(values, tls));
   rendered.push_back(TRY(make_pod(values, config)));
   TRY(write_rendered(files, flags.text("asset-output-dir"), rendered));
   TRY(files.write(flags.text("config-output-file"), emit_yaml(config), 0644));
-  return files.write(flags.text("cpc-config-output-file"), emit_yaml(sorted_keys(policy_config)), 0644);
+  return files.write(flags.text("cpc-config-output-file"), emit_yaml(policy_config), 0644);
 }
 
 }  // namespace slipway::operators::controllers

@@ -23,7 +23,12 @@ JsonObject network_arguments(const Network& network, const std::string& file, Fi
 // `gates` with what the hand-over needs: a controller manager that gives its lease back when it ends (local-machines 5.6).
 std::vector<std::string> gate_settings(const FeatureGates& gates);
 
-Result<Json> make_config(const JsonObject& network_arguments, const std::vector<std::string>& gates);
+// Where a controller manager finds its files, for the holes of config.yaml and cpc-config.yaml: "bootstrap" or "masters".
+Result<TemplateValues> places(std::string_view where);
+
+Result<Json> make_config(const TemplateValues& places, const JsonObject& network_arguments,
+                         const std::vector<std::string>& gates);
+Result<Json> make_policy_config(const TemplateValues& places, const std::vector<std::string>& gates);
 // The pod has the config's arguments on its command line too, sorted, one a value (operators 12.6).
 Result<RenderedFile> make_pod(const TemplateValues& values, const Json& config);
 Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);

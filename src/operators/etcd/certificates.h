@@ -4,6 +4,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "net/x509.h"
+#include "operators/lib/certificate_rotation.h"
 #include "operators/lib/manifest.h"
 
 #include <string>
@@ -30,5 +31,10 @@ struct Certificates {
 //   address         its address in the cluster
 //   short_rotation  hours instead of years, for tests of rotation (gate ShortCertRotation)
 Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now, bool short_rotation);
+
+// The same as they are kept in the cluster: the authorities, the clients, and what each master serves with.
+std::vector<Signer> rotated_signers(bool short_rotation);
+std::vector<Leaf> rotated_clients(bool short_rotation);
+std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address, bool short_rotation);
 
 }  // namespace slipway::operators::etcd

@@ -96,7 +96,7 @@ void read_images(sys::Files& files, const Flags& flags, MachineConfigInputs& inp
     if (flags.is_given(image.flag)) inputs.images[std::string(image.component)] = flags.text(image.flag);
   }
   std::vector<std::string_view> needed = {"machine-config-operator", "pod"};
-  if (!inputs.api_vips.empty()) needed.insert(needed.end(), {"keepalived-ipfailover", "baremetal-runtimecfg"});
+  if (!inputs.api_vips.empty()) needed.insert(needed.end(), {"baremetal-runtimecfg", "haproxy-router", "keepalived-ipfailover"});
   for (std::string_view component : needed) {
     if (!inputs.images[std::string(component)].empty()) continue;
     findings.error({references}, "", "has no image '{}'", component).hint("give --image-references of the release");
@@ -263,11 +263,15 @@ Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs&
     return error(Code::invalid, "platform {} has {} addresses for the API; one is possible", inputs.platform,
                  inputs.api_vips.size());
   }
+  std::string domain = TRY(require_string(inputs.dns, {"spec", "baseDomain"}));
   const TemplateValues keepalived = {{"PLATFORM", inputs.platform},
                                      {"API_VIPS", inputs.api_vips.front()},
-                                     {"KEEPALIVED_IMAGE", inputs.images.at("keepalived-ipfailover")},
-                                     {"RUNTIMECFG_IMAGE", inputs.images.at("baremetal-runtimecfg")}};
+                                     {"CLUSTER_DOMAIN", std::move(domain)},
+                                     {"KEEPALIVED_IMAGE", inputs.images.at("keepalived-ipfailover")}};
   files.push_back(TRY(filled(inputs.platform + "/manifests/keepalived.yaml", "bootstrap/keepalived.yaml", keepalived)));
+  for (const char* name : {"keepalived-namespace.yaml", "keepalived-role-binding.yaml", "keepalived-role.yaml"}) {
+    files.push_back(TRY(filled(std::string("manifests/") + name, std::string("bootstrap/") + name, keepalived)));
+  }
   // As it is: the machine that it is for fills it in (runtimecfg.h).
   files.push_back({inputs.platform + "/static-pod-resources/keepalived/keepalived.conf.tmpl",
                    std::string(data::content(data::machine_config(), "bootstrap/keepalived.conf.tmpl"))});

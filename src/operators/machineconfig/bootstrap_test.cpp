@@ -35,6 +35,7 @@ void put_inputs(OperatorEnvironment& world, std::string_view platform) {
             R"({"kind":"ImageStream","spec":{"tags":[{"name":"machine-config-operator","from":{"name":"mco@sha256:1"}},)"
             R"({"name":"pod","from":{"name":"pod@sha256:2"}},{"name":"machine-os","from":{"name":"os@sha256:3"}},)"
             R"({"name":"keepalived-ipfailover","from":{"name":"keepalived@sha256:4"}},)"
+            R"({"name":"haproxy-router","from":{"name":"haproxy@sha256:6"}},)"
             R"({"name":"baremetal-runtimecfg","from":{"name":"runtimecfg@sha256:5"}}]}})");
 }
 
@@ -64,6 +65,7 @@ TEST(MachineConfigOperatorBootstrap, WritesTheFilesOfTheContract) {
                 "bootstrap/manifests/machineconfigcontroller-pull-secret", "bootstrap/manifests/master.machineconfigpool.yaml",
                 "bootstrap/manifests/worker.machineconfigpool.yaml", "local/manifests/keepalived.yaml",
                 "local/static-pod-resources/keepalived/keepalived.conf.tmpl", "manifests/csr-bootstrap-role-binding.yaml",
+                "manifests/keepalived-namespace.yaml", "manifests/keepalived-role-binding.yaml", "manifests/keepalived-role.yaml",
                 "manifests/kube-apiserver-serving-ca-configmap.yaml"}));
   EXPECT_EQ(world.text("/assets/mco-bootstrap/bootstrap/manifests/machineconfigcontroller-pull-secret"), pull_secret);
   for (const std::string& name : world.names("/assets/mco-bootstrap")) {
@@ -88,7 +90,8 @@ TEST(MachineConfigOperatorBootstrap, TellsTheControllerWhatTemplatesNeed) {
   EXPECT_EQ(config->kubelet_client_ca, "kube\n");
   EXPECT_EQ(config->os_image, "os@sha256:3");
   EXPECT_EQ(config->images.at("infraImageKey"), "pod@sha256:2");
-  EXPECT_EQ(config->images.at("haproxyImage"), "");
+  EXPECT_EQ(config->images.at("haproxyImage"), "haproxy@sha256:6");
+  EXPECT_EQ(config->images.at("corednsImage"), "");
   EXPECT_EQ(config->api_vips, std::vector<std::string>{"10.97.77.5"});
   EXPECT_EQ(config->internal_api_url(), "https://api-int.demo:6443");
   EXPECT_EQ(find_string(config->proxy, {"httpProxy"}), "http://p:1");

@@ -2,8 +2,6 @@
 
 #include "base/flags.h"
 #include "base/text.h"
-#include "base/yaml.h"
-#include "operators/lib/render_inputs.h"
 
 #include <algorithm>
 #include <optional>
@@ -22,18 +20,12 @@ std::optional<net::Cidr> parse_address(const Json& info) {
   return net::Cidr{std::move(address).value(), static_cast<int>(prefix->get_int64())};
 }
 
-}  // namespace
+struct Place {
+  std::string interface;
+  net::IpAddress address;
+};
 
-int api_router_id(std::string_view cluster_name) {
-  unsigned a = 0, b = 0;
-  for (unsigned char byte : fmt::format("{}-api", cluster_name)) {
-    a = (a + byte) % 15;
-    b = (b + a) % 15;
-  }
-  return static_cast<int>((b << 4 | a) + 1);
-}
-
-Result<std::string> interface_for(const Json& addresses, const net::IpAddress& address) {
+Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& address) {
   std::vector<std::string> seen;
   const auto* interfaces = addresses.if_array();
   for (std::size_t i = 0; interfaces && i < interfaces->size(); ++i) {
@@ -41,7 +33,7 @@ Result<std::string> interface_for(const Json& addresses, const net::IpAddress& a
     for (const Json& info : find_array(interface, {"addr_info"})) {
       const std::optional<net::Cidr> own = parse_address(info);
       if (!own || own->address == address) continue;
-      if (own->contains(address)) return require_string(interface, {"ifname"});
+      if (own->contains(address)) return Place{TRY(require_string(interface, {"ifname"})), own->address};
       seen.push_back(to_string(*own));
     }
   }
@@ -49,16 +41,32 @@ Result<std::string> interface_for(const Json& addresses, const net::IpAddress& a
                join(seen, ", "));
 }
 
-Result<TemplateValues> keepalived_values(std::string_view cluster_name, const net::IpAddress& api_vip, const Json& addresses) {
+}  // namespace
+
+int api_router_id(std::string_view cluster_domain) {
+  unsigned a = 0, b = 0;
+  for (unsigned char byte : fmt::format("{}-api", cluster_domain)) {
+    a = (a + byte) % 15;
+    b = (b + a) % 15;
+  }
+  return static_cast<int>((b << 4 | a) + 1);
+}
+
+Result<std::string> interface_for(const Json& addresses, const net::IpAddress& address) {
+  return TRY(place_in_network_of(addresses, address)).interface;
+}
+
+Result<net::IpAddress> own_address_for(const Json& addresses, const net::IpAddress& address) {
+  return TRY(place_in_network_of(addresses, address)).address;
+}
+
+Result<TemplateValues> keepalived_values(std::string_view cluster_domain, const net::IpAddress& api_vip, const Json& addresses) {
   const std::string interface = TRY(interface_for(addresses, api_vip));
   return TemplateValues{
       {"ADDRESS", to_string(api_vip)},
-      {"CLUSTER_NAME", std::string(cluster_name)},
       {"INTERFACE", interface},
-      // keepalived reads no more than eight characters (providers 3.2).
-      {"PASSWORD", fmt::format("{}_api_vip", cluster_name).substr(0, 8)},
       {"PREFIX", api_vip.is_v4() ? "32" : "128"},
-      {"ROUTER_ID", std::to_string(api_router_id(cluster_name))},
+      {"ROUTER_ID", std::to_string(api_router_id(cluster_domain))},
   };
 }
 
@@ -67,28 +75,21 @@ Result<> run_runtimecfg_render(const Environment& environment, const Arguments& 
   std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
                               [](const std::string& argument) { return argument.starts_with("-"); });
   const std::vector<Flag> table = {{.name = "api-vips", .required = true},
-                                   {.name = "ingress-vips"},
-                                   {.name = "cluster-config", .required = true},
+                                   {.name = "cluster-domain", .required = true},
                                    {.name = "out-dir", .required = true}};
   const Flags flags = TRY(parse_flags("runtimecfg render", table, flags_only));
   if (words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
   sys::Files& files = environment.files;
-  const std::string& config_path = flags.text("cluster-config");
-  const Json map = TRY(read_yaml(files, config_path));
-  const std::string install_config = TRY(require_string(map, {"data", "install-config"}));
-  const YamlDocument config = TRY(parse_yaml(install_config, config_path + ": install-config"));
-  const std::string cluster_name = TRY(require_string(config.value, {"metadata", "name"}));
   const net::IpAddress api_vip = TRY(net::parse_ip(flags.text("api-vips")).context("--api-vips"));
   const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
   const Json addresses = TRY(parse_json(said, "ip -json address"));
-  const TemplateValues values = TRY(keepalived_values(cluster_name, api_vip, addresses));
+  const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), api_vip, addresses));
   const std::string& folder = words.back();
   for (const std::string& name : TRY(files.list(folder))) {
     constexpr std::string_view suffix = ".tmpl";
     if (!name.ends_with(suffix)) continue;
     const std::string text = TRY(fill_template(TRY(files.read(folder + "/" + name)), name, values));
-    // Readable by root only: there is a password in it.
-    TRY(files.write(flags.text("out-dir") + "/" + name.substr(0, name.size() - suffix.size()), text, 0600));
+    TRY(files.write(flags.text("out-dir") + "/" + name.substr(0, name.size() - suffix.size()), text, 0644));
   }
   return Ok{};
 }

@@ -35,13 +35,22 @@ TEST(ApiRouterId, IsInTheRangeOfVrrp) {
   }
 }
 
-TEST(KeepalivedValues, FillTheTemplate) {
-  const Result<TemplateValues> values = keepalived_values("demo", net::parse_ip("10.97.77.5").value(), addresses);
-  const std::string_view name = "bootstrap/keepalived.conf.tmpl";
-  const Result<std::string> text = fill_template(data::content(data::machine_config(), name), name, values.value());
-  ASSERT_TRUE(text.ok()) << text.error().message();
-  for (const char* line : {"interface eth1\n", "10.97.77.5/32 label vip\n", "auth_pass demo_api\n"}) {
-    EXPECT_NE(text->find(line), std::string::npos) << line << " in:\n" << text.value();
+TEST(OwnAddress, IsNeverTheVirtualOne) {
+  EXPECT_EQ(to_string(own_address_for(addresses, net::parse_ip("10.97.77.5").value()).value()), "10.97.77.10");
+  EXPECT_EQ(to_string(own_address_for(addresses, net::parse_ip("fd00::5").value()).value()), "fd00::10");
+  EXPECT_EQ(own_address_for(addresses, net::parse_ip("10.0.0.1").value()).error().code(), Code::not_found);
+}
+
+TEST(KeepalivedValues, FillTheTemplates) {
+  const TemplateValues values = keepalived_values("demo.example.com", net::parse_ip("10.97.77.5").value(), addresses).value();
+  const std::string router = fmt::format("virtual_router_id {}\n", api_router_id("demo.example.com"));
+  for (std::string_view name : {"bootstrap/keepalived.conf.tmpl",
+                                "master/00/on-prem/files/etc/kubernetes/static-pod-resources/keepalived/keepalived.conf.tmpl"}) {
+    const Result<std::string> text = fill_template(data::content(data::machine_config(), name), name, values);
+    ASSERT_TRUE(text.ok()) << text.error().message();
+    for (const std::string& line : {std::string("interface eth1\n"), std::string("10.97.77.5/32 label vip\n"), router}) {
+      EXPECT_NE(text->find(line), std::string::npos) << line << " in:\n" << text.value();
+    }
   }
 }
 

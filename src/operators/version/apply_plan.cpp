@@ -1,6 +1,8 @@
 #include "operators/version/apply_plan.h"
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 
 namespace slipway::operators {
 
@@ -22,25 +24,118 @@ bool is_overridden(const Json& object, const JsonArray& overrides) {
   });
 }
 
+constexpr int default_run_level = 50;
+
+void set_host(Json& pod_spec, std::string_view host) {
+  if (!pod_spec.is_object()) return;
+  for (const char* list : {"initContainers", "containers"}) {
+    Json* containers = pod_spec.get_object().if_contains(list);
+    if (!containers || !containers->is_array()) continue;
+    for (Json& container : containers->get_array()) {
+      Json* variables = container.is_object() ? container.get_object().if_contains("env") : nullptr;
+      if (!variables || !variables->is_array()) continue;
+      for (Json& variable : variables->get_array()) {
+        if (find_string(variable, {"name"}) == "KUBERNETES_SERVICE_HOST") variable.get_object()["value"] = host;
+      }
+    }
+  }
+}
+
+// The member reached by these keys, to be changed; null when there is none.
+Json* member(Json& value, std::initializer_list<std::string_view> keys) {
+  Json* at = &value;
+  for (const std::string_view key : keys) {
+    at = at->is_object() ? at->get_object().if_contains(key) : nullptr;
+    if (!at) return nullptr;
+  }
+  return at;
+}
+
+// A ClusterOperator as it is before its operator tells something: only which objects it is about. What its manifest says of
+// versions is what has to be reached.
+Json without_claims(Json object) {
+  JsonObject& fields = object.as_object();
+  const Json* related = find(object, {"status", "relatedObjects"});
+  JsonObject status;
+  if (related) status["relatedObjects"] = *related;
+  fields.erase("status");
+  if (!status.empty()) fields["status"] = std::move(status);
+  if (!fields.contains("spec")) fields["spec"] = JsonObject();
+  return object;
+}
+
 }  // namespace
 
-ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilter& filter, const Json& cluster_version) {
+int run_level(std::string_view file_name) {
+  const std::string_view prefix = "0000_";
+  if (!file_name.starts_with(prefix)) return default_run_level;
+  int level = 0;
+  const char* end = file_name.data() + file_name.size();
+  const auto read = std::from_chars(file_name.data() + prefix.size(), end, level);
+  return read.ec == std::errc() && read.ptr != end && *read.ptr == '_' ? level : default_run_level;
+}
+
+Json with_api_host(Json object, std::string_view host) {
+  if (find_string(object, {"kind"}) == "Pod") {
+    if (Json* spec = member(object, {"spec"})) set_host(*spec, host);
+    return object;
+  }
+  if (Json* spec = member(object, {"spec", "template", "spec"})) set_host(*spec, host);
+  if (Json* spec = member(object, {"spec", "jobTemplate", "spec", "template", "spec"})) set_host(*spec, host);
+  return object;
+}
+
+ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilter& filter, const Json& cluster_version,
+                     const std::optional<std::string>& api_host) {
   const JsonArray& overrides = find_array(cluster_version, {"spec", "overrides"});
   ApplyPlan plan;
+  std::vector<kube::Manifest> others;
   for (const Manifest& manifest : manifests) {
     const Json& object = manifest.object;
     if (reason_to_leave_out(object, filter)) continue;
     if (is_overridden(object, overrides)) {
       ++plan.overridden;
-    } else if (annotation(object, "release.openshift.io/delete") == "true") {
-      plan.remove.push_back(object);
-    } else if (annotation(object, "release.openshift.io/create-only") == "true") {
-      plan.create.push_back({manifest.path, object});
-    } else {
-      plan.apply.push_back({manifest.path, object});
+      continue;
     }
+    if (annotation(object, "release.openshift.io/delete") == "true") {
+      plan.remove.push_back({manifest.path, object});
+      continue;
+    }
+    std::optional<Gate> gate = gate_of(object);
+    const bool is_operator = gate && gate->type == kube::types::cluster_operators;
+    Json wanted = is_operator ? without_claims(object) : api_host ? with_api_host(object, *api_host) : object;
+    if (gate) plan.gates.push_back(*std::move(gate));
+    const bool is_made_once = annotation(object, "release.openshift.io/create-only") == "true";
+    (is_made_once ? plan.create : is_operator ? plan.apply : others).push_back({manifest.path, std::move(wanted)});
   }
+  std::ranges::move(others, std::back_inserter(plan.apply));
   return plan;
+}
+
+std::vector<ApplyPlan> by_run_level(ApplyPlan plan) {
+  std::map<int, ApplyPlan> levels;
+  std::map<std::pair<std::string, std::string>, int> level_of;  // of objects with a gate, by kind and "namespace/name"
+  const auto move_each = [&](std::vector<kube::Manifest>& from, std::vector<kube::Manifest> ApplyPlan::*to) {
+    for (kube::Manifest& manifest : from) {
+      const int level = run_level(manifest.name);
+      if (const std::optional<Gate> gate = gate_of(manifest.object)) {
+        level_of[{gate->type.kind, gate->space + "/" + gate->name}] = level;
+      }
+      (levels[level].*to).push_back(std::move(manifest));
+    }
+  };
+  move_each(plan.apply, &ApplyPlan::apply);
+  move_each(plan.create, &ApplyPlan::create);
+  move_each(plan.remove, &ApplyPlan::remove);
+  for (Gate& gate : plan.gates) {
+    const int level = level_of[{gate.type.kind, gate.space + "/" + gate.name}];
+    levels[level].gates.push_back(std::move(gate));
+  }
+  std::vector<ApplyPlan> steps;
+  for (auto& [level, step] : levels) steps.push_back(std::move(step));
+  if (steps.empty()) steps.emplace_back();
+  steps.front().overridden = plan.overridden;
+  return steps;
 }
 
 }  // namespace slipway::operators

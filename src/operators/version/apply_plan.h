@@ -4,15 +4,20 @@
 #include "kube/ensure.h"
 #include "operators/lib/manifest_filter.h"
 #include "operators/lib/render_inputs.h"
+#include "operators/version/gates.h"
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace slipway::operators {
 
 struct ApplyPlan {
-  std::vector<kube::Manifest> apply;   // kept as the manifest has them
+  std::vector<kube::Manifest> apply;   // kept as the manifest has them; ClusterOperators stand first, so that all can tell soon
   std::vector<kube::Manifest> create;  // made once, administrators change them afterwards
-  std::vector<Json> remove;            // left over from earlier releases
+  std::vector<kube::Manifest> remove;  // left over from earlier releases
+  std::vector<Gate> gates;             // what is waited for when all that is done
   int overridden = 0;                  // left alone because spec.overrides says so
 
   std::size_t size() const { return apply.size() + create.size() + remove.size(); }
@@ -21,6 +26,18 @@ struct ApplyPlan {
 // Pure.
 //
 //   cluster_version  its spec.overrides names objects that somebody else looks after
-ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilter& filter, const Json& cluster_version);
+//   api_host         where pods on the host's network find the API server: replaces what containers have as
+//                    KUBERNETES_SERVICE_HOST; nothing: stays
+ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilter& filter, const Json& cluster_version,
+                     const std::optional<std::string>& api_host = {});
+
+// The same work cut into run levels, the lowest first. Pure.
+std::vector<ApplyPlan> by_run_level(ApplyPlan plan);
+
+// 12 of "0000_12_etcd-operator_00_namespace.yaml"; a name without one is of level 50, where the release tool would put it.
+int run_level(std::string_view file_name);
+
+// The object with this host in every container's KUBERNETES_SERVICE_HOST, if it has pods with such a variable. Pure.
+Json with_api_host(Json object, std::string_view host);
 
 }  // namespace slipway::operators

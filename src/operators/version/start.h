@@ -1,8 +1,7 @@
 // `cluster-version-operator start`: keeps in the cluster what the release holds, and says in ClusterVersion how far it is
 // (operators 4.7).
 //
-// This version applies the manifests of its own image, all in parallel; it neither fetches updates nor waits for
-// ClusterOperators.
+// It applies the manifests of its own image (keeper.h); it fetches no updates.
 #pragma once
 
 #include "operators/lib/program.h"
@@ -12,7 +11,7 @@ namespace slipway::operators {
 // Runs until it is stopped, one process at a time by the lease openshift-cluster-version/version.
 //
 // Reads: ClusterVersion version, FeatureGate and Infrastructure cluster. Writes: everything the release holds, the status of
-// ClusterVersion. When: the spec of ClusterVersion changes, every few minutes, and again soon after a failure.
+// ClusterVersion. When: keeper.h. Gives the lease back when it is told to stop, so that the next one goes on at once.
 //
 //   errors  invalid: the image is no release, flags; unavailable: the lease was lost; cancelled
 Result<> run_version_start(const Environment& environment, const Arguments& arguments);

@@ -73,7 +73,9 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
       std::ranges::find_if(history, [](const Json& each) { return find_string(each, {"state"}) == "Completed"; });
   const bool is_available = completed != history.end();
   const bool is_reached = find_string(history.front(), {"state"}) == "Completed";
-  const std::string counted = fmt::format("{} of {} manifests are applied", progress.done, progress.total);
+  std::string counted = fmt::format("{} of {} manifests are applied", progress.done, progress.total);
+  if (!progress.waiting.empty()) counted += fmt::format(", waiting for {}", progress.waiting);
+  const std::string_view awaited = progress.waiting.empty() ? "" : "ClusterOperatorsNotReady";
   JsonArray conditions = find_array(cluster_version, {"status", "conditions"});
   set_condition(conditions,
                 {"Available", is_available, "",
@@ -81,14 +83,12 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
                               : "No version was applied completely yet"},
                 now);
   set_condition(conditions,
-                {"Progressing", !is_reached, "",
+                {"Progressing", !is_reached, is_reached ? "" : awaited,
                  is_reached ? fmt::format("Cluster version is {}", progress.version)
                             : fmt::format("Working towards {}: {}", progress.version, counted)},
                 now);
-  set_condition(
-      conditions,
-      {"Failing", progress.failure.has_value(), progress.failure ? "ManifestsNotApplied" : "", progress.failure.value_or("")},
-      now);
+  const ReleaseFailure failure = progress.failure.value_or(ReleaseFailure());
+  set_condition(conditions, {"Failing", progress.failure.has_value(), failure.reason, failure.message}, now);
   set_condition(conditions,
                 {"ReleaseAccepted", true, "PayloadLoaded", fmt::format("The manifests of {} were read", progress.version)}, now);
   status["history"] = std::move(history);

@@ -9,15 +9,22 @@
 
 namespace slipway::operators {
 
+// Why the operator cannot do its work.
+struct ReleaseFailure {
+  std::string reason;  // "ManifestsNotApplied"
+  std::string message;
+};
+
 // What the operator knows of its work.
 struct ReleaseProgress {
   std::string version;
   std::string image;
-  std::string hash;                      // of the manifests as they are applied
-  std::size_t total = 0;                 // manifests
-  std::size_t done = 0;                  // of them
-  std::optional<std::string> failure{};  // why some are not
-  bool is_complete = false;              // all are, since this version was begun
+  std::string hash;                         // of the manifests as they are applied
+  std::size_t total = 0;                    // manifests
+  std::size_t done = 0;                     // of them
+  std::string waiting{};                    // for whom: "ClusterOperator etcd: not Available"; empty when for nobody
+  std::optional<ReleaseFailure> failure{};  // also when nothing but patience is at its end
+  bool is_complete = false;                 // all are applied and nobody is waited for
 };
 
 // The next status: desired version, history (newest first, 100 entries at most), conditions Available, Progressing, Failing and

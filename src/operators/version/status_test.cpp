@@ -1,8 +1,6 @@
 #include "operators/version/status.h"
 
-#include "base/yaml.h"
 #include "kube/client.h"
-#include "operators/version/apply_plan.h"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +52,7 @@ TEST(ClusterVersionStatus, CompletesOnceAndThenStaysTheSame) {
 TEST(ClusterVersionStatus, KeepsWhatWasAppliedWhenSomethingFailsLater) {
   const Json done = next_status(version_with(JsonObject()), progress(true), noon);
   ReleaseProgress failing = progress(false);
-  failing.failure = "CRD x is refused";
+  failing.failure = {"ManifestsNotApplied", "CRD x is refused"};
   const Json status = next_status(version_with(done), failing, later);
   EXPECT_EQ(kube::condition_status(version_with(status), "Available"), "True");
   EXPECT_EQ(kube::condition_status(version_with(status), "Failing"), "True");
@@ -70,33 +68,22 @@ TEST(ClusterVersionStatus, RemembersTheVersionBefore) {
   EXPECT_EQ(find_string(history.at(1), {"completionTime"}), "2026-11-21T12:01:00Z");
 }
 
-TEST(ApplyPlan, SortsManifestsByWhatHappensToThem) {
-  const auto object = [](std::string_view name, std::string_view more) {
-    return Manifest{
-        "f", parse_yaml(fmt::format("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {}, namespace: n, annotations: "
-                                    "{{include.release.openshift.io/self-managed-high-availability: 'true'{}}}}}}}",
-                                    name, more),
-                        "x")
-                 .value()
-                 .value};
+TEST(ClusterVersionStatus, SaysForWhomItWaits) {
+  ReleaseProgress waiting = progress(false);
+  waiting.done = 9;
+  waiting.waiting = "ClusterOperator etcd: not Available";
+  const Json object = version_with(next_status(version_with(JsonObject()), waiting, noon));
+  const auto found = [&](std::string_view type, std::string_view key) -> std::string_view {
+    for (const Json& each : find_array(object, {"status", "conditions"})) {
+      if (find_string(each, {"type"}) == type) return find_string(each, {key}).value_or("");
+    }
+    return "";
   };
-  const std::vector<Manifest> manifests = {object("kept", ""), object("once", ", release.openshift.io/create-only: 'true'"),
-                                           object("gone", ", release.openshift.io/delete: 'true'"), object("mine", ""),
-                                           object("preview", ", release.openshift.io/feature-set: TechPreviewNoUpgrade")};
-  const Json version = parse_yaml(
-                           "spec: {overrides: [{kind: Deployment, group: apps, namespace: n, name: mine, unmanaged: true}, "
-                           "{kind: Deployment, group: apps, namespace: n, name: kept, unmanaged: false}]}",
-                           "x")
-                           .value()
-                           .value;
-  const ApplyPlan plan = plan_apply(manifests, {}, version);
-  ASSERT_EQ(plan.apply.size(), 1u);
-  EXPECT_EQ(kube::name_of(plan.apply[0].object), "kept");
-  ASSERT_EQ(plan.create.size(), 1u);
-  EXPECT_EQ(kube::name_of(plan.create[0].object), "once");
-  ASSERT_EQ(plan.remove.size(), 1u);
-  EXPECT_EQ(kube::name_of(plan.remove[0]), "gone");
-  EXPECT_EQ(plan.overridden, 1);
+  EXPECT_EQ(found("Progressing", "message"),
+            "Working towards 1.0.0: 9 of 9 manifests are applied, waiting for ClusterOperator etcd: not Available");
+  EXPECT_EQ(found("Progressing", "reason"), "ClusterOperatorsNotReady");
+  EXPECT_EQ(found("Available", "status"), "False") << "applied is not available";
+  EXPECT_EQ(find_string(find_array(object, {"status", "history"}).at(0), {"state"}), "Partial");
 }
 
 }  // namespace

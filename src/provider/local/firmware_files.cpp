@@ -4,15 +4,31 @@
 
 #include <fmt/core.h>
 
+#include <array>
+
 namespace slipway::provider::local {
 
+namespace {
+
+// Units that a machine of this platform does not need, and that take a process and one of the host's few inotify instances
+// each: nobody can log in at the console, which is read-only; systemctl and the kubelet reach systemd without the bus; the
+// interface has its address before init starts. networkd without a bus waits for one with inotify.
+constexpr std::array masked_units = {
+    "console-getty.service",    "dbus.service",           "dbus.socket", "systemd-logind.service",
+    "systemd-networkd.service", "systemd-networkd.socket"};
+
+}  // namespace
+
 std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway) {
-  return {
+  std::vector<FirmwareFile> files = {
       {"/etc/hostname", fmt::format("{}\n", machine)},
       {"/etc/machine-id", "uninitialized\n"},
       {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\noptions timeout:1 attempts:5\n", gateway, domain)},
       {fmt::format("/etc/containerd/certs.d/{}/hosts.toml", release_host), hosts_toml(gateway)},
   };
+  // An empty unit file is a masked unit (systemd.unit(5)).
+  for (const char* unit : masked_units) files.push_back({fmt::format("/etc/systemd/system/{}", unit), ""});
+  return files;
 }
 
 }  // namespace slipway::provider::local

@@ -14,9 +14,8 @@ struct FirmwareFile {
   bool operator==(const FirmwareFile&) const = default;
 };
 
-// Name, resolver, and where the images of a release are. /etc/machine-id says that this is the first boot; init replaces it by
-// the machine's uuid. Addresses are not here: the interface has them before init starts, whatever manages networks on the
-// machine.
+// Name, resolver, where the images of a release are, and which units do not run here. /etc/machine-id says that this is the
+// first boot; init replaces it by the machine's uuid. Addresses are not here: the interface has them before init starts.
 std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway);
 
 }  // namespace slipway::provider::local

@@ -24,7 +24,13 @@ TEST(FirmwareFiles, NameTheMachine) {
       {"/etc/hostname", "m0\n"},
       {"/etc/machine-id", "uninitialized\n"},
       {"/etc/resolv.conf", "nameserver 10.97.77.1\nsearch demo\noptions timeout:1 attempts:5\n"},
-      {"/etc/containerd/certs.d/registry.slipway.invalid/hosts.toml", hosts_toml("10.97.77.1")}};
+      {"/etc/containerd/certs.d/registry.slipway.invalid/hosts.toml", hosts_toml("10.97.77.1")},
+      {"/etc/systemd/system/console-getty.service", ""},
+      {"/etc/systemd/system/dbus.service", ""},
+      {"/etc/systemd/system/dbus.socket", ""},
+      {"/etc/systemd/system/systemd-logind.service", ""},
+      {"/etc/systemd/system/systemd-networkd.service", ""},
+      {"/etc/systemd/system/systemd-networkd.socket", ""}};
   EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1"), expected);
 }
 

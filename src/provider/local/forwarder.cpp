@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -40,6 +41,16 @@ Result<sys::Fd> listen_here(const std::string& host, int port) {
     return sys::system_error(doing);
   }
   return fd;
+}
+
+// The address may move to another machine, which knows nothing of this connection and says so when it is asked: who only listens
+// hears of it within two seconds.
+void notice_moves(const sys::Fd& fd) {
+  const int yes = 1, second = 1, probes = 3;
+  ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPINTVL, &second, sizeof second);
+  ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
 // One direction of a connection: what was read and not yet written.
@@ -109,6 +120,7 @@ class Carrier {
         ::shutdown(inside_.get(), SHUT_RDWR);
       });
       const sockaddr_in target = address_of(address, port);
+      notice_moves(inside_);
       if (::connect(inside_.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0) carry(outside_, inside_);
     }
     outside_.reset();

@@ -1,5 +1,6 @@
 """cluster-version-operator against a real API server: the manifests of this repository and the CRDs of the release are applied,
-ClusterVersion tells, and overrides count."""
+ClusterVersion tells and waits for the ClusterOperators, what is taken away comes back, and overrides count. There are no operators
+here: the test speaks for them."""
 
 import contextlib
 import json
@@ -73,6 +74,10 @@ def config(kind, name, spec=None, **more):
     return {"apiVersion": "config.openshift.io/v1", "kind": kind, "metadata": {"name": name}, "spec": spec or {}, **more}
 
 
+def patch_status(plane, kind, name, status):
+    plane.kubectl("patch", kind, name, "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
+
+
 @contextlib.contextmanager
 def operator(plane, programs, release, folder):
     root = folder / "root"
@@ -102,11 +107,15 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
     unmanaged = [{"kind": "Namespace", "group": "", "namespace": "", "name": "openshift-ingress", "unmanaged": True}]
     create(plane, tmp_path, config("Infrastructure", "cluster"), config("FeatureGate", "cluster"),
            config("ClusterVersion", "version", {"clusterID": "5f0c6b1e-9a1d-4c3e-8f3a-0b5f5f7c1a22", "overrides": unmanaged}))
-    plane.kubectl("patch", "infrastructure", "cluster", "--subresource=status", "--type=merge", "-p", json.dumps(
-        {"status": {"apiServerInternalURI": "https://api-int.demo.example.com:6443"}}))
+    patch_status(plane, "infrastructure", "cluster", {"apiServerInternalURI": "https://api-int.demo.example.com:6443"})
+    patch_status(plane, "featuregate", "cluster", {"featureGates": [{"version": "1.2.3"}]})
 
     def status():
         return get(plane, "clusterversion", "version").get("status", {})
+
+    def condition(kind):
+        found = [each for each in status().get("conditions", []) if each["type"] == kind]
+        return found[0] if found else {"message": ""}
 
     start = time.monotonic()
     with operator(plane, programs, release, tmp_path) as process:
@@ -114,8 +123,17 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
             assert process.poll() is None, (tmp_path / "log").read_text()
             return any(entry["state"] == "Completed" for entry in status().get("history", []))
 
-        wait_until("Completed", is_complete)
+        wait_until("all manifests", lambda: " are applied" in (tmp_path / "log").read_text())
         seconds = time.monotonic() - start
+        operators = [each["metadata"]["name"] for each in get(plane, "clusteroperators")["items"]]
+        if operators:
+            assert not is_complete()
+            wait_until("reason", lambda: f"ClusterOperator {operators[0]}: not Available" in condition("Progressing")["message"])
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        for name in operators:
+            available = {"type": "Available", "status": "True", "lastTransitionTime": now, "reason": "AsExpected", "message": "played"}
+            patch_status(plane, "clusteroperator", name, {"conditions": [available]})
+        wait_until("Completed", is_complete)
         now = status()
         files = [path for folder in release for path in folder.iterdir() if path.suffix == ".yaml"]
         print(f"FIGURE cluster-version-operator: {len(files)} files of the image and its own in {seconds:.2f} s", file=sys.__stdout__)
@@ -132,6 +150,13 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         [container] = get(plane, "deployment", "-n", "openshift-cluster-version", "cluster-version-operator")["spec"]["template"]["spec"]["containers"]
         assert container["image"] == IMAGE
         assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
+
+        # It sees what is gone.
+        deployment = ["deployment", "-n", "openshift-cluster-version", "cluster-version-operator"]
+        plane.kubectl("delete", *deployment)
+        start = time.monotonic()
+        wait_until("Deployment again", lambda: plane.kubectl("get", "--ignore-not-found", *deployment))
+        print(f"FIGURE cluster-version-operator: {time.monotonic() - start:.2f} s to put a Deployment back", file=sys.__stdout__)
 
         # What was made once is the administrator's; what is managed is put back, and a change of the spec wakes the operator.
         plane.kubectl("patch", "etcd", "cluster", "--type=merge", "-p", '{"spec":{"managementState":"Unmanaged"}}')

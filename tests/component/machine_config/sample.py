@@ -7,7 +7,8 @@ import subprocess
 VERSION = "0.1.0"
 TOKEN = "5f0c6b1e9a1d4c3e8f3a0b5f5f7c1a22"
 IMAGES = {name: f"registry.slipway.invalid/slipway/release@sha256:{digit * 64}" for name, digit in
-          {"machine-config-operator": "1", "pod": "2", "machine-os": "3", "keepalived-ipfailover": "4", "baremetal-runtimecfg": "5"}.items()}
+          {"machine-config-operator": "1", "pod": "2", "machine-os": "3", "keepalived-ipfailover": "4", "baremetal-runtimecfg": "5",
+           "haproxy-router": "6"}.items()}
 
 USER_CONFIG = """apiVersion: machineconfiguration.openshift.io/v1
 kind: MachineConfig

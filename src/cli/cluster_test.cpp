@@ -1,0 +1,82 @@
+#include "cli/cluster.h"
+
+#include "cli/parse.h"
+
+#include "net/curl_http.h"
+#include "support/memory_files.h"
+#include "support/seeded_random.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::cli {
+namespace {
+
+class ClusterCommandsTest : public testing::Test {
+ protected:
+  Result<> run(const std::vector<std::string>& argv) {
+    const Parsed parsed = parse("slipway", argv, commands());
+    if (!parsed.invocation) return error(Code::invalid, "{}", parsed.text);
+    int status = 0;
+    const Environment environment{{context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }},
+                                  status};
+    return parsed.invocation->command->run(environment, parsed.invocation->arguments);
+  }
+
+  testing_support::MemoryFiles files;
+  testing_support::TestContext test;
+  std::string printed;
+
+ private:
+  sys::Context context_ = test.context();
+  sys::RealRunner runner_;
+  testing_support::SeededRandom random_{1};
+  net::CurlHttp http_;
+};
+
+constexpr std::string_view events =
+    R"({"time":"2026-11-21T09:30:00.000Z","source":"slipway","kind":"step","name":"assets","phase":"started"})"
+    "\n"
+    R"({"time":"2026-11-21T09:30:01.500Z","source":"bootstrap","kind":"stage","name":"etcd-render","phase":"finished","duration_ms":500})"
+    "\n"
+    R"({"time":"2026-11-21T09:30:0)";
+
+TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKillHasCut) {
+  ASSERT_TRUE(files.write("/demo/events.jsonl", events, 0644).ok());
+  ASSERT_TRUE(files.write("/elsewhere", events, 0644).ok());
+  const Result<> shown = run({"timeline", "--dir", "/demo"});
+  ASSERT_TRUE(shown.ok()) << shown.error().message();
+  EXPECT_NE(printed.find("*  1.50   0.50  stage etcd-render\n"), std::string::npos) << printed;
+  const std::string of_directory = std::exchange(printed, "");
+  ASSERT_TRUE(run({"timeline", "--dir", "/nowhere", "--from", "/elsewhere"}).ok());
+  EXPECT_EQ(printed, of_directory);
+}
+
+TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
+  ASSERT_TRUE(files
+                  .write("/made/install-config.yaml",
+                         "apiVersion: v1\nmetadata: {name: made}\nbaseDomain: example.com\nplatform: {local: {}}\n", 0644)
+                  .ok());
+  struct Case {
+    std::vector<std::string> argv;
+    std::string words;
+  };
+  const Case cases[] = {
+      {{"timeline", "--dir", "/empty"}, "/empty/events.jsonl is not there"},
+      {{"wait-for", "bootstrap-complete", "--dir", "/empty"}, "there is no install-config.yaml"},
+      {{"wait-for", "bootstrap-complete", "--dir", "/made"}, "no cluster was made of this directory yet"},
+      {{"wait-for", "install-complete", "--dir", "/made"}, "no cluster was made of this directory yet"},
+      {{"destroy", "bootstrap", "--dir", "/made"}, "/made/metadata.json is not there"},
+      {{"destroy", "cluster", "--dir", "/made"}, "/made/metadata.json is not there"},
+      {{"gather", "bootstrap", "--dir", "/made"}, "/made/metadata.json is not there"},
+  };
+  for (const Case& c : cases) {
+    const Result<> ran = run(c.argv);
+    ASSERT_FALSE(ran.ok()) << c.argv[0];
+    EXPECT_NE(ran.error().message().find(c.words), std::string::npos) << ran.error().message();
+  }
+  EXPECT_EQ(printed, "");
+}
+
+}  // namespace
+}  // namespace slipway::cli

@@ -1,0 +1,166 @@
+#include "cluster/timeline.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <map>
+
+namespace slipway::cluster {
+
+namespace {
+
+// Who waits for whom, where the events do not say it themselves: what an item whose key begins like this needs. Of all items that
+// begin like one of the needs, the one that ended last before it is what it waited for.
+struct Need {
+  std::string_view item;
+  std::vector<std::string_view> needs;
+};
+
+const std::vector<Need>& needs() {
+  static const std::vector<Need> table = {
+      {"step machines", {"step assets"}},
+      {"boot ", {"step machines", "machine "}},
+      {"step kubernetes-api", {"stage wait-for-etcd"}},
+      {"kubelet-certificate ", {"boot ", "step kubernetes-api"}},
+      {"certificate-request ", {"step kubernetes-api", "boot "}},
+      {"step control-plane-nodes", {"certificate-request "}},
+      {"operator Etcd MemberAdded", {"certificate-request ", "stage wait-for-etcd"}},
+      {"operator Etcd RevisionCreated", {"certificate-request "}},
+      {"operator Etcd NodeTargeted", {"operator Etcd RevisionCreated"}},
+      {"operator Etcd InstallCompleted", {"operator Etcd RevisionCreated", "operator Etcd NodeTargeted"}},
+      {"operator KubeAPIServer RevisionCreated", {"certificate-request "}},
+      {"operator KubeAPIServer NodeTargeted", {"operator KubeAPIServer RevisionCreated"}},
+      {"operator KubeAPIServer InstallCompleted",
+       {"operator KubeAPIServer RevisionCreated", "operator KubeAPIServer NodeTargeted"}},
+      {"operator KubeControllerManager RevisionCreated", {"certificate-request "}},
+      {"operator KubeControllerManager NodeTargeted", {"operator KubeControllerManager RevisionCreated"}},
+      {"operator KubeControllerManager InstallCompleted",
+       {"operator KubeControllerManager RevisionCreated", "operator KubeControllerManager NodeTargeted"}},
+      {"operator KubeScheduler RevisionCreated", {"certificate-request "}},
+      {"operator KubeScheduler NodeTargeted", {"operator KubeScheduler RevisionCreated"}},
+      {"operator KubeScheduler InstallCompleted",
+       {"operator KubeScheduler RevisionCreated", "operator KubeScheduler NodeTargeted"}},
+      {"operator Etcd MemberPromoted",
+       {"operator Etcd InstallCompleted", "operator Etcd MemberAdded", "operator Etcd MemberPromoted"}},
+      {"operator Etcd LeaderMoved", {"operator Etcd MemberPromoted"}},
+      {"operator Etcd NodeRevisionReady", {"operator Etcd MemberPromoted"}},
+      {"operator KubeAPIServer NodeRevisionReady", {"operator Etcd MemberPromoted", "operator KubeAPIServer InstallCompleted"}},
+      {"operator KubeControllerManager NodeRevisionReady", {"operator KubeControllerManager InstallCompleted"}},
+      {"operator KubeScheduler NodeRevisionReady", {"operator KubeScheduler InstallCompleted"}},
+      {"stage cb-bootstrap",
+       {"operator KubeAPIServer NodeRevisionReady", "operator KubeControllerManager NodeRevisionReady",
+        "operator KubeScheduler NodeRevisionReady", "operator Etcd LeaderMoved"}},
+      {"report-progress ", {"stage bootkube"}},
+      {"step bootstrap-complete", {"report-progress "}},
+      {"operator Etcd BootstrapMemberRemoved", {"report-progress "}},
+      {"step bootstrap-member", {"operator Etcd BootstrapMemberRemoved"}},
+      {"step bootstrap-machine", {"step bootstrap-member"}},
+      {"step nodes-ready", {"step bootstrap-machine"}},
+      {"step cluster-version", {"operator ", "step nodes-ready"}},
+  };
+  return table;
+}
+
+const Need* need_of(std::string_view key) {
+  const auto found = std::ranges::find_if(needs(), [&](const Need& need) { return key.starts_with(need.item); });
+  return found == needs().end() ? nullptr : &*found;
+}
+
+std::string label_of(const sys::Event& event) {
+  if (const Json* text = event.fields.if_contains("description"); text && text->is_string()) {
+    return std::string(text->get_string());
+  }
+  return event.kind + " " + event.name;
+}
+
+bool needs_item(const std::vector<std::string>& own, const Need* need, std::string_view key) {
+  return std::ranges::find(own, key) != own.end() ||
+         (need && std::ranges::any_of(need->needs, [&](std::string_view prefix) { return key.starts_with(prefix); }));
+}
+
+// What stands behind a semicolon is detail.
+std::string short_label(const std::string& label) { return label.substr(0, label.find(';')); }
+
+// Of a stage: the stages that it needs.
+std::vector<std::string> own_needs(const sys::Event& event) {
+  std::vector<std::string> keys;
+  const Json* list = event.fields.if_contains("needs");
+  if (!list || !list->is_array()) return keys;
+  for (const Json& name : list->get_array()) {
+    if (name.is_string()) keys.push_back("stage " + std::string(name.get_string()));
+  }
+  return keys;
+}
+
+double seconds_between(WallTime from, WallTime to) { return std::chrono::duration<double>(to - from).count(); }
+
+}  // namespace
+
+Timeline make_timeline(const std::vector<sys::Event>& events) {
+  auto first = events.begin();
+  for (auto event = events.begin(); event != events.end(); ++event) {
+    if (event->kind == "step" && event->name == "assets" && event->phase == sys::Phase::started) first = event;
+  }
+  Timeline timeline;
+  if (first == events.end()) return timeline;
+  timeline.start = first->time;
+  std::vector<std::vector<std::string>> own;
+  std::vector<sys::Event> ended;
+  std::copy_if(first, events.end(), std::back_inserter(ended),
+               [](const sys::Event& event) { return event.phase == sys::Phase::finished || event.phase == sys::Phase::failed; });
+  std::ranges::stable_sort(ended, {}, &sys::Event::time);
+  for (const sys::Event& event : ended) {
+    timeline.items.push_back({.key = event.kind + " " + event.name,
+                              .label = short_label(label_of(event)),
+                              .begin = event.time - event.duration.value_or(Milliseconds(0)),
+                              .end = event.time,
+                              .has_failed = event.phase == sys::Phase::failed});
+    own.push_back(own_needs(event));
+  }
+  for (std::size_t i = 0; i < timeline.items.size(); ++i) {
+    const Need* need = need_of(timeline.items[i].key);
+    for (std::size_t before = i; before-- > 0;) {
+      if (!needs_item(own[i], need, timeline.items[before].key)) continue;
+      timeline.items[i].waited_for = before;
+      break;
+    }
+  }
+  for (const std::size_t i : timeline.critical_path()) timeline.items[i].is_critical = true;
+  return timeline;
+}
+
+std::vector<std::size_t> Timeline::critical_path() const {
+  std::vector<std::size_t> path;
+  if (items.empty()) return path;
+  for (std::optional<std::size_t> at = items.size() - 1; at; at = items[*at].waited_for) path.push_back(*at);
+  std::ranges::reverse(path);
+  return path;
+}
+
+std::string to_text(const Timeline& timeline) {
+  std::string text = "    end   took\n";
+  for (const TimelineItem& item : timeline.items) {
+    text += fmt::format("{}{:6.2f} {:6.2f}  {}{}{}\n", item.is_critical ? '*' : ' ', seconds_between(timeline.start, item.end),
+                        seconds_between(item.begin, item.end), item.label, item.has_failed ? ", failed" : "",
+                        item.waited_for ? ", after " + timeline.items[*item.waited_for].label : "");
+  }
+  text += "\nThe critical path, marked with * above; what each item added to it:\n";
+  WallTime reached = timeline.start;
+  for (const std::size_t i : timeline.critical_path()) {
+    const TimelineItem& item = timeline.items[i];
+    text += fmt::format(" {:6.2f} +{:5.2f}  {}\n", seconds_between(timeline.start, item.end), seconds_between(reached, item.end),
+                        item.label);
+    reached = item.end;
+  }
+  std::map<std::string, int> revisions;
+  std::string further;
+  for (const TimelineItem& item : timeline.items) {
+    if (!item.key.starts_with("operator ") || !item.key.ends_with(" RevisionCreated")) continue;
+    if (++revisions[item.key] > 1)
+      further += fmt::format(" {:6.2f}  {}\n", seconds_between(timeline.start, item.end), item.label);
+  }
+  text += further.empty() ? "\nOne revision of each operator.\n" : "\nRevisions behind the first, and why:\n" + further;
+  return text;
+}
+
+}  // namespace slipway::cluster

@@ -1,0 +1,38 @@
+// The timeline of an installation: what happened when, who waited for whom, and which chain of waiting took all the time. Made of
+// the event stream alone (docs/formats/events.md). Pure.
+#pragma once
+
+#include "sys/events.h"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace slipway::cluster {
+
+// Something that took time, or a moment at which something was told.
+struct TimelineItem {
+  std::string key;    // kind and name: "stage etcd-render", "operator Etcd MemberPromoted"
+  std::string label;  // for people
+  WallTime begin{}, end{};
+  std::optional<std::size_t> waited_for{};  // of what it needed, what ended last; an index of the items
+  bool has_failed = false;
+  bool is_critical = false;
+};
+
+struct Timeline {
+  WallTime start{};
+  std::vector<TimelineItem> items;  // by their end
+
+  // What took all the time: from the first to the last item, each waited for the one before it.
+  std::vector<std::size_t> critical_path() const;
+};
+
+// Of the last installation in the stream: what came before the last "step assets" is not looked at.
+Timeline make_timeline(const std::vector<sys::Event>& events);
+
+// A line an item: when it ended, how long it took, what it is, for whom it waited; then the critical path, and revisions behind
+// the first, of which there should be none.
+std::string to_text(const Timeline& timeline);
+
+}  // namespace slipway::cluster

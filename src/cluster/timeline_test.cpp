@@ -1,0 +1,85 @@
+#include "cluster/timeline.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::cluster {
+namespace {
+
+sys::Event ended(std::string kind, std::string name, int at, std::optional<int> took = {}, JsonObject fields = {}) {
+  sys::Event event{.kind = std::move(kind), .name = std::move(name), .phase = sys::Phase::finished, .fields = std::move(fields)};
+  event.time = WallTime(Milliseconds(at));
+  if (took) event.duration = Milliseconds(*took);
+  return event;
+}
+
+sys::Event assets_begin(int at) {
+  sys::Event event{.kind = "step", .name = "assets", .phase = sys::Phase::started};
+  event.time = WallTime(Milliseconds(at));
+  return event;
+}
+
+std::vector<std::string> path_of(const Timeline& timeline) {
+  std::vector<std::string> keys;
+  for (const std::size_t i : timeline.critical_path()) keys.push_back(timeline.items[i].key);
+  return keys;
+}
+
+TEST(Timeline, StagesWaitForWhatTheyNeedAndTheSlowestOfItIsCritical) {
+  const Timeline timeline = make_timeline({
+      assets_begin(1000),
+      ended("step", "assets", 1100, 100),
+      ended("stage", "a", 1500, 400),
+      ended("stage", "b", 1900, 300),
+      ended("stage", "c", 2500, 600, {{"needs", {"a", "b"}}}),
+  });
+  EXPECT_EQ(path_of(timeline), (std::vector<std::string>{"stage b", "stage c"}));
+  EXPECT_TRUE(timeline.items[2].is_critical);
+  EXPECT_FALSE(timeline.items[1].is_critical);
+}
+
+TEST(Timeline, OperatorsWaitForEachOtherByTheTable) {
+  const std::string etcd = "Etcd ", apiserver = "KubeAPIServer ";
+  const Timeline timeline = make_timeline({
+      assets_begin(0),
+      ended("certificate-request", "csr-1", 10, 0),
+      ended("operator", etcd + "RevisionCreated", 20),
+      ended("operator", etcd + "InstallCompleted", 30),
+      ended("operator", etcd + "MemberPromoted", 50),
+      ended("operator", etcd + "NodeRevisionReady", 60),
+      ended("operator", "KubeScheduler NodeRevisionReady", 65),
+      ended("operator", apiserver + "NodeRevisionReady", 90),
+  });
+  EXPECT_EQ(path_of(timeline),
+            (std::vector<std::string>{"certificate-request csr-1", "operator " + etcd + "RevisionCreated",
+                                      "operator " + etcd + "InstallCompleted", "operator " + etcd + "MemberPromoted",
+                                      "operator " + apiserver + "NodeRevisionReady"}));
+}
+
+TEST(Timeline, IsOfTheLastInstallation) {
+  const Timeline timeline =
+      make_timeline({assets_begin(0), ended("stage", "old", 5, 1), assets_begin(1000), ended("stage", "new", 1005, 1)});
+  ASSERT_EQ(timeline.items.size(), 1u);
+  EXPECT_EQ(timeline.items[0].key, "stage new");
+  EXPECT_TRUE(make_timeline({}).items.empty());
+}
+
+TEST(TimelineText, NamesRevisionsBehindTheFirst) {
+  const std::vector<sys::Event> once = {
+      assets_begin(0), ended("operator", "Etcd RevisionCreated", 1000, {}, {{"description", "etcd revision 1: first"}})};
+  EXPECT_EQ(to_text(make_timeline(once)),
+            "    end   took\n"
+            "*  1.00   0.00  etcd revision 1: first\n"
+            "\nThe critical path, marked with * above; what each item added to it:\n"
+            "   1.00 + 1.00  etcd revision 1: first\n"
+            "\nOne revision of each operator.\n");
+  std::vector<sys::Event> twice = once;
+  twice.push_back(
+      ended("operator", "Etcd RevisionCreated", 2000, {}, {{"description", "etcd revision 2: ConfigMap etcd-pod changed"}}));
+  const std::string text = to_text(make_timeline(twice));
+  EXPECT_NE(text.find("\nRevisions behind the first, and why:\n   2.00  etcd revision 2: ConfigMap etcd-pod changed\n"),
+            std::string::npos)
+      << text;
+}
+
+}  // namespace
+}  // namespace slipway::cluster

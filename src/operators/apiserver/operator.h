@@ -1,0 +1,14 @@
+// cluster-kube-apiserver-operator operator: the API servers of the masters, and the certificates of the control plane
+// (operators 4.3).
+#pragma once
+
+#include "operators/lib/static_pod_operator.h"
+
+namespace slipway::operators::apiserver {
+
+StaticPodOperator make_operator(const OperatorVariables& variables);
+
+// The command `operator`; as run_static_pod_operator.
+Result<> run_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators::apiserver

@@ -1,0 +1,151 @@
+#include "operators/bootstrap/hand_over.h"
+
+#include "base/guarded.h"
+#include "base/yaml.h"
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace slipway::operators {
+namespace {
+
+using testing_support::FakeKube;
+using testing_support::RealTimeContext;
+
+const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+const kube::ResourceType revisioned[] = {
+    {"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false},
+    {"operator.openshift.io", "v1", "kubecontrollermanagers", "KubeControllerManager", false},
+    {"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false},
+};
+
+Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
+
+class HandOverTest : public testing::Test {
+ protected:
+  HandOverTest() {
+    kube.serve(etcds);
+    for (const kube::ResourceType& type : revisioned) kube.serve(type);
+    options.required_pods = parse_required_pods("openshift-kube-apiserver/kube-apiserver").value();
+    options.create_limit = Seconds(20);
+  }
+  ~HandOverTest() override {
+    test.stop.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  void start(bool is_highly_available) {
+    thread_ = std::jthread([this, is_highly_available] {
+      result =
+          hand_over(test.context(), {.api = kube,
+                                     .api_afterwards = masters,
+                                     .options = options,
+                                     .manifests = {{"a.yaml", yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}},
+                                     .is_highly_available = is_highly_available,
+                                     .tear_down = [this](kube::Api& api) -> Result<> {
+                                       EXPECT_EQ(&api, &kube) << "the API server of this machine";
+                                       had_finished = has_event("bootstrap-finished");
+                                       is_torn_down = true;
+                                       return Ok{};
+                                     }});
+    });
+  }
+  void join() { thread_.join(); }
+
+  bool has_event(const std::string& name) { return kube.look(kube::types::events, "kube-system", name).has_value(); }
+  void make_pod_ready() {
+    kube.put(
+        yaml("{apiVersion: v1, kind: Pod, metadata: {name: kube-apiserver-m0, namespace: openshift-kube-apiserver}, "
+             "status: {phase: Running, conditions: [{type: Ready, status: 'True'}]}}"));
+  }
+  void make_revisions(const kube::ResourceType& type, int second) {
+    Json object =
+        yaml(fmt::format("{{metadata: {{name: cluster}}, status: {{nodeStatuses: [{{nodeName: a, currentRevision: 1}}, "
+                         "{{nodeName: b, currentRevision: {}}}]}}}}",
+                         second));
+    object.as_object()["apiVersion"] = type.api_version();
+    object.as_object()["kind"] = type.kind;
+    kube.put(object);
+  }
+  void tell_of_etcd(const char* status) {
+    kube.put(
+        yaml(fmt::format("{{apiVersion: operator.openshift.io/v1, kind: Etcd, metadata: {{name: cluster}}, "
+                         "status: {{conditions: [{{type: EtcdRunningInCluster, status: '{}'}}]}}}}",
+                         status)));
+  }
+  // Until something is watched again and again, as nothing happens in the meantime.
+  void wait_for_watch(const std::string& plural) {
+    while (true) {
+      for (const std::string& line : kube.requests()) {
+        if (line.starts_with("WATCH") && line.find("/" + plural + "?") != std::string::npos) return;
+      }
+      std::this_thread::yield();
+    }
+  }
+
+  FakeKube kube, masters;
+  RealTimeContext test;
+  BootstrapOptions options{.asset_dir = "/assets", .pod_manifest_path = "/etc/kubernetes/manifests", .tear_down_early = false};
+  Result<> result = Ok{};
+  std::atomic<bool> is_torn_down = false, had_finished = false;
+
+ private:
+  std::jthread thread_;
+};
+
+TEST_F(HandOverTest, WaitsForTwoMastersAndForEtcd) {
+  start(true);
+  make_pod_ready();
+  for (const kube::ResourceType& type : revisioned) make_revisions(type, 1);
+  tell_of_etcd("False");
+  wait_for_watch("etcds");
+  EXPECT_FALSE(has_event("bootstrap-success"));
+  EXPECT_FALSE(is_torn_down);
+  tell_of_etcd("True");
+  join();
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_TRUE(has_event("bootstrap-success"));
+  EXPECT_TRUE(is_torn_down);
+  EXPECT_TRUE(had_finished) << "everybody is told before the API server goes";
+  EXPECT_TRUE(kube.look(kube::types::config_maps, "default", "a"));
+}
+
+TEST_F(HandOverTest, OneMasterIsNotEnough) {
+  start(true);
+  make_pod_ready();
+  tell_of_etcd("True");
+  for (const kube::ResourceType& type : revisioned) make_revisions(type, type.plural == "kubeschedulers" ? 0 : 1);
+  wait_for_watch("kubeschedulers");
+  EXPECT_FALSE(has_event("bootstrap-success"));
+  make_revisions(revisioned[2], 1);
+  join();
+  EXPECT_TRUE(result.ok()) << result.error().message();
+}
+
+TEST_F(HandOverTest, ASingleNodeWaitsForItsPodsOnly) {
+  start(false);
+  wait_for_watch("pods");
+  EXPECT_FALSE(has_event("bootstrap-success"));
+  make_pod_ready();
+  join();
+  EXPECT_TRUE(result.ok()) << result.error().message();
+  EXPECT_TRUE(is_torn_down);
+}
+
+TEST_F(HandOverTest, AStartAfterAKillFindsItsEvents) {
+  make_pod_ready();
+  start(false);
+  join();
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  is_torn_down = false;
+  start(false);
+  join();
+  EXPECT_TRUE(result.ok()) << result.error().message();
+  EXPECT_TRUE(is_torn_down);
+}
+
+}  // namespace
+}  // namespace slipway::operators

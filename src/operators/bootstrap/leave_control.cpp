@@ -1,0 +1,118 @@
+#include "operators/bootstrap/leave_control.h"
+
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace slipway::operators {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Milliseconds leases_limit = 20s;
+constexpr Milliseconds address_limit = 30s;
+
+struct LeaseName {
+  std::string_view space;
+  std::string_view name;
+};
+constexpr std::array<LeaseName, 4> leases_of_control_plane = {{
+    {"kube-system", "kube-controller-manager"},
+    {"kube-system", "kube-scheduler"},
+    {"kube-system", "cluster-policy-controller-lock"},
+    {"openshift-cluster-version", "version"},
+}};
+constexpr std::array<std::string_view, 2> spaces = {"kube-system", "openshift-cluster-version"};
+
+std::string_view first_label(std::string_view name) { return name.substr(0, name.find('.')); }
+
+bool is_of_host(std::string_view holder, std::string_view host) {
+  const std::string_view name = first_label(holder.substr(0, holder.find('_')));
+  return !name.empty() && (name == first_label(host) || name == "bootstrap");
+}
+
+Result<> wait_for_leases(const sys::Context& context, const Leaving& work) {
+  return sys::for_each_at_once(context, spaces.size(), spaces.size(), [&](const sys::Context& each, std::size_t i) {
+    return kube::wait_until(each, work.api, fmt::format("the leases in {} to be given back", spaces[i]), leases_limit,
+                            kube::types::leases, spaces[i], {},
+                            [&](const kube::Objects& leases) -> Result<std::optional<std::string>> {
+                              return held_here(leases, spaces[i], work.host);
+                            });
+  });
+}
+
+// Whoever changes an address here is seen at once by `ip monitor`; looking now and then is for what came before it listened.
+Result<> wait_for_address(const sys::Context& context, const Leaving& work) {
+  if (work.virtual_ips.empty()) return Ok{};
+  const auto look = [&](const sys::Context& own) -> Result<sys::Look> {
+    const std::vector<HostAddress> addresses = TRY(host_addresses(work.runner, own));
+    const std::optional<std::string> here = address_here(addresses, work.virtual_ips);
+    return here ? sys::Look::not_yet("{}", *here) : sys::Look::done();
+  };
+  if (TRY(look(context)).is_done()) return Ok{};
+  sys::Wakeup changed;
+  sys::TaskGroup tasks(context);
+  tasks.run("watching addresses", [&](const sys::Context& own) -> Result<> {
+    const Result<sys::Output> ended = work.runner.run(
+        own,
+        {.argv = {"ip", "monitor", "address"}, .grace = 1s, .on_line = [&](sys::Stream, std::string_view) { changed.notify(); }});
+    if (!ended.ok()) own.log.debug("ip monitor address: {}", ended.error().message());
+    return Ok{};
+  });
+  tasks.run("waiting", [&](const sys::Context& own) {
+    const Result<> gone = sys::wait_for(own, "the API's address to move to a master", address_limit, [&] { return look(own); },
+                                        &changed, {100ms, 1s});
+    tasks.request_stop();
+    return gone;
+  });
+  return tasks.wait();
+}
+
+// What is only slower without it must not keep the hand-over from its end.
+Result<> tolerate(const sys::Context& context, const Result<>& result) {
+  if (result.ok()) return Ok{};
+  if (context.stop.stop_requested()) return result;
+  context.log.warn("{}; going on", result.error().message());
+  return Ok{};
+}
+
+}  // namespace
+
+std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host) {
+  for (const Json& lease : leases) {
+    const std::string_view name = kube::name_of(lease);
+    const bool is_meant = std::ranges::any_of(leases_of_control_plane,
+                                              [&](const LeaseName& each) { return each.space == space && each.name == name; });
+    const std::string_view holder = find_string(lease, {"spec", "holderIdentity"}).value_or("");
+    if (is_meant && is_of_host(holder, host)) return fmt::format("the lease {}/{} is held by {}", space, name, holder);
+  }
+  return {};
+}
+
+std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
+                                        const std::vector<net::IpAddress>& virtual_ips) {
+  for (const HostAddress& each : addresses) {
+    if (std::ranges::find(virtual_ips, each.address) != virtual_ips.end()) {
+      return fmt::format("{} is still on {}", to_string(each.address), each.interface);
+    }
+  }
+  return {};
+}
+
+Result<> leave_control(const sys::Context& context, const Leaving& work) {
+  const SteadyTime start = context.clock.steady();
+  const auto since = [&] { return human_duration(context.clock.steady() - start); };
+  TRY(work.pods.take_away_controllers());
+  TRY(tolerate(context, wait_for_leases(context, work)));
+  context.log.info("the temporary controllers are gone, after {}", since());
+  TRY(tolerate(context, wait_for_address(context, work)));
+  TRY(work.pods.take_away());
+  context.log.info("the temporary API server is told to end, after {}", since());
+  return Ok{};
+}
+
+}  // namespace slipway::operators

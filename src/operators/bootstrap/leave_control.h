@@ -1,0 +1,46 @@
+// How the temporary control plane leaves: those who hold leases first, the API server when nobody looks for it here any more, so
+// that nobody on the masters has to wait for one who is gone (design 12.2).
+#pragma once
+
+#include "base/json.h"
+#include "kube/client.h"
+#include "net/ip.h"
+#include "operators/bootstrap/temporary_pods.h"
+#include "operators/lib/host_address.h"
+#include "sys/context.h"
+#include "sys/runner.h"
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::operators {
+
+// What the leases in a namespace say of those that the temporary control plane works by: "the lease kube-system/kube-scheduler is
+// held by bootstrap_1"; nothing when this machine holds none of them. Pure.
+//
+//   host  name of this machine; a holder is called by it, or by "bootstrap", and something behind a "_"
+std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host);
+
+// "10.97.77.5 is still on eth0"; nothing when this machine has none of these addresses. Pure.
+std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
+                                        const std::vector<net::IpAddress>& virtual_ips);
+
+struct Leaving {
+  kube::Api& api;  // the temporary API server
+  sys::Runner& runner;
+  TemporaryPods& pods;
+  std::string host;                         // name of this machine
+  std::vector<net::IpAddress> virtual_ips;  // none where a balancer or DNS leads to the API
+};
+
+// Takes the pods of all but the API server away, waits until their leases are given back and the API's address has moved to a
+// master, then takes the rest away. May be repeated.
+//
+//   time    20 s at most for the leases and 30 s for the address; after that it goes on with a warning: whoever waits for a lease
+//           gets it when it runs out, and the address moves when the API server here is gone
+//   errors  cancelled; as TemporaryPods
+Result<> leave_control(const sys::Context& context, const Leaving& work);
+
+}  // namespace slipway::operators

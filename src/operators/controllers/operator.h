@@ -1,0 +1,17 @@
+// cluster-kube-controller-manager-operator operator: the controller managers of the masters, each with a cluster policy
+// controller beside it (operators 4.4).
+#pragma once
+
+#include "operators/lib/static_pod_operator.h"
+
+#include <string>
+
+namespace slipway::operators::controllers {
+
+// policy_image: of the cluster policy controller; the controller manager's is in the variables
+StaticPodOperator make_operator(const OperatorVariables& variables, const std::string& policy_image);
+
+// The command `operator`. errors: also invalid: CLUSTER_POLICY_CONTROLLER_IMAGE is not set
+Result<> run_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators::controllers

@@ -1,0 +1,170 @@
+#include "operators/etcd/discover.h"
+
+#include "support/http_imposter.h"
+#include "support/operator_environment.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::operators::etcd {
+namespace {
+
+using testing_support::HttpImposter;
+
+Member member(int number, std::string name, bool is_learner = false) {
+  return {.id = static_cast<MemberId>(number),
+          .name = std::move(name),
+          .peer_urls = {fmt::format("https://10.0.0.1{}:2380", number)},
+          .is_learner = is_learner};
+}
+
+const Member boot = member(0, "etcd-bootstrap");
+
+TEST(Discover, KnowsWhatAListMeans) {
+  struct Case {
+    std::string_view what;
+    std::vector<Member> members;
+    bool has_data;
+    Standing::Kind kind;
+  };
+  const std::vector<Case> cases = {
+      {"not a member yet", {boot, member(2, "", true)}, false, Standing::Kind::wait},
+      {"removed, or never was", {boot}, true, Standing::Kind::wait},
+      {"new", {boot, member(1, "", true)}, false, Standing::Kind::start},
+      {"of another life", {boot, member(1, "", true)}, true, Standing::Kind::put_aside},
+      {"again", {boot, member(1, "master-1")}, true, Standing::Kind::start},
+      {"lost", {boot, member(1, "master-1")}, false, Standing::Kind::lost},
+  };
+  for (const Case& it : cases) {
+    const Standing standing = standing_of(it.members, {"https://10.0.0.11:2380", "master-1", it.has_data});
+    EXPECT_EQ(static_cast<int>(standing.kind), static_cast<int>(it.kind)) << it.what;
+    EXPECT_EQ(standing.initial_cluster.empty(), it.has_data || it.kind != Standing::Kind::start) << it.what;
+  }
+}
+
+TEST(Discover, GoesOnWithTheLogThatItBegan) {
+  const std::vector<Member> members = {boot, member(1, "", true)};
+  const Joining begun{"https://10.0.0.11:2380", "master-1", true, 1}, earlier{"https://10.0.0.11:2380", "master-1", true, 7};
+  EXPECT_EQ(standing_of(members, begun).kind, Standing::Kind::start);
+  EXPECT_EQ(standing_of(members, begun).initial_cluster, "");
+  EXPECT_EQ(standing_of(members, earlier).kind, Standing::Kind::put_aside);
+}
+
+// etcd compares the peer URLs of all members, of those that have not started too, and wants their names to differ.
+TEST(Discover, NamesAllMembers) {
+  const std::vector<Member> members = {member(3, "", true), member(1, "", true), boot, member(2, "", true)};
+  const Standing standing = standing_of(members, {"https://10.0.0.12:2380", "master-2"});
+  EXPECT_EQ(standing.initial_cluster,
+            "etcd-bootstrap=https://10.0.0.10:2380,master-2=https://10.0.0.12:2380,not-started-1=https://10.0.0.11:2380,"
+            "not-started-3=https://10.0.0.13:2380");
+  EXPECT_EQ(standing.before, std::vector<std::string>{"https://10.0.0.11:2380"});
+  EXPECT_EQ(standing_of({boot, member(1, "master-1"), member(2, "", true)}, {"https://10.0.0.12:2380", "master-2"}).before,
+            std::vector<std::string>{});
+}
+
+struct World : testing_support::OperatorEnvironment {
+  explicit World(HttpImposter::Handler handler) : server(std::move(handler)) {
+    for (const char* file : {"/ca", "/cert", "/key"}) put(file, "");
+  }
+  Result<> run() {
+    return run_discover(environment(), {"--cacert=/ca", "--cert=/cert", "--key=/key", "--endpoints=" + to_string(server.url("/")),
+                                        "--data-dir=/data", "--target-peer-url-host=10.0.0.11", "--target-name=master-1"});
+  }
+  HttpImposter server;
+};
+
+std::string list_of(const std::vector<Member>& members) {
+  JsonArray list;
+  for (const Member& it : members) {
+    list.push_back({{"ID", std::to_string(it.id)},
+                    {"name", it.name},
+                    {"peerURLs", JsonArray(it.peer_urls.begin(), it.peer_urls.end())},
+                    {"isLearner", it.is_learner}});
+  }
+  return emit_json(JsonObject{{"members", std::move(list)}}, JsonStyle::compact);
+}
+
+// Members are added one after another; a list that lacks one would be refused by etcd.
+TEST(Discover, WaitsUntilTheListIsTheSameTwice) {
+  std::atomic<int> asked = 0;
+  World world([&](const HttpImposter::Seen&) {
+    const int number = ++asked;
+    if (number == 1) return HttpImposter::Reply{.status = 503, .body = R"({"message": "no leader"})"};
+    std::vector<Member> members = {boot};
+    if (number > 2) members.push_back(member(1, "", true));
+    if (number > 3) members.push_back(member(2, "", true));
+    return HttpImposter::Reply{.body = list_of(members)};
+  });
+  const Result<> done = world.run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(world.printed,
+            "etcd-bootstrap=https://10.0.0.10:2380,master-1=https://10.0.0.11:2380,not-started-2=https://10.0.0.12:2380\n");
+  EXPECT_EQ(asked, 5);
+}
+
+// Machines that are switched on together find nobody who answers.
+TEST(Discover, StartsFromItsFolderWhenNobodyAnswers) {
+  World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.status = 503}; });
+  world.put("/data/member/snap/db", "");
+  const Result<> done = world.run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(world.printed, "\n");
+}
+
+TEST(Discover, PutsAsideWhatIsOfAnotherLife) {
+  World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "", true)})}; });
+  world.put("/data/member/snap/db", "old");
+  const Result<> done = world.run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(world.printed, "etcd-bootstrap=https://10.0.0.10:2380,master-1=https://10.0.0.11:2380\n");
+  EXPECT_EQ(world.names("/data"), (std::vector<std::string>{"joined-as", "member-removed-archive-1795253400/snap/db"}));
+}
+
+TEST(Discover, RemembersAsWhomItJoined) {
+  World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "", true)})}; });
+  ASSERT_TRUE(world.run().ok());
+  EXPECT_EQ(world.text("/data/joined-as"), "1");
+  // etcd was ended before it told its name: without a log what it left is nothing, with one it counts.
+  world.put("/data/member/snap/db", "");
+  world.put("/data/member/wal/0.wal", "");
+  world.printed.clear();
+  ASSERT_TRUE(world.run().ok());
+  EXPECT_EQ(world.printed, "\n");
+  ASSERT_TRUE(world.files.remove("/data/member/wal").ok());
+  world.printed.clear();
+  ASSERT_TRUE(world.run().ok());
+  EXPECT_NE(world.printed, "\n");
+}
+
+TEST(Discover, SaysThatDataIsLost) {
+  World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "master-1")})}; });
+  const Result<> done = world.run();
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::conflict);
+  EXPECT_EQ(world.printed, "");
+}
+
+// The one before cannot be reached here: after its time the next one goes all the same.
+TEST(Discover, WaitsForItsTurnButNotForEver) {
+  World world([](const HttpImposter::Seen&) {
+    std::vector<Member> members = {boot, member(1, "", true)};
+    members.push_back(
+        {.id = 9, .peer_urls = {fmt::format("https://0.0.0.0:{}", testing_support::unused_port())}, .is_learner = true});
+    static const std::string list = list_of(members);
+    return HttpImposter::Reply{.body = list};
+  });
+  const Result<> done = world.run();
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_GE(world.test.clock.elapsed(), Seconds(60));
+  EXPECT_LT(world.test.clock.elapsed(), Seconds(62));
+}
+
+TEST(Discover, StopsWhenAsked) {
+  World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot})}; });
+  world.test.stop.request_stop();
+  const Result<> done = world.run();
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::cancelled);
+}
+
+}  // namespace
+}  // namespace slipway::operators::etcd

@@ -1,0 +1,260 @@
+#include "operators/etcd/operator.h"
+
+#include "net/curl_http.h"
+#include "operators/etcd/facts.h"
+#include "support/rendered_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace slipway::operators::etcd {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::types::config_maps;
+using kube::types::secrets;
+
+const OperatorVariables variables{"registry.example.com/etcd@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
+                                  "0.1.0"};
+constexpr std::string_view bootstrap_address = "10.97.77.10";
+
+Json settings_with(JsonObject spec) {
+  return {{"apiVersion", "operator.openshift.io/v1"},
+          {"kind", "Etcd"},
+          {"metadata", {{"name", "cluster"}}},
+          {"spec", std::move(spec)}};
+}
+
+struct Cluster : testing_support::RenderedCluster {
+  net::CurlHttp http;
+  StaticPodOperator work = make_operator(variables, http);
+
+  explicit Cluster(int masters = 3) {
+    put(settings_with({{"managementState", "Managed"}}));
+    for (int i = 0; i < 3; ++i) view.remove(kube::types::nodes, "", fmt::format("master-{}", i));
+    for (int i = 0; i < masters; ++i) put_master(i);
+  }
+  void put_master(int number) {
+    put({{"apiVersion", "v1"},
+         {"kind", "Node"},
+         {"metadata", {{"name", fmt::format("master-{}", number)}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
+         {"status",
+          {{"addresses",
+            Json(JsonArray{Json{{"type", "Hostname"}, {"address", fmt::format("master-{}", number)}},
+                           Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual address of the API
+                           Json{{"type", "InternalIP"}, {"address", fmt::format("10.97.77.{}", 11 + number)}}})}}}});
+  }
+  int settle() { return RenderedCluster::settle(work, variables); }
+  Target target() const {
+    const Snapshot seen = view.snapshot();
+    Result<Target> target = work.target(seen, *seen.find(types::etcds, "", "cluster"), now);
+    EXPECT_TRUE(target.ok()) << target.error().message();
+    return target.ok() ? std::move(target).value() : Target{};
+  }
+  bool has(const kube::ResourceType& type, std::string_view in, std::string_view name) const {
+    return view.snapshot().find(type, in, name) != nullptr;
+  }
+  bool has_revision(int number) const { return has(config_maps, space, fmt::format("revision-status-{}", number)); }
+  net::CertificateInfo certificate(std::string_view key) const {
+    return net::parse_certificate(text(secrets, space, "etcd-all-certs", key)).value();
+  }
+  // The members as the observer would have found them: "b" etcd-bootstrap, "0" to "2" the masters, in lower case a learner; the
+  // first leads.
+  void see_members(std::string_view which) {
+    Facts facts;
+    for (char letter : which) {
+      const bool is_bootstrap = letter == 'B';
+      const int number = letter >= 'a' ? letter - 'a' : letter - '0';
+      ObservedMember it;
+      it.member = {
+          .id = static_cast<MemberId>(is_bootstrap ? 255 : 160 + number),
+          .name = is_bootstrap ? "etcd-bootstrap" : fmt::format("master-{}", number),
+          .peer_urls = {peer_url(is_bootstrap ? std::string(bootstrap_address) : fmt::format("10.97.77.{}", 11 + number))},
+          .is_learner = letter >= 'a'};
+      it.is_healthy = true;
+      it.is_leader = facts.members.empty();
+      facts.members.push_back(std::move(it));
+    }
+    view.put(facts_object(facts));
+  }
+};
+
+TEST(EtcdOperator, MakesOneRevisionForAllMasters) {
+  Cluster cluster;
+  cluster.see_members("B");
+  cluster.settle();
+  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
+  EXPECT_TRUE(cluster.has_revision(1));
+  EXPECT_FALSE(cluster.has_revision(2));
+  for (const Part& part : cluster.work.operand.revisioned) {
+    EXPECT_TRUE(cluster.has(part.type(), space, part.name + "-1")) << part.name;
+  }
+  for (const Part& part : cluster.work.operand.unversioned) EXPECT_TRUE(cluster.has(part.type(), space, part.name)) << part.name;
+  EXPECT_EQ(cluster.settle(), 0);
+}
+
+// Nothing of what happens during the hand-over, and nothing that a master more brings, may restart etcd.
+TEST(EtcdOperator, NothingOfTheHandOverMakesAnotherRevision) {
+  Cluster cluster;
+  cluster.settle();
+  for (std::string_view members : {"B", "Babc", "B0bc", "B012", "0B12", "012"}) {
+    cluster.see_members(members);
+    cluster.settle();
+  }
+  cluster.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
+  cluster.put_master(3);
+  cluster.settle();
+  EXPECT_TRUE(cluster.has_revision(1));
+  EXPECT_FALSE(cluster.has_revision(2));
+  EXPECT_EQ(cluster.certificate("etcd-peer-master-3.crt").ip_addresses.back(), "10.97.77.14");
+  EXPECT_NE(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("https://10.97.77.14:2381"), std::string::npos);
+}
+
+TEST(EtcdOperator, GivesEachMasterItsCertificates) {
+  Cluster cluster;
+  cluster.settle();
+  const Json* all = cluster.view.snapshot().find(secrets, space, "etcd-all-certs");
+  EXPECT_EQ(find_object(*all, {"data"}).size(), 18u) << "three pairs a master, none of the bootstrap machine";
+  const net::CertificateInfo peer = cluster.certificate("etcd-peer-master-2.crt");
+  EXPECT_EQ(peer.ip_addresses, (std::vector<std::string>{"127.0.0.1", "::1", "10.97.77.13"}));
+  EXPECT_TRUE(peer.server_auth && peer.client_auth);
+  const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
+  const std::string metrics_ca = cluster.text(config_maps, space, "etcd-all-bundles", "metrics-ca-bundle.crt");
+  const auto is_signed = [&](std::string_view key, const std::string& authority) {
+    return net::is_signed_by(cluster.text(secrets, space, "etcd-all-certs", key), authority).value();
+  };
+  EXPECT_TRUE(is_signed("etcd-peer-master-0.crt", ca));
+  EXPECT_TRUE(is_signed("etcd-serving-master-1.crt", ca));
+  EXPECT_TRUE(is_signed("etcd-serving-metrics-master-2.crt", metrics_ca));
+  EXPECT_EQ(cluster.text(config_maps, "openshift-config", "etcd-serving-ca", "ca-bundle.crt"), ca);
+  EXPECT_EQ(cluster.text(secrets, "openshift-config", "etcd-client", "tls.crt"),
+            cluster.text(secrets, space, "etcd-client", "tls.crt"));
+}
+
+TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt");
+  const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
+  cluster.put(settings_with({{"unsupportedConfigOverrides", {{"certificates", {{"leaf", "4m"}, {"signer", "20m"}}}}}}));
+  cluster.now += 10min;
+  cluster.settle();
+  EXPECT_NE(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before);
+  const net::CertificateInfo after = cluster.certificate("etcd-peer-master-0.crt");
+  EXPECT_LE(after.not_after - after.not_before, 4min);
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt"), ca) << "members read it once only";
+  EXPECT_FALSE(cluster.has_revision(2));
+}
+
+TEST(EtcdOperator, WaitsForItsInputs) {
+  Cluster two(2);
+  two.settle();
+  EXPECT_EQ(two.target().missing, std::vector<std::string>{"2 of 3 masters are known with an address"});
+  EXPECT_FALSE(two.has_revision(1));
+  EXPECT_EQ(two.target().plan.again.has_value(), true);
+  two.now += 2min;
+  two.settle();
+  EXPECT_TRUE(two.has_revision(1));
+
+  Cluster unsigned_cluster;
+  unsigned_cluster.view.remove(secrets, space, "etcd-signer");
+  unsigned_cluster.settle();
+  EXPECT_FALSE(unsigned_cluster.has(secrets, space, "etcd-signer")) << "another authority than the installer's";
+  EXPECT_FALSE(unsigned_cluster.has_revision(1));
+
+  Cluster unknown;
+  unknown.view.remove(config_maps, "kube-system", "cluster-config-v1");
+  EXPECT_EQ(unknown.target().missing.front(), "ConfigMap kube-system/cluster-config-v1, which the installer makes");
+}
+
+TEST(EtcdOperator, SaysWhereEtcdIs) {
+  Cluster cluster;
+  const auto endpoints = [&] { return *cluster.view.snapshot().find(config_maps, space, "etcd-endpoints"); };
+  const auto annotation = [&] { return find_string(endpoints(), {"metadata", "annotations", bootstrap_annotation}); };
+  cluster.see_members("Babc");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}), JsonObject{});
+  EXPECT_EQ(annotation(), bootstrap_address);
+  cluster.see_members("B01c");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}), (JsonObject{{"a0", "10.97.77.11"}, {"a1", "10.97.77.12"}}));
+  EXPECT_EQ(annotation(), bootstrap_address);
+  cluster.see_members("012");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}).size(), 3u);
+  EXPECT_EQ(annotation(), std::nullopt);
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find(bootstrap_address), std::string::npos);
+}
+
+TEST(EtcdOperator, TellsConditionsAndChanges) {
+  Cluster cluster;
+  EXPECT_TRUE(cluster.target().conditions.empty()) << "nothing is known yet";
+  cluster.see_members("0B12");
+  Facts facts = *find_facts(cluster.view.snapshot());
+  facts.changes = {{"LeaderMoved", "master-0 leads etcd; members before: ..."}};
+  facts.refused = "promoting master-1: no";
+  cluster.view.put(facts_object(facts));
+  cluster.settle();
+  const Json* object = cluster.view.snapshot().find(types::etcds, "", "cluster");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdRunningInCluster"), "True");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdBootstrapMemberRemoved"), "False");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdMembersAvailable"), "True");
+  EXPECT_EQ(kube::condition_status(*object, "ClusterMemberDegraded"), "True");
+  const Target target = cluster.target();
+  ASSERT_EQ(target.plan.notices.size(), 1u);
+  EXPECT_EQ(target.plan.notices[0].reason, "LeaderMoved");
+  facts.unreadable = "no answer";
+  cluster.view.put(facts_object(facts));
+  const auto conditions = cluster.target().conditions;
+  EXPECT_EQ(std::ranges::count(conditions, "EtcdMembersDegraded", &Condition::type), 1);
+  EXPECT_EQ(std::ranges::find(conditions, "EtcdMembersDegraded", &Condition::type)->message, "no answer");
+}
+
+TEST(EtcdOperator, HoldsBackWhatWouldBreakTheQuorum) {
+  Cluster cluster;
+  const auto why = [&](const std::string& node) { return cluster.work.hold_back(cluster.view.snapshot(), node); };
+  EXPECT_EQ(why("master-0"), "the members of etcd are not known yet");
+  cluster.see_members("012");
+  EXPECT_EQ(why("master-0"), std::nullopt);
+  Facts facts = *find_facts(cluster.view.snapshot());
+  facts.members[1].is_healthy = false;
+  cluster.view.put(facts_object(facts));
+  EXPECT_NE(why("master-0"), std::nullopt);
+  EXPECT_EQ(why("master-1"), std::nullopt);
+  facts.unreadable = "no answer";
+  cluster.view.put(facts_object(facts));
+  EXPECT_EQ(why("master-1"), "the members of etcd are not known: no answer");
+}
+
+// What the installer of a node puts in are texts everywhere; the words must stand for nothing else.
+TEST(EtcdOperator, MakesThePod) {
+  Cluster cluster;
+  cluster.settle();
+  const Json pod = cluster.document(space, "etcd-pod", "pod.yaml");
+  EXPECT_EQ(find_string(pod, {"metadata", "labels", "revision"}), "REVISION");
+  const JsonArray& containers = find_array(pod, {"spec", "containers"});
+  ASSERT_EQ(containers.size(), 1u);
+  EXPECT_EQ(find_string(containers[0], {"image"}), variables.image);
+  std::map<std::string, std::string> environment;
+  for (const Json& variable : find_array(containers[0], {"env"})) {
+    environment[std::string(find_string(variable, {"name"}).value())] = find_string(variable, {"value"}).value_or("");
+  }
+  EXPECT_EQ(environment["ETCD_NAME"], "NODE_NAME");
+  EXPECT_EQ(environment["ETCD_MAX_LEARNERS"], "3");
+  EXPECT_EQ(environment["ETCD_QUOTA_BACKEND_BYTES"], "8589934592");
+  EXPECT_EQ(environment["ETCD_ELECTION_TIMEOUT"], "1000");
+  EXPECT_EQ(environment["ETCD_INITIAL_CLUSTER_STATE"], "existing");
+  const std::string script(find_array(containers[0], {"command"}).at(2).as_string());
+  EXPECT_NE(script.find("--listen-client-urls=https://0.0.0.0:2379 "), std::string::npos) << script;
+
+  cluster.put(settings_with({{"controlPlaneHardwareSpeed", "Slower"}, {"backendQuotaGiB", 16}}));
+  cluster.settle();
+  const std::string slow = cluster.text(config_maps, space, "etcd-pod", "pod.yaml");
+  EXPECT_NE(slow.find("value: \"2500\""), std::string::npos);
+  EXPECT_NE(slow.find("value: \"17179869184\""), std::string::npos);
+  EXPECT_TRUE(cluster.has_revision(2));
+}
+
+}  // namespace
+}  // namespace slipway::operators::etcd

@@ -1,0 +1,39 @@
+// Conditions of an operator, and the ClusterOperator that sums them up (operators 4.1.4). Pure.
+#pragma once
+
+#include "base/json.h"
+#include "base/time.h"
+#include "operators/lib/reconcile.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace slipway::operators {
+
+struct Condition {
+  std::string type;  // "StaticPodsDegraded"
+  bool is_true = false;
+  std::string reason = "AsExpected";
+  std::string message{};
+
+  bool operator==(const Condition&) const = default;
+};
+
+// The object with these in status.conditions; others stay. A lastTransitionTime changes with the status only.
+Json with_conditions(Json object, const std::vector<Condition>& conditions, WallTime now);
+
+struct ClusterOperatorFacts {
+  std::string name;                                           // "etcd"
+  std::vector<std::pair<std::string, std::string>> versions;  // "operator", "4.1.0"
+  std::vector<Json> related;                                  // {group, resource, namespace, name}
+};
+
+// The status of the ClusterOperator: Degraded, Progressing, Available and Upgradeable, each the union of the conditions of the
+// operator's object whose type ends so: a bad one gives its reason "TYPE_REASON" and its message, several are joined; without any
+// it is Unknown (Upgradeable: True). What is Degraded for less than two minutes is not yet told, for these may pass; `again` says
+// when it is. Nothing when there is no such ClusterOperator: the cluster-version operator makes it.
+Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& facts, const Json& operator_object, WallTime now);
+
+}  // namespace slipway::operators

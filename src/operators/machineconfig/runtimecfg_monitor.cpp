@@ -1,0 +1,237 @@
+#include "operators/machineconfig/runtimecfg_monitor.h"
+
+#include "base/flags.h"
+#include "base/text.h"
+#include "operators/machineconfig/runtimecfg.h"
+#include "operators/machineconfig/runtimecfg_socket.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <charconv>
+#include <iterator>
+#include <map>
+
+namespace slipway::operators {
+
+namespace {
+
+// As in haproxy.cfg.
+constexpr std::string_view backend = "masters";
+constexpr std::string_view proxy = "127.0.0.1:9445";
+constexpr int api_port = 6443;
+
+// haproxy tells nobody when it ends or a server of its comes and goes.
+constexpr Milliseconds between_looks{500};
+
+// keepalived takes anything below -253 as "must not have the address".
+constexpr int out_of_the_game = -254;
+constexpr int enough = 40;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words = split(line, ' ');
+  std::erase(words, "");
+  return words;
+}
+
+// Bits: 1, 2 and 32 are maintenance by command, by another server and by DNS; 4 only remembers how the server began.
+bool is_looked_after(std::string_view admin_state) {
+  unsigned bits = 0;
+  const auto [end, failure] = std::from_chars(admin_state.data(), admin_state.data() + admin_state.size(), bits);
+  return failure == std::errc() && end == admin_state.data() + admin_state.size() && (bits & (1 | 2 | 32)) == 0;
+}
+
+Result<std::vector<ProxyPlace>> ask_for_places(const ProxyMonitor::Parts& parts) {
+  return parse_proxy_places(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
+}
+
+// A kept connection may be to a server that just ended: that says nothing of the next one.
+bool api_answers(const Environment& environment) {
+  const Result<net::Url> url = net::parse_url(fmt::format("https://{}/readyz", proxy));
+  // A busy API server may take its time; one that is gone is haproxy's to notice.
+  const net::Request request{.url = url.value(),
+                             .trust = {.any_server = true},
+                             .connect_limit = Milliseconds(1'000),
+                             .whole_limit = Milliseconds(5'000)};
+  const auto is_ready = [&] {
+    const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
+    return answer.ok() && answer->status == 200;
+  };
+  return is_ready() || is_ready();
+}
+
+Result<> follow_masters(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
+                        ProxyMonitor& monitor) {
+  kube::Access access = TRY(kube::read_kubeconfig(environment.files, kubeconfig));
+  access.connect_to = proxy;
+  kube::Client api(environment.http, std::move(access));
+  return kube::follow(context, api, kube::types::nodes, "", {.labels = "node-role.kubernetes.io/master"},
+                      [&](const kube::Objects& nodes) -> Result<> {
+                        monitor.set_masters(node_addresses(nodes, v4));
+                        return Ok{};
+                      });
+}
+
+Result<> keep_following(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
+                        ProxyMonitor& monitor) {
+  for (;;) {
+    // The kubelet's certificate comes after this program and is replaced now and then.
+    const Result<> ended = follow_masters(context, environment, kubeconfig, v4, monitor);
+    if (context.stop.stop_requested()) return Ok{};
+    context.log.warn("cannot see the other masters: {}; going on with those that are known", ended.error().message());
+    if (!sys::pause(context, Seconds(1))) return Ok{};
+  }
+}
+
+Result<int> parse_needed(const std::string& text) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (failure != std::errc() || end != text.data() + text.size() || number < 1) {
+    return error(Code::invalid, "--needed-backends: '{}' is no number above 0", text);
+  }
+  return number;
+}
+
+}  // namespace
+
+Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text) {
+  const std::vector<std::string_view> lines = split(text, '\n');
+  std::map<std::string_view, std::size_t> columns;
+  std::vector<ProxyPlace> places;
+  for (std::string_view line : lines) {
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() > 1 && words.front() == "#") {
+      for (std::size_t i = 1; i < words.size(); ++i) columns[words[i]] = i - 1;
+      continue;
+    }
+    const auto word = [&](std::string_view column) {
+      const auto found = columns.find(column);
+      return found == columns.end() || found->second >= words.size() ? std::string_view() : words[found->second];
+    };
+    if (word("be_name") != backend) continue;
+    const bool is_enabled = is_looked_after(word("srv_admin_state"));
+    // 2: running, which haproxy also says before the first check; 0 and 1: no check has ended yet.
+    const std::string_view checked = word("srv_check_status");
+    const bool is_up = is_enabled && word("srv_op_state") == "2" && checked != "0" && checked != "1";
+    places.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
+  }
+  if (places.empty()) return error(Code::invalid, "haproxy told no servers of '{}'; it said: {}", backend, text.substr(0, 200));
+  return places;
+}
+
+std::vector<std::string> place_commands(const std::vector<ProxyPlace>& places, const std::set<std::string>& addresses) {
+  std::vector<std::string> commands;
+  std::set<std::string> missing = addresses;
+  std::vector<const ProxyPlace*> free;
+  for (const ProxyPlace& place : places) {
+    if (!place.is_enabled) {
+      free.push_back(&place);
+    } else if (missing.erase(place.address) == 0) {
+      commands.push_back(fmt::format("set server {}/{} state maint", backend, place.name));
+    }
+  }
+  for (const ProxyPlace* place : free) {
+    if (missing.empty()) break;
+    const std::string address = missing.extract(missing.begin()).value();
+    commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, place->name, address, api_port));
+    commands.push_back(fmt::format("set server {}/{} state ready", backend, place->name));
+  }
+  return commands;
+}
+
+int priority_change(int up, int needed, bool answers) {
+  if (up == 0 || !answers) return out_of_the_game;
+  return up < needed ? 0 : enough;
+}
+
+std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4) {
+  std::set<std::string> addresses;
+  for (const Json& node : nodes) {
+    for (const Json& address : find_array(node, {"status", "addresses"})) {
+      if (find_string(address, {"type"}) != "InternalIP") continue;
+      const Result<net::IpAddress> parsed = net::parse_ip(find_string(address, {"address"}).value_or(""));
+      if (parsed.ok() && parsed->is_v4() == v4) addresses.insert(to_string(parsed.value()));
+    }
+  }
+  return addresses;
+}
+
+ProxyMonitor::ProxyMonitor(sys::Files& files, Parts parts) : files_(files), parts_(std::move(parts)) {
+  masters_.with_lock([&](auto& masters) { masters.insert(parts_.own_address); });
+}
+
+void ProxyMonitor::set_masters(std::set<std::string> addresses) {
+  addresses.insert(parts_.own_address);
+  masters_.with_lock([&](auto& masters) { masters = std::move(addresses); });
+  changed_.notify();
+}
+
+Result<bool> ProxyMonitor::look(const sys::Context& context) {
+  const std::set<std::string> masters = masters_.with_lock([](const auto& known) { return known; });
+  const Result<std::vector<ProxyPlace>> places = ask_for_places(parts_);
+  const std::string problem = places.ok() ? "" : places.error().message();
+  if (problem != std::exchange(last_problem_, problem) && !problem.empty()) context.log.warn("haproxy: {}", problem);
+  int up = 0;
+  bool answers = false;
+  if (places.ok()) {
+    up = static_cast<int>(std::ranges::count_if(places.value(), &ProxyPlace::is_up));
+    answers = up > 0 && parts_.answers();
+    // One that fails shows in the next look.
+    const std::vector<std::string> commands = place_commands(places.value(), masters);
+    if (!commands.empty()) {
+      const Result<std::string> said = parts_.ask_proxy(join(commands, "; "));
+      context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));
+    }
+  }
+  const std::string text = fmt::format("{}\n", priority_change(up, parts_.needed, answers));
+  if (TRY(files_.read_if_exists(parts_.track_file)) != text) {
+    TRY(files_.write(parts_.track_file, text, 0644));
+    context.log.info("{} of {} API servers work, the proxy {}: {} to the priority", up, masters.size(),
+                     answers ? "answers" : "does not answer", trim(text));
+  }
+  return answers;
+}
+
+Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments& arguments) {
+  Arguments flags_only, words;
+  std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
+                              [](const std::string& argument) { return argument.starts_with("-"); });
+  const std::vector<Flag> table = {{.name = "api-vips", .required = true},
+                                   {.name = "out-dir", .required = true},
+                                   {.name = "needed-backends", .fallback = "2"}};
+  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, flags_only));
+  if (words.size() != 1) return error(Code::invalid, "runtimecfg monitor: name one kubeconfig");
+  const net::IpAddress vip = TRY(net::parse_ip(flags.text("api-vips")).context("--api-vips"));
+  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
+  const std::string& folder = flags.text("out-dir");
+  const auto needed = TRY(parse_needed(flags.text("needed-backends")));
+  ProxyMonitor monitor(environment.files, {.own_address = to_string(own),
+                                           .needed = needed,
+                                           .track_file = folder + "/proxy",
+                                           .ask_proxy =
+                                               [&](std::string_view command) {
+                                                 return ask_over_socket(folder + "/haproxy.sock", command, Milliseconds(2'000));
+                                               },
+                                           .answers = [&] { return api_answers(environment); }});
+  sys::Wakeup answered;
+  sys::TaskGroup tasks(environment.context);
+  tasks.run("looking at haproxy", [&](const sys::Context& context) -> Result<> {
+    while (!context.stop.stop_requested()) {
+      const std::uint64_t seen = monitor.changed().count();
+      if (TRY(monitor.look(context))) answered.notify();
+      context.clock.wait(context.clock.steady() + between_looks, context.stop, &monitor.changed(), seen);
+    }
+    return Ok{};
+  });
+  tasks.run("following masters", [&](const sys::Context& context) {
+    // Not earlier: there is nobody to ask, and pauses between tries grow.
+    while (answered.count() == 0 && !context.stop.stop_requested()) {
+      context.clock.wait(context.clock.steady() + std::chrono::hours(24), context.stop, &answered, 0);
+    }
+    return keep_following(context, environment, words.front(), vip.is_v4(), monitor);
+  });
+  return tasks.wait();
+}
+
+}  // namespace slipway::operators

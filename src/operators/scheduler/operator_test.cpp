@@ -1,0 +1,134 @@
+#include "operators/scheduler/operator.h"
+
+#include "support/rendered_cluster.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::operators::scheduler {
+namespace {
+
+using kube::types::config_maps;
+using testing_support::RenderedCluster;
+
+constexpr std::string_view space = "openshift-kube-scheduler";
+const OperatorVariables variables{"registry.example.com/hyperkube@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
+                                  "0.1.0"};
+
+struct Cluster : RenderedCluster {
+  StaticPodOperator work = make_operator(variables);
+
+  Cluster() {
+    put({{"apiVersion", "operator.openshift.io/v1"},
+         {"kind", "KubeScheduler"},
+         {"metadata", {{"name", "cluster"}}},
+         {"spec", {{"managementState", "Managed"}}}});
+  }
+  int settle() { return RenderedCluster::settle(work, variables); }
+  bool has_revision(int number) const {
+    return view.snapshot().find(config_maps, space, fmt::format("revision-status-{}", number)) != nullptr;
+  }
+  void choose(std::string_view profile) {
+    put({{"apiVersion", "config.openshift.io/v1"},
+         {"kind", "Scheduler"},
+         {"metadata", {{"name", "cluster"}}},
+         {"spec", {{"profile", profile}}}});
+  }
+  Target target() const {
+    const Snapshot seen = view.snapshot();
+    const Result<Target> target = work.target(seen, *seen.find(types::kube_schedulers, "", "cluster"), now);
+    EXPECT_TRUE(target.ok()) << target.error().message();
+    return target.ok() ? target.value() : Target{};
+  }
+};
+
+TEST(SchedulerOperator, MakesOneRevisionOfWhatTheRenderGave) {
+  Cluster cluster;
+  cluster.settle();
+  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
+  EXPECT_TRUE(cluster.has_revision(1));
+  EXPECT_FALSE(cluster.has_revision(2));
+  const Snapshot seen = cluster.view.snapshot();
+  for (const Part& part : cluster.work.operand.revisioned) {
+    EXPECT_NE(seen.find(part.type(), space, part.name + "-1"), nullptr) << part.name;
+  }
+  for (const Part& part : cluster.work.operand.unversioned) {
+    EXPECT_NE(seen.find(part.type(), space, part.name), nullptr) << part.name;
+  }
+  EXPECT_EQ(cluster.settle(), 0);
+}
+
+TEST(SchedulerOperator, SharesTheLeaseOfTheTemporaryOne) {
+  Cluster cluster;
+  cluster.settle();
+  const Json config = cluster.document(space, "config", "config.yaml");
+  EXPECT_EQ(find_string(config, {"kind"}), "KubeSchedulerConfiguration");
+  EXPECT_EQ(find_string(config, {"leaderElection", "resourceNamespace"}), "kube-system");
+  EXPECT_EQ(find_string(config, {"leaderElection", "resourceName"}), "kube-scheduler");
+  EXPECT_EQ(find(config, {"profiles"}), nullptr);
+}
+
+TEST(SchedulerOperator, GivesThePodItsGatesAndARevision) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string text = cluster.text(config_maps, space, "kube-scheduler-pod", "pod.yaml");
+  EXPECT_NE(text.find("--feature-gates=ImageVolume=true,OpenShiftPodSecurityAdmission=true,RouteExternalCertificate=false\n"),
+            std::string::npos)
+      << text;
+  // The installer puts a number there, which has to stay a text.
+  EXPECT_NE(text.find("revision: \"REVISION\"\n"), std::string::npos);
+}
+
+TEST(SchedulerOperator, KnowsProfiles) {
+  const struct {
+    std::string profile;
+    std::string sign;  // in the config
+    bool is_known = true;
+  } cases[] = {{"LowNodeUtilization", "enableProfiling"},
+               {"HighNodeUtilization", "MostAllocated"},
+               {"NoScoring", "preScore"},
+               {"Other", "enableProfiling", false}};
+  for (const auto& each : cases) {
+    Cluster cluster;
+    cluster.choose(each.profile);
+    cluster.settle();
+    EXPECT_NE(cluster.text(config_maps, space, "config", "config.yaml").find(each.sign), std::string::npos) << each.profile;
+    const Target target = cluster.target();
+    ASSERT_EQ(target.conditions.size(), 1u);
+    EXPECT_EQ(target.conditions[0].is_true, !each.is_known) << each.profile;
+  }
+}
+
+TEST(SchedulerOperator, RollsOutAnotherProfile) {
+  Cluster cluster;
+  cluster.settle();
+  cluster.choose("NoScoring");
+  cluster.settle();
+  EXPECT_TRUE(cluster.has_revision(2));
+}
+
+TEST(SchedulerOperator, SaysWhatIsMissing) {
+  const struct {
+    kube::ResourceType type;
+    std::string space, name;
+    std::string line;
+  } cases[] = {
+      {{"config.openshift.io", "v1", "schedulers", "Scheduler", false},
+       "",
+       "cluster",
+       "Scheduler cluster, which the installer makes"},
+      {config_maps, "openshift-config-managed", "kube-apiserver-server-ca",
+       "ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver operator makes"},
+      {kube::types::secrets, "openshift-config-managed", "kube-scheduler-client-cert-key",
+       "Secret openshift-config-managed/kube-scheduler-client-cert-key, which the kube-apiserver operator makes"},
+  };
+  for (const auto& each : cases) {
+    Cluster cluster;
+    cluster.view.remove(each.type, each.space, each.name);
+    cluster.settle();
+    EXPECT_EQ(cluster.target().missing, std::vector<std::string>{each.line});
+    EXPECT_FALSE(cluster.has_revision(1)) << each.line;
+  }
+}
+
+}  // namespace
+}  // namespace slipway::operators::scheduler

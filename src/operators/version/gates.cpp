@@ -1,0 +1,162 @@
+#include "operators/version/gates.h"
+
+#include "base/text.h"
+#include "kube/client.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace slipway::operators {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t lacks_told = 3;
+
+// Upstream's patience (operators 4.7).
+constexpr Milliseconds patience = 30min;
+constexpr Milliseconds patience_degraded = 40min;
+constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with_one = {{{"machine-config", 90min}}};
+
+std::int64_t number(const Json& object, std::initializer_list<std::string_view> keys, std::int64_t fallback) {
+  const Json* value = find(object, keys);
+  if (value && value->is_int64()) return value->get_int64();
+  return value && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : fallback;
+}
+
+// The message of a condition behind a colon; nothing when it has none.
+std::string told_by(const Json& object, std::string_view type) {
+  for (const Json& condition : find_array(object, {"status", "conditions"})) {
+    if (find_string(condition, {"type"}) != type) continue;
+    const std::string_view message = find_string(condition, {"message"}).value_or("");
+    return message.empty() ? "" : fmt::format(": {}", message);
+  }
+  return "";
+}
+
+using What = std::optional<std::pair<Lack::Kind, std::string>>;
+
+What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
+  if (kube::condition_status(live, "Available") != "True") {
+    return std::pair(Lack::Kind::not_available, "not Available" + told_by(live, "Available"));
+  }
+  if (mode == Mode::initializing) return {};
+  if (kube::condition_status(live, "Degraded") == "True") {
+    return std::pair(Lack::Kind::degraded, "Degraded" + told_by(live, "Degraded"));
+  }
+  if (mode == Mode::reconciling) return {};
+  const JsonArray& reached = find_array(live, {"status", "versions"});
+  for (const auto& [name, version] : gate.versions) {
+    const auto same_name = [&name = name](const Json& each) { return find_string(each, {"name"}) == name; };
+    const Json* found = std::ranges::find_if(reached, same_name);
+    const std::string_view has = found == reached.end() ? "" : find_string(*found, {"version"}).value_or("");
+    if (has == version) continue;
+    return std::pair(Lack::Kind::other_version, fmt::format("version {} of {} is not reached{}", version, name,
+                                                            has.empty() ? "" : fmt::format(", {} is", has)));
+  }
+  return {};
+}
+
+What rollout_lacks(const Gate& gate, Mode mode, const Json& live) {
+  if (mode != Mode::updating) return {};
+  const bool is_daemon_set = gate.type == kube::types::daemon_sets;
+  const std::int64_t wanted =
+      is_daemon_set ? number(live, {"status", "desiredNumberScheduled"}, 0) : number(live, {"spec", "replicas"}, 1);
+  const std::int64_t updated = number(live, {"status", is_daemon_set ? "updatedNumberScheduled" : "updatedReplicas"}, 0);
+  const std::int64_t available = number(live, {"status", is_daemon_set ? "numberAvailable" : "availableReplicas"}, 0);
+  const Lack::Kind kind = Lack::Kind::rolling_out;
+  if (number(live, {"status", "observedGeneration"}, 0) < number(live, {"metadata", "generation"}, 0)) {
+    return std::pair(kind, std::string("its controller has not seen the change yet"));
+  }
+  if (updated < wanted) return std::pair(kind, fmt::format("{} of {} pods are updated", updated, wanted));
+  if (available < wanted) return std::pair(kind, fmt::format("{} of {} pods are available", available, wanted));
+  return {};
+}
+
+bool is_operator(const Gate& gate) { return gate.type == kube::types::cluster_operators; }
+
+std::string_view reason_of(Lack::Kind kind) {
+  switch (kind) {
+    case Lack::Kind::missing: return "ClusterOperatorMissing";
+    case Lack::Kind::not_available: return "ClusterOperatorNotAvailable";
+    case Lack::Kind::degraded: return "ClusterOperatorDegraded";
+    case Lack::Kind::other_version: return "ClusterOperatorUpdating";
+    case Lack::Kind::rolling_out: return "WorkloadNotAvailable";
+  }
+  return "";
+}
+
+}  // namespace
+
+Mode mode_of(const Json& cluster_version, std::string_view version, std::string_view image) {
+  const JsonArray& history = find_array(cluster_version, {"status", "history"});
+  const auto is_completed = [](const Json& entry) { return find_string(entry, {"state"}) == "Completed"; };
+  if (!std::ranges::any_of(history, is_completed)) return Mode::initializing;
+  const Json& newest = history.front();
+  const bool is_this = find_string(newest, {"version"}) == version && find_string(newest, {"image"}) == image;
+  return is_this && is_completed(newest) ? Mode::reconciling : Mode::updating;
+}
+
+std::optional<Gate> gate_of(const Json& manifest) {
+  for (const kube::ResourceType& type : {kube::types::cluster_operators, kube::types::deployments, kube::types::daemon_sets}) {
+    if (find_string(manifest, {"kind"}) != type.kind || find_string(manifest, {"apiVersion"}) != type.api_version()) continue;
+    Gate gate{type, std::string(kube::namespace_of(manifest)), std::string(kube::name_of(manifest))};
+    if (!is_operator(gate)) return gate;
+    for (const Json& version : find_array(manifest, {"status", "versions"})) {
+      gate.versions.emplace_back(find_string(version, {"name"}).value_or(""), find_string(version, {"version"}).value_or(""));
+    }
+    return gate;
+  }
+  return {};
+}
+
+std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen) {
+  std::vector<Lack> found;
+  for (const Gate& gate : gates) {
+    if (!is_operator(gate) && mode != Mode::updating) continue;
+    const std::string object = gate.space.empty() ? fmt::format("{} {}", gate.type.kind, gate.name)
+                                                  : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
+    const Json* live = seen.find(gate.type, gate.space, gate.name);
+    What what = std::pair(Lack::Kind::missing, std::string("there is none"));
+    if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(gate, mode, *live);
+    if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
+  }
+  return found;
+}
+
+std::string to_text(const std::vector<Lack>& lacks) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(lacks.size(), lacks_told); ++i) {
+    parts.push_back(fmt::format("{}: {}", lacks[i].object, lacks[i].text));
+  }
+  if (lacks.size() > lacks_told) parts.push_back(fmt::format("and {} more", lacks.size() - lacks_told));
+  return join(parts, "; ");
+}
+
+Milliseconds patience_with(const Lack& lack) {
+  for (const auto& [name, longer] : patience_with_one) {
+    if (lack.name == name) return longer;
+  }
+  return lack.kind == Lack::Kind::degraded ? patience_degraded : patience;
+}
+
+Slowness too_slow(const std::vector<Lack>& lacks, const std::map<std::string, SteadyTime>& since, SteadyTime now) {
+  Slowness slowness;
+  for (const Lack& lack : lacks) {
+    const auto begun = since.find(lack.object);
+    if (begun == since.end()) continue;
+    const SteadyTime end = begun->second + patience_with(lack);
+    if (now < end) {
+      slowness.again = std::min(end, slowness.again.value_or(end));
+    } else if (!slowness.reason) {
+      slowness.reason = reason_of(lack.kind);
+      slowness.message =
+          fmt::format("{}: {}; this lasts for more than {}", lack.object, lack.text, human_duration(patience_with(lack)));
+    }
+  }
+  return slowness;
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,84 @@
+// src/operators/etcd from outside, for test_etcd_members.py:
+//
+//   etcd_members_tool discover FLAGS...                      discover-etcd-initial-cluster
+//   etcd_members_tool keep FOLDER BOOTSTRAP MASTER...        what the operator's observer does, with masters of these addresses,
+//                                                            called master-0 and so on, until etcd-bootstrap is removed
+//
+// FOLDER has ca.crt, client.crt and client.key; the bootstrap is complete when there is a file `complete` in it. Each change and
+// each condition that becomes another is a line on standard output.
+#include "main/world.h"
+#include "operators/etcd/discover.h"
+#include "operators/etcd/observer.h"
+#include "sys/signals.h"
+
+#include <fmt/core.h>
+
+#include <map>
+
+namespace {
+
+using namespace slipway;
+using namespace slipway::operators::etcd;
+
+Result<net::Trust> read_trust(sys::Files& files, const std::string& folder) {
+  net::Trust trust;
+  trust.ca_pem = TRY(files.read(folder + "/ca.crt"));
+  trust.client_pem = TRY(files.read(folder + "/client.crt"));
+  trust.client_key = Secret(TRY(files.read(folder + "/client.key")));
+  return trust;
+}
+
+Result<> keep(const operators::Environment& environment, const std::vector<std::string>& arguments) {
+  const std::string& folder = arguments.at(0);
+  const net::Trust trust = TRY(read_trust(environment.files, folder));
+  const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
+  const sys::Context& context = environment.context;
+  Keeper keeper(environment.http);
+  std::map<std::string, std::string> told;
+  std::size_t changes = 0;
+  const auto say = [&](const std::string& line) {
+    environment.print(fmt::format("{} {}\n", context.clock.steady().time_since_epoch().count(), line));
+  };
+  while (!context.stop.stop_requested()) {
+    const Result<std::optional<sys::FileInfo>> complete = environment.files.info(folder + "/complete");
+    std::vector<operators::Condition> conditions;
+    const Milliseconds pause = keeper.look(context, trust, addresses, [&](ObservedMembers members) {
+      MembershipInput input{.members = std::move(members), .replicas = static_cast<int>(addresses.size()) - 1};
+      for (std::size_t i = 1; i < addresses.size(); ++i) {
+        input.masters.push_back({fmt::format("master-{}", i - 1), addresses[i], context.clock.now()});
+      }
+      input.is_bootstrap_complete = complete.ok() && complete.value().has_value();
+      input.now = context.clock.now();
+      conditions = plan_membership(input).conditions;
+      return input;
+    });
+    const Facts& facts = keeper.facts();
+    for (; changes < facts.changes.size(); ++changes) say(facts.changes[changes].reason + ": " + facts.changes[changes].message);
+    bool is_removed = false;
+    for (const operators::Condition& it : conditions) {
+      std::string text = fmt::format("{}={} {} {}", it.type, it.is_true ? "True" : "False", it.reason, it.message);
+      is_removed |= it.type == "EtcdBootstrapMemberRemoved" && it.is_true;
+      if (told[it.type] != text) say(text);
+      told[it.type] = std::move(text);
+    }
+    if (is_removed) return Ok{};
+    context.clock.wait(context.clock.steady() + pause, context.stop, nullptr, 0);
+  }
+  return error(Code::cancelled, "stopped");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const sys::StopOnSignal signals;
+  const std::string command = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> arguments(argv + std::min(argc, 2), argv + argc);
+  World world("etcd_members_tool", Level::info, signals.token());
+  const Result<> done = command == "discover" ? run_discover(world.environment(), arguments)
+                        : command == "keep" && arguments.size() > 2
+                            ? keep(world.environment(), arguments)
+                            : Result<>(error(Code::invalid, "'{}' is not a command", command));
+  if (done.ok()) return 0;
+  fmt::print(stderr, "{}\n", done.error().message());
+  return 1;
+}

@@ -1,0 +1,200 @@
+"""cluster-etcd-operator operator against a real API server that stands on the etcd it moves.
+
+The test plays the installers on the nodes, by their contract: it writes the files of a revision and starts its pod.
+"""
+
+import base64
+import json
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from control_plane import ControlPlane  # noqa: E402
+from members import ADDRESSES, BIN, BOOTSTRAP, MASTERS, PAYLOAD, Members  # noqa: E402
+
+INSTALL_CONFIG = "controlPlane: {replicas: 3}\nnetworking: {machineNetwork: [{cidr: 127.97.77.0/24}]}\nplatform: {none: {}}\n"
+
+
+class Plane(ControlPlane):
+    """The API server on the bootstrap's etcd."""
+
+    def __init__(self, members, folder):
+        super().__init__(PAYLOAD, folder, flags=["--disable-admission-plugins=ServiceAccount"])
+        self.members = members
+
+    def _start_etcd(self):
+        self.ca, self.certificate, self.key = self.members.ca, self.members.certificate, self.members.key
+        self.etcd = ",".join(f"https://{address}:2379" for address in ADDRESSES)
+
+    def get(self, *what):
+        try:
+            return json.loads(self.kubectl("get", "-o", "json", *what))
+        except AssertionError as failure:
+            if "NotFound" in str(failure):
+                return None
+            raise
+
+    def create(self, *objects):
+        path = self.folder / "objects.json"
+        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
+        self.kubectl("apply", "--server-side", "-f", path)
+
+    def conditions(self):
+        found = self.get("etcds", "cluster") or {}
+        return {it["type"]: it["status"] for it in found.get("status", {}).get("conditions", [])}
+
+
+def definition(group, plural, kind):
+    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    version = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}, "subresources": {"status": {}}}
+    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.{group}"},
+            "spec": {"group": group, "scope": "Cluster", "names": {"plural": plural, "singular": kind.lower(), "kind": kind},
+                     "versions": [version]}}
+
+
+def an_object(kind, name, space=None, version="v1", **members):
+    metadata = {"name": name, **({"namespace": space} if space else {}), **members.pop("metadata", {})}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **members}
+
+
+def secret(name, certificate, key):
+    data = {"tls.crt": certificate.read_bytes(), "tls.key": key.read_bytes()}
+    return an_object("Secret", name, "openshift-etcd", type="kubernetes.io/tls",
+                     data={name: base64.b64encode(value).decode() for name, value in data.items()})
+
+
+def fill(plane, members):
+    """What the bootstrap machine and the cluster-version operator make."""
+    plane.create(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
+                 definition("operator.openshift.io", "etcds", "Etcd"), definition("config.openshift.io", "infrastructures", "Infrastructure"),
+                 definition("config.openshift.io", "clusteroperators", "ClusterOperator"))
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+    ca = {"ca-bundle.crt": members.ca.read_text()}
+    plane.create(
+        an_object("ConfigMap", "cluster-config-v1", "kube-system", data={"install-config": INSTALL_CONFIG}),
+        an_object("ConfigMap", "etcd-ca-bundle", "openshift-etcd", data=ca),
+        an_object("ConfigMap", "etcd-metrics-ca-bundle", "openshift-etcd", data=ca),
+        an_object("ConfigMap", "etcd-endpoints", "openshift-etcd",
+                  metadata={"annotations": {"alpha.installer.openshift.io/etcd-bootstrap": BOOTSTRAP}}),
+        secret("etcd-signer", members.ca, members.folder / "ca.key"), secret("etcd-metric-signer", members.ca, members.folder / "ca.key"),
+        secret("etcd-client", members.certificate, members.key),
+        an_object("Etcd", "cluster", version="operator.openshift.io/v1", spec={"managementState": "Managed"}),
+        an_object("Infrastructure", "cluster", version="config.openshift.io/v1"),
+        an_object("ClusterOperator", "etcd", version="config.openshift.io/v1"))
+
+
+def add_node(plane, number):
+    name = f"master-{number}"
+    plane.create(an_object("Node", name, metadata={"labels": {"node-role.kubernetes.io/master": ""}}))
+    status = {"status": {"addresses": [{"type": "InternalIP", "address": MASTERS[number]}], "conditions": [{"type": "Ready", "status": "True"}]}}
+    plane.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps(status))
+
+
+def write_parts(plane, folder, parts, suffix):
+    for kind, name in parts:
+        found = plane.get(kind, f"{name}{suffix}", "-n", "openshift-etcd")
+        assert found, (kind, name)
+        for key, value in found["data"].items():
+            path = folder / f"{kind}s" / name / key
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(base64.b64decode(value) if kind == "secret" else value.encode())
+
+
+def install(plane, members, number, revision):
+    home = members.folder / f"master-{number}"
+    write_parts(plane, home / "static-pod-resources", [("configmap", "etcd-pod"), ("configmap", "etcd-all-bundles")], f"-{revision}")
+    write_parts(plane, home / "static-pod-certs", [("secret", "etcd-all-certs"), ("configmap", "etcd-scripts")], "")
+    members.run_pod(number, (home / "static-pod-resources/configmaps/etcd-pod/pod.yaml").read_text().replace("REVISION", str(revision)))
+
+
+def report_pod(plane, number, revision):
+    """The mirror pod, as the kubelet keeps it."""
+    name = f"etcd-master-{number}"
+    plane.create(an_object("Pod", name, "openshift-etcd", metadata={"labels": {"app": "etcd", "revision": str(revision)}},
+                           spec={"nodeName": f"master-{number}", "hostNetwork": True, "containers": [{"name": "etcd", "image": "etcd"}]}))
+    ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+    plane.kubectl("patch", "pod", name, "-n", "openshift-etcd", "--subresource=status", "--type=merge", "-p", json.dumps({"status": ready}))
+
+
+def wait_for(plane, operator, what, limit=60):
+    deadline = time.monotonic() + limit
+    while not (found := what()):
+        assert operator.poll() is None, (plane.folder / "operator.log").read_text()
+        if time.monotonic() > deadline:
+            raise AssertionError("\n".join([(plane.folder / "operator.log").read_text(), plane.kubectl("get", "etcds", "-o", "yaml")]))
+        time.sleep(0.1)
+    return found
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("operator")
+    members = Members(tmp_path_factory.mktemp("etcd"))
+    try:
+        members.start_bootstrap()
+        with Plane(members, folder) as plane:
+            fill(plane, members)
+            (folder / "cluster-etcd-operator").symlink_to(BIN / "slipway-operator")
+            plane.spawn("operator", [folder / "cluster-etcd-operator", "operator", f"--kubeconfig={plane.kubeconfig}"],
+                        {"IMAGE": "etcd", "OPERATOR_IMAGE": "operator", "OPERATOR_IMAGE_VERSION": "1", "OPERAND_IMAGE_VERSION": "1"})
+            yield plane, members, plane.processes["operator"]
+    finally:
+        members.end_all()
+
+
+def test_hand_over(world, capsys):
+    plane, members, operator = world
+    start = time.monotonic()
+    for number in range(3):
+        add_node(plane, number)
+
+    # The first revision goes to all at once, to be taken from there.
+    wait_for(plane, operator, lambda: plane.get("etcds", "cluster").get("status", {}).get("latestAvailableRevision") == 1)
+    targeted = time.monotonic() - start
+    for number in range(3):
+        install(plane, members, number, 1)
+    wait_for(plane, operator, lambda: all(members.readyz(address) == 200 for address in MASTERS))
+    for number in range(3):
+        report_pod(plane, number, 1)
+    wait_for(plane, operator, lambda: plane.conditions().get("EtcdRunningInCluster") == "True")
+    took = time.monotonic() - start
+    assert plane.conditions()["EtcdBootstrapMemberRemoved"] == "False"
+    done = subprocess.run([plane.folder / "cluster-etcd-operator", "wait-for-ceo", f"--kubeconfig={plane.kubeconfig}"], timeout=20)
+    assert done.returncode == 0
+
+    plane.create(an_object("ConfigMap", "bootstrap", "kube-system", data={"status": "complete"}))
+    wait_for(plane, operator, lambda: plane.conditions().get("EtcdBootstrapMemberRemoved") == "True")
+    assert sorted(members.members(MASTERS[0])) == ["master-0", "master-1", "master-2"]
+    with capsys.disabled():
+        print(f"\nFIGURE etcd operator: the first revision is there after {targeted:.1f} s, etcd runs in the cluster after {took:.1f} s")
+
+
+def test_what_it_leaves(world):
+    plane, _, operator = world
+    wait_for(plane, operator, lambda: "annotations" not in plane.get("configmap", "etcd-endpoints", "-n", "openshift-etcd")["metadata"])
+    assert sorted(plane.get("configmap", "etcd-endpoints", "-n", "openshift-etcd")["data"].values()) == MASTERS
+    assert plane.get("configmap", "etcd-serving-ca", "-n", "openshift-config")
+    assert plane.get("secret", "etcd-client", "-n", "openshift-config")
+    # One revision, whatever happened.
+    assert plane.get("configmap", "revision-status-1", "-n", "openshift-etcd")
+    assert plane.get("configmap", "revision-status-2", "-n", "openshift-etcd") is None
+    wait_for(plane, operator, lambda: plane.get("etcds", "cluster")["status"]["readyReplicas"] == 3)
+    cluster_operator = wait_for(plane, operator, lambda: plane.get("clusteroperators", "etcd").get("status"))
+    assert {it["type"]: it["status"] for it in cluster_operator["conditions"]}["Available"] == "True"
+    events = [it["reason"] for it in plane.get("events", "-A")["items"]]
+    for reason in ("MemberAdded", "MemberPromoted", "LeaderMoved", "BootstrapMemberRemoved"):
+        assert reason in events
+    assert "PRIVATE KEY" not in (plane.folder / "operator.log").read_text()
+
+
+def test_it_gives_its_lease_back(world):
+    plane, _, operator = world
+    operator.terminate()
+    assert operator.wait(timeout=10) == 0
+    lease = plane.get("lease", "cluster-etcd-operator-lock", "-n", "openshift-etcd-operator")
+    assert not lease["spec"].get("holderIdentity")

@@ -1,0 +1,56 @@
+"""fake_api.py NAME CERTIFICATE NODES: an API server as far as the proxies see one: /readyz, and the list of Nodes with a watch
+that stays silent. Listens as kube-apiserver does with --permit-port-sharing."""
+
+import http.server
+import json
+import pathlib
+import socket
+import ssl
+import sys
+import threading
+
+NAME, CERTIFICATE, NODES = sys.argv[1:]
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads, request_queue_size = True, 128
+
+    def server_bind(self):
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        super().server_bind()
+
+    def finish_request(self, request, client_address):
+        # On the connection's own thread: a client that says nothing must not hold up the others.
+        request = context.wrap_socket(request, server_side=True)
+        super().finish_request(request, client_address)
+
+    def handle_error(self, request, client_address):
+        pass  # who connects to see whether the port is open ends in the middle of the handshake
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        path, _, query = self.path.partition("?")
+        if "watch=true" in query:
+            self.send_response(200)
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+            threading.Event().wait()
+        known = {"/readyz": b"ok", "/name": NAME.encode(), "/api/v1/nodes": pathlib.Path(NODES).read_bytes()}
+        body = known.get(path)
+        self.send_response(200 if body is not None else 404)
+        body = body or json.dumps({"kind": "Status"}).encode()
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(CERTIFICATE)
+Server(("0.0.0.0", 6443), Handler).serve_forever()
