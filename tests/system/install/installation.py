@@ -1,20 +1,28 @@
 """One cluster, made from an install-config in a folder of its own, and what a test asks it."""
 
+import functools
 import json
 import os
 import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
+import threading
 import time
 import uuid
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from api import Api  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway"
 KUBECTL = [BUILD / "payload/bin/hyperkube", "kubectl"]
-# An idle machine needs below a minute.
-DEADLINE = 600
+# An idle machine needs below two minutes.
+DEADLINE = 900
+MASTERS = ["master-0", "master-1", "master-2"]
+API_ADDRESS = "10.97.77.5"
 
 
 class Installation:
@@ -43,7 +51,7 @@ class Installation:
         options = ["--dir", self.dir]
         if words[0] in ("create",):
             options += ["--release", BUILD / "release"]
-        if words != ("create", "manifests") and words != ("create", "ignition-configs"):
+        if words[0] not in ("wait-for", "timeline") and words not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
             options += ["--os-repo", BUILD / "payload/os/repo", "--images", BUILD / "payload"]
@@ -53,7 +61,17 @@ class Installation:
         return run(*self.command(*words), check=check)
 
     def start(self, *words):
-        return subprocess.Popen(self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        """A process group of its own; what it says on standard error is the file `said`."""
+        with open(self.said, "a") as said:
+            return subprocess.Popen(self.command(*words), stdout=subprocess.PIPE, stderr=said, text=True, start_new_session=True)
+
+    @property
+    def said(self):
+        return self.folder / "standard-error"
+
+    @functools.cached_property
+    def api(self):
+        return Api(self.dir / "auth/kubeconfig", timeout=30)
 
     def machine(self, name, *command, check=True, **options):
         return run(SLIPWAY, "machine", "shell", name, "--cluster", self.name, "--state", self.state, "--", *command, check=check, **options)
@@ -85,20 +103,67 @@ class Installation:
     def files(self):
         """What stands in the asset directory, without what the user asked to be put there and the lock."""
         return {str(path.relative_to(self.dir)): path.read_bytes() for path in self.dir.rglob("*")
-                if path.is_file() and not path.name.startswith(("log-bundle", ".openshift_install.lock"))}
+                if path.is_file() and not path.name.startswith(("log-bundle", "events.jsonl", ".openshift_install.lock"))}
 
     def remove(self):
         run(SLIPWAY, "machine", "destroy", "--all", "--cluster", self.name, "--state", self.state, check=False)
         shutil.rmtree(self.folder)
 
 
+class Creation:
+    """`create cluster` at work, with the events that it tells."""
+
+    def __init__(self, installation):
+        self.installation, self.events, self.news = installation, [], threading.Condition()
+        self.begun = time.monotonic()
+        self.process = installation.start("create", "cluster", "--output", "json")
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            if not line.endswith("\n"):
+                break  # cut by a kill
+            with self.news:
+                self.events.append({**json.loads(line), "seen": time.time()})
+                self.news.notify_all()
+
+    def find(self, kind, name, phase="finished"):
+        wanted = {"kind": kind, "name": name, "phase": phase}
+        return next((event for event in self.events if wanted.items() <= event.items()), None)
+
+    def wait_for(self, kind, name, phase="finished", limit=DEADLINE):
+        deadline = time.monotonic() + limit
+        with self.news:
+            while not (found := self.find(kind, name, phase)):
+                assert self.reader.is_alive(), f"it ended before {kind} {name} was {phase}:\n{self.words()}"
+                assert time.monotonic() < deadline, f"not within {limit} s: {kind} {name} {phase}\n{self.words()}"
+                self.news.wait(1)
+        return found
+
+    def wait(self):
+        """Until it has ended; it must have gone well."""
+        deadline = time.monotonic() + DEADLINE
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.words()}"
+            time.sleep(0.1)
+        self.reader.join()
+        self.process.stdout.close()
+        assert self.process.returncode == 0, self.words()
+        self.seconds = time.monotonic() - self.begun
+
+    def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.reader.join()
+        self.process.stdout.close()
+
+    def words(self):
+        last = "\n".join(json.dumps(event) for event in self.events[-15:])
+        return f"{last}\n{self.installation.said.read_text()[-4000:]}"
+
+
 def run(*command, check=True, **options):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=DEADLINE, **options)
     assert not check or done.returncode == 0, f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
-
-
-def kill(process):
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    process.stdout.close()

@@ -1,0 +1,82 @@
+"""One cluster for all tests of this folder, from an install-config to its end, on local machines, as a user would make it:
+
+    SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/install
+
+-s shows the figures. `slipway create cluster` is killed twice on its way and goes on. The hand-over is held back until the tests of
+the half-way state are over: the first user of `installed` lets it go on. All the time somebody writes to the API and reads it.
+"""
+
+import pytest
+import yaml
+from installation import Creation, Installation
+from leaks import secrets_of
+from recorder import Recorder
+from user_files import HELD_BACK, USER_FILES
+
+# In this order; each needs what the one before has left.
+FILES = ["test_joined.py", "test_hand_over.py", "test_upkeep.py", "test_rotation.py", "test_destroy.py"]
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: FILES.index(item.path.name) if item.path.name in FILES else -1)
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    made = Installation()
+    try:
+        yield made
+    finally:
+        made.remove()
+
+
+@pytest.fixture(scope="session")
+def joined(cluster):
+    """Three masters that joined a temporary control plane. The first `create cluster` was killed before there was an API."""
+    cluster.run("create", "manifests")
+    for path, text in USER_FILES.items():
+        cluster.write(path, text)
+    hold_back_hand_over(cluster)
+    first = Creation(cluster)
+    cluster.wait_until("the bootstrap machine runs", lambda: (cluster.state / cluster.name / "control.sock").exists()
+                       and cluster.machines().get("bootstrap", {}).get("state") == "running")
+    first.kill()
+    cluster.early_bundle = cluster.run("gather", "bootstrap").stdout.strip()
+    cluster.recorder = Recorder(cluster.dir / "auth/kubeconfig")
+    cluster.recorder.start()
+    cluster.creation = Creation(cluster)
+    try:
+        cluster.creation.wait_for("step", "control-plane-nodes")
+        cluster.secrets = secrets_of(cluster)
+        yield cluster
+    finally:
+        cluster.recorder.stop()
+        if cluster.creation.process.poll() is None:
+            cluster.creation.kill()
+
+
+@pytest.fixture(scope="session")
+def installed(joined):
+    """The same cluster at its end. The second `create cluster` was killed in the middle of the hand-over, and a third one ended well."""
+    assert joined.machines()["bootstrap"]["state"] == "running"
+    let_hand_over_go_on(joined)
+    joined.creation.wait_for("operator", "KubeAPIServer RevisionCreated")
+    joined.creation.kill()
+    joined.creation = Creation(joined)
+    joined.creation.wait()
+    joined.timeline = joined.run("timeline").stdout
+    yield joined
+
+
+def hold_back_hand_over(cluster):
+    file = cluster.dir / "manifests/cvo-overrides.yaml"
+    version = yaml.safe_load(file.read_text())
+    version["spec"]["overrides"] = [HELD_BACK]
+    cluster.write("manifests/cvo-overrides.yaml", yaml.safe_dump(version))
+
+
+def let_hand_over_go_on(cluster):
+    """The installer's own overrides stay until the hand-over is done; then it puts back those of the user, which are these."""
+    path = "/apis/config.openshift.io/v1/clusterversions/version"
+    others = [each for each in cluster.api.get(path)["spec"]["overrides"] if each != HELD_BACK]
+    cluster.api.patch(path, {"spec": {"overrides": others}})

@@ -1,0 +1,154 @@
+"""The end: the control plane runs on its own machines, and the bootstrap machine is gone."""
+
+import datetime
+import json
+import re
+import time
+
+import pytest
+from figures import own_programs
+from installation import API_ADDRESS, MASTERS
+from leaks import readable_by_others
+from user_files import HELD_BACK
+
+OPERATORS = {"etcd": "etcds", "kube-apiserver": "kubeapiservers", "kube-controller-manager": "kubecontrollermanagers", "kube-scheduler": "kubeschedulers"}
+# Namespace, beginning of the pods' names, how many there are.
+PODS = [("openshift-etcd", "etcd", 3), ("openshift-kube-apiserver", "kube-apiserver", 3), ("openshift-kube-scheduler", "openshift-kube-scheduler", 3),
+        ("openshift-kube-controller-manager", "kube-controller-manager", 3), ("openshift-cluster-version", "cluster-version-operator", 1)]
+LEASES = [("kube-system", "kube-controller-manager"), ("kube-system", "kube-scheduler"), ("openshift-cluster-version", "version")]
+# A lease that nobody gives back is there for 15 s or more. Times of Events are whole seconds.
+MOVED_WITHIN = 5
+PROGRAM_MB = 40
+
+
+def condition(thing, kind):
+    return next((each["status"] for each in thing.get("status", {}).get("conditions", []) if each["type"] == kind), None)
+
+
+def moment(text):
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def test_the_bootstrap_machine_is_gone(installed):
+    print(f"\n{installed.creation.seconds:.1f} s after the second kill")
+    assert sorted(installed.machines()) == MASTERS
+    assert all(machine["state"] == "running" for machine in installed.machines().values())
+
+
+def test_the_same_command_again_changes_nothing(installed):
+    before, objects = installed.files(), versions(installed)
+    start = time.monotonic()
+    installed.run("create", "cluster")
+    seconds = time.monotonic() - start
+    print(f"\n{seconds:.1f} s")
+    assert seconds < 10
+    assert installed.files() == before and versions(installed) == objects
+    assert sorted(installed.machines()) == MASTERS
+
+
+def versions(installed):
+    """Generations of what an installation makes."""
+    path = "/apis/operator.openshift.io/v1/"
+    return {kind: installed.api.get(path + kind + "/cluster")["metadata"]["generation"] for kind in OPERATORS.values()}
+
+
+def test_masters_are_nodes_and_ready(installed):
+    nodes = installed.api.get("/api/v1/nodes")["items"]
+    assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(MASTERS, "True")
+
+
+def test_three_members_of_etcd_vote(installed):
+    listed = installed.kubectl("exec", "--namespace", "openshift-etcd", "etcd-master-0", "--container", "etcd", "--",
+                               "etcdctl", "member", "list", "--write-out", "json").stdout
+    members = json.loads(listed)["members"]
+    assert sorted(member["name"] for member in members) == MASTERS
+    assert not [member["name"] for member in members if member.get("isLearner")]
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_one_revision_was_enough(installed, operator):
+    def look():
+        return installed.api.get(f"/apis/operator.openshift.io/v1/{OPERATORS[operator]}/cluster")["status"]
+
+    # Two masters are enough for the end of the installation.
+    installed.wait_until("three nodes have a revision", lambda: all(node.get("currentRevision") for node in look()["nodeStatuses"]))
+    status = look()
+    revisions = installed.api.get(f"/api/v1/namespaces/openshift-{operator}/configmaps")["items"]
+    reasons = [each["data"].get("reason") for each in revisions if each["metadata"]["name"].startswith("revision-status-")]
+    assert status["latestAvailableRevision"] == 1, reasons
+    assert {node["nodeName"]: node.get("currentRevision") for node in status["nodeStatuses"]} == dict.fromkeys(MASTERS, 1)
+    assert not [node for node in status["nodeStatuses"] if node.get("targetRevision") or node.get("lastFailedRevision")], status
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_operators_are_available(installed, operator):
+    seen = installed.api.get(f"/apis/config.openshift.io/v1/clusteroperators/{operator}")
+    assert (condition(seen, "Available"), condition(seen, "Degraded")) == ("True", "False"), seen["status"]
+
+
+def test_the_release_is_complete_and_overrides_are_those_of_the_user(installed):
+    version = installed.api.get("/apis/config.openshift.io/v1/clusterversions/version")
+    assert condition(version, "Available") == "True", version["status"]
+    assert version["status"]["history"][0]["state"] == "Completed"
+    assert version["spec"].get("overrides", []) == [HELD_BACK]
+
+
+@pytest.mark.parametrize("namespace, name, count", PODS)
+def test_required_pods_are_ready(installed, namespace, name, count):
+    pods = [pod for pod in installed.api.get(f"/api/v1/namespaces/{namespace}/pods")["items"] if pod["metadata"]["name"].startswith(name + "-")]
+    assert [condition(pod, "Ready") for pod in pods] == ["True"] * count, [pod["metadata"]["name"] for pod in pods]
+
+
+def test_the_end_of_the_bootstrap_was_told_in_order(installed):
+    told = [installed.api.get(f"/api/v1/namespaces/kube-system/events/bootstrap-{name}") for name in ("success", "finished")]
+    assert int(told[0]["metadata"]["resourceVersion"]) < int(told[1]["metadata"]["resourceVersion"])
+    assert installed.api.get("/api/v1/namespaces/kube-system/configmaps/bootstrap")["data"]["status"] == "complete"
+
+
+@pytest.mark.parametrize("namespace, name", LEASES)
+def test_leases_moved_to_masters_at_once(installed, namespace, name):
+    lease = installed.api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]
+    finished = installed.api.get("/api/v1/namespaces/kube-system/events/bootstrap-finished")["lastTimestamp"]
+    assert lease["holderIdentity"].startswith("master-"), lease
+    # Its holder before was asked to leave after that event.
+    waited = (moment(lease["acquireTime"]) - moment(finished)).total_seconds()
+    print(f"\n{name}: held by {lease['holderIdentity'].partition('_')[0]} {waited:.1f} s after bootstrap-finished")
+    assert waited < MOVED_WITHIN
+
+
+def test_the_api_address_is_on_one_master(installed):
+    holders = [master for master in MASTERS if f" {API_ADDRESS}/" in installed.machine(master, "ip", "-oneline", "address").stdout]
+    assert len(holders) == 1, holders
+
+
+def test_nothing_that_was_acknowledged_is_lost(installed):
+    print(f"\n{installed.recorder.summary()}", *installed.recorder.refused, sep="\n")
+    assert installed.recorder.check() == []
+    assert len(installed.recorder.acknowledged) > 100
+
+
+def test_waiting_for_what_is_there_takes_no_time(installed):
+    for what in ("bootstrap-complete", "install-complete"):
+        start = time.monotonic()
+        installed.run("wait-for", what)
+        assert time.monotonic() - start < 5, what
+    installed.run("destroy", "bootstrap")
+    assert sorted(installed.machines()) == MASTERS
+
+
+def test_the_timeline_has_a_critical_path_and_one_revision_each(installed):
+    print(f"\n{installed.timeline}")
+    path = installed.timeline.partition("The critical path")[2]
+    assert re.search(r"^ +\d+\.\d\d \+ *\d+\.\d\d  \S", path, re.MULTILINE)
+    assert "One revision of each operator." in path
+
+
+def test_our_programs_are_small(installed):
+    programs = own_programs(installed.state / installed.name)
+    print(*[f"\n{machine:10} {program:42} {size:6.1f} MB" for machine, program, size in programs], sep="")
+    assert {"cluster-etcd-operator", "static-pod-installer", "cluster-version-operator"} <= {program for _, program, _ in programs}
+    assert not [program for program in programs if program[2] > PROGRAM_MB]
+
+
+def test_no_secret_is_readable_by_others(installed):
+    assert not readable_by_others(installed, MASTERS)

@@ -1,0 +1,64 @@
+"""Certificates are replaced while somebody works with the cluster."""
+
+import base64
+import re
+import subprocess
+import time
+
+import pytest
+
+# Lifetimes of a test (operators/lib/certificate_rotation.h): half of it after it was made a certificate is replaced. Programs written with
+# client-go read their own client certificate again after five minutes, so the half that is left must be longer than that.
+LIFETIMES = {"signer": "14m", "leaf": "12m"}
+# Until the last one has been replaced: half of the longer lifetime, and some.
+LIMIT = 10 * 60
+SETTINGS = ["kubeapiservers", "kubecontrollermanagers", "etcds"]
+MANAGED = "auth.openshift.io/managed-certificate-type"
+SIGNER = ("openshift-kube-apiserver-operator", "kube-control-plane-signer")
+
+
+def serials(installed, kind):
+    """Serial numbers of the certificates of a kind, by (namespace, name) of their Secrets; copies that belong to a revision are none."""
+    found = {}
+    for secret in installed.api.all("/api/v1/secrets"):
+        name = secret["metadata"]["namespace"], secret["metadata"]["name"]
+        if secret["metadata"].get("labels", {}).get(MANAGED) == kind and "tls.crt" in secret.get("data", {}):
+            found[name] = serial(base64.b64decode(secret["data"]["tls.crt"]), "PEM")
+    copies = {(space, name) for space, name in found if (number := re.fullmatch(r"(.+)-\d+", name)) and (space, number[1]) in found}
+    return {name: value for name, value in found.items() if name not in copies}
+
+
+def serial(certificate, form):
+    """Of the first certificate of a text."""
+    return subprocess.run(["openssl", "x509", "-noout", "-serial", "-inform", form], input=certificate, capture_output=True, check=True).stdout
+
+
+@pytest.fixture
+def short_lifetimes(installed):
+    def override(lifetimes):
+        for settings in SETTINGS:
+            installed.api.patch(f"/apis/operator.openshift.io/v1/{settings}/cluster", {"spec": {"unsupportedConfigOverrides": lifetimes}})
+    yield lambda: override({"certificates": LIFETIMES})
+    override(None)
+
+
+def test_every_certificate_is_replaced_and_no_call_refused(installed, short_lifetimes):
+    leaves, signers = serials(installed, "target"), serials(installed, "signer")
+    assert SIGNER in signers and len(leaves) > 15, sorted(leaves)
+    served, begun = serial(installed.api.certificate(), "DER"), time.time()
+    short_lifetimes()
+
+    def old():
+        now = serials(installed, "target")
+        return sorted(names for names in leaves if now.get(names) == leaves[names])
+
+    deadline = time.monotonic() + LIMIT
+    while left := old():
+        assert time.monotonic() < deadline, f"still the first ones: {left}"
+        time.sleep(5)
+    assert serials(installed, "signer")[SIGNER] != signers[SIGNER]
+    installed.wait_until("the API server shows another certificate", lambda: serial(installed.api.certificate(), "DER") != served, limit=180)
+    print(f"\n{len(leaves)} certificates within {time.time() - begun:.0f} s; {installed.recorder.summary()}")
+    refused = installed.recorder.refused_since(begun)
+    assert not refused, "\n".join(map(str, refused))
+    assert installed.recorder.check() == []

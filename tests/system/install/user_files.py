@@ -1,0 +1,36 @@
+"""What the user changes before the cluster is made."""
+
+import base64
+
+HELLO = "from the user's MachineConfig\n"
+USER_FILES = {
+    "openshift/99-hello.yaml": f"""apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata: {{name: 99-master-hello, labels: {{machineconfiguration.openshift.io/role: master}}}}
+spec:
+  config:
+    ignition: {{version: 3.2.0}}
+    storage: {{files: [{{path: /etc/hello, mode: 420, contents: {{source: "data:;base64,{base64.b64encode(HELLO.encode()).decode()}"}}}}]}}
+""",
+    # A kind that slipway has never heard of, before the type that it is of.
+    "manifests/00-widget.yaml": """apiVersion: example.com/v1
+kind: Widget
+metadata: {name: one, namespace: default}
+spec: {size: 3}
+""",
+    "manifests/99-widgets.yaml": """apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
+""",
+}
+# Without its operator there is no API server on a master, and so no hand-over.
+HELD_BACK = {"kind": "Deployment", "group": "apps", "namespace": "openshift-kube-apiserver-operator", "name": "kube-apiserver-operator", "unmanaged": True}

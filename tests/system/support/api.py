@@ -1,0 +1,94 @@
+"""The Kubernetes API through a kubeconfig, each call on a connection of its own.
+
+    api = Api("assets/auth/kubeconfig")
+    status, object = api.call("GET", "/api/v1/nodes")
+    api.get("/api/v1/nodes")["items"]
+
+A call is over after `timeout` seconds, whatever it was doing. Nothing is tried twice. Threads: any.
+"""
+
+import base64
+import http.client
+import json
+import pathlib
+import socket
+import ssl
+import tempfile
+import time
+import urllib.parse
+
+import yaml
+
+# Everything that can go wrong with a connection.
+BROKEN = (OSError, http.client.HTTPException, ValueError)
+
+
+class Api:
+    def __init__(self, kubeconfig, timeout=5.0):
+        self.timeout = timeout
+        config = yaml.safe_load(pathlib.Path(kubeconfig).read_text())
+        cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
+        server = urllib.parse.urlsplit(cluster["server"])
+        self.address = server.hostname, server.port or 443
+        self.name = cluster.get("tls-server-name", server.hostname)
+        self.tls = ssl.create_default_context(cadata=content_of(cluster, "certificate-authority").decode())
+        with tempfile.NamedTemporaryFile() as pair:  # 0600; Python reads client certificates from files only
+            pair.write(content_of(user, "client-certificate") + b"\n" + content_of(user, "client-key"))
+            pair.flush()
+            self.tls.load_cert_chain(pair.name)
+
+    def call(self, method, path, body=None, kind="application/json"):
+        """(status, the answer's JSON). Raises what is in BROKEN."""
+        with self.connect() as connection:
+            text = None if body is None else json.dumps(body)
+            client = http.client.HTTPConnection(self.name)
+            client.sock = connection
+            client.request(method, path, text, {"Content-Type": kind, "Accept": "application/json", "Connection": "close"})
+            answer = client.getresponse()
+            return answer.status, json.loads(answer.read())
+
+    def connect(self):
+        end = time.monotonic() + self.timeout
+        plain = socket.create_connection(self.address, self.timeout)
+        try:
+            plain.settimeout(max(0.001, end - time.monotonic()))
+            connection = self.tls.wrap_socket(plain, server_hostname=self.name)
+        except BaseException:
+            plain.close()
+            raise
+        connection.settimeout(max(0.001, end - time.monotonic()))
+        return connection
+
+    def get(self, path):
+        return self.expect("GET", path)
+
+    def patch(self, path, body):
+        return self.expect("PATCH", path, body, "application/merge-patch+json")
+
+    def expect(self, method, path, *body):
+        status, answer = self.call(method, path, *body)
+        assert 200 <= status < 300, f"{method} {path}: {status} {answer.get('message')}"
+        return answer
+
+    def all(self, path, page=500):
+        """All objects of a list, page by page."""
+        items, more = [], ""
+        while True:
+            answer = self.get(f"{path}?limit={page}{more}")
+            items += answer["items"]
+            token = answer["metadata"].get("continue")
+            if not token:
+                return items
+            more = "&continue=" + urllib.parse.quote(token)
+
+    def certificate(self):
+        """The server's own, DER."""
+        with self.connect() as connection:
+            return connection.getpeercert(binary_form=True)
+
+
+def content_of(entry, member):
+    """What a kubeconfig has as text or as the name of a file."""
+    if f"{member}-data" in entry:
+        return base64.b64decode(entry[f"{member}-data"])
+    return pathlib.Path(entry[member]).read_bytes()
