@@ -97,16 +97,21 @@ double seconds_between(WallTime from, WallTime to) { return std::chrono::duratio
 }  // namespace
 
 Timeline make_timeline(const std::vector<sys::Event>& events) {
-  auto first = events.begin();
-  for (auto event = events.begin(); event != events.end(); ++event) {
-    if (event->kind == "step" && event->name == "assets" && event->phase == sys::Phase::started) first = event;
-  }
+  const auto is_begin = [](const sys::Event& event) {
+    return event.kind == "step" && event.name == "assets" && event.phase == sys::Phase::started;
+  };
+  const auto is_end = [](const sys::Event& event) {
+    return event.kind == "step" && event.name == "cluster-version" && event.phase == sys::Phase::finished;
+  };
+  const auto first = std::ranges::find_if(events, is_begin);
+  auto last = std::find_if(first, events.end(), is_end);
+  if (last != events.end()) ++last;
   Timeline timeline;
   if (first == events.end()) return timeline;
   timeline.start = first->time;
   std::vector<std::vector<std::string>> own;
   std::vector<sys::Event> ended;
-  std::copy_if(first, events.end(), std::back_inserter(ended),
+  std::copy_if(first, last, std::back_inserter(ended),
                [](const sys::Event& event) { return event.phase == sys::Phase::finished || event.phase == sys::Phase::failed; });
   std::ranges::stable_sort(ended, {}, &sys::Event::time);
   for (const sys::Event& event : ended) {

@@ -28,7 +28,8 @@ struct Timeline {
   std::vector<std::size_t> critical_path() const;
 };
 
-// Of the last installation in the stream: what came before the last "step assets" is not looked at.
+// Of the installation: from the first "step assets" to the first "step cluster-version" that ended well, with whatever was killed
+// and continued between them.
 Timeline make_timeline(const std::vector<sys::Event>& events);
 
 // A line an item: when it ended, how long it took, what it is, for whom it waited; then the critical path, and revisions behind

@@ -55,11 +55,14 @@ TEST(Timeline, OperatorsWaitForEachOtherByTheTable) {
                                       "operator " + apiserver + "NodeRevisionReady"}));
 }
 
-TEST(Timeline, IsOfTheLastInstallation) {
+TEST(Timeline, GoesOnAfterAKillAndEndsWithTheInstallation) {
   const Timeline timeline =
-      make_timeline({assets_begin(0), ended("stage", "old", 5, 1), assets_begin(1000), ended("stage", "new", 1005, 1)});
-  ASSERT_EQ(timeline.items.size(), 1u);
-  EXPECT_EQ(timeline.items[0].key, "stage new");
+      make_timeline({assets_begin(0), ended("stage", "a", 5, 1), assets_begin(1000), ended("stage", "b", 1005, 1),
+                     ended("step", "cluster-version", 1010, 2), assets_begin(9000), ended("step", "assets", 9001, 1)});
+  std::vector<std::string> keys;
+  for (const TimelineItem& item : timeline.items) keys.push_back(item.key);
+  EXPECT_EQ(keys, (std::vector<std::string>{"stage a", "stage b", "step cluster-version"}));
+  EXPECT_EQ(timeline.start, WallTime(Milliseconds(0)));
   EXPECT_TRUE(make_timeline({}).items.empty());
 }
 

@@ -12,6 +12,7 @@
 #include "operators/controllers/render.h"
 #include "operators/credentials/render.h"
 #include "operators/etcd/discover.h"
+#include "operators/etcd/first_start.h"
 #include "operators/etcd/operator.h"
 #include "operators/etcd/render.h"
 #include "operators/ingress/render.h"
@@ -55,6 +56,7 @@ constexpr std::array programs = {
     Program{"cluster-config-operator", "render", "FLAGS", operators::run_config_operator_render},
     Program{"cluster-etcd-operator", "operator", "[FLAGS]", operators::etcd::run_operator},
     Program{"cluster-etcd-operator", "render", "FLAGS", operators::etcd::run_render},
+    Program{"cluster-etcd-operator", "start-member", "FLAGS -- PROGRAM [ARGUMENT]...", operators::etcd::run_start_member},
     Program{"cluster-etcd-operator", "wait-for-ceo", "FLAGS", operators::etcd::run_wait_for_ceo},
     Program{"cluster-kube-apiserver-operator", "operator", "[FLAGS]", operators::apiserver::run_operator},
     Program{"cluster-kube-apiserver-operator", "render", "FLAGS", operators::apiserver::run_render},

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::string_view name = "run-when-ready";
-constexpr sys::Pace pace{100ms, 500ms};
+constexpr sys::Pace pace{50ms, 200ms};
 
 Result<net::Request> request_of(sys::Files& files, const Gate& gate) {
   net::Request request{.url = gate.url, .connect_limit = 1s, .whole_limit = 3s};

@@ -21,7 +21,7 @@ struct Gate {
 // errors: invalid
 Result<Gate> parse_gate(const Arguments& arguments);
 
-// Asks until the answer is 200, as often as twice a second: from outside nothing tells that a server became ready.
+// Asks until the answer is 200, at last five times a second: from outside nothing tells that a server became ready.
 //   errors  timeout, with what was answered last; cancelled
 Result<> wait_until_open(const Environment& environment, const Gate& gate);
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-# Lifetimes of a test (operators/lib/certificate_rotation.h): half of it after it was made a certificate is replaced. Programs written with
-# client-go read their own client certificate again after five minutes, so the half that is left must be longer than that.
-LIFETIMES = {"signer": "14m", "leaf": "12m"}
+# Lifetimes of a test (operators/lib/certificate_rotation.h): half of it after it was made a certificate is replaced. Everybody has to have
+# read its new certificate before the old one is over: two minutes for a leaf, of which API servers take up to one.
+LIFETIMES = {"signer": "8m", "leaf": "4m"}
 # Until the last one has been replaced: half of the longer lifetime, and some.
 LIMIT = 10 * 60
 SETTINGS = ["kubeapiservers", "kubecontrollermanagers", "etcds"]

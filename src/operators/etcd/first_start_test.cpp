@@ -1,0 +1,68 @@
+#include "operators/etcd/first_start.h"
+
+#include "net/curl_http.h"
+#include "support/seeded_random.h"
+#include "support/test_context.h"
+#include "sys/runner.h"
+#include "sys/temp_dir.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::operators::etcd {
+namespace {
+
+// Real files and programs: what is tested is when a program is ended.
+struct World {
+  Result<> start(const std::string& script) {
+    const operators::Environment environment{context, files, runner,
+                                             random,  http,  [this](std::string_view text) { printed += text; }};
+    return run_start_member(environment, {"--data-dir=" + folder.path(), "--", "/bin/sh", "-c", script});
+  }
+  bool has(const std::string& path) { return files.info(folder.path() + "/" + path).value().has_value(); }
+
+  testing_support::RealTimeContext test;
+  const sys::Context context = test.context();
+  sys::RealFiles files;
+  sys::RealRunner runner;
+  testing_support::SeededRandom random{1};
+  net::CurlHttp http;
+  sys::TempDir folder = sys::TempDir::make("first-start").value();
+  std::string printed;
+};
+
+TEST(FirstStart, WithoutASnapshotItIsTheProgramsEndThatCounts) {
+  World world;
+  const Result<> done = world.start("echo started");
+  EXPECT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(world.printed, "started\n");
+  const Result<> failed = world.start("exit 3");
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().message().find("status 3"), std::string::npos) << failed.error().message();
+}
+
+// The second start is this very process become the program, so it happens in a process of its own.
+TEST(FirstStartDeathTest, ASnapshotEndsTheFirstStartAndBeginsTheSecond) {
+  World world;
+  const std::string snap = world.folder.path() + "/member/snap";
+  const std::string script = "test ! -e " + snap + "/1-2.snap || exit 7; mkdir -p " + snap + "; trap 'touch " +
+                             world.folder.path() + "/ended; exit 0' TERM; : > " + snap +
+                             "/1-2.snap; while :; do sleep 0.05; done";
+  EXPECT_EXIT((void)world.start(script), testing::ExitedWithCode(7), "");
+  EXPECT_TRUE(world.has("ended"));
+}
+
+TEST(FirstStartDeathTest, WithDataItBecomesTheProgramAtOnce) {
+  World world;
+  ASSERT_TRUE(world.files.make_directories(world.folder.path() + "/member", 0700).ok());
+  EXPECT_EXIT((void)world.start("exit 5"), testing::ExitedWithCode(5), "");
+}
+
+TEST(FirstStart, NamesWhatIsMissing) {
+  World world;
+  const operators::Environment environment{world.context, world.files, world.runner, world.random, world.http, {}};
+  EXPECT_FALSE(run_start_member(environment, {"--data-dir=/x", "--"}).ok());
+  EXPECT_FALSE(run_start_member(environment, {"--", "etcd"}).ok());
+}
+
+}  // namespace
+}  // namespace slipway::operators::etcd
