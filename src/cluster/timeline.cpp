@@ -10,14 +10,15 @@ namespace slipway::cluster {
 namespace {
 
 // Who waits for whom, where the events do not say it themselves: what an item whose key begins like this needs. Of all items that
-// begin like one of the needs, the one that ended last before it is what it waited for.
+// begin like one of the needs, the one that ended last before it is what it waited for. A star is the kind of object that an
+// operator speaks of: its own.
 struct Need {
   std::string_view item;
   std::vector<std::string_view> needs;
 };
 
-const std::vector<Need>& needs() {
-  static const std::vector<Need> table = {
+const std::vector<Need>& table() {
+  static const std::vector<Need> rows = {
       {"step machines", {"step assets"}},
       {"boot ", {"step machines", "machine "}},
       {"step kubernetes-api", {"stage wait-for-etcd"}},
@@ -25,45 +26,50 @@ const std::vector<Need>& needs() {
       {"certificate-request ", {"step kubernetes-api", "boot "}},
       {"step control-plane-nodes", {"certificate-request "}},
       {"operator Etcd MemberAdded", {"certificate-request ", "stage wait-for-etcd"}},
-      {"operator Etcd RevisionCreated", {"certificate-request "}},
-      {"operator Etcd NodeTargeted", {"operator Etcd RevisionCreated"}},
-      {"operator Etcd InstallCompleted", {"operator Etcd RevisionCreated", "operator Etcd NodeTargeted"}},
-      {"operator KubeAPIServer RevisionCreated", {"certificate-request "}},
-      {"operator KubeAPIServer NodeTargeted", {"operator KubeAPIServer RevisionCreated"}},
-      {"operator KubeAPIServer InstallCompleted",
-       {"operator KubeAPIServer RevisionCreated", "operator KubeAPIServer NodeTargeted"}},
-      {"operator KubeControllerManager RevisionCreated", {"certificate-request "}},
-      {"operator KubeControllerManager NodeTargeted", {"operator KubeControllerManager RevisionCreated"}},
-      {"operator KubeControllerManager InstallCompleted",
-       {"operator KubeControllerManager RevisionCreated", "operator KubeControllerManager NodeTargeted"}},
-      {"operator KubeScheduler RevisionCreated", {"certificate-request "}},
-      {"operator KubeScheduler NodeTargeted", {"operator KubeScheduler RevisionCreated"}},
-      {"operator KubeScheduler InstallCompleted",
-       {"operator KubeScheduler RevisionCreated", "operator KubeScheduler NodeTargeted"}},
-      {"operator Etcd MemberPromoted",
-       {"operator Etcd InstallCompleted", "operator Etcd MemberAdded", "operator Etcd MemberPromoted"}},
-      {"operator Etcd LeaderMoved", {"operator Etcd MemberPromoted"}},
-      {"operator Etcd NodeRevisionReady", {"operator Etcd MemberPromoted"}},
-      {"operator KubeAPIServer NodeRevisionReady", {"operator Etcd MemberPromoted", "operator KubeAPIServer InstallCompleted"}},
-      {"operator KubeControllerManager NodeRevisionReady", {"operator KubeControllerManager InstallCompleted"}},
-      {"operator KubeScheduler NodeRevisionReady", {"operator KubeScheduler InstallCompleted"}},
+      {"operator Etcd MemberPromoted", {"operator * InstallCompleted", "operator * MemberAdded", "operator * MemberPromoted"}},
+      {"operator Etcd LeaderMoved", {"operator * MemberPromoted"}},
+      {"operator Etcd NodeRevisionReady", {"operator * MemberPromoted"}},
+      {"operator Etcd BootstrapMemberRemoved", {"report-progress "}},
+      {"operator KubeAPIServer NodeRevisionReady", {"operator Etcd MemberPromoted", "operator * InstallCompleted"}},
+      {"operator * RevisionCreated", {"certificate-request "}},
+      {"operator * NodeTargeted", {"operator * RevisionCreated"}},
+      {"operator * InstallCompleted", {"operator * RevisionCreated", "operator * NodeTargeted"}},
+      {"operator * NodeRevisionReady", {"operator * InstallCompleted"}},
       {"stage cb-bootstrap",
        {"operator KubeAPIServer NodeRevisionReady", "operator KubeControllerManager NodeRevisionReady",
         "operator KubeScheduler NodeRevisionReady", "operator Etcd LeaderMoved"}},
       {"report-progress ", {"stage bootkube"}},
       {"step bootstrap-complete", {"report-progress "}},
-      {"operator Etcd BootstrapMemberRemoved", {"report-progress "}},
       {"step bootstrap-member", {"operator Etcd BootstrapMemberRemoved"}},
       {"step bootstrap-machine", {"step bootstrap-member"}},
       {"step nodes-ready", {"step bootstrap-machine"}},
       {"step cluster-version", {"operator ", "step nodes-ready"}},
   };
-  return table;
+  return rows;
 }
 
-const Need* need_of(std::string_view key) {
-  const auto found = std::ranges::find_if(needs(), [&](const Need& need) { return key.starts_with(need.item); });
-  return found == needs().end() ? nullptr : &*found;
+// "Etcd" of "operator Etcd MemberAdded"; empty for others.
+std::string_view kind_of(std::string_view key) {
+  constexpr std::string_view operators = "operator ";
+  if (!key.starts_with(operators)) return {};
+  key.remove_prefix(operators.size());
+  return key.substr(0, key.find(' '));
+}
+
+std::string with_kind(std::string_view pattern, std::string_view kind) {
+  const std::size_t star = pattern.find('*');
+  if (star == std::string_view::npos) return std::string(pattern);
+  return fmt::format("{}{}{}", pattern.substr(0, star), kind, pattern.substr(star + 1));
+}
+
+// Beginnings of the keys that an item needs, by the table.
+std::vector<std::string> needs_of(std::string_view key) {
+  const std::string_view kind = kind_of(key);
+  std::vector<std::string> needs;
+  const auto found = std::ranges::find_if(table(), [&](const Need& row) { return key.starts_with(with_kind(row.item, kind)); });
+  if (found == table().end()) return needs;
+  for (const std::string_view need : found->needs) needs.push_back(with_kind(need, kind));
+  return needs;
 }
 
 std::string label_of(const sys::Event& event) {
@@ -73,9 +79,9 @@ std::string label_of(const sys::Event& event) {
   return event.kind + " " + event.name;
 }
 
-bool needs_item(const std::vector<std::string>& own, const Need* need, std::string_view key) {
+bool needs_item(const std::vector<std::string>& own, const std::vector<std::string>& prefixes, std::string_view key) {
   return std::ranges::find(own, key) != own.end() ||
-         (need && std::ranges::any_of(need->needs, [&](std::string_view prefix) { return key.starts_with(prefix); }));
+         std::ranges::any_of(prefixes, [&](const std::string& prefix) { return key.starts_with(prefix); });
 }
 
 // What stands behind a semicolon is detail.
@@ -123,9 +129,9 @@ Timeline make_timeline(const std::vector<sys::Event>& events) {
     own.push_back(own_needs(event));
   }
   for (std::size_t i = 0; i < timeline.items.size(); ++i) {
-    const Need* need = need_of(timeline.items[i].key);
+    const std::vector<std::string> needs = needs_of(timeline.items[i].key);
     for (std::size_t before = i; before-- > 0;) {
-      if (!needs_item(own[i], need, timeline.items[before].key)) continue;
+      if (!needs_item(own[i], needs, timeline.items[before].key)) continue;
       timeline.items[i].waited_for = before;
       break;
     }

@@ -14,6 +14,8 @@ namespace slipway::operators::etcd {
 
 namespace {
 
+const std::optional<std::string> not_yet;
+
 using namespace std::chrono_literals;
 
 constexpr Milliseconds look_pause = 200ms;
@@ -71,7 +73,7 @@ class Discovery {
       // All machines may just have been switched on: nobody can answer before somebody starts.
       if (joining_.has_data) return std::optional<std::string>("");
       say(context, listed.error().message());
-      return std::optional<std::string>();
+      return not_yet;
     }
     const std::vector<Member>& members = listed.value();
     const bool is_still_so = members == last_;
@@ -80,21 +82,19 @@ class Discovery {
     switch (standing.kind) {
       case Standing::Kind::start:
         // etcd refuses to start with a list that lacks a member, and several are added in a row.
-        if (!is_still_so && !joining_.has_data) return std::optional<std::string>();
-        if (!TRY(is_turn(context, standing.before))) return std::optional<std::string>();
+        if (!is_still_so && !joining_.has_data) return not_yet;
+        if (!TRY(is_turn(context, standing.before))) return not_yet;
         if (!joining_.has_data) TRY(files_.write(joined_as_file(), std::to_string(standing.self), 0600));
         return std::optional(standing.initial_cluster);
-      case Standing::Kind::put_aside: TRY(put_aside(context)); return std::optional<std::string>();
+      case Standing::Kind::put_aside: TRY(put_aside(context)); return not_yet;
       case Standing::Kind::lost:
         return error(Code::conflict,
                      "{} is a member of etcd, but {} is empty: its data is lost; remove the member (etcdctl member remove), then "
                      "it is added anew",
                      joining_.name, data_dir_);
-      case Standing::Kind::wait:
-        say(context, fmt::format("{} is no member of etcd yet", joining_.peer_url));
-        return std::optional<std::string>();
+      case Standing::Kind::wait: say(context, fmt::format("{} is no member of etcd yet", joining_.peer_url)); return not_yet;
     }
-    return std::optional<std::string>();
+    return not_yet;
   }
 
   std::string joined_as_file() const { return data_dir_ + "/joined-as"; }

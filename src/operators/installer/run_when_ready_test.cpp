@@ -87,7 +87,7 @@ TEST(WaitUntilOpen, AsksUntilTheAnswerIs200) {
   });
   EXPECT_TRUE(wait_until_open(world.environment(), gate()).ok());
   EXPECT_EQ(world.http.seen.size(), 6u);
-  EXPECT_EQ(world.test.clock.elapsed(), Milliseconds(100 + 200 + 400 + 500 + 500));
+  EXPECT_EQ(world.test.clock.elapsed(), Milliseconds(50 + 100 + 200 + 200 + 200));
 }
 
 TEST(WaitUntilOpen, SaysAfterItsLimitWhatWasWrong) {

@@ -11,17 +11,6 @@ namespace {
 
 constexpr std::string_view ready_annotation = "operator.openshift.io/revision-ready";
 
-int integer(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  if (found == nullptr) return 0;
-  if (found->is_uint64()) return static_cast<int>(found->get_uint64());
-  return found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
-}
-
-std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(value, keys).value_or(""));
-}
-
 // "secrets/etcd-all-certs" a line, " optional" behind it where it may be missing.
 std::string lines_of(const std::vector<Part>& parts) {
   std::string lines;
@@ -85,6 +74,17 @@ JsonObject node_status_object(JsonObject entry, const NodeStatus& status) {
 }
 
 }  // namespace
+
+int integer(const Json& value, std::initializer_list<std::string_view> keys) {
+  const Json* found = find(value, keys);
+  if (found == nullptr) return 0;
+  if (found->is_uint64()) return static_cast<int>(found->get_uint64());
+  return found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
+}
+
+std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
+  return std::string(find_string(value, keys).value_or(""));
+}
 
 const kube::ResourceType& Part::type() const { return kind == Kind::secret ? kube::types::secrets : kube::types::config_maps; }
 

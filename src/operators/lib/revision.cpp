@@ -19,13 +19,6 @@ int number_of(std::string_view text) {
   return problem == std::errc() && end == text.data() + text.size() && number > 0 ? number : 0;
 }
 
-long integer(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  if (found == nullptr) return 0;
-  if (found->is_uint64()) return static_cast<long>(found->get_uint64());
-  return found->is_int64() ? static_cast<long>(found->get_int64()) : 0;
-}
-
 bool is_account_token(const Json& object) { return find_string(object, {"type"}) == "kubernetes.io/service-account-token"; }
 
 // The part as it can be copied; null while it is not there.

@@ -40,17 +40,6 @@ struct Member {
   bool has_failed(int revision) const { return status.last_failed == revision && status.current != revision; }
 };
 
-int integer(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  if (found == nullptr) return 0;
-  if (found->is_uint64()) return static_cast<int>(found->get_uint64());
-  return found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
-}
-
-std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(value, keys).value_or(""));
-}
-
 const Json* condition_of(const Json& object, std::string_view type) {
   for (const Json& condition : find_array(object, {"status", "conditions"})) {
     if (find_string(condition, {"type"}) == type) return &condition;
