@@ -16,6 +16,7 @@ using Missing = std::optional<std::string>;
 using Look = std::function<Missing(const kube::Objects&)>;
 
 const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+const kube::ResourceType api_servers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
 
 Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
   auto look = [&]() -> Result<sys::Look> {
@@ -68,6 +69,16 @@ Missing member_is_there(const kube::Objects& found) {
   return "the etcd operator has not removed the member etcd-bootstrap";
 }
 
+// Until then the API is served, but not by all who shall.
+Missing too_few_api_servers(const kube::Objects& found, int expected) {
+  if (found.empty()) return "there is no kubeapiservers.operator.openshift.io/cluster";
+  int ready = 0;
+  for (const Json& node : find_array(found.front(), {"status", "nodeStatuses"}))
+    ready += find(node, {"currentRevision"}) != nullptr;
+  if (ready >= expected) return std::nullopt;
+  return fmt::format("{} of {} API servers are ready", ready, expected);
+}
+
 std::string_view condition_message(const Json& object, std::string_view type) {
   for (const Json& condition : find_array(object, {"status", "conditions"})) {
     if (find_string(condition, {"type"}) == type) return find_string(condition, {"message"}).value_or("");
@@ -112,6 +123,11 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
 std::vector<Condition> install_conditions(const config::InstallConfig& config) {
   return {
       nodes_ready("nodes-ready", "the nodes of the control plane are Ready", config),
+      watched("api-servers", "every machine of the control plane has its API server", Seconds(15 * 60), api_servers, "",
+              "cluster",
+              [expected = config.control_plane.replicas](const kube::Objects& found) {
+                return too_few_api_servers(found, expected);
+              }),
       watched("cluster-version", "the operators of the release are available", Seconds(40 * 60), kube::types::cluster_versions,
               "", "version",
               [](const kube::Objects& found) -> Missing {

@@ -11,6 +11,7 @@ namespace slipway::cluster {
 namespace {
 
 const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+const kube::ResourceType api_servers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
 
 Json node(std::string name, std::string ready) {
   return {{"metadata", {{"name", name}}}, {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}};
@@ -55,10 +56,12 @@ class ConditionsTest : public testing::Test {
   ConditionsTest() {
     config.control_plane.replicas = 1;
     kube.serve(etcds);
+    kube.serve(api_servers);
     kube.serve_openshift();
     kube.put(node_of("True"));
     kube.put(bootstrap("complete"));
     kube.put(etcd("True"));
+    kube.put(api_server(JsonArray{{{"nodeName", "master-0"}, {"currentRevision", 1}}}));
     kube.put(version("True"));
   }
 
@@ -82,6 +85,12 @@ class ConditionsTest : public testing::Test {
   }
   static Json etcd(std::string is_removed) {
     return of_cluster("operator.openshift.io/v1", "Etcd", "cluster", condition("EtcdBootstrapMemberRemoved", is_removed));
+  }
+  static Json api_server(JsonArray nodes) {
+    return {{"apiVersion", "operator.openshift.io/v1"},
+            {"kind", "KubeAPIServer"},
+            {"metadata", {{"name", "cluster"}}},
+            {"status", {{"nodeStatuses", std::move(nodes)}}}};
   }
   static Json version(std::string is_available) {
     return of_cluster("config.openshift.io/v1", "ClusterVersion", "version", condition("Available", is_available));
@@ -115,14 +124,16 @@ TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
       {node_of("False"), "control-plane-nodes", "master-0 is not Ready; stage x failed"},
       {bootstrap("running"), "bootstrap-complete", "ConfigMap kube-system/bootstrap does not say complete; stage x failed"},
       {etcd("False"), "bootstrap-member", "the etcd operator has not removed the member etcd-bootstrap; stage x failed"},
+      {api_server(JsonArray{{{"nodeName", "master-0"}}}), "api-servers", "0 of 1 API servers are ready; stage x failed"},
       {version("False"), "cluster-version", "ClusterVersion says nothing yet; stage x failed"},
   };
   for (const Case& c : cases) {
     const std::string kind(find_string(c.object, {"kind"}).value_or(""));
-    const kube::ResourceType type = kind == "Node"        ? kube::types::nodes
-                                    : kind == "ConfigMap" ? kube::types::config_maps
-                                    : kind == "Etcd"      ? etcds
-                                                          : kube::types::cluster_versions;
+    const kube::ResourceType type = kind == "Node"            ? kube::types::nodes
+                                    : kind == "ConfigMap"     ? kube::types::config_maps
+                                    : kind == "Etcd"          ? etcds
+                                    : kind == "KubeAPIServer" ? api_servers
+                                                              : kube::types::cluster_versions;
     const Json before = *kube.look(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
     kube.put(c.object);
     std::vector<Condition> all = bootstrap_conditions(config);

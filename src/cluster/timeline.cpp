@@ -43,7 +43,8 @@ const std::vector<Need>& table() {
       {"step bootstrap-member", {"operator Etcd BootstrapMemberRemoved"}},
       {"step bootstrap-machine", {"step bootstrap-member"}},
       {"step nodes-ready", {"step bootstrap-machine"}},
-      {"step cluster-version", {"operator ", "step nodes-ready"}},
+      {"step api-servers", {"operator KubeAPIServer NodeRevisionReady", "step nodes-ready"}},
+      {"step cluster-version", {"operator ", "step api-servers"}},
   };
   return rows;
 }
