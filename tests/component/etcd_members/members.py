@@ -33,6 +33,7 @@ class Members(Programs):
         self.make_certificates()
         (folder / "bin").mkdir()
         (folder / "bin/etcd").symlink_to(PAYLOAD / "etcd")
+        (folder / "bin/cluster-etcd-operator").symlink_to(BIN / "slipway-operator")
         wrapper = folder / "bin/discover-etcd-initial-cluster"
         wrapper.write_text(f'#!/bin/bash\nexec {TOOL} discover "$@"\n')
         wrapper.chmod(0o755)
