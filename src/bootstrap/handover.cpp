@@ -12,8 +12,6 @@ constexpr auto limit = std::chrono::hours(1);
 // The API's address may have moved a moment ago, and what was on its way to the other machine is lost.
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(500)};
 const std::string static_pods = "/etc/kubernetes/manifests/";
-const kube::ResourceType etcds{
-    .group = "operator.openshift.io", .version = "v1", .plural = "etcds", .kind = "Etcd", .namespaced = false};
 
 }  // namespace
 
@@ -34,8 +32,8 @@ Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {
     if (status == "True") return std::optional<std::string>();
     return std::optional("EtcdRunningInCluster is " + std::string(status.empty() ? "not told" : status));
   };
-  return kube::wait_until(context, api, "etcd to run on the masters", limit, etcds, "", {.fields = "metadata.name=cluster"},
-                          missing);
+  return kube::wait_until(context, api, "etcd to run on the masters", limit, kube::types::etcds, "",
+                          {.fields = "metadata.name=cluster"}, missing);
 }
 
 Result<> stop_machine_config_server(sys::Files& files) {

@@ -17,8 +17,6 @@ using testing_support::MemoryFiles;
 using testing_support::RealTimeContext;
 using testing_support::TestContext;
 
-const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
-
 Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
 Json etcd_says(std::string_view status) {
   return yaml(
@@ -55,7 +53,7 @@ TEST(Overrides, AreNotTakenByWhoMayNot) {
 TEST(EtcdInCluster, IsSeenByAWatch) {
   RealTimeContext test;
   FakeKube kube;
-  kube.serve(etcds);
+  kube.serve(kube::types::etcds);
   kube.put(etcd_says("False"));
   std::jthread operator_thread([&] {
     for (bool is_watched = false; !is_watched; std::this_thread::yield()) {

@@ -33,6 +33,18 @@ void keep_events(const Environment& environment, const std::string& folder) {
   environment.context.events.add_sink(sys::journal_sink(environment.files, events_path(folder), on_failure));
 }
 
+// What was told there so far; nothing when there is no such file.
+Result<std::optional<std::vector<sys::Event>>> read_events(const Environment& environment, const std::string& path) {
+  const auto text = TRY(environment.files.read_if_exists(path));
+  if (!text) return std::optional<std::vector<sys::Event>>();
+  std::vector<sys::Event> events;
+  for (const std::string_view line : split(*text, '\n')) {
+    Result<sys::Event> event = sys::parse_event(line);
+    if (event.ok()) events.push_back(std::move(event).value());  // others were cut by a kill
+  }
+  return std::optional(std::move(events));
+}
+
 // Events as lines on standard output, for programs.
 void print_events(const Environment& environment, const Arguments& arguments) {
   if (arguments["--output"] != "json") return;
@@ -43,6 +55,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   print_events(environment, arguments);
   const std::string folder = absolute(arguments["--dir"]);
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  const auto earlier = TRY(read_events(environment, events_path(folder)));
   keep_events(environment, folder);
   const assets::Environment inputs = TRY(asset_inputs(environment, arguments, folder));
   sys::Span span(environment.context.events, environment.context.clock, "step", "assets",
@@ -58,7 +71,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   cluster::LocalGround ground = TRY(local_ground(arguments));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
-  TRY(cluster::create_local_cluster(environment, ground, assets));
+  TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>())));
   if (arguments["--output"] != "json") {
     environment.print(
         fmt::format("Cluster {} runs on its own control plane. To look at it:\n  export KUBECONFIG={}/auth/kubeconfig\n"
@@ -103,15 +116,10 @@ Result<> wait_for_install(const Environment& environment, const Arguments& argum
 
 Result<> timeline(const Environment& environment, const Arguments& arguments) {
   const std::string path = arguments.has("--from") ? absolute(arguments["--from"]) : events_path(absolute(arguments["--dir"]));
-  const auto text = TRY(environment.files.read_if_exists(path));
-  if (!text)
+  const auto events = TRY(read_events(environment, path));
+  if (!events)
     return error(Code::not_found, "{} is not there: nothing was installed from this directory; name one with --dir", path);
-  std::vector<sys::Event> events;
-  for (const std::string_view line : split(*text, '\n')) {
-    Result<sys::Event> event = sys::parse_event(line);
-    if (event.ok()) events.push_back(std::move(event).value());  // others were cut by a kill
-  }
-  environment.print(cluster::to_text(cluster::make_timeline(events)));
+  environment.print(cluster::to_text(cluster::make_timeline(*events)));
   return Ok{};
 }
 

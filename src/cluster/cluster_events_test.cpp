@@ -9,20 +9,21 @@ namespace slipway::cluster {
 namespace {
 
 TEST(OperatorEvent, HasWhoWhatAndTheWords) {
-  const Json event = {{"source", {{"component", "cluster-etcd-operator"}}},
+  const Json event = {{"metadata", {{"uid", "u-1"}, {"resourceVersion", "7"}}},
+                      {"source", {{"component", "cluster-etcd-operator"}}},
                       {"involvedObject", {{"kind", "Etcd"}, {"name", "cluster"}}},
                       {"reason", "MemberPromoted"},
                       {"message", "master-0 votes"},
                       {"type", "Normal"}};
   const sys::Event told = operator_event(event, WallTime(Milliseconds(1500)));
   EXPECT_EQ(told.to_line(), R"({"time":"1970-01-01T00:00:01.500Z","source":"cluster-etcd-operator","kind":"operator",)"
-                            R"("name":"Etcd MemberPromoted","phase":"finished","description":"master-0 votes"})");
+                            R"("name":"Etcd MemberPromoted","phase":"finished","description":"master-0 votes","id":"u-1/7"})");
   Json warning = event;
   warning.at("type") = "Warning";
   EXPECT_EQ(operator_event(warning, {}).fields.at("is_warning"), true);
 }
 
-Json told_about(std::string kind, std::string name, std::string words) {
+Json told_about(std::string kind, std::string name, std::string words, std::string time = "") {
   const bool is_operators = kind == "Etcd";
   return {
       {"apiVersion", "v1"},
@@ -31,7 +32,8 @@ Json told_about(std::string kind, std::string name, std::string words) {
       {"involvedObject", {{"apiVersion", is_operators ? "operator.openshift.io/v1" : "v1"}, {"kind", kind}, {"name", "cluster"}}},
       {"source", {{"component", "cluster-etcd-operator"}}},
       {"reason", "MemberAdded"},
-      {"message", words}};
+      {"message", words},
+      {"lastTimestamp", time}};
 }
 
 TEST(ClusterEvents, AreHandedOnOnceForEachChange) {
@@ -48,9 +50,40 @@ TEST(ClusterEvents, AreHandedOnOnceForEachChange) {
     if (words.size() == 3) test.stop.request_stop();
   });
   const sys::Context context = test.context();
-  const Result<> followed = ClusterEvents().follow({context.clock, context.log, events, context.stop}, kube);
+  const Result<> followed = ClusterEvents({}).follow({context.clock, context.log, events, context.stop}, kube);
   EXPECT_EQ(followed.error().code(), Code::cancelled);
   EXPECT_EQ(words, (std::vector<std::string>{"master-0 learns", "master-1 learns", "master-2 learns"}));
+}
+
+// What a run of 09:30:00 tells; it is stopped after so many.
+std::vector<sys::Event> follow_until(std::size_t count, testing_support::FakeKube& kube, const std::vector<sys::Event>& earlier) {
+  testing_support::TestContext test;
+  std::vector<sys::Event> heard;
+  sys::Events events(test.clock, "test");
+  events.add_sink([&](const sys::Event& event) {
+    heard.push_back(event);
+    if (heard.size() == count) test.stop.request_stop();
+  });
+  const sys::Context context = test.context();
+  const Result<> followed = ClusterEvents(earlier).follow({context.clock, context.log, events, context.stop}, kube);
+  EXPECT_EQ(followed.error().code(), Code::cancelled);
+  return heard;
+}
+
+TEST(ClusterEvents, OfAnEarlierRunAreNotToldAgainAndThoseThatNobodyHeardAreTold) {
+  testing_support::FakeKube kube;
+  kube.put(told_about("Etcd", "a", "of this second", "2026-11-21T09:30:00Z"));
+  kube.put(told_about("Etcd", "b", "once", "2026-11-21T09:29:00Z"));
+  std::vector<sys::Event> earlier = follow_until(2, kube, {});
+  for (sys::Event& event : earlier) event = sys::parse_event(event.to_line()).value();  // as the next run reads them
+  kube.put(told_about("Etcd", "b", "twice", "2026-11-21T09:29:10Z"));
+  kube.put(told_about("Etcd", "c", "missed", "2026-11-21T09:29:20Z"));
+  kube.put(told_about("Etcd", "d", "fresh", "2026-11-21T09:30:05Z"));
+  std::vector<std::string> told;
+  for (const sys::Event& event : follow_until(3, kube, earlier))
+    told.push_back(to_rfc3339(event.time) + " " + std::string(event.fields.at("description").as_string()));
+  EXPECT_EQ(told, (std::vector<std::string>{"2026-11-21T09:29:10Z twice", "2026-11-21T09:29:20Z missed",
+                                            "2026-11-21T09:30:00Z fresh"}));
 }
 
 }  // namespace

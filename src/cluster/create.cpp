@@ -82,7 +82,8 @@ Result<> remove_bootstrap(const Environment& environment, const LocalGround& gro
 
 }  // namespace
 
-Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
+                              const std::vector<sys::Event>& earlier) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images);
@@ -105,14 +106,14 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
 
   kube::Client api(environment.http, TRY(users_access(assets)));
   BootstrapLog bootstrap;
-  ClusterEvents told;
+  ClusterEvents operators(earlier);
   const WhyNot why_not = [&] { return bootstrap.last_failure(); };
   sys::TaskGroup listening(context);
   if (!is_handed_over) {
     listening.run("events of the bootstrap machine",
                   [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
   }
-  listening.run("events of the operators", [&](const sys::Context& c) { return told.follow(c, api); });
+  listening.run("events of the operators", [&](const sys::Context& c) { return operators.follow(c, api); });
   const Result<> waited = [&]() -> Result<> {
     TRY(wait_for_all(context, api, bootstrap_conditions(assets.config), why_not));
     TRY(remove_bootstrap(environment, ground, assets.config.name));

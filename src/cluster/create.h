@@ -4,8 +4,10 @@
 #include "assets/assets.h"
 #include "net/environment.h"
 #include "provider/local/client.h"
+#include "sys/events.h"
 
 #include <string>
+#include <vector>
 
 namespace slipway::cluster {
 
@@ -27,10 +29,12 @@ struct LocalGround {
 // continues: machines that are there stay, a bootstrap machine that was removed is not made again, what is true is not waited
 // for.
 //
-//   assets  of platform local
-//   errors  invalid: everything that is missing on the host at once; those of the provider; timeout: what was waited for, with
-//           the last failure that the bootstrap machine told
-//   time    minutes; a stop ends the waiting, machines go on
-Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets);
+//   assets   of platform local
+//   earlier  what earlier calls have told; operators' events among it are not told again
+//   errors   invalid: everything that is missing on the host at once; those of the provider; timeout: what was waited for, with
+//            the last failure that the bootstrap machine told
+//   time     minutes; a stop ends the waiting, machines go on
+Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
+                              const std::vector<sys::Event>& earlier);
 
 }  // namespace slipway::cluster

@@ -15,9 +15,6 @@ namespace {
 using Missing = std::optional<std::string>;
 using Look = std::function<Missing(const kube::Objects&)>;
 
-const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
-const kube::ResourceType api_servers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
-
 Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
   auto look = [&]() -> Result<sys::Look> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
@@ -115,7 +112,7 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
       nodes_ready("control-plane-nodes", "the machines of the control plane have joined", config),
       watched("bootstrap-complete", "the control plane runs on its own machines", Seconds(45 * 60), kube::types::config_maps,
               "kube-system", "bootstrap", not_complete),
-      watched("bootstrap-member", "etcd has let the bootstrap machine go", Seconds(10 * 60), etcds, "", "cluster",
+      watched("bootstrap-member", "etcd has let the bootstrap machine go", Seconds(10 * 60), kube::types::etcds, "", "cluster",
               member_is_there),
   };
 }
@@ -123,8 +120,8 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
 std::vector<Condition> install_conditions(const config::InstallConfig& config) {
   return {
       nodes_ready("nodes-ready", "the nodes of the control plane are Ready", config),
-      watched("api-servers", "every machine of the control plane has its API server", Seconds(15 * 60), api_servers, "",
-              "cluster",
+      watched("api-servers", "every machine of the control plane has its API server", Seconds(15 * 60),
+              kube::types::kube_apiservers, "", "cluster",
               [expected = config.control_plane.replicas](const kube::Objects& found) {
                 return too_few_api_servers(found, expected);
               }),

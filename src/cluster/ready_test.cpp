@@ -10,9 +10,6 @@
 namespace slipway::cluster {
 namespace {
 
-const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
-const kube::ResourceType api_servers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
-
 Json node(std::string name, std::string ready) {
   return {{"metadata", {{"name", name}}}, {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}};
 }
@@ -55,8 +52,8 @@ class ConditionsTest : public testing::Test {
  protected:
   ConditionsTest() {
     config.control_plane.replicas = 1;
-    kube.serve(etcds);
-    kube.serve(api_servers);
+    kube.serve(kube::types::etcds);
+    kube.serve(kube::types::kube_apiservers);
     kube.serve_openshift();
     kube.put(node_of("True"));
     kube.put(bootstrap("complete"));
@@ -131,8 +128,8 @@ TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
     const std::string kind(find_string(c.object, {"kind"}).value_or(""));
     const kube::ResourceType type = kind == "Node"            ? kube::types::nodes
                                     : kind == "ConfigMap"     ? kube::types::config_maps
-                                    : kind == "Etcd"          ? etcds
-                                    : kind == "KubeAPIServer" ? api_servers
+                                    : kind == "Etcd"          ? kube::types::etcds
+                                    : kind == "KubeAPIServer" ? kube::types::kube_apiservers
                                                               : kube::types::cluster_versions;
     const Json before = *kube.look(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
     kube.put(c.object);

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+#include <tuple>
 
 namespace slipway::cluster {
 
@@ -118,8 +120,11 @@ Timeline make_timeline(const std::vector<sys::Event>& events) {
   timeline.start = first->time;
   std::vector<std::vector<std::string>> own;
   std::vector<sys::Event> ended;
-  std::copy_if(first, last, std::back_inserter(ended),
-               [](const sys::Event& event) { return event.phase == sys::Phase::finished || event.phase == sys::Phase::failed; });
+  std::set<std::tuple<std::string, std::string, std::string, std::string, sys::Phase, WallTime>> known;
+  std::copy_if(first, last, std::back_inserter(ended), [&](const sys::Event& event) {
+    if (event.phase != sys::Phase::finished && event.phase != sys::Phase::failed) return false;
+    return known.emplace(event.source, event.kind, event.name, label_of(event), event.phase, event.time).second;
+  });
   std::ranges::stable_sort(ended, {}, &sys::Event::time);
   for (const sys::Event& event : ended) {
     timeline.items.push_back({.key = event.kind + " " + event.name,

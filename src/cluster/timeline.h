@@ -29,7 +29,7 @@ struct Timeline {
 };
 
 // Of the installation: from the first "step assets" to the first "step cluster-version" that ended well, with whatever was killed
-// and continued between them.
+// and continued between them. What continued may have told again what was told before it, with the time of then: that is one.
 Timeline make_timeline(const std::vector<sys::Event>& events);
 
 // A line an item: when it ended, how long it took, what it is, for whom it waited; then the critical path, and revisions behind

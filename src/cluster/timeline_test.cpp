@@ -66,6 +66,28 @@ TEST(Timeline, GoesOnAfterAKillAndEndsWithTheInstallation) {
   EXPECT_TRUE(make_timeline({}).items.empty());
 }
 
+TEST(Timeline, HasOnceWhatAContinuedRunToldAgain) {
+  const auto from = [](std::string source, sys::Event event) {
+    event.source = std::move(source);
+    return event;
+  };
+  const sys::Event stage = from("bootstrap", ended("stage", "a", 5, 1));
+  sys::Event failed = stage;
+  failed.phase = sys::Phase::failed;
+  const Timeline timeline = make_timeline({
+      assets_begin(0),
+      stage,
+      assets_begin(10),
+      stage,
+      failed,
+      from("other", ended("stage", "a", 5, 1)),
+      from("bootstrap", ended("boot", "a", 5, 1)),
+      from("bootstrap", ended("stage", "b", 5, 1)),
+      from("bootstrap", ended("stage", "a", 6, 1)),
+  });
+  EXPECT_EQ(timeline.items.size(), 6u) << to_text(timeline);
+}
+
 TEST(TimelineText, NamesRevisionsBehindTheFirst) {
   const std::vector<sys::Event> once = {
       assets_begin(0), ended("operator", "Etcd RevisionCreated", 1000, {}, {{"description", "etcd revision 1: first"}})};

@@ -39,6 +39,7 @@ inline const ResourceType events{"", "v1", "events", "Event"};
 
 inline const ResourceType deployments{"apps", "v1", "deployments", "Deployment"};
 inline const ResourceType daemon_sets{"apps", "v1", "daemonsets", "DaemonSet"};
+inline const ResourceType endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
 inline const ResourceType leases{"coordination.k8s.io", "v1", "leases", "Lease"};
 inline const ResourceType certificate_requests{"certificates.k8s.io", "v1", "certificatesigningrequests",
                                                "CertificateSigningRequest", false};
@@ -56,7 +57,34 @@ inline const ResourceType cluster_versions{"config.openshift.io", "v1", "cluster
 inline const ResourceType cluster_operators{"config.openshift.io", "v1", "clusteroperators", "ClusterOperator", false};
 inline const ResourceType infrastructures{"config.openshift.io", "v1", "infrastructures", "Infrastructure", false};
 inline const ResourceType networks{"config.openshift.io", "v1", "networks", "Network", false};
+inline const ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
+inline const ResourceType kube_apiservers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
+inline const ResourceType kube_controller_managers{"operator.openshift.io", "v1", "kubecontrollermanagers",
+                                                   "KubeControllerManager", false};
+inline const ResourceType kube_schedulers{"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false};
 inline const ResourceType feature_gates{"config.openshift.io", "v1", "featuregates", "FeatureGate", false};
+inline const ResourceType schedulers{"config.openshift.io", "v1", "schedulers", "Scheduler", false};
+inline const ResourceType dnses{"config.openshift.io", "v1", "dnses", "DNS", false};
+inline const ResourceType ingresses{"config.openshift.io", "v1", "ingresses", "Ingress", false};
+inline const ResourceType proxies{"config.openshift.io", "v1", "proxies", "Proxy", false};
+
+// Settings of operators.
+inline const ResourceType config_settings{"operator.openshift.io", "v1", "configs", "Config", false};
+inline const ResourceType network_settings{"operator.openshift.io", "v1", "networks", "Network", false};
+inline const ResourceType dns_settings{"operator.openshift.io", "v1", "dnses", "DNS", false};
+inline const ResourceType credential_settings{"operator.openshift.io", "v1", "cloudcredentials", "CloudCredential", false};
+inline const ResourceType ingress_controllers{"operator.openshift.io", "v1", "ingresscontrollers", "IngressController"};
+inline const ResourceType machine_configurations{"operator.openshift.io", "v1", "machineconfigurations", "MachineConfiguration",
+                                                 false};
+
+inline const ResourceType routes{"route.openshift.io", "v1", "routes", "Route"};
+inline const ResourceType machine_configs{"machineconfiguration.openshift.io", "v1", "machineconfigs", "MachineConfig", false};
+inline const ResourceType machine_config_pools{"machineconfiguration.openshift.io", "v1", "machineconfigpools",
+                                               "MachineConfigPool", false};
+inline const ResourceType controller_configs{"machineconfiguration.openshift.io", "v1", "controllerconfigs", "ControllerConfig",
+                                             false};
+inline const ResourceType machine_config_nodes{"machineconfiguration.openshift.io", "v1", "machineconfignodes",
+                                               "MachineConfigNode", false};
 }  // namespace types
 
 }  // namespace slipway::kube

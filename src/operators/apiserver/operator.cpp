@@ -34,7 +34,7 @@ ObjectName named(std::string_view space, std::string_view name) { return {std::s
 Operand operand() {
   using Kind = Part::Kind;
   return {.name = "kube-apiserver",
-          .settings = types::kube_apiservers,
+          .settings = kube::types::kube_apiservers,
           .operator_space = std::string(operator_space),
           .space = std::string(target_space),
           .pod = "kube-apiserver",

@@ -56,7 +56,7 @@ struct Cluster : RenderedCluster {
   }
   Target target() {
     const Snapshot seen = view.snapshot();
-    const Result<Target> target = work.target(seen, *seen.find(types::kube_apiservers, "", "cluster"), now);
+    const Result<Target> target = work.target(seen, *seen.find(kube::types::kube_apiservers, "", "cluster"), now);
     EXPECT_TRUE(target.ok()) << target.error().message();
     return target.ok() ? target.value() : Target{};
   }

@@ -40,10 +40,10 @@ struct Awaited {
   std::optional<std::string> (*missing)(const Json& object);
 };
 const Awaited awaited_operators[] = {
-    {{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false}, too_few_nodes},
-    {{"operator.openshift.io", "v1", "kubecontrollermanagers", "KubeControllerManager", false}, too_few_nodes},
-    {{"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false}, too_few_nodes},
-    {{"operator.openshift.io", "v1", "etcds", "Etcd", false}, not_in_cluster},
+    {kube::types::kube_apiservers, too_few_nodes},
+    {kube::types::kube_controller_managers, too_few_nodes},
+    {kube::types::kube_schedulers, too_few_nodes},
+    {kube::types::etcds, not_in_cluster},
 };
 
 Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver& work, Milliseconds limit) {

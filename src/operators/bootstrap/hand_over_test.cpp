@@ -15,11 +15,10 @@ namespace {
 using testing_support::FakeKube;
 using testing_support::RealTimeContext;
 
-const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
 const kube::ResourceType revisioned[] = {
-    {"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false},
-    {"operator.openshift.io", "v1", "kubecontrollermanagers", "KubeControllerManager", false},
-    {"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false},
+    kube::types::kube_apiservers,
+    kube::types::kube_controller_managers,
+    kube::types::kube_schedulers,
 };
 
 Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
@@ -27,7 +26,7 @@ Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
 class HandOverTest : public testing::Test {
  protected:
   HandOverTest() {
-    kube.serve(etcds);
+    kube.serve(kube::types::etcds);
     for (const kube::ResourceType& type : revisioned) kube.serve(type);
     options.required_pods = parse_required_pods("openshift-kube-apiserver/kube-apiserver").value();
     options.create_limit = Seconds(20);

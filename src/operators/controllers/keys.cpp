@@ -106,7 +106,7 @@ bool is_bootstrap_gone(const Snapshot& seen) {
 }
 
 bool are_api_servers_current(const Snapshot& seen) {
-  const Json* settings = seen.find(types::kube_apiservers, "", "cluster");
+  const Json* settings = seen.find(kube::types::kube_apiservers, "", "cluster");
   if (settings == nullptr) return false;
   const Json* latest = find(*settings, {"status", "latestAvailableRevision"});
   const std::vector<NodeStatus> nodes = parse_node_statuses(*settings);

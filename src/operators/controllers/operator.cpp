@@ -17,7 +17,7 @@ constexpr std::string_view api_operator = "the kube-apiserver operator";
 Operand operand() {
   using Kind = Part::Kind;
   return {.name = "kube-controller-manager",
-          .settings = types::kube_controller_managers,
+          .settings = kube::types::kube_controller_managers,
           .operator_space = std::string(operator_space),
           .space = std::string(space),
           .pod = "kube-controller-manager",
@@ -41,7 +41,7 @@ std::vector<Watched> watched() {
           {kube::types::networks},
           {kube::types::feature_gates},
           {kube::types::cluster_versions},
-          {types::kube_apiservers},
+          {kube::types::kube_apiservers},
           {kube::types::endpoints, "default", {.fields = "metadata.name=kubernetes"}},
           {kube::types::config_maps, std::string(managed_space)},
           {kube::types::secrets, std::string(managed_space), {.fields = "metadata.name=kube-controller-manager-client-cert-key"}},

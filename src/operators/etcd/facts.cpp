@@ -95,7 +95,7 @@ Cluster read_cluster(const Snapshot& seen) {
   if (const Json* object = seen.find(kube::types::config_maps, "kube-system", "bootstrap")) {
     cluster.is_bootstrap_complete = find_string(*object, {"data", "status"}) == "complete";
   }
-  if (const Json* settings = seen.find(types::etcds, "", "cluster")) {
+  if (const Json* settings = seen.find(kube::types::etcds, "", "cluster")) {
     cluster.is_managed = find_string(*settings, {"spec", "managementState"}).value_or("Managed") == "Managed";
   }
   return cluster;

@@ -189,7 +189,7 @@ const std::vector<Watched> watched = {
 
 Operand operand() {
   return {.name = "etcd",
-          .settings = types::etcds,
+          .settings = kube::types::etcds,
           .operator_space = std::string(operator_space),
           .space = std::string(space),
           .pod = "etcd",
@@ -254,7 +254,7 @@ Result<> run_wait_for_ceo(const Environment& environment, const Arguments& argum
     return std::optional(fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status));
   };
   while (true) {
-    Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1), types::etcds, "",
+    Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1), kube::types::etcds, "",
                                       {.fields = "metadata.name=cluster"}, missing);
     if (there.ok() || there.error().code() != Code::timeout) return there;
     environment.context.log.info("{}", there.error().message());

@@ -48,7 +48,7 @@ struct Cluster : testing_support::RenderedCluster {
   int settle() { return RenderedCluster::settle(work, variables); }
   Target target() const {
     const Snapshot seen = view.snapshot();
-    Result<Target> target = work.target(seen, *seen.find(types::etcds, "", "cluster"), now);
+    Result<Target> target = work.target(seen, *seen.find(kube::types::etcds, "", "cluster"), now);
     EXPECT_TRUE(target.ok()) << target.error().message();
     return target.ok() ? std::move(target).value() : Target{};
   }
@@ -199,7 +199,7 @@ TEST(EtcdOperator, TellsConditionsAndChanges) {
   facts.refused = "promoting master-1: no";
   cluster.view.put(facts_object(facts));
   cluster.settle();
-  const Json* object = cluster.view.snapshot().find(types::etcds, "", "cluster");
+  const Json* object = cluster.view.snapshot().find(kube::types::etcds, "", "cluster");
   EXPECT_EQ(kube::condition_status(*object, "EtcdRunningInCluster"), "True");
   EXPECT_EQ(kube::condition_status(*object, "EtcdBootstrapMemberRemoved"), "False");
   EXPECT_EQ(kube::condition_status(*object, "EtcdMembersAvailable"), "True");

@@ -85,10 +85,10 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
 
 const std::vector<Operand>& operands() {
   static const std::vector<Operand> all = {
-      operand("etcd", types::etcds, "etcd"),
-      operand("kube-apiserver", types::kube_apiservers, "kube-apiserver"),
-      operand("kube-controller-manager", types::kube_controller_managers, "kube-controller-manager"),
-      operand("kube-scheduler", types::kube_schedulers, "openshift-kube-scheduler"),
+      operand("etcd", kube::types::etcds, "etcd"),
+      operand("kube-apiserver", kube::types::kube_apiservers, "kube-apiserver"),
+      operand("kube-controller-manager", kube::types::kube_controller_managers, "kube-controller-manager"),
+      operand("kube-scheduler", kube::types::kube_schedulers, "openshift-kube-scheduler"),
   };
   return all;
 }

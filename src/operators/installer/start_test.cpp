@@ -60,7 +60,7 @@ struct World {
   Plan plan() { return installer.plan(view.snapshot(), test.clock.now()); }
   Plan plan(Milliseconds later) { return installer.plan(view.snapshot(), test.clock.now() + later); }
   void nodes(const std::vector<NodeStatus>& nodes) { view.put(settings(nodes)); }
-  NodeStatus master() const { return parse_node_statuses(*view.snapshot().find(types::etcds, "", "cluster")).at(0); }
+  NodeStatus master() const { return parse_node_statuses(*view.snapshot().find(kube::types::etcds, "", "cluster")).at(0); }
 
   testing_support::TestContext test;
   testing_support::MemoryFiles files;
@@ -255,7 +255,7 @@ TEST_F(KeepInstalled, WritesAFailureIntoTheStatus) {
       fmt::format("static-pod-installer-master-0 etcd revision 1 could not be installed on master-0: making folder {}/etcd-certs/"
                   "secrets: Not a directory",
                   resources)));
-  const NodeStatus here = parse_node_statuses(*kube_.look(types::etcds, "", "cluster")).at(0);
+  const NodeStatus here = parse_node_statuses(*kube_.look(kube::types::etcds, "", "cluster")).at(0);
   EXPECT_EQ(here.last_failed, 1);
   EXPECT_EQ(here.target, 1) << "what to do about it is the operator's business";
   ASSERT_TRUE(files_.remove(resources).ok());

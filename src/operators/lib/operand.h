@@ -13,14 +13,6 @@
 
 namespace slipway::operators {
 
-namespace types {
-inline const kube::ResourceType etcds{"operator.openshift.io", "v1", "etcds", "Etcd", false};
-inline const kube::ResourceType kube_apiservers{"operator.openshift.io", "v1", "kubeapiservers", "KubeAPIServer", false};
-inline const kube::ResourceType kube_controller_managers{"operator.openshift.io", "v1", "kubecontrollermanagers",
-                                                         "KubeControllerManager", false};
-inline const kube::ResourceType kube_schedulers{"operator.openshift.io", "v1", "kubeschedulers", "KubeScheduler", false};
-}  // namespace types
-
 // An object that ends up as files on the node: KIND/NAME/KEY.
 struct Part {
   enum class Kind { config_map, secret };

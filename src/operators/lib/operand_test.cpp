@@ -8,7 +8,7 @@ namespace slipway::operators {
 namespace {
 
 const Operand etcd{.name = "etcd",
-                   .settings = types::etcds,
+                   .settings = kube::types::etcds,
                    .operator_space = "openshift-etcd-operator",
                    .space = "openshift-etcd",
                    .pod = "etcd",

@@ -7,7 +7,7 @@ namespace {
 
 const Operand operand{
     .name = "etcd",
-    .settings = types::etcds,
+    .settings = kube::types::etcds,
     .operator_space = "openshift-etcd-operator",
     .space = "openshift-etcd",
     .pod = "etcd",

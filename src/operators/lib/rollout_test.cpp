@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 
 const Operand operand{.name = "etcd",
-                      .settings = types::etcds,
+                      .settings = kube::types::etcds,
                       .operator_space = "openshift-etcd-operator",
                       .space = "openshift-etcd",
                       .pod = "etcd",

@@ -56,7 +56,7 @@ Json ready_pod(const std::string& node, int revision) {
 StaticPodOperator make_operator() {
   StaticPodOperator work;
   work.operand = {.name = "etcd",
-                  .settings = types::etcds,
+                  .settings = kube::types::etcds,
                   .operator_space = "openshift-etcd-operator",
                   .space = "openshift-etcd",
                   .pod = "etcd",
@@ -233,14 +233,14 @@ std::string broken_rule(const Json& before, const Json& after) {
 struct Cluster {
   explicit Cluster(int revisions_to_keep) {
     kube.serve_openshift();
-    kube.serve(types::etcds);
+    kube.serve(kube::types::etcds);
     for (const std::string& name : masters) kube.put(master(name));
     kube.put(etcd_settings({{"succeededRevisionLimit", revisions_to_keep}}));
     kube.put(cluster_operator());
     for (const char* space : {"openshift-etcd", "openshift-etcd-operator"}) kube.put(object("v1", "Namespace", "", space));
     kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {
       if (request.method != "PUT" || !request.path.ends_with("/etcds/cluster/status")) return std::nullopt;
-      const std::string rule = broken_rule(*kube.look(types::etcds, "", "cluster"), *request.body);
+      const std::string rule = broken_rule(*kube.look(kube::types::etcds, "", "cluster"), *request.body);
       if (rule.empty()) return std::nullopt;
       journal.with_lock([&](Names& lines) { lines.push_back("broken rule: " + rule); });
       return error(Code::invalid, "{}", rule);
@@ -266,7 +266,7 @@ struct Cluster {
   }
   void fail(const std::string& name, int revision) {
     journal.with_lock([&](Names& lines) { lines.push_back(fmt::format("{} {} failed", name, revision)); });
-    Json settings = *kube.look(types::etcds, "", "cluster");
+    Json settings = *kube.look(kube::types::etcds, "", "cluster");
     std::vector<NodeStatus> statuses = parse_node_statuses(settings);
     for (NodeStatus& status : statuses) {
       if (status.node != name) continue;
@@ -315,10 +315,10 @@ struct Cluster {
       if (now == revisions && also(found[0])) return std::optional<std::string>();
       return std::optional(fmt::format("{}, not {}: {}", now, revisions, condition(found[0], "NodeInstallerProgressing")));
     };
-    const Result<> there = kube::wait_until(test.context(), kube, "the settings", 20s, types::etcds, "",
+    const Result<> there = kube::wait_until(test.context(), kube, "the settings", 20s, kube::types::etcds, "",
                                             {.fields = "metadata.name=cluster"}, missing);
     ASSERT_TRUE(there.ok()) << there.error().message();
-    const std::string message = condition(*kube.look(types::etcds, "", "cluster"), "NodeInstallerProgressing");
+    const std::string message = condition(*kube.look(kube::types::etcds, "", "cluster"), "NodeInstallerProgressing");
     const std::string said = message.substr(message.find(": "));
     const Result<> told = kube::wait_until(test.context(), kube, "the ClusterOperator", 20s, kube::types::cluster_operators, "",
                                            {}, [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
@@ -372,7 +372,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     cluster.kube.put(source("two"));
     cluster.wait_for("2 2 2 ", any);
     EXPECT_EQ(cluster.take_journal(), (Names{"master-0 2", "master-1 2", "master-2 2"}));
-    const Json settings = *cluster.kube.look(types::etcds, "", "cluster");
+    const Json settings = *cluster.kube.look(kube::types::etcds, "", "cluster");
     EXPECT_EQ(find_string(settings, {"status", "latestAvailableRevisionReason"}),
               "ConfigMap etcd-pod changed; ConfigMap second changed");
 
@@ -380,7 +380,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     cluster.failing = 3;
     cluster.kube.put(source("three"));
     cluster.wait_for("3 2 2 ", [](const Json& object) { return condition(object, "NodeInstallerDegraded").starts_with("True"); });
-    const std::vector<NodeStatus> held = parse_node_statuses(*cluster.kube.look(types::etcds, "", "cluster"));
+    const std::vector<NodeStatus> held = parse_node_statuses(*cluster.kube.look(kube::types::etcds, "", "cluster"));
     EXPECT_EQ(held[1].last_failed, 3);
     EXPECT_EQ(held[1].last_failed_errors, (Names{"no space"}));
 

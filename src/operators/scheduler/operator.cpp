@@ -18,7 +18,7 @@ const kube::ResourceType schedulers{"config.openshift.io", "v1", "schedulers", "
 Operand operand() {
   using Kind = Part::Kind;
   return {.name = "kube-scheduler",
-          .settings = types::kube_schedulers,
+          .settings = kube::types::kube_schedulers,
           .operator_space = "openshift-kube-scheduler-operator",
           .space = std::string(space),
           .pod = "openshift-kube-scheduler",

@@ -35,7 +35,7 @@ struct Cluster : RenderedCluster {
   }
   Target target() const {
     const Snapshot seen = view.snapshot();
-    const Result<Target> target = work.target(seen, *seen.find(types::kube_schedulers, "", "cluster"), now);
+    const Result<Target> target = work.target(seen, *seen.find(kube::types::kube_schedulers, "", "cluster"), now);
     EXPECT_TRUE(target.ok()) << target.error().message();
     return target.ok() ? target.value() : Target{};
   }

@@ -1,6 +1,10 @@
 """etcd's members from the bootstrap machine to three masters, with real etcds."""
 
+import contextlib
+import os
 import pathlib
+import select
+import signal
 import sys
 import time
 
@@ -78,14 +82,23 @@ def test_a_stop_while_waiting_ends_the_pod_at_once(etcd):
     stranger = Members.__new__(Members)
     stranger.__dict__.update(etcd.__dict__, processes={})
     MASTERS.append("127.97.77.20")
+    children = []
     try:
         stranger.start_master(3)
         stranger.wait("master-3", lambda: "is no member of etcd yet" in stranger.log("master-3"))
         process = stranger.processes["master-3"]
+        children = [os.pidfd_open(int(pid)) for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
+        assert children, "what waits"
         begin = time.monotonic()
         process.terminate()
         process.wait(timeout=5)
+        # Such a descriptor is readable once the process has ended.
+        assert all(select.select([child], [], [], 2)[0] for child in children), "a child goes on without its container"
         assert time.monotonic() - begin < 2
     finally:
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(child, signal.SIGKILL)
+            os.close(child)
         MASTERS.pop()
         stranger.end_all()
