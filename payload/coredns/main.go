@@ -2,6 +2,11 @@
 package main
 
 import (
+	"net"
+	"os"
+	"time"
+
+	"github.com/coredns/coredns/coremain"
 	_ "github.com/coredns/coredns/plugin/bind"
 	_ "github.com/coredns/coredns/plugin/bufsize"
 	_ "github.com/coredns/coredns/plugin/cache"
@@ -20,8 +25,29 @@ import (
 	_ "github.com/coredns/coredns/plugin/rewrite"
 	_ "github.com/coredns/coredns/plugin/template"
 	_ "github.com/coredns/coredns/plugin/whoami"
-
-	"github.com/coredns/coredns/coremain"
 )
 
-func main() { coremain.Run() }
+func main() {
+	if host := os.Getenv("KUBERNETES_SERVICE_HOST"); host != "" {
+		waitForAPI(net.JoinHostPort(host, os.Getenv("KUBERNETES_SERVICE_PORT")), 200*time.Millisecond, time.Minute)
+	}
+	coremain.Run()
+}
+
+// waitForAPI returns when the address accepts connections, or when most of the time has passed: then CoreDNS starts all the same and answers for the outside.
+//
+// On a node that just started, this pod may be earlier than kube-proxy. The kernel remembers for each connection that its
+// address was not translated, so one that began too early never succeeds, and the Kubernetes client gives up on one only after
+// half a minute. Each attempt here is another connection.
+func waitForAPI(address string, attempt, most time.Duration) bool {
+	for end := time.Now().Add(most); time.Now().Before(end); {
+		began := time.Now()
+		connection, err := net.DialTimeout("tcp", address, attempt)
+		if err == nil {
+			connection.Close()
+			return true
+		}
+		time.Sleep(attempt - time.Since(began)) // a refusal is quicker
+	}
+	return false
+}

@@ -8,8 +8,10 @@
 #include "cluster/create.h"
 #include "cluster/destroy.h"
 #include "cluster/gather.h"
+#include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 #include "cluster/timeline.h"
+#include "cluster/workers.h"
 #include "sys/events.h"
 
 #include <algorithm>
@@ -51,7 +53,34 @@ void print_events(const Environment& environment, const Arguments& arguments) {
   environment.context.events.add_sink([&environment](const sys::Event& event) { environment.print(event.to_line() + "\n"); });
 }
 
+// What people do next.
+std::string next_steps(const config::InstallConfig& config, const provider::local::ClusterConfig& made, const std::string& folder,
+                       Milliseconds took) {
+  const std::string domain = config.cluster_domain();
+  std::string text = fmt::format(
+      "\nCluster {} is complete, after {}.\n\n"
+      "To use it:\n"
+      "  export KUBECONFIG={}/auth/kubeconfig\n"
+      "Its API, https://api.{}:{}, answers on this host at {}:{}.\n",
+      config.name, human_duration(took), folder, domain, cluster::api_port, made.host_address, cluster::api_port);
+  const cluster::IngressPorts ports = cluster::ingress_ports(made.forwards);
+  if (ports.https != 0) {
+    const std::string name = "NAME.apps." + domain;
+    text += fmt::format(
+        "Applications, *.apps.{} ({} in its network), answer on this host at {}, ports {} and {}; a Route of host {}:\n"
+        "  curl --insecure --resolve {}:{}:{} https://{}{}\n",
+        domain, config::ingress_vips(config).at(0), made.host_address, ports.http, ports.https, name, name, ports.https,
+        made.host_address, name, ports.https == 443 ? "" : fmt::format(":{}", ports.https));
+  }
+  return text + fmt::format(
+                    "One more worker:           slipway create worker --dir {}\n"
+                    "What took how long:        slipway timeline --dir {}\n"
+                    "To remove all of it:       slipway destroy cluster --dir {}\n",
+                    folder, folder, folder);
+}
+
 Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
+  const SteadyTime begin = environment.context.clock.steady();
   print_events(environment, arguments);
   const std::string folder = absolute(arguments["--dir"]);
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
@@ -73,10 +102,10 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
   TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>())));
   if (arguments["--output"] != "json") {
-    environment.print(
-        fmt::format("Cluster {} runs on its own control plane. To look at it:\n  export KUBECONFIG={}/auth/kubeconfig\n"
-                    "What took how long: slipway timeline --dir {}\n",
-                    assets.config.name, folder, folder));
+    const provider::local::ClusterConfig made =
+        TRY(provider::local::read_cluster(environment.files, ground.choice(assets.config.name)));
+    const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
+    environment.print(next_steps(assets.config, made, folder, took));
   }
   return Ok{};
 }
@@ -150,6 +179,33 @@ Result<> destroy_cluster(const Environment& environment, const Arguments& argume
   return assets::forget(environment.files, folder);
 }
 
+// Does something with the workers of a directory's cluster, one command at a time.
+Result<> change_workers(const Environment& environment, const Arguments& arguments,
+                        const std::function<Result<>(const cluster::WorkerGround&)>& change) {
+  print_events(environment, arguments);
+  const std::string folder = absolute(arguments["--dir"]);
+  const std::string name = TRY(cluster_name(environment, folder));
+  const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  keep_events(environment, folder);
+  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  kube::Client api(environment.http, TRY(kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig")));
+  return change({ground, name, api});
+}
+
+Result<> create_worker(const Environment& environment, const Arguments& arguments) {
+  return change_workers(environment, arguments, [&](const cluster::WorkerGround& where) -> Result<> {
+    const std::string made = TRY(cluster::create_local_worker(environment, where, arguments["NAME"]));
+    if (arguments["--output"] != "json") environment.print(fmt::format("{} is Ready\n", made));
+    return Ok{};
+  });
+}
+
+Result<> destroy_worker(const Environment& environment, const Arguments& arguments) {
+  return change_workers(environment, arguments, [&](const cluster::WorkerGround& where) {
+    return cluster::destroy_local_worker(environment, where, arguments["NAME"], arguments.has("--force"));
+  });
+}
+
 Option output_option() {
   return {.name = "--output",
           .value = "text|json",
@@ -171,6 +227,29 @@ Command create_cluster_command() {
   return command;
 }
 
+Command create_worker_command() {
+  return {
+      .words = "create worker",
+      .summary = "Add a worker to a cluster on local machines, and wait until it is Ready",
+      .positionals = {{.name = "NAME",
+                       .value = "NAME",
+                       .help = "of the worker; the first of worker-0, worker-1, ... that is free when there is none. With the "
+                               "name of one that was begun the command continues"}},
+      .options = {dir_option(), state_option(), output_option()},
+      .run = create_worker};
+}
+
+Command destroy_worker_command() {
+  return {.words = "destroy worker",
+          .summary = "Take a worker out of a cluster on local machines: what runs on it moves first",
+          .positionals = {{.name = "NAME", .value = "NAME", .help = "of the worker", .required = true}},
+          .options = {dir_option(),
+                      {.name = "--force", .value = "", .help = "at once, without waiting for what runs on it to move"},
+                      state_option(),
+                      output_option()},
+          .run = destroy_worker};
+}
+
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",
           .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
@@ -180,7 +259,7 @@ Command wait_for_bootstrap_command() {
 
 Command wait_for_install_command() {
   return {.words = "wait-for install-complete",
-          .summary = "Wait until the nodes are Ready and the operators of the release are available",
+          .summary = "Wait until the nodes are Ready, the operators available and the release installed",
           .options = {dir_option(), output_option()},
           .run = wait_for_install};
 }

@@ -68,6 +68,8 @@ TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
       {{"wait-for", "install-complete", "--dir", "/made"}, "no cluster was made of this directory yet"},
       {{"destroy", "bootstrap", "--dir", "/made"}, "/made/metadata.json is not there"},
       {{"destroy", "cluster", "--dir", "/made"}, "/made/metadata.json is not there"},
+      {{"create", "worker", "--dir", "/made"}, "/made/metadata.json is not there"},
+      {{"destroy", "worker", "worker-0", "--dir", "/made"}, "/made/metadata.json is not there"},
       {{"gather", "bootstrap", "--dir", "/made"}, "/made/metadata.json is not there"},
   };
   for (const Case& c : cases) {

@@ -9,13 +9,15 @@ namespace slipway::cli {
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
-      {.words = "create", .summary = "Clusters, and the files they are made of, from an install-config.yaml"},
+      {.words = "create", .summary = "Clusters, and the files they are made of, from an install-config.yaml; further workers"},
       create_manifests_command(),
       create_ignition_configs_command(),
       create_cluster_command(),
-      {.words = "destroy", .summary = "Remove clusters"},
+      create_worker_command(),
+      {.words = "destroy", .summary = "Remove clusters, or workers of them"},
       destroy_bootstrap_command(),
       destroy_cluster_command(),
+      destroy_worker_command(),
       {.words = "gather", .summary = "Collect what tells of failures"},
       gather_bootstrap_command(),
       {.words = "machine", .summary = "Local machines: containers on this host that boot, reboot and update like real ones"},

@@ -7,6 +7,8 @@ namespace slipway::cluster {
 namespace {
 
 constexpr const char* operator_kind = "operator";
+constexpr const char* node_kind = "node";
+constexpr const char* cluster_operator_kind = "cluster-operator";
 
 // An Event that is counted up has another version, and is told again.
 std::string id_of(const Json& event) {
@@ -17,11 +19,20 @@ std::string id_of(const Json& event) {
 std::set<std::string> ids_of(const std::vector<sys::Event>& events) {
   std::set<std::string> ids;
   for (const sys::Event& event : events) {
-    const Json* id = event.kind == operator_kind ? event.fields.if_contains("id") : nullptr;
+    const bool is_told_here = event.kind == operator_kind || event.kind == node_kind || event.kind == cluster_operator_kind;
+    const Json* id = is_told_here ? event.fields.if_contains("id") : nullptr;
     if (id && id->is_string()) ids.emplace(id->get_string());
   }
   return ids;
 }
+
+// What happened before we listened has the time of then. Kubernetes has whole seconds.
+WallTime time_of(std::string_view told, WallTime start, WallTime now) {
+  const Result<WallTime> happened = parse_rfc3339(told);
+  return happened.ok() && happened.value() < start ? happened.value() : now;
+}
+
+WallTime second_of(WallTime time) { return WallTime(std::chrono::floor<Seconds>(time)); }
 
 }  // namespace
 
@@ -38,26 +49,73 @@ sys::Event operator_event(const Json& event, WallTime time) {
           .fields = std::move(fields)};
 }
 
+std::optional<sys::Event> condition_event(const Json& object, std::string_view condition, std::string_view kind,
+                                          std::string words, WallTime time) {
+  for (const Json& each : find_array(object, {"status", "conditions"})) {
+    if (find_string(each, {"type"}) != condition || find_string(each, {"status"}) != "True") continue;
+    const std::string name(kube::name_of(object));
+    return sys::Event{
+        .time = time,
+        .source = "kubernetes",
+        .kind = std::string(kind),
+        .name = name,
+        .phase = sys::Phase::finished,
+        .fields = {{"description", std::move(words)},
+                   {"id", fmt::format("{}/{}/{}", kind, name, find_string(each, {"lastTransitionTime"}).value_or(""))}}};
+  }
+  return std::nullopt;
+}
+
 ClusterEvents::ClusterEvents(const std::vector<sys::Event>& earlier) : told_(ids_of(earlier)) {}
+
+bool ClusterEvents::is_news(const std::string& id) {
+  return told_.with_lock([&](auto& told) { return told.insert(id).second; });
+}
 
 void ClusterEvents::see(const sys::Context& context, WallTime start, const kube::Objects& events) {
   for (const Json& event : events) {
-    const bool is_news = told_.with_lock([&](auto& told) { return told.insert(id_of(event)).second; });
-    if (!is_news) continue;
-    const Result<WallTime> happened = parse_rfc3339(find_string(event, {"lastTimestamp"}).value_or(""));
-    const bool is_missed = happened.ok() && happened.value() < start;
-    context.events.relay(operator_event(event, is_missed ? happened.value() : context.clock.now()));
+    if (!is_news(id_of(event))) continue;
+    const std::string_view happened = find_string(event, {"lastTimestamp"}).value_or("");
+    context.events.relay(operator_event(event, time_of(happened, start, context.clock.now())));
+  }
+}
+
+void ClusterEvents::see_condition(const sys::Context& context, WallTime start, const kube::Objects& objects,
+                                  std::string_view condition, std::string_view kind) {
+  for (const Json& object : objects) {
+    std::string words = fmt::format("{} {} is {}", kind == node_kind ? "node" : "operator", kube::name_of(object), condition);
+    auto event = condition_event(object, condition, kind, std::move(words), context.clock.now());
+    if (!event) continue;
+    const std::string id(event->fields.at("id").as_string());
+    if (!is_news(id)) continue;
+    event->time = time_of(std::string_view(id).substr(id.rfind('/') + 1), start, event->time);
+    context.events.relay(*event);
   }
 }
 
 Result<> ClusterEvents::follow(const sys::Context& context, kube::Api& api) {
-  // Events have whole seconds.
-  const WallTime start(std::chrono::floor<Seconds>(context.clock.now()));
+  const WallTime start = second_of(context.clock.now());
   return kube::follow(context, api, kube::types::events, "", {.fields = "involvedObject.apiVersion=operator.openshift.io/v1"},
                       [&](const kube::Objects& events) -> Result<> {
                         see(context, start, events);
                         return Ok{};
                       });
+}
+
+Result<> ClusterEvents::follow_nodes(const sys::Context& context, kube::Api& api) {
+  const WallTime start = second_of(context.clock.now());
+  return kube::follow(context, api, kube::types::nodes, "", {}, [&](const kube::Objects& nodes) -> Result<> {
+    see_condition(context, start, nodes, "Ready", node_kind);
+    return Ok{};
+  });
+}
+
+Result<> ClusterEvents::follow_operators(const sys::Context& context, kube::Api& api) {
+  const WallTime start = second_of(context.clock.now());
+  return kube::follow(context, api, kube::types::cluster_operators, "", {}, [&](const kube::Objects& operators) -> Result<> {
+    see_condition(context, start, operators, "Available", cluster_operator_kind);
+    return Ok{};
+  });
 }
 
 }  // namespace slipway::cluster

@@ -86,5 +86,65 @@ TEST(ClusterEvents, OfAnEarlierRunAreNotToldAgainAndThoseThatNobodyHeardAreTold)
                                             "2026-11-21T09:30:00Z fresh"}));
 }
 
+Json of_condition(std::string kind, std::string name, std::string type, std::string status, std::string since) {
+  return {{"apiVersion", kind == "Node" ? "v1" : "config.openshift.io/v1"},
+          {"kind", kind},
+          {"metadata", {{"name", name}}},
+          {"status", {{"conditions", JsonArray{{{"type", type}, {"status", status}, {"lastTransitionTime", since}}}}}}};
+}
+
+TEST(ConditionEvent, IsOfTheMomentAtWhichItBecameTrue) {
+  const Json node = of_condition("Node", "worker-0", "Ready", "True", "2026-11-21T09:30:07Z");
+  const auto told = condition_event(node, "Ready", "node", "node worker-0 is Ready", WallTime(Milliseconds(1500)));
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->to_line(),
+            R"({"time":"1970-01-01T00:00:01.500Z","source":"kubernetes","kind":"node","name":"worker-0",)"
+            R"("phase":"finished","description":"node worker-0 is Ready","id":"node/worker-0/2026-11-21T09:30:07Z"})");
+  EXPECT_FALSE(condition_event(of_condition("Node", "a", "Ready", "False", ""), "Ready", "node", "", {}));
+  EXPECT_FALSE(condition_event(node, "Available", "node", "", {}));
+}
+
+TEST(ClusterEvents, TellOnceThatAnOperatorIsAvailable) {
+  testing_support::FakeKube kube;
+  kube.serve_openshift();
+  testing_support::TestContext test;  // at 09:30:00
+  const auto dns = [](std::string status, std::string since) {
+    return of_condition("ClusterOperator", "dns", "Available", status, since);
+  };
+  kube.put(dns("False", "2026-11-21T09:29:00Z"));
+  kube.put(of_condition("ClusterOperator", "etcd", "Available", "True", "2026-11-21T09:29:10Z"));
+  std::vector<std::string> told;
+  std::vector<sys::Event> heard;
+  sys::Events events(test.clock, "test");
+  events.add_sink([&](const sys::Event& event) {
+    told.push_back(to_rfc3339(event.time) + " " + event.kind + " " + std::string(event.fields.at("description").as_string()));
+    heard.push_back(event);
+    if (told.size() == 1) {
+      kube.put(of_condition("ClusterOperator", "etcd", "Available", "True", "2026-11-21T09:29:10Z"));  // something else changed
+      kube.put(dns("True", "2026-11-21T09:30:05Z"));
+    } else {
+      test.stop.request_stop();
+    }
+  });
+  const sys::Context context = test.context();
+  const Result<> followed = ClusterEvents({}).follow_operators({context.clock, context.log, events, context.stop}, kube);
+  EXPECT_EQ(followed.error().code(), Code::cancelled);
+  const std::vector<std::string> expected = {"2026-11-21T09:29:10Z cluster-operator operator etcd is Available",
+                                             "2026-11-21T09:30:00Z cluster-operator operator dns is Available"};
+  EXPECT_EQ(told, expected);
+  // The next run knows.
+  kube.put(of_condition("ClusterOperator", "network", "Available", "True", "2026-11-21T09:29:30Z"));
+  testing_support::TestContext next;
+  std::vector<std::string> names;
+  sys::Events again(next.clock, "test");
+  again.add_sink([&](const sys::Event& event) {
+    names.push_back(event.name);
+    next.stop.request_stop();
+  });
+  const sys::Context later = next.context();
+  (void)ClusterEvents(heard).follow_operators({later.clock, later.log, again, later.stop}, kube);
+  EXPECT_EQ(names, std::vector<std::string>{"network"});
+}
+
 }  // namespace
 }  // namespace slipway::cluster

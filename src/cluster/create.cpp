@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "ignition/parse.h"
 #include "kube/client.h"
+#include "provider/local/forwarder.h"
 #include "sys/events.h"
 #include "sys/task_group.h"
 
@@ -45,14 +46,62 @@ Result<> check_addresses(const Environment& environment, const local::ClusterCho
   return Ok{};
 }
 
-Result<> make_machines(const Environment& environment, const local::ClusterChoice& choice,
-                       const std::vector<local::MachineGroup>& groups) {
-  TRY(local::ensure_owner(environment.context, environment.files, choice));
-  for (const local::MachineGroup& group : groups) {
-    TRY(local::ask(environment.context, choice,
-                   {.order = local::Order::create, .machines = group.names, .ignition = group.ignition}));
-  }
-  return Ok{};
+// What a cluster of that name was made with, or what this one shall be made with.
+Result<local::ClusterWishes> wishes_for(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+  local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images, local::Forwarder::is_free);
+  const local::ClusterChoice choice = ground.choice(assets.config.name);
+  const auto made = local::read_cluster(environment.files, choice);
+  if (!made.ok()) return made.error().code() == Code::not_found ? Result(std::move(wishes)) : made.error();
+  // Its ports are taken, by itself; another cluster of the same name has another loopback address.
+  if (made->host_address == wishes.host_address) wishes.forwards = made->forwards;
+  return wishes;
+}
+
+Result<> make_machines(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+  const sys::Context& context = environment.context;
+  const local::ClusterChoice choice = ground.choice(assets.config.name);
+  const local::ClusterWishes wishes = TRY(wishes_for(environment, ground, assets));
+  const std::vector<Machine> machines = TRY(planned_machines(assets.config));
+  std::vector<local::MachineGroup> groups;
+  const auto add = [&](std::string_view role, const ignition::Config& config, int inotify_instances) {
+    std::vector<std::string> names = names_of(machines, role);
+    if (names.empty()) return;
+    groups.push_back({std::move(names), emit_json(ignition::to_json(config), JsonStyle::compact), inotify_instances});
+  };
+  add("bootstrap", assets.bootstrap, local::inotify_of_control_plane);
+  add("master", assets.master, local::inotify_of_control_plane);
+  // They wait in Ignition until the cluster gives them their config; where the host has not enough for all machines at once, also
+  // until the bootstrap machine is gone: what would not start then is containers.
+  add("worker", assets.worker, local::inotify_of_worker);
+  const std::optional<int> left = local::free_inotify_instances(environment.files);
+  if (left && *left < local::peak_of_inotify(groups) && assets.config.compute_replicas() > 0) groups.back().after = "bootstrap";
+  TRY(local::preflight(context, environment.files, choice, wishes, groups));
+
+  sys::Span span(context.events, context.clock, "step", "machines",
+                 {{"description", fmt::format("{} machines are made", machines.size())}});
+  return span.end([&]() -> Result<> {
+    TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
+    TRY(local::ensure_owner(context, environment.files, choice));
+    for (const local::MachineGroup& group : groups) {
+      TRY(local::ask(context, choice,
+                     {.order = local::Order::create, .machines = group.names, .ignition = group.ignition, .after = group.after}));
+    }
+    return check_addresses(environment, choice, machines);
+  }());
+}
+
+// The cluster has its machines, and people may have added workers to those that the install-config began with, or removed some.
+Result<> start_machines(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+  const sys::Context& context = environment.context;
+  const local::ClusterChoice choice = ground.choice(assets.config.name);
+  const local::ClusterWishes wishes = TRY(wishes_for(environment, ground, assets));
+  sys::Span span(context.events, context.clock, "step", "machines", {{"description", "the machines of the cluster are on"}});
+  return span.end([&]() -> Result<> {
+    TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));  // is it this one?
+    TRY(local::ensure_owner(context, environment.files, choice));
+    TRY(local::ask(context, choice, {.order = local::Order::start}));
+    return Ok{};
+  }());
 }
 
 // The bootstrap machine is made before the others and removed once they have the cluster: never again after that.
@@ -86,38 +135,29 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
                               const std::vector<sys::Event>& earlier) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
-  const local::ClusterWishes wishes = local_wishes(assets.config, assets.id, ground.os_repo, ground.images);
-  const std::vector<Machine> machines = TRY(planned_machines(assets.config));
   const bool is_handed_over = TRY(bootstrap_is_over(environment, choice));
-  std::vector<local::MachineGroup> groups;
-  if (!is_handed_over) {
-    groups.push_back({names_of(machines, "bootstrap"), emit_json(ignition::to_json(assets.bootstrap), JsonStyle::compact)});
-  }
-  groups.push_back({names_of(machines, "master"), emit_json(ignition::to_json(assets.master), JsonStyle::compact)});
-  TRY(local::preflight(context, environment.files, choice, wishes, groups));
-
-  sys::Span span(context.events, context.clock, "step", "machines",
-                 {{"description", fmt::format("{} machines are made", machines.size() - (is_handed_over ? 1 : 0))}});
-  TRY(span.end([&]() -> Result<> {
-    TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
-    TRY(make_machines(environment, choice, groups));
-    return check_addresses(environment, choice, machines);
-  }()));
+  TRY(is_handed_over ? start_machines(environment, ground, assets) : make_machines(environment, ground, assets));
 
   kube::Client api(environment.http, TRY(users_access(assets)));
   BootstrapLog bootstrap;
   ClusterEvents operators(earlier);
   const WhyNot why_not = [&] { return bootstrap.last_failure(); };
+  const WhyNot why_no_machine = [&] {
+    const auto made = local::list_machines(context, environment.files, choice);
+    return made.ok() ? machine_troubles(made.value(), {}) : std::string();
+  };
   sys::TaskGroup listening(context);
   if (!is_handed_over) {
     listening.run("events of the bootstrap machine",
                   [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
   }
   listening.run("events of the operators", [&](const sys::Context& c) { return operators.follow(c, api); });
+  listening.run("nodes", [&](const sys::Context& c) { return operators.follow_nodes(c, api); });
+  listening.run("operators", [&](const sys::Context& c) { return operators.follow_operators(c, api); });
   const Result<> waited = [&]() -> Result<> {
     TRY(wait_for_all(context, api, bootstrap_conditions(assets.config), why_not));
     TRY(remove_bootstrap(environment, ground, assets.config.name));
-    return wait_for_all(context, api, install_conditions(assets.config), why_not);
+    return wait_for_all(context, api, install_conditions(assets.config), why_no_machine);
   }();
   listening.request_stop();
   (void)listening.wait();  // what it says does not matter any more

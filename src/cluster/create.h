@@ -24,10 +24,10 @@ struct LocalGround {
   provider::local::ClusterChoice choice(const std::string& cluster) const { return {state, cluster, program}; }
 };
 
-// Looks at the host, makes the bootstrap machine and the control plane's, waits until the control plane runs there, removes the
-// bootstrap machine, and waits until the operators are available. Each step is an event of kind "step". The same call again
-// continues: machines that are there stay, a bootstrap machine that was removed is not made again, what is true is not waited
-// for.
+// Looks at the host, makes the bootstrap machine, the control plane's and the workers, waits until the control plane runs on its
+// own, removes the bootstrap machine, and waits for the workers and until the release is installed. Each step is an event of kind
+// "step". The same call again continues: machines that are there stay, what is true is not waited for. Once the bootstrap machine
+// was removed none is made any more, for workers may have come and gone since (workers.h); those that are there are switched on.
 //
 //   assets   of platform local
 //   earlier  what earlier calls have told; operators' events among it are not told again

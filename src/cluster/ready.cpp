@@ -1,6 +1,7 @@
 #include "cluster/ready.h"
 
 #include "base/text.h"
+#include "cluster/machine_table.h"
 #include "sys/events.h"
 #include "sys/wait_for.h"
 
@@ -76,6 +77,21 @@ Missing too_few_api_servers(const kube::Objects& found, int expected) {
   return fmt::format("{} of {} API servers are ready", ready, expected);
 }
 
+// Those that the cluster lets in: the ones that the installer wrote down, and what became of them since.
+Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
+  std::vector<std::string> workers;
+  TRY(kube::wait_until(context, api, "the table of machines", limit, kube::types::config_maps, std::string(machine_table_space),
+                       {.fields = fmt::format("metadata.name={}", machine_table_name)},
+                       [&](const kube::Objects& found) -> Result<Missing> {
+                         if (!found.empty()) workers = names_with_role(TRY(machine_rows(found.front())), "worker");
+                         return Missing(std::nullopt);
+                       }));
+  if (workers.empty()) return Ok{};
+  const Condition ready = watched("", "the workers are Ready", Seconds(0), kube::types::nodes, "", "",
+                                  [workers](const kube::Objects& found) { return missing_nodes(found, workers); });
+  return ready.wait(context, api, why_not, limit);
+}
+
 std::string_view condition_message(const Json& object, std::string_view type) {
   for (const Json& condition : find_array(object, {"status", "conditions"})) {
     if (find_string(condition, {"type"}) == type) return find_string(condition, {"message"}).value_or("");
@@ -99,6 +115,26 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
   return join(missing, ", ");
 }
 
+std::optional<std::string> unsettled_operators(const std::vector<Json>& operators) {
+  if (operators.empty()) return "there is no ClusterOperator yet";
+  std::vector<std::string> unsettled;
+  for (const Json& each : operators) {
+    const auto says = [&](std::string_view type, std::string_view what) {
+      const std::string_view words = condition_message(each, type);
+      unsettled.push_back(fmt::format("{} is {}{}{}", kube::name_of(each), what, words.empty() ? "" : ": ", words));
+    };
+    if (kube::condition_status(each, "Available") != "True") {
+      says("Available", "not Available");
+    } else if (kube::condition_status(each, "Degraded") == "True") {
+      says("Degraded", "Degraded");
+    } else if (kube::condition_status(each, "Progressing") == "True") {
+      says("Progressing", "Progressing");
+    }
+  }
+  if (unsettled.empty()) return std::nullopt;
+  return join(unsettled, "; ");
+}
+
 std::optional<std::string> not_available(const Json& cluster_version) {
   const bool fails = kube::condition_status(cluster_version, "Failing") == "True";
   if (!fails && kube::condition_status(cluster_version, "Available") == "True") return std::nullopt;
@@ -118,19 +154,24 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
 }
 
 std::vector<Condition> install_conditions(const config::InstallConfig& config) {
-  return {
+  std::vector<Condition> conditions = {
       nodes_ready("nodes-ready", "the nodes of the control plane are Ready", config),
       watched("api-servers", "every machine of the control plane has its API server", Seconds(15 * 60),
               kube::types::kube_apiservers, "", "cluster",
               [expected = config.control_plane.replicas](const kube::Objects& found) {
                 return too_few_api_servers(found, expected);
               }),
-      watched("cluster-version", "the operators of the release are available", Seconds(40 * 60), kube::types::cluster_versions,
-              "", "version",
+      watched("cluster-operators", "every operator is available, and none has work left", Seconds(40 * 60),
+              kube::types::cluster_operators, "", "", unsettled_operators),
+      watched("cluster-version", "the release is installed", Seconds(40 * 60), kube::types::cluster_versions, "", "version",
               [](const kube::Objects& found) -> Missing {
                 return found.empty() ? "there is no ClusterVersion" : not_available(found.front());
               }),
   };
+  if (config.compute_replicas() > 0) {
+    conditions.insert(conditions.begin() + 2, {"worker-nodes", "the workers are Ready", Seconds(30 * 60), wait_for_workers});
+  }
+  return conditions;
 }
 
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,

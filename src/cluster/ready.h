@@ -26,7 +26,7 @@ struct Condition {
 // the hand-over, the end of the bootstrap's etcd member.
 std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config);
 
-// From there to a cluster whose operators are available.
+// From there to a cluster that people can use (seed 001, steps 8 to 10): its workers, its operators, ClusterVersion.
 std::vector<Condition> install_conditions(const config::InstallConfig& config);
 
 // Waits for each of them; each is an event of kind "step".
@@ -35,6 +35,10 @@ Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::ve
 
 // Which of the expected nodes are missing or not Ready, as a sentence; nothing when all are there. Pure.
 std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected);
+
+// Which ClusterOperators are not Available, are Degraded or Progressing, and their own words why; nothing when all have settled.
+// Pure.
+std::optional<std::string> unsettled_operators(const std::vector<Json>& operators);
 
 // What keeps a ClusterVersion from being Available: its own words about what it waits for or what fails. Pure.
 std::optional<std::string> not_available(const Json& cluster_version);

@@ -25,6 +25,13 @@ TEST(MissingNodes, AreNamedWithTheReason) {
       std::nullopt);
 }
 
+Json operator_with(std::string name, JsonArray conditions) {
+  return {{"apiVersion", "config.openshift.io/v1"},
+          {"kind", "ClusterOperator"},
+          {"metadata", {{"name", name}}},
+          {"status", {{"conditions", std::move(conditions)}}}};
+}
+
 Json condition(std::string type, std::string status, std::string message = "") {
   return {{"type", type}, {"status", status}, {"message", message}};
 }
@@ -47,11 +54,25 @@ TEST(NotAvailable, IsSaidInTheWordsOfTheClusterVersion) {
   }
 }
 
+TEST(UnsettledOperators, AreNamedWithTheirWords) {
+  const Json well = operator_with("etcd", {condition("Available", "True"), condition("Progressing", "False"),
+                                           condition("Degraded", "False"), condition("Upgradeable", "False")});
+  EXPECT_EQ(unsettled_operators({well}), std::nullopt);
+  EXPECT_EQ(unsettled_operators({}), "there is no ClusterOperator yet");
+  EXPECT_EQ(unsettled_operators({operator_with("dns", {condition("Available", "False", "no pod")}), well,
+                                 operator_with("ingress", {condition("Available", "True"), condition("Degraded", "True", "d"),
+                                                           condition("Progressing", "True", "p")}),
+                                 operator_with("network", {condition("Available", "True"), condition("Progressing", "True")}),
+                                 operator_with("new", {})}),
+            "dns is not Available: no pod; ingress is Degraded: d; network is Progressing; new is not Available");
+}
+
 // A cluster whose bootstrap is over, and what takes it a step back.
 class ConditionsTest : public testing::Test {
  protected:
   ConditionsTest() {
     config.control_plane.replicas = 1;
+    config.compute = {{.name = "worker", .replicas = 1}};
     kube.serve(kube::types::etcds);
     kube.serve(kube::types::kube_apiservers);
     kube.serve_openshift();
@@ -59,11 +80,14 @@ class ConditionsTest : public testing::Test {
     kube.put(bootstrap("complete"));
     kube.put(etcd("True"));
     kube.put(api_server(JsonArray{{{"nodeName", "master-0"}, {"currentRevision", 1}}}));
+    kube.put(table_of("worker-7"));
+    kube.put(node_of("True", "worker-7"));
+    kube.put(operator_with("dns", {condition("Available", "True")}));
     kube.put(version("True"));
   }
 
-  static Json node_of(std::string ready) {
-    Json object = node("master-0", std::move(ready));
+  static Json node_of(std::string ready, std::string name = "master-0") {
+    Json object = node(std::move(name), std::move(ready));
     object.get_object()["apiVersion"] = "v1";
     object.get_object()["kind"] = "Node";
     return object;
@@ -79,6 +103,13 @@ class ConditionsTest : public testing::Test {
             {"kind", kind},
             {"metadata", {{"name", name}}},
             {"status", {{"conditions", JsonArray{std::move(told)}}}}};
+  }
+  static Json table_of(std::string worker) {
+    return {{"apiVersion", "v1"},
+            {"kind", "ConfigMap"},
+            {"metadata", {{"name", "machine-addresses"}, {"namespace", "openshift-config"}}},
+            {"data",
+             {{"machines", fmt::format(R"([{{"name":"master-0","role":"master"}},{{"name":"{}","role":"worker"}}])", worker)}}}};
   }
   static Json etcd(std::string is_removed) {
     return of_cluster("operator.openshift.io/v1", "Etcd", "cluster", condition("EtcdBootstrapMemberRemoved", is_removed));
@@ -108,8 +139,16 @@ TEST_F(ConditionsTest, AreStepsInOrder) {
                                                    "step control-plane-nodes started", "step control-plane-nodes finished",
                                                    "step bootstrap-complete started", "step bootstrap-complete finished",
                                                    "step bootstrap-member started", "step bootstrap-member finished"}));
-  ASSERT_TRUE(wait(install_conditions(config)).ok());
+  const Result<> installed = wait(install_conditions(config));
+  ASSERT_TRUE(installed.ok()) << installed.error().message();
   EXPECT_EQ(kube.writes(), 0);
+  // Platforms where people add workers themselves have no table, and clusters without workers no step.
+  kube.drop(kube::types::config_maps, "openshift-config", "machine-addresses");
+  kube.drop(kube::types::nodes, "", "worker-7");
+  EXPECT_TRUE(wait(install_conditions(config)).ok());
+  EXPECT_EQ(install_conditions(config).size(), 5u);
+  config.compute[0].replicas = 0;
+  EXPECT_EQ(install_conditions(config).size(), 4u);
 }
 
 TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
@@ -122,15 +161,20 @@ TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
       {bootstrap("running"), "bootstrap-complete", "ConfigMap kube-system/bootstrap does not say complete; stage x failed"},
       {etcd("False"), "bootstrap-member", "the etcd operator has not removed the member etcd-bootstrap; stage x failed"},
       {api_server(JsonArray{{{"nodeName", "master-0"}}}), "api-servers", "0 of 1 API servers are ready; stage x failed"},
+      {table_of("worker-0"), "worker-nodes", "worker-0 has not registered; stage x failed"},
+      {node_of("False", "worker-7"), "worker-nodes", "worker-7 is not Ready; stage x failed"},
+      {operator_with("dns", {condition("Available", "False", "no pod")}), "cluster-operators",
+       "dns is not Available: no pod; stage x failed"},
       {version("False"), "cluster-version", "ClusterVersion says nothing yet; stage x failed"},
   };
   for (const Case& c : cases) {
     const std::string kind(find_string(c.object, {"kind"}).value_or(""));
-    const kube::ResourceType type = kind == "Node"            ? kube::types::nodes
-                                    : kind == "ConfigMap"     ? kube::types::config_maps
-                                    : kind == "Etcd"          ? kube::types::etcds
-                                    : kind == "KubeAPIServer" ? kube::types::kube_apiservers
-                                                              : kube::types::cluster_versions;
+    const kube::ResourceType type = kind == "Node"              ? kube::types::nodes
+                                    : kind == "ConfigMap"       ? kube::types::config_maps
+                                    : kind == "Etcd"            ? kube::types::etcds
+                                    : kind == "KubeAPIServer"   ? kube::types::kube_apiservers
+                                    : kind == "ClusterOperator" ? kube::types::cluster_operators
+                                                                : kube::types::cluster_versions;
     const Json before = *kube.look(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
     kube.put(c.object);
     std::vector<Condition> all = bootstrap_conditions(config);

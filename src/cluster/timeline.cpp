@@ -46,7 +46,18 @@ const std::vector<Need>& table() {
       {"step bootstrap-machine", {"step bootstrap-member"}},
       {"step nodes-ready", {"step bootstrap-machine"}},
       {"step api-servers", {"operator KubeAPIServer NodeRevisionReady", "step nodes-ready"}},
-      {"step cluster-version", {"operator ", "step api-servers"}},
+      {"node master-", {"certificate-request ", "kubelet-certificate "}},
+      // A worker gets its config from the cluster, once that has the address.
+      {"node ", {"operator KubeAPIServer NodeRevisionReady", "report-progress ", "stage cb-bootstrap"}},
+      {"step worker-nodes", {"node "}},
+      {"cluster-operator etcd", {"operator Etcd "}},
+      {"cluster-operator kube-apiserver", {"operator KubeAPIServer "}},
+      {"cluster-operator kube-controller-manager", {"operator KubeControllerManager "}},
+      {"cluster-operator kube-scheduler", {"operator KubeScheduler "}},
+      {"cluster-operator ingress", {"node ", "cluster-operator dns", "cluster-operator network"}},
+      {"cluster-operator ", {"node "}},
+      {"step cluster-operators", {"cluster-operator ", "operator ", "step worker-nodes"}},
+      {"step cluster-version", {"step cluster-operators"}},
   };
   return rows;
 }

@@ -55,6 +55,25 @@ TEST(Timeline, OperatorsWaitForEachOtherByTheTable) {
                                       "operator " + apiserver + "NodeRevisionReady"}));
 }
 
+TEST(Timeline, TheOperatorThatWasLastIsNamed) {
+  const Timeline timeline = make_timeline({
+      assets_begin(0),
+      ended("report-progress", "bootstrap", 10, 0),
+      ended("operator", "Etcd MemberPromoted", 15),
+      ended("node", "worker-0", 20),
+      ended("cluster-operator", "etcd", 25),
+      ended("cluster-operator", "dns", 30),
+      ended("step", "worker-nodes", 31, 5),
+      ended("cluster-operator", "ingress", 40),
+      ended("step", "cluster-operators", 41, 10),
+      ended("step", "cluster-version", 42, 1),
+  });
+  EXPECT_EQ(path_of(timeline),
+            (std::vector<std::string>{"report-progress bootstrap", "node worker-0", "cluster-operator dns",
+                                      "cluster-operator ingress", "step cluster-operators", "step cluster-version"}));
+  EXPECT_EQ(timeline.items[*timeline.items[3].waited_for].key, "operator Etcd MemberPromoted");
+}
+
 TEST(Timeline, GoesOnAfterAKillAndEndsWithTheInstallation) {
   const Timeline timeline =
       make_timeline({assets_begin(0), ended("stage", "a", 5, 1), assets_begin(1000), ended("stage", "b", 1005, 1),

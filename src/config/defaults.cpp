@@ -39,8 +39,8 @@ void fill_pools(JsonObject& config, bool is_local) {
   const bool has_workers = std::ranges::any_of(compute, [](const Json& pool) { return find_string(pool, {"name"}) == "worker"; });
   if (!has_workers) compute.push_back(JsonObject{{"name", "worker"}});
   for (Json& pool : compute) {
-    // A host's control plane can carry what people run on it.
-    if (is_local && pool.is_object()) fill(pool.get_object(), "replicas", 0);
+    // All of them share one host: one worker shows everything that three do.
+    if (is_local && pool.is_object()) fill(pool.get_object(), "replicas", 1);
   }
   for (Json& pool : compute) {
     if (pool.is_object()) fill_pool(pool.get_object());

@@ -40,7 +40,7 @@ compute:
   hyperthreading: Enabled
   name: worker
   platform: {}
-  replicas: 0
+  replicas: 1
 controlPlane:
   architecture: amd64
   hyperthreading: Enabled
@@ -72,7 +72,7 @@ pullSecret: '{"auths":{}}'
   EXPECT_EQ(loaded->config.cluster_domain(), "demo.example.com");
   EXPECT_EQ(api_vips(loaded->config), std::vector<std::string>{"10.97.77.5"});
   EXPECT_EQ(ingress_vips(loaded->config), std::vector<std::string>{"10.97.77.7"});
-  EXPECT_EQ(loaded->config.compute_replicas(), 0);
+  EXPECT_EQ(loaded->config.compute_replicas(), 1);
   EXPECT_EQ(loaded->config.control_plane.replicas, 3);
   EXPECT_EQ(loaded->config.networking.cluster_network, (std::vector<ClusterNetwork>{{"10.128.0.0/14", 23}}));
 }

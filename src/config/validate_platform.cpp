@@ -60,13 +60,6 @@ void validate_local(Document& document) {
   if (api && ingress && *api == *ingress) {
     document.error("platform.local.ingressVIPs[0]", "is the address of the API too").hint("they have to differ");
   }
-  const JsonArray& pools = find_array(document.value, {"compute"});
-  for (std::size_t i = 0; i < pools.size(); ++i) {
-    const Json* replicas = find(pools[i], {"replicas"});
-    if (!replicas || !replicas->is_int64() || replicas->get_int64() <= 0) continue;
-    document.error(fmt::format("compute[{}].replicas", i), "machines for workers are not made on platform local yet")
-        .hint("use 0; the control plane carries what people run");
-  }
 }
 
 void validate_external(Document& document) {

@@ -29,7 +29,8 @@ constexpr std::array on_premise = {"baremetal", "local", "nutanix", "openstack",
 constexpr std::array secret_files = {"/var/lib/kubelet/config.json"};
 
 bool holds_virtual_addresses(const ControllerConfig& config) {
-  return !config.api_vips.empty() && std::ranges::find(on_premise, config.platform) != on_premise.end();
+  return !config.api_vips.empty() && !config.ingress_vips.empty() &&
+         std::ranges::find(on_premise, config.platform) != on_premise.end();
 }
 
 // The folders that are laid over each other, a later one's file in place of an earlier one's.
@@ -123,19 +124,24 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
       {"TRUST_BUNDLE", config.additional_trust_bundle},
       {"VIPS", join(vips, " ")},
   };
-  if (role == "master" && holds_virtual_addresses(config)) {
+  if (holds_virtual_addresses(config)) {
     // One API server is enough where there is one master only.
     const bool is_single = find_string(config.infrastructure, {"status", "controlPlaneTopology"}) == "SingleReplica";
     values.insert({{"API_VIPS", config.api_vips.front()},
                    {"CLUSTER_DOMAIN", needed("spec.dns.spec.baseDomain",
                                              std::string(find_string(config.dns, {"spec", "baseDomain"}).value_or("")))},
-                   {"HAPROXY_IMAGE", image("haproxyImage")},
+                   {"INGRESS_VIPS", config.ingress_vips.front()},
                    {"KEEPALIVED_IMAGE", image("keepalivedImage")},
                    {"NEEDED_API_SERVERS", is_single ? "1" : "2"},
                    {"PLATFORM", config.platform},
                    {"RUNTIMECFG_IMAGE", image("baremetalRuntimeCfgImage")}});
+    if (role == "master") values["HAPROXY_IMAGE"] = image("haproxyImage");
     // Holes that only the machine can fill: they stay (runtimecfg render).
-    for (const std::string name : {"ADDRESS", "INTERFACE", "PREFIX", "ROUTER_ID"}) values[name] = "{{" + name + "}}";
+    for (const std::string address : {"", "INGRESS_"}) {
+      for (const std::string name : {"ADDRESS", "INTERFACE", "PREFIX", "ROUTER_ID"}) {
+        values[address + name] = "{{" + address + name + "}}";
+      }
+    }
   }
   TRY(findings.to_result());
   return values;

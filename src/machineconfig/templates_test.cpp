@@ -120,25 +120,40 @@ TEST(Templates, OnlyPlatformLocalTakesWhatContainersNeed) {
   EXPECT_EQ(find_file(rendered(sample("none"), "master"), path), nullptr);
 }
 
-TEST(Templates, MastersHoldTheVirtualAddressWhereMachinesDo) {
+TEST(Templates, MachinesHoldTheVirtualAddressesWhereNobodyElseDoes) {
   const std::string folder = "/etc/kubernetes/static-pod-resources/keepalived/",
                     pod = "/etc/kubernetes/manifests/keepalived.yaml";
   const Rendered master = rendered(sample("local"), "master");
   const Result<YamlDocument> parsed = parse_yaml(text_of(master, pod), pod);
   ASSERT_TRUE(parsed.ok()) << parsed.error().message();
   EXPECT_EQ(find_array(parsed->value, {"spec", "containers"}).size(), 3u);
-  for (const char* part : {"haproxy@sha256:4", "keepalived@sha256:5", "runtimecfg@sha256:6", "namespace: openshift-local-infra\n",
-                           "--cluster-domain=demo.example.com", "--needed-backends=2\n"}) {
+  for (const char* part :
+       {"haproxy@sha256:4", "keepalived@sha256:5", "runtimecfg@sha256:6", "namespace: openshift-local-infra\n",
+        "--cluster-domain=demo.example.com", "--needed-backends=2\n", "--api-vips=10.97.77.5", "--ingress-vips=10.97.77.7"}) {
     EXPECT_NE(text_of(master, pod).find(part), std::string::npos) << part;
   }
   EXPECT_NE(text_of(master, folder + "haproxy.cfg").find("bind 10.97.77.5:6443 transparent\n"), std::string::npos);
-  EXPECT_NE(text_of(master, folder + "keepalived.conf.tmpl").find("interface {{INTERFACE}}\n"), std::string::npos);
+  EXPECT_NE(text_of(master, folder + "instance-api.conf.tmpl").find("interface {{INTERFACE}}\n"), std::string::npos);
+  EXPECT_NE(text_of(master, folder + "instance-ingress.conf.tmpl").find("interface {{INGRESS_INTERFACE}}\n"), std::string::npos);
 
-  EXPECT_EQ(find_file(rendered(sample("local"), "worker"), pod), nullptr);
-  EXPECT_EQ(find_file(rendered(sample("none"), "master"), pod), nullptr);
+  // Workers have the ingress's only, and nothing that needs a kubeconfig.
+  const Rendered worker = rendered(sample("local"), "worker");
+  const Result<YamlDocument> on_worker = parse_yaml(text_of(worker, pod), pod);
+  ASSERT_TRUE(on_worker.ok()) << on_worker.error().message();
+  EXPECT_EQ(find_array(on_worker->value, {"spec", "containers"}).size(), 2u);
+  EXPECT_EQ(text_of(worker, pod).find("--api-vips"), std::string::npos);
+  EXPECT_EQ(find_file(worker, folder + "instance-api.conf.tmpl"), nullptr);
+  EXPECT_EQ(find_file(worker, folder + "haproxy.cfg"), nullptr);
+  for (const char* name : {"keepalived.conf.tmpl", "instance-ingress.conf.tmpl"}) {
+    EXPECT_EQ(text_of(worker, folder + name), text_of(master, folder + name)) << name;
+  }
+
   ControllerConfig behind_a_load_balancer = sample("baremetal");
   behind_a_load_balancer.api_vips.clear();
-  EXPECT_EQ(find_file(rendered(behind_a_load_balancer, "master"), pod), nullptr);
+  for (const char* role : {"master", "worker"}) {
+    EXPECT_EQ(find_file(rendered(sample("none"), role), pod), nullptr) << role;
+    EXPECT_EQ(find_file(rendered(behind_a_load_balancer, role), pod), nullptr) << role;
+  }
   ControllerConfig single = sample("local");
   single.infrastructure.as_object()["status"].as_object()["controlPlaneTopology"] = "SingleReplica";
   EXPECT_NE(text_of(rendered(single, "master"), pod).find("--needed-backends=1\n"), std::string::npos);

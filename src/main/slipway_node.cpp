@@ -3,11 +3,12 @@
 #include "bootstrap/program.h"
 #include "bootstrap/service_record.h"
 #include "main/world.h"
-#include "node/approver.h"
+#include "node/daemon.h"
 #include "node/first_boot.h"
 #include "node/kubelet_certificate.h"
 #include "node/program.h"
 #include "node/report_progress.h"
+#include "operators/approver/approver.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -33,9 +34,11 @@ struct Command {
 constexpr std::array commands = {
     Command{"bootstrap", "--release-image=IMAGE [--assets=DIR] [stage NAME]", "bootkube", bootstrap::run_bootstrap},
     Command{"image-for", "NAME [--assets=DIR]", "", bootstrap::run_image_for},
-    Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr", node::run_approve},
+    Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr", operators::run_approve_until_bootstrapped},
     Command{"report-progress", "KUBECONFIG", "progress", node::run_report_progress},
     Command{"kubelet-certificate", "[OPTIONS]", "", node::run_kubelet_certificate},
+    // As machine-config-daemon, in a container of the machine.
+    Command{"start", "--node-name=NAME [--root-mount=/rootfs]", "", node::run_daemon},
     Command{"firstboot-complete-machineconfig", "[OPTIONS]", "", node::run_first_boot},
 };
 

@@ -4,26 +4,36 @@
 #include "operators/apiserver/insecure_readyz.h"
 #include "operators/apiserver/operator.h"
 #include "operators/apiserver/render.h"
+#include "operators/approver/operator.h"
 #include "operators/bootstrap/start.h"
 #include "operators/config/api_render.h"
+#include "operators/config/operator.h"
 #include "operators/config/operator_render.h"
 #include "operators/controllers/operator.h"
 #include "operators/controllers/policy_controller.h"
 #include "operators/controllers/render.h"
+#include "operators/credentials/operator.h"
 #include "operators/credentials/render.h"
+#include "operators/dns/operator.h"
 #include "operators/etcd/discover.h"
 #include "operators/etcd/first_start.h"
 #include "operators/etcd/operator.h"
 #include "operators/etcd/render.h"
+#include "operators/ingress/operator.h"
 #include "operators/ingress/render.h"
 #include "operators/installer/run_when_ready.h"
 #include "operators/installer/start.h"
 #include "operators/lib/program.h"
 #include "operators/machineconfig/bootstrap.h"
 #include "operators/machineconfig/controller.h"
+#include "operators/machineconfig/controller_start.h"
+#include "operators/machineconfig/operator.h"
 #include "operators/machineconfig/runtimecfg.h"
 #include "operators/machineconfig/runtimecfg_monitor.h"
-#include "operators/machineconfig/server.h"
+#include "operators/machineconfig/server_bootstrap.h"
+#include "operators/machineconfig/server_cluster.h"
+#include "operators/network/operator.h"
+#include "operators/router/start.h"
 #include "operators/scheduler/operator.h"
 #include "operators/scheduler/render.h"
 #include "operators/tuning/render.h"
@@ -50,9 +60,11 @@ struct Program {
 };
 
 constexpr std::array programs = {
+    Program{"cloud-credential-operator", "operator", "[FLAGS]", operators::run_credentials_operator},
     Program{"cloud-credential-operator", "render", "FLAGS", operators::run_credentials_render},
     Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},
     Program{"cluster-bootstrap", "version", "", operators::run_bootstrap_version},
+    Program{"cluster-config-operator", "operator", "[FLAGS]", operators::run_config_operator},
     Program{"cluster-config-operator", "render", "FLAGS", operators::run_config_operator_render},
     Program{"cluster-etcd-operator", "operator", "[FLAGS]", operators::etcd::run_operator},
     Program{"cluster-etcd-operator", "render", "FLAGS", operators::etcd::run_render},
@@ -65,16 +77,24 @@ constexpr std::array programs = {
     Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", operators::controllers::run_render},
     Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", operators::scheduler::run_operator},
     Program{"cluster-kube-scheduler-operator", "render", "FLAGS", operators::scheduler::run_render},
+    Program{"cluster-network-operator", "start", "[FLAGS]", operators::network::run_operator},
     Program{"cluster-node-tuning-operator", "render", "FLAGS", operators::run_tuning_render},
     Program{"cluster-policy-controller", "start", "FLAGS", operators::controllers::run_policy_controller},
     Program{"cluster-version-operator", "image", "NAME", operators::run_image},
     Program{"cluster-version-operator", "render", "FLAGS", operators::run_version_render},
     Program{"cluster-version-operator", "start", "FLAGS", operators::run_version_start},
     Program{"discover-etcd-initial-cluster", "", "FLAGS", operators::etcd::run_discover},
+    Program{"dns-operator", "", "[FLAGS]", operators::dns::run_operator},
     Program{"ingress-operator", "render", "FLAGS", operators::run_ingress_render},
+    Program{"ingress-operator", "start", "[FLAGS]", operators::ingress::run_operator},
+    Program{"machine-approver", "operator", "[FLAGS]", operators::approver::run_operator},
     Program{"machine-config-controller", "bootstrap", "FLAGS", operators::run_machine_config_controller_bootstrap},
+    Program{"machine-config-controller", "start", "[FLAGS]", operators::run_machine_config_controller},
     Program{"machine-config-operator", "bootstrap", "FLAGS", operators::run_machine_config_operator_bootstrap},
+    Program{"machine-config-operator", "start", "[FLAGS]", operators::run_machine_config_operator},
     Program{"machine-config-server", "bootstrap", "[FLAGS]", operators::run_machine_config_server_bootstrap},
+    Program{"machine-config-server", "start", "[FLAGS]", operators::run_machine_config_server_start},
+    Program{"openshift-router", "start", "[FLAGS]", operators::router::run_start},
     Program{"render", "", "FLAGS", operators::run_config_api_render},
     Program{"run-when-ready", "", "FLAGS -- PROGRAM [ARGUMENT]...", operators::installer::run_when_ready},
     Program{"runtimecfg", "monitor", "KUBECONFIG FLAGS", operators::run_runtimecfg_monitor},

@@ -328,6 +328,8 @@ Result<Json> FakeKube::answer(const ApiRequest& request, std::optional<Json>& wr
     result = remove(request, target);
   } else if (!request.body || !request.body->is_object()) {
     return api_error(request.method, request.path, 400, "the body is no object");
+  } else if (request.method == "POST" && target.subresource == "eviction") {
+    result = remove(request, target);
   } else if (request.method == "POST") {
     result = create(request, target);
   } else if (request.method == "PUT") {

@@ -6,6 +6,7 @@
 #include "operators/etcd/observer.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/document.h"
+#include "operators/lib/flags.h"
 #include "operators/lib/kube_access.h"
 #include "operators/lib/target_inputs.h"
 

@@ -116,10 +116,12 @@ JsonArray with_versions(JsonArray known, const std::vector<std::pair<std::string
   return known;
 }
 
-// Nobody looks after the operand then.
-bool is_managed(std::string_view state) { return state.empty() || state == "Managed" || state == "Force"; }
-
 }  // namespace
+
+bool is_managed(const Json& settings) {
+  const std::string_view state = find_string(settings, {"spec", "managementState"}).value_or("");
+  return state.empty() || state == "Managed" || state == "Force";
+}
 
 Json with_conditions(Json object, const std::vector<Condition>& conditions, WallTime now) {
   JsonObject status = find_object(object, {"status"});
@@ -140,13 +142,14 @@ Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& fac
   JsonObject status = find_object(*known, {"status"});
   JsonArray conditions = find_array(*known, {"status", "conditions"});
   for (const Word& word : words) {
-    const Sum sum = is_managed(state)
+    const Sum sum = is_managed(operator_object)
                         ? sum_of(word, operator_object, now, plan.again)
                         : Sum{word.type, "Unknown", state, fmt::format("spec.managementState of its settings is {}", state)};
     set_condition(conditions, sum, now);
   }
   status["conditions"] = std::move(conditions);
   status["versions"] = with_versions(find_array(*known, {"status", "versions"}), facts.versions);
+  if (facts.extension) status["extension"] = *facts.extension;
   if (!facts.related.empty()) status["relatedObjects"] = JsonArray(facts.related.begin(), facts.related.end());
   if (status == find_object(*known, {"status"})) return plan;
   Json object = *known;

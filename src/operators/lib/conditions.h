@@ -5,6 +5,7 @@
 #include "base/time.h"
 #include "operators/lib/reconcile.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,10 +25,14 @@ struct Condition {
 // The object with these in status.conditions; others stay. A lastTransitionTime changes with the status only.
 Json with_conditions(Json object, const std::vector<Condition>& conditions, WallTime now);
 
+// Whether an operator with this spec.managementState looks after its operand: empty, Managed and Force.
+bool is_managed(const Json& settings);
+
 struct ClusterOperatorFacts {
   std::string name;                                           // "etcd"
   std::vector<std::pair<std::string, std::string>> versions;  // "operator", "4.1.0"
   std::vector<Json> related;                                  // {group, resource, namespace, name}
+  std::optional<Json> extension{};                            // status.extension, which stays without
 };
 
 // The status of the ClusterOperator: Degraded, Progressing, Available and Upgradeable, each the union of the conditions of the

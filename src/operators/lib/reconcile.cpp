@@ -270,7 +270,12 @@ class Reconciler {
   Result<Json> write(const sys::Context& context, const Wish& wish, const Json* known) {
     switch (wish.how) {
       case Wish::How::create: return kube::create(context, api_, wish.type, new_object(wish.object));
-      case Wish::How::status: return kube::update(context, api_, wish.type, wish.object, "status");
+      case Wish::How::status: {
+        Result<Json> updated = kube::update(context, api_, wish.type, wish.object, "status");
+        if (updated.ok() || updated.error().code() != Code::not_found) return updated;
+        // Of a few types the status is a member like others: Network.config.openshift.io.
+        return kube::update(context, api_, wish.type, wish.object);
+      }
       case Wish::How::remove: {
         const std::string path = kube::path_of(wish.type, space_of(wish), kube::name_of(wish.object));
         Result<Json> removed = api_.send(context, {.method = "DELETE", .path = path});

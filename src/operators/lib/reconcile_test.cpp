@@ -249,6 +249,25 @@ TEST(Reconcile, WritesAStatusAndOnlyThat) {
   EXPECT_EQ(world.rounds, 2);
 }
 
+TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
+  World world;
+  world.kube.serve(kube::types::networks, false);
+  world.watched = {{kube::types::networks}};
+  world.kube.put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "Network"}, {"metadata", {{"name", "cluster"}}}});
+  ASSERT_EQ(world
+                .run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+                  Json wanted = *seen.find(kube::types::networks, "", "cluster");
+                  if (find(wanted, {"status"})) return world.stop();
+                  wanted.as_object()["status"] = {{"networkType", "Flannel"}};
+                  return Plan{.wishes = {{kube::types::networks, wanted, Wish::How::status}}};
+                })
+                .error()
+                .code(),
+            Code::cancelled);
+  EXPECT_EQ(find_string(*world.kube.look(kube::types::networks, "", "cluster"), {"status", "networkType"}), "Flannel");
+  EXPECT_EQ(world.rounds, 2);
+}
+
 TEST(Reconcile, KnowsWhatItWroteBeforeTheWatchSaysSo) {
   World world;
   world.watched = {{nodes}};  // nothing tells of ConfigMaps

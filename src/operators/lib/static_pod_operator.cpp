@@ -1,11 +1,8 @@
 #include "operators/lib/static_pod_operator.h"
 
 #include "base/text.h"
-#include "operators/lib/kube_access.h"
-#include "operators/lib/leader.h"
+#include "operators/lib/operator_process.h"
 #include "operators/lib/revision.h"
-#include "sys/random.h"
-#include "sys/task_group.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,11 +33,6 @@ ClusterOperatorFacts facts_of(const Operand& operand, const OperatorVariables& v
   return facts;
 }
 
-bool is_managed(const Json& settings) {
-  const std::string_view state = find_string(settings, {"spec", "managementState"}).value_or("");
-  return state.empty() || state == "Managed" || state == "Force";
-}
-
 bool is_part(const Operand& operand, const Wish& wish) {
   if (kube::namespace_of(wish.object) != operand.space) return false;
   return std::any_of(operand.revisioned.begin(), operand.revisioned.end(),
@@ -57,11 +49,6 @@ Json settings_with(const Json& settings, const RevisionState& revision, const Ro
   status["readyReplicas"] = rollout.ready_replicas;
   if (const Json* generation = find(settings, {"metadata", "generation"})) status["observedGeneration"] = *generation;
   return with_conditions(std::move(next), conditions, now);
-}
-
-std::string host_name(sys::Files& files) {
-  const Result<std::optional<std::string>> text = files.read_if_exists("/proc/sys/kernel/hostname");
-  return text.ok() && text.value() ? std::string(trim(*text.value())) : "";
 }
 
 }  // namespace
@@ -140,34 +127,20 @@ Result<OperatorVariables> operator_variables() {
 Result<> run_static_pod_operator(
     const Environment& environment, const Arguments& arguments, std::string_view program,
     const std::function<Result<StaticPodOperator>(const Environment&, const OperatorVariables&)>& make) {
-  const Flags flags =
-      TRY(parse_flags(fmt::format("{} operator", program),
-                      {{.name = "kubeconfig"}, {.name = "config"}, {.name = "v", .fallback = "2", .letter = 'v'}}, arguments));
-  const OperatorVariables variables = TRY(operator_variables());
-  const StaticPodOperator work = TRY(make(environment, variables));
-  const kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
-  kube::Client api(environment.http, access);
-  View view;
-  const Reconciliation reconciliation{
-      .manager = std::string(program),
-      .watched = watched_by(work),
-      .plan = [&](const Snapshot& seen, WallTime now) { return plan_static_pods(work, variables, seen, now); },
-      .view = view};
-
-  const sys::Context& context = environment.context;
-  const std::string unique = TRY(sys::random_uuid(environment.random));
-  const LeaderOptions lease{.space = work.operand.operator_space,
-                            .name = fmt::format("{}-lock", program),
-                            .identity = fmt::format("{}_{}", host_name(environment.files), unique)};
-  const Result<> led = lead(context, api, lease, [&](const sys::Context& leading) {
-    sys::TaskGroup tasks(leading);
-    tasks.run("", [&](const sys::Context& own) { return reconcile(own, api, reconciliation); });
-    if (work.observer) tasks.run("observing", [&](const sys::Context& own) { return work.observer(own, view); });
-    return tasks.wait();
+  return run_operator_process(environment, arguments, program, [&]() -> Result<OperatorProcess> {
+    const OperatorVariables variables = TRY(operator_variables());
+    const StaticPodOperator work = TRY(make(environment, variables));
+    OperatorProcess process{
+        .space = work.operand.operator_space,
+        .watched = watched_by(work),
+        .plan = [work, variables](const Snapshot& seen, WallTime now) { return plan_static_pods(work, variables, seen, now); }};
+    if (work.observer) {
+      process.observer = [observe = work.observer](const sys::Context& context, kube::Api&, View& view) {
+        return observe(context, view);
+      };
+    }
+    return process;
   });
-  // A stop is what we are told, no failure.
-  if (!led.ok() && context.stop.stop_requested()) return Ok{};
-  return led;
 }
 
 }  // namespace slipway::operators

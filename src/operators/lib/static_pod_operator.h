@@ -4,7 +4,6 @@
 #pragma once
 
 #include "operators/lib/conditions.h"
-#include "operators/lib/flags.h"
 #include "operators/lib/operand.h"
 #include "operators/lib/program.h"
 #include "operators/lib/reconcile.h"
@@ -54,9 +53,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
 // From this program's environment. errors: invalid: variables are missing
 Result<OperatorVariables> operator_variables();
 
-// The command `OPERATOR operator [--kubeconfig=FILE] [--config=FILE]`: leads by the Lease OPERATOR-lock of its namespace, and
-// reconciles until it is told to stop, which is success; the Lease is given back then. --config is taken as upstream does; it has
-// nothing that we need.
+// The command `OPERATOR operator [--kubeconfig=FILE] [--config=FILE]`: operator_process.h.
 //
 //   make    makes the operator; an observer of it may use `http`, which outlives it
 //   errors  those of `make`; invalid: flags, variables; unavailable: the Lease was lost; denied

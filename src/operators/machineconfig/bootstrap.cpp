@@ -1,41 +1,16 @@
 #include "operators/machineconfig/bootstrap.h"
 
 #include "base/template.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "data/data.h"
 #include "machineconfig/controller_config.h"
-#include "machineconfig/labels.h"
 #include "operators/lib/render_inputs.h"
-
-#include <array>
 
 namespace slipway::operators {
 
 namespace {
 
 constexpr std::string_view program = "machine-config-operator bootstrap";
-
-// An image that is taken from the release, or from a flag of its own.
-struct ImageFlag {
-  std::string_view flag;
-  std::string_view component;
-  std::string_view key = "";  // in the ControllerConfig (machine-config E.1)
-};
-constexpr std::array image_flags = {
-    ImageFlag{"machine-config-operator-image", "machine-config-operator", "machineConfigOperator"},
-    ImageFlag{"infra-image", "pod", "infraImageKey"},
-    ImageFlag{"keepalived-image", "keepalived-ipfailover", "keepalivedImage"},
-    ImageFlag{"baremetal-runtimecfg-image", "baremetal-runtimecfg", "baremetalRuntimeCfgImage"},
-    ImageFlag{"coredns-image", "coredns", "corednsImage"},
-    ImageFlag{"haproxy-image", "haproxy-router", "haproxyImage"},
-    ImageFlag{"docker-registry-image", "docker-registry", "dockerRegistryImage"},
-    ImageFlag{"kube-rbac-proxy-image", "kube-rbac-proxy", "kubeRbacProxyImage"},
-    ImageFlag{"oauth-proxy-image", "oauth-proxy"},
-    ImageFlag{"machine-config-oscontent-image", "machine-os-content"},
-    ImageFlag{"baseos-image", "rhel-coreos"},
-    ImageFlag{"baseos-extensions-image", "rhel-coreos-extensions"},
-};
 
 const std::vector<Flag>& flag_table() {
   static const std::vector<Flag> table = [] {
@@ -57,7 +32,7 @@ const std::vector<Flag>& flag_table() {
         {.name = "cloud-provider-ca-file"},
         {.name = "payload-version", .required = true},
     };
-    for (const ImageFlag& image : image_flags) all.push_back({.name = std::string(image.flag)});
+    for (const MachineConfigImage& image : machine_config_images()) all.push_back({.name = std::string(image.flag)});
     return all;
   }();
   return table;
@@ -88,65 +63,10 @@ void read_images(sys::Files& files, const Flags& flags, MachineConfigInputs& inp
       inputs.images[std::string(name)] = find_string(tag, {"from", "name"}).value_or("");
     }
   }
-  // What the release has is under the name of its own operating system.
-  if (const auto ours = inputs.images.find("machine-os"); ours != inputs.images.end()) {
-    inputs.images.emplace("rhel-coreos", ours->second);
-  }
-  for (const ImageFlag& image : image_flags) {
+  for (const MachineConfigImage& image : machine_config_images()) {
     if (flags.is_given(image.flag)) inputs.images[std::string(image.component)] = flags.text(image.flag);
   }
-  std::vector<std::string_view> needed = {"machine-config-operator", "pod"};
-  if (!inputs.api_vips.empty()) needed.insert(needed.end(), {"baremetal-runtimecfg", "haproxy-router", "keepalived-ipfailover"});
-  for (std::string_view component : needed) {
-    if (!inputs.images[std::string(component)].empty()) continue;
-    findings.error({references}, "", "has no image '{}'", component).hint("give --image-references of the release");
-  }
-}
-
-std::vector<std::string> addresses(const Json& platform, std::string_view list, std::string_view single) {
-  std::vector<std::string> all;
-  for (const Json& item : find_array(platform, {list})) {
-    if (item.is_string()) all.emplace_back(item.get_string());
-  }
-  if (const auto one = find_string(platform, {single}); all.empty() && one && !one->empty()) all.emplace_back(*one);
-  return all;
-}
-
-void read_install_config(sys::Files& files, const std::string& path, MachineConfigInputs& inputs, Findings& findings) {
-  const Json map = read_document(files, path, findings);
-  if (map.is_null()) return;
-  const Result<YamlDocument> config =
-      parse_yaml(find_string(map, {"data", "install-config"}).value_or(""), path + ": install-config");
-  if (!config.ok()) {
-    findings.error({path}, "data.install-config", "{}", config.error().message());
-    return;
-  }
-  inputs.cluster_name = find_string(config->value, {"metadata", "name"}).value_or("");
-  const JsonObject& platforms = find_object(config->value, {"platform"});
-  if (platforms.size() != 1) {
-    findings.error({path}, "data.install-config", "platform needs one member, it has {}", platforms.size());
-    return;
-  }
-  const auto& platform = *platforms.begin();
-  inputs.platform = platform.key();
-  inputs.api_vips = addresses(platform.value(), "apiVIPs", "apiVIP");
-  inputs.ingress_vips = addresses(platform.value(), "ingressVIPs", "ingressVIP");
-}
-
-void read_network(sys::Files& files, const std::string& path, MachineConfigInputs& inputs, Findings& findings) {
-  const Json object = read_document(files, path, findings);
-  if (object.is_null()) return;
-  const Network network = parse_network(object, path, findings);
-  inputs.network_type = network.type;
-  if (network.service.empty()) return;
-  const net::Cidr& first = network.service.front();
-  const Result<net::IpAddress> dns = first.host(10);
-  if (dns.ok())
-    inputs.cluster_dns_ip = to_string(dns.value());
-  else
-    findings.error({path}, "spec.serviceNetwork", "{}", dns.error().message());
-  const bool dual = network.service.size() > 1;
-  inputs.ip_families = first.is_v4() ? (dual ? "DualStack" : "IPv4") : (dual ? "DualStackIPv6Primary" : "IPv6");
+  complete_images(references, "give --image-references of the release", inputs, findings);
 }
 
 std::string read_pull_secret(sys::Files& files, const std::string& path, Findings& findings) {
@@ -156,49 +76,6 @@ std::string read_pull_secret(sys::Files& files, const std::string& path, Finding
     findings.error({path}, "", "is no Secret of type kubernetes.io/dockerconfigjson");
   }
   return read_optional(files, path, findings);
-}
-
-Json make_pool(std::string_view role) {
-  const std::string operator_label = fmt::format("pools.operator.machineconfiguration.openshift.io/{}", role);
-  JsonObject labels = {{"machineconfiguration.openshift.io/mco-built-in", ""}, {operator_label, ""}};
-  if (role == "master") labels["operator.machineconfiguration.openshift.io/required-for-upgrade"] = "";
-  const std::string node_role = fmt::format("node-role.kubernetes.io/{}", role);
-  return {{"apiVersion", machineconfig::api_version},
-          {"kind", "MachineConfigPool"},
-          {"metadata", {{"name", role}, {"labels", std::move(labels)}}},
-          {"spec",
-           {{"machineConfigSelector", {{"matchLabels", {{machineconfig::role_label, role}}}}},
-            {"nodeSelector", {{"matchLabels", {{node_role, ""}}}}}}}};
-}
-
-Json controller_config(const MachineConfigInputs& inputs) {
-  const auto image = [&](std::string_view component) {
-    const auto found = inputs.images.find(std::string(component));
-    return found == inputs.images.end() ? std::string() : found->second;
-  };
-  machineconfig::ControllerConfig config{.version = inputs.version};
-  config.release_image = inputs.release_image;
-  config.platform = inputs.platform;
-  config.cluster_dns_ip = inputs.cluster_dns_ip;
-  config.ip_families = inputs.ip_families;
-  config.network_type = inputs.network_type;
-  config.cloud_provider_config = inputs.cloud_config;
-  config.root_ca = inputs.root_ca;
-  config.kubelet_client_ca = inputs.kube_ca;
-  config.cloud_provider_ca = inputs.cloud_ca;
-  config.additional_trust_bundle = inputs.trust_bundle;
-  config.os_image = image("rhel-coreos");
-  config.extensions_image = image("rhel-coreos-extensions");
-  config.api_vips = inputs.api_vips;
-  config.ingress_vips = inputs.ingress_vips;
-  config.infrastructure = inputs.infrastructure;
-  config.dns = inputs.dns;
-  if (const Json* status = find(inputs.proxy, {"status"})) config.proxy = *status;
-  for (const ImageFlag& flag : image_flags) {
-    if (!flag.key.empty()) config.images[std::string(flag.key)] = image(flag.component);
-  }
-  config.images["apiServerWatcherKey"] = image("machine-config-operator");
-  return machineconfig::to_json(config);
 }
 
 Json serving_ca(const std::string& kube_ca) {
@@ -219,8 +96,10 @@ MachineConfigInputs read_machine_config_inputs(sys::Files& files, const Flags& f
   MachineConfigInputs inputs;
   inputs.version = flags.text("payload-version");
   inputs.release_image = flags.text("release-image");
-  read_install_config(files, flags.text("config-file"), inputs, findings);
-  read_network(files, flags.text("network-config-file"), inputs, findings);
+  const std::string& config_file = flags.text("config-file");
+  take_install_config(read_document(files, config_file, findings), config_file, inputs, findings);
+  const std::string& network_file = flags.text("network-config-file");
+  take_network(read_document(files, network_file, findings), network_file, inputs, findings);
   inputs.infrastructure = read_document(files, flags.text("infra-config-file"), findings);
   inputs.dns = read_document(files, flags.text("dns-config-file"), findings);
   inputs.proxy = read_document(files, flags.text("proxy-config-file"), findings);
@@ -249,10 +128,11 @@ Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs&
                                  {"VERSION", inputs.version}};
   RenderedFiles files;
   const std::string manifests = "bootstrap/manifests/";
-  files.push_back({manifests + "machineconfigcontroller-controllerconfig.yaml", emit_yaml(controller_config(inputs))});
+  files.push_back({manifests + "machineconfigcontroller-controllerconfig.yaml",
+                   emit_yaml(machineconfig::to_json(controller_config(inputs)))});
   files.push_back({manifests + "machineconfigcontroller-pull-secret", inputs.pull_secret, 0600});
   for (const std::string role : {"master", "worker"}) {
-    files.push_back({manifests + role + ".machineconfigpool.yaml", emit_yaml(make_pool(role))});
+    files.push_back({manifests + role + ".machineconfigpool.yaml", emit_yaml(built_in_pool(role))});
   }
   files.push_back(TRY(filled("bootstrap/machineconfigoperator-bootstrap-pod.yaml",
                              "bootstrap/machineconfigoperator-bootstrap-pod.yaml", values)));

@@ -4,30 +4,10 @@
 
 #include "base/findings.h"
 #include "base/flags.h"
-#include "base/json.h"
 #include "operators/lib/program.h"
-
-#include <map>
-#include <string>
-#include <vector>
+#include "operators/machineconfig/inputs.h"
 
 namespace slipway::operators {
-
-struct MachineConfigInputs {
-  std::string version;  // of the payload
-  std::string release_image;
-  std::map<std::string, std::string> images;  // by component of the release
-  std::string cluster_name;
-  std::string platform;               // as install-config names it
-  std::vector<std::string> api_vips;  // with any, this machine holds the first one
-  std::vector<std::string> ingress_vips;
-  std::string cluster_dns_ip;
-  std::string ip_families;
-  std::string network_type;
-  std::string root_ca, kube_ca, cloud_ca, trust_bundle, cloud_config;  // the last four may be empty
-  std::string pull_secret;                                             // the Secret, as the file has it
-  Json infrastructure, dns, proxy;
-};
 
 // Reads what the flags name. Findings: what is missing or cannot be read, all of it.
 MachineConfigInputs read_machine_config_inputs(sys::Files& files, const Flags& flags, Findings& findings);

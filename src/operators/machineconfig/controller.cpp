@@ -1,13 +1,13 @@
 #include "operators/machineconfig/controller.h"
 
-#include "base/digest.h"
 #include "base/findings.h"
 #include "base/flags.h"
 #include "machineconfig/controller_config.h"
 #include "machineconfig/registries.h"
 #include "machineconfig/render.h"
-#include "machineconfig/templates.h"
 #include "operators/lib/render_inputs.h"
+#include "operators/machineconfig/kubelet_configs.h"
+#include "operators/machineconfig/render_controller.h"
 
 #include <algorithm>
 #include <map>
@@ -26,6 +26,7 @@ struct Manifests {
   std::map<std::string, Pool> pools;
   std::vector<MachineConfig> configs;
   std::vector<Json> mirror_sets;
+  std::vector<Json> kubelet_configs;
   std::optional<Json> api_server;
 };
 
@@ -62,8 +63,9 @@ void collect(const YamlDocument& document, Manifests& manifests, Findings& findi
     std::optional<MachineConfig> config = value_of(machineconfig::parse_machine_config(object, document.name), findings);
     if (config) manifests.configs.push_back(*std::move(config));
   } else if (is_ours && (kind == "KubeletConfig" || kind == "ContainerRuntimeConfig")) {
-    findings.error({document.name}, "kind", "{} is not honoured", kind)
-        .hint("write a MachineConfig with files in /etc/openshift/kubelet.conf.d or /etc/containerd/conf.d");
+    const std::string reason = reason_to_refuse(object);
+    if (!reason.empty()) findings.error({document.name}, "spec", "{}", reason);
+    manifests.kubelet_configs.push_back(object);
   } else if (version.find(".openshift.io/") != std::string_view::npos && machineconfig::names_mirrors(kind)) {
     manifests.mirror_sets.push_back(object);
   } else if (version.starts_with("config.openshift.io/") && kind == "APIServer") {
@@ -71,22 +73,16 @@ void collect(const YamlDocument& document, Manifests& manifests, Findings& findi
   }
 }
 
-Result<Secret> docker_config(const Json& secret) {
-  if (const auto plain = find_string(secret, {"stringData", ".dockerconfigjson"})) return Secret(std::string(*plain));
-  const auto encoded = find_string(secret, {"data", ".dockerconfigjson"});
-  if (!encoded) return error(Code::invalid, "the pull secret has no .dockerconfigjson");
-  return Secret(TRY(base64_decode(*encoded).context("the pull secret")));
-}
-
 // Generated ones first: a user's of the same name comes later and wins.
 Result<std::vector<MachineConfig>> all_configs(const Manifests& manifests, const Secret& pull_secret) {
-  std::vector<MachineConfig> all;
-  const auto add = [&](std::vector<MachineConfig> more) { std::ranges::move(more, std::back_inserter(all)); };
-  for (std::string_view role : machineconfig::template_roles) {
-    add(TRY(machineconfig::template_configs(role, *manifests.controller, pull_secret)));
-    add(TRY(machineconfig::registry_configs(role, manifests.mirror_sets, manifests.controller->version)));
-  }
-  add(manifests.configs);
+  GeneratedFrom from{.controller = *manifests.controller,
+                     .pull_secret = pull_secret,
+                     .pools = {},
+                     .mirror_sets = manifests.mirror_sets,
+                     .kubelet_configs = manifests.kubelet_configs};
+  for (const auto& [name, pool] : manifests.pools) from.pools.push_back(pool.object);
+  std::vector<MachineConfig> all = TRY(generated_configs(from));
+  all.insert(all.end(), manifests.configs.begin(), manifests.configs.end());
   return all;
 }
 

@@ -19,7 +19,7 @@ namespace slipway::operators {
 //   pull_secret  the Secret with the credentials of registries
 //   version      of the payload; a ControllerConfig of another one is refused
 //   errors       invalid, with every problem: no ControllerConfig, two pools of a user with one name, a MachineConfig that is
-//                none, a KubeletConfig or ContainerRuntimeConfig (which we cannot honour yet), what rendering says
+//                none, a KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), what rendering says
 Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument>& documents, const Json& pull_secret,
                                                   std::string_view version);
 

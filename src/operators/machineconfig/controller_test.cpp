@@ -115,7 +115,8 @@ TEST(MachineConfigControllerBootstrap, Refuses) {
         Case{"no ControllerConfig", "/mcc/controllerconfig.yaml", "", "no ControllerConfig"},
         Case{"two pools of a user", "/mcc/pools.yaml", pool("infra", false) + "---\n" + pool("infra", false), "two pools"},
         Case{"what it would ignore", "/mcc/kubelet.yaml",
-             "apiVersion: machineconfiguration.openshift.io/v1\nkind: KubeletConfig\nmetadata: {name: k}\n", "KubeletConfig"}}) {
+             "apiVersion: machineconfiguration.openshift.io/v1\nkind: ContainerRuntimeConfig\nmetadata: {name: k}\n",
+             "containerd"}}) {
     OperatorEnvironment world;
     put_inputs(world);
     world.put(c.file, c.content);

@@ -1,6 +1,5 @@
 #include "operators/machineconfig/runtimecfg.h"
 
-#include "base/flags.h"
 #include "base/text.h"
 
 #include <algorithm>
@@ -41,16 +40,31 @@ Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& a
                join(seen, ", "));
 }
 
-}  // namespace
-
-int api_router_id(std::string_view cluster_domain) {
+// Fletcher's, of two halves of four bits: at most 238.
+int checksum(std::string_view text) {
   unsigned a = 0, b = 0;
-  for (unsigned char byte : fmt::format("{}-api", cluster_domain)) {
+  for (unsigned char byte : text) {
     a = (a + byte) % 15;
     b = (b + a) % 15;
   }
-  return static_cast<int>((b << 4 | a) + 1);
+  return static_cast<int>(b << 4 | a);
 }
+
+Result<> put_values(const std::string& prefix, const net::IpAddress& address, int router_id, const Json& addresses,
+                    TemplateValues& values) {
+  values[prefix + "ADDRESS"] = to_string(address);
+  values[prefix + "INTERFACE"] = TRY(interface_for(addresses, address));
+  values[prefix + "PREFIX"] = address.is_v4() ? "32" : "128";
+  values[prefix + "ROUTER_ID"] = std::to_string(router_id);
+  return Ok{};
+}
+
+}  // namespace
+
+int api_router_id(std::string_view cluster_domain) { return checksum(fmt::format("{}-api", cluster_domain)) + 1; }
+
+// Another than the API's: the letters of the two endings have different sums modulo 15.
+int ingress_router_id(std::string_view cluster_domain) { return checksum(fmt::format("{}-ingress", cluster_domain)) + 1; }
 
 Result<std::string> interface_for(const Json& addresses, const net::IpAddress& address) {
   return TRY(place_in_network_of(addresses, address)).interface;
@@ -60,30 +74,43 @@ Result<net::IpAddress> own_address_for(const Json& addresses, const net::IpAddre
   return TRY(place_in_network_of(addresses, address)).address;
 }
 
-Result<TemplateValues> keepalived_values(std::string_view cluster_domain, const net::IpAddress& api_vip, const Json& addresses) {
-  const std::string interface = TRY(interface_for(addresses, api_vip));
-  return TemplateValues{
-      {"ADDRESS", to_string(api_vip)},
-      {"INTERFACE", interface},
-      {"PREFIX", api_vip.is_v4() ? "32" : "128"},
-      {"ROUTER_ID", std::to_string(api_router_id(cluster_domain))},
-  };
+Result<TemplateValues> keepalived_values(std::string_view cluster_domain, const VirtualAddresses& virtual_addresses,
+                                         const Json& addresses) {
+  TemplateValues values;
+  if (const auto& api = virtual_addresses.api) TRY(put_values("", *api, api_router_id(cluster_domain), addresses, values));
+  if (const auto& ingress = virtual_addresses.ingress) {
+    TRY(put_values("INGRESS_", *ingress, ingress_router_id(cluster_domain), addresses, values));
+  }
+  return values;
+}
+
+Result<VirtualAddresses> parse_virtual_addresses(const Flags& flags) {
+  VirtualAddresses parsed;
+  if (const std::string& text = flags.text("api-vips"); !text.empty()) {
+    parsed.api = TRY(net::parse_ip(text).context("--api-vips"));
+  }
+  if (const std::string& text = flags.text("ingress-vips"); !text.empty()) {
+    parsed.ingress = TRY(net::parse_ip(text).context("--ingress-vips"));
+  }
+  if (!parsed.api && !parsed.ingress) return error(Code::invalid, "runtimecfg: give --api-vips, --ingress-vips or both");
+  return parsed;
 }
 
 Result<> run_runtimecfg_render(const Environment& environment, const Arguments& arguments) {
   Arguments flags_only, words;
   std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
                               [](const std::string& argument) { return argument.starts_with("-"); });
-  const std::vector<Flag> table = {{.name = "api-vips", .required = true},
+  const std::vector<Flag> table = {{.name = "api-vips"},
+                                   {.name = "ingress-vips"},
                                    {.name = "cluster-domain", .required = true},
                                    {.name = "out-dir", .required = true}};
   const Flags flags = TRY(parse_flags("runtimecfg render", table, flags_only));
   if (words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
   sys::Files& files = environment.files;
-  const net::IpAddress api_vip = TRY(net::parse_ip(flags.text("api-vips")).context("--api-vips"));
+  const VirtualAddresses virtual_addresses = TRY(parse_virtual_addresses(flags));
   const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
   const Json addresses = TRY(parse_json(said, "ip -json address"));
-  const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), api_vip, addresses));
+  const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), virtual_addresses, addresses));
   const std::string& folder = words.back();
   for (const std::string& name : TRY(files.list(folder))) {
     constexpr std::string_view suffix = ".tmpl";

@@ -2,8 +2,8 @@
 
 #include "base/flags.h"
 #include "base/text.h"
+#include "operators/lib/ask_socket.h"
 #include "operators/machineconfig/runtimecfg.h"
-#include "operators/machineconfig/runtimecfg_socket.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -11,6 +11,7 @@
 #include <charconv>
 #include <iterator>
 #include <map>
+#include <optional>
 
 namespace slipway::operators {
 
@@ -23,6 +24,11 @@ constexpr int api_port = 6443;
 
 // haproxy tells nobody when it ends or a server of its comes and goes.
 constexpr Milliseconds between_looks{500};
+
+// The router that is called "default" answers there on every machine that it runs on (operators 4.9). A look costs next to
+// nothing where there is none, but most machines have none.
+constexpr std::string_view router = "http://127.0.0.1:1936/healthz/ready";
+constexpr Milliseconds between_router_looks{1'000};
 
 // keepalived takes anything below -253 as "must not have the address".
 constexpr int out_of_the_game = -254;
@@ -45,7 +51,14 @@ Result<std::vector<ProxyPlace>> ask_for_places(const ProxyMonitor::Parts& parts)
   return parse_proxy_places(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
 }
 
-// A kept connection may be to a server that just ended: that says nothing of the next one.
+// The status of the answer; nothing when nobody answers. A kept connection may be to a server that just ended: that says nothing
+// of the next one, so callers ask twice.
+std::optional<int> ask(const Environment& environment, const net::Request& request) {
+  const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
+  if (!answer.ok()) return std::nullopt;
+  return answer->status;
+}
+
 bool api_answers(const Environment& environment) {
   const Result<net::Url> url = net::parse_url(fmt::format("https://{}/readyz", proxy));
   // A busy API server may take its time; one that is gone is haproxy's to notice.
@@ -53,11 +66,24 @@ bool api_answers(const Environment& environment) {
                              .trust = {.any_server = true},
                              .connect_limit = Milliseconds(1'000),
                              .whole_limit = Milliseconds(5'000)};
-  const auto is_ready = [&] {
-    const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
-    return answer.ok() && answer->status == 200;
-  };
-  return is_ready() || is_ready();
+  return ask(environment, request) == 200 || ask(environment, request) == 200;
+}
+
+RouterHealth router_health(const Environment& environment) {
+  const Result<net::Url> url = net::parse_url(router);
+  const net::Request request{.url = url.value(), .connect_limit = Milliseconds(500), .whole_limit = Milliseconds(1'000)};
+  std::optional<int> status = ask(environment, request);
+  if (!status) status = ask(environment, request);
+  if (!status) return RouterHealth::absent;
+  return *status == 200 ? RouterHealth::ready : RouterHealth::not_ready;
+}
+
+// Whether it was something else: keepalived writes the file too, when it begins.
+Result<bool> write_priority_change(sys::Files& files, const std::string& track_file, int change) {
+  const std::string text = fmt::format("{}\n", change);
+  if (TRY(files.read_if_exists(track_file)) == text) return false;
+  TRY(files.write(track_file, text, 0644));
+  return true;
 }
 
 Result<> follow_masters(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
@@ -183,25 +209,43 @@ Result<bool> ProxyMonitor::look(const sys::Context& context) {
       context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));
     }
   }
-  const std::string text = fmt::format("{}\n", priority_change(up, parts_.needed, answers));
-  if (TRY(files_.read_if_exists(parts_.track_file)) != text) {
-    TRY(files_.write(parts_.track_file, text, 0644));
+  const int change = priority_change(up, parts_.needed, answers);
+  if (TRY(write_priority_change(files_, parts_.track_file, change))) {
     context.log.info("{} of {} API servers work, the proxy {}: {} to the priority", up, masters.size(),
-                     answers ? "answers" : "does not answer", trim(text));
+                     answers ? "answers" : "does not answer", change);
   }
   return answers;
 }
 
-Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments& arguments) {
-  Arguments flags_only, words;
-  std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
-                              [](const std::string& argument) { return argument.starts_with("-"); });
-  const std::vector<Flag> table = {{.name = "api-vips", .required = true},
-                                   {.name = "out-dir", .required = true},
-                                   {.name = "needed-backends", .fallback = "2"}};
-  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, flags_only));
-  if (words.size() != 1) return error(Code::invalid, "runtimecfg monitor: name one kubeconfig");
-  const net::IpAddress vip = TRY(net::parse_ip(flags.text("api-vips")).context("--api-vips"));
+int priority_change(RouterHealth health) {
+  switch (health) {
+    case RouterHealth::ready: return enough;
+    case RouterHealth::not_ready: return 0;
+    case RouterHealth::absent: break;
+  }
+  return out_of_the_game;
+}
+
+RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask)
+    : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)) {}
+
+Result<> RouterMonitor::look(const sys::Context& context) {
+  const RouterHealth health = ask_();
+  const int change = priority_change(health);
+  if (TRY(write_priority_change(files_, track_file_, change))) {
+    context.log.info("{}: {} to the priority",
+                     health == RouterHealth::absent  ? "this machine has no router"
+                     : health == RouterHealth::ready ? "the router of this machine is ready"
+                                                     : "the router of this machine is not ready",
+                     change);
+  }
+  return Ok{};
+}
+
+namespace {
+
+Result<> look_after_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
+                        const net::IpAddress& vip, const Flags& flags) {
   const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
   const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
   const std::string& folder = flags.text("out-dir");
@@ -215,7 +259,7 @@ Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments&
                                                },
                                            .answers = [&] { return api_answers(environment); }});
   sys::Wakeup answered;
-  sys::TaskGroup tasks(environment.context);
+  sys::TaskGroup tasks(whole);
   tasks.run("looking at haproxy", [&](const sys::Context& context) -> Result<> {
     while (!context.stop.stop_requested()) {
       const std::uint64_t seen = monitor.changed().count();
@@ -229,8 +273,45 @@ Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments&
     while (answered.count() == 0 && !context.stop.stop_requested()) {
       context.clock.wait(context.clock.steady() + std::chrono::hours(24), context.stop, &answered, 0);
     }
-    return keep_following(context, environment, words.front(), vip.is_v4(), monitor);
+    return keep_following(context, environment, kubeconfig, vip.is_v4(), monitor);
   });
+  return tasks.wait();
+}
+
+Result<> look_after_ingress(const sys::Context& context, const Environment& environment, const std::string& folder) {
+  RouterMonitor monitor(environment.files, folder + "/ingress", [&] { return router_health(environment); });
+  while (!context.stop.stop_requested()) {
+    TRY(monitor.look(context));
+    context.clock.wait(context.clock.steady() + between_router_looks, context.stop, nullptr, 0);
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments& arguments) {
+  Arguments flags_only, words;
+  std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
+                              [](const std::string& argument) { return argument.starts_with("-"); });
+  const std::vector<Flag> table = {{.name = "api-vips"},
+                                   {.name = "ingress-vips"},
+                                   {.name = "out-dir", .required = true},
+                                   {.name = "needed-backends", .fallback = "2"}};
+  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, flags_only));
+  const VirtualAddresses addresses = TRY(parse_virtual_addresses(flags));
+  if (words.size() != (addresses.api ? 1 : 0)) {
+    return error(Code::invalid, "runtimecfg monitor: name one kubeconfig for --api-vips, none without");
+  }
+  sys::TaskGroup tasks(environment.context);
+  if (addresses.api) {
+    tasks.run("the address of the API", [&](const sys::Context& context) {
+      return look_after_api(context, environment, words.front(), *addresses.api, flags);
+    });
+  }
+  if (addresses.ingress) {
+    tasks.run("the address of the ingress",
+              [&](const sys::Context& context) { return look_after_ingress(context, environment, flags.text("out-dir")); });
+  }
   return tasks.wait();
 }
 

@@ -1,5 +1,5 @@
-// `runtimecfg monitor`: tells the haproxy of a master which API servers there are, and keepalived whether that haproxy works, so
-// that a machine has the virtual address only while connections to it arrive (design 12.11).
+// `runtimecfg monitor`: tells the haproxy of a master which API servers there are, and keepalived whether that haproxy and this
+// machine's router work, so that a machine has a virtual address only while connections to it arrive (design 12.11).
 //
 // haproxy forgets at its end what it was told, so each look compares what it has with what it should have. Formats: haproxy's
 // management guide, "show servers state" (version 1) and "set server"; keepalived.conf(5), "track_file".
@@ -76,9 +76,34 @@ class ProxyMonitor {
   std::string last_problem_;
 };
 
-// The command: runtimecfg monitor KUBECONFIG --api-vips=ADDRESS --out-dir=FOLDER [--needed-backends=N]. FOLDER has haproxy's
-// socket "haproxy.sock" and gets the file "proxy". Masters are looked for with the kubeconfig through the proxy itself, first
-// through this machine's own API server: nobody has to have the virtual address for that. Runs until a stop.
+enum class RouterHealth {
+  absent,     // nobody answers on this machine
+  not_ready,  // it only begins, or is about to end and still serves: better than none
+  ready,
+};
+int priority_change(RouterHealth health);
+
+// Tells keepalived whether this machine may have the address of the ingress: while it has a router, best one that is ready.
+// Threads: one.
+class RouterMonitor {
+ public:
+  RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask);
+
+  // Asks once, and writes the file when it has something else. errors: those of the files
+  Result<> look(const sys::Context& context);
+
+ private:
+  sys::Files& files_;
+  const std::string track_file_;
+  const std::function<RouterHealth()> ask_;
+};
+
+// The command: runtimecfg monitor [KUBECONFIG --api-vips=ADDRESS [--needed-backends=N]] [--ingress-vips=ADDRESS]
+// --out-dir=FOLDER. Looks after the addresses that are named, until a stop.
+//
+// API: FOLDER has haproxy's socket "haproxy.sock" and gets the file "proxy". Masters are looked for with the kubeconfig through
+// the proxy itself, first through this machine's own API server: nobody has to have the virtual address for that.
+// Ingress: FOLDER gets the file "ingress". The router is asked once a second at port 1936, which it has for that.
 Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::operators

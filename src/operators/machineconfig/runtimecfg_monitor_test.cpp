@@ -1,6 +1,6 @@
 #include "operators/machineconfig/runtimecfg_monitor.h"
 
-#include "operators/machineconfig/runtimecfg_socket.h"
+#include "operators/lib/ask_socket.h"
 
 #include "support/memory_files.h"
 #include "support/test_context.h"
@@ -157,6 +157,29 @@ TEST_F(ProxyMonitorTest, WritesAgainWhatKeepalivedMadeOfItsFile) {
   ASSERT_TRUE(files.write("/run/vrrp/proxy", "-254", 0644).ok());
   ASSERT_TRUE(monitor.look(test.context()).ok());
   EXPECT_EQ(proxy_file(), "40\n");
+}
+
+TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
+  TestContext test;
+  MemoryFiles files;
+  RouterHealth health = RouterHealth::absent;
+  RouterMonitor monitor(files, "/run/vrrp/ingress", [&] { return health; });
+  const auto after_look = [&] {
+    EXPECT_TRUE(monitor.look(test.context()).ok());
+    return files.read("/run/vrrp/ingress").value();
+  };
+  EXPECT_EQ(after_look(), "-254\n");
+  health = RouterHealth::not_ready;
+  EXPECT_EQ(after_look(), "0\n");
+  health = RouterHealth::ready;
+  EXPECT_EQ(after_look(), "40\n");
+  EXPECT_EQ(after_look(), "40\n");
+  EXPECT_EQ(test.logged().size(), 3u);
+  // keepalived's own beginning.
+  ASSERT_TRUE(files.write("/run/vrrp/ingress", "-254", 0644).ok());
+  EXPECT_EQ(after_look(), "40\n");
+  health = RouterHealth::absent;
+  EXPECT_EQ(after_look(), "-254\n");
 }
 
 TEST(AskOverSocket, SaysWhereNobodyListens) {

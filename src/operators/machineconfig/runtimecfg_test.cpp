@@ -41,17 +41,42 @@ TEST(OwnAddress, IsNeverTheVirtualOne) {
   EXPECT_EQ(own_address_for(addresses, net::parse_ip("10.0.0.1").value()).error().code(), Code::not_found);
 }
 
-TEST(KeepalivedValues, FillTheTemplates) {
-  const TemplateValues values = keepalived_values("demo.example.com", net::parse_ip("10.97.77.5").value(), addresses).value();
-  const std::string router = fmt::format("virtual_router_id {}\n", api_router_id("demo.example.com"));
-  for (std::string_view name : {"bootstrap/keepalived.conf.tmpl",
-                                "master/00/on-prem/files/etc/kubernetes/static-pod-resources/keepalived/keepalived.conf.tmpl"}) {
-    const Result<std::string> text = fill_template(data::content(data::machine_config(), name), name, values);
-    ASSERT_TRUE(text.ok()) << text.error().message();
-    for (const std::string& line : {std::string("interface eth1\n"), std::string("10.97.77.5/32 label vip\n"), router}) {
-      EXPECT_NE(text->find(line), std::string::npos) << line << " in:\n" << text.value();
-    }
+TEST(IngressRouterId, IsNeverTheApis) {
+  // Of "-ingress" by hand: a is 0, 0, 5, 3, 12, 8, 3, 13 and b is 0, 0, 5, 8, 5, 13, 1, 14.
+  EXPECT_EQ(ingress_router_id(""), (14 << 4 | 13) + 1);
+  for (int i = 0; i < 1000; ++i) {
+    const std::string domain = fmt::format("{}.example.com", i);
+    EXPECT_NE(ingress_router_id(domain), api_router_id(domain)) << domain;
+    EXPECT_LE(ingress_router_id(domain), 239) << domain;
   }
+}
+
+const VirtualAddresses both{net::parse_ip("10.97.77.5").value(), net::parse_ip("fd00::7").value()};
+
+TEST(KeepalivedValues, FillTheTemplates) {
+  const TemplateValues values = keepalived_values("demo.example.com", both, addresses).value();
+  const std::string folder = "/00/on-prem/files/etc/kubernetes/static-pod-resources/keepalived/";
+  const std::string api = fmt::format("virtual_router_id {}\n", api_router_id("demo.example.com")),
+                    ingress = fmt::format("virtual_router_id {}\n", ingress_router_id("demo.example.com"));
+  struct Case {
+    std::string name;
+    std::vector<std::string> lines;
+  };
+  const Case cases[] = {
+      {"bootstrap/keepalived.conf.tmpl", {"interface eth1\n", "10.97.77.5/32 label vip\n", api}},
+      {"master" + folder + "instance-api.conf.tmpl", {"interface eth1\n", "10.97.77.5/32 label vip\n", api}},
+      {"common" + folder + "instance-ingress.conf.tmpl", {"interface eth1\n", "fd00::7/128 label vip\n", ingress}},
+      {"common" + folder + "keepalived.conf.tmpl", {"include /run/vrrp/instance-*.conf\n"}}};
+  for (const Case& one : cases) {
+    const Result<std::string> text = fill_template(data::content(data::machine_config(), one.name), one.name, values);
+    ASSERT_TRUE(text.ok()) << text.error().message();
+    for (const std::string& line : one.lines) EXPECT_NE(text->find(line), std::string::npos) << line << " in:\n" << text.value();
+  }
+}
+
+TEST(KeepalivedValues, AreThoseOfTheAddressesThatAMachineMayHave) {
+  EXPECT_FALSE(keepalived_values("a", {.api = both.api}, addresses)->contains("INGRESS_ADDRESS"));
+  EXPECT_FALSE(keepalived_values("a", {.ingress = both.ingress}, addresses)->contains("ADDRESS"));
 }
 
 }  // namespace

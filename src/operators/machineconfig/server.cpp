@@ -2,13 +2,9 @@
 
 #include "base/flags.h"
 #include "base/text.h"
-#include "base/yaml.h"
 #include "ignition/parse.h"
 #include "machineconfig/served_config.h"
-#include "operators/lib/render_inputs.h"
 
-#include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -16,7 +12,7 @@ namespace slipway::operators {
 
 namespace {
 
-constexpr std::array served_pools = {"arbiter", "master"};
+constexpr Milliseconds between_looks = std::chrono::minutes(1);
 
 // Takes the same time wherever the first difference is.
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
@@ -45,10 +41,43 @@ Result<int> port_of(const Flags& flags, std::string_view flag) {
 
 net::ServerAnswer failure(int status, std::string text) { return net::text_answer(status, std::move(text) + "\n"); }
 
+// What the server proves itself and knows machines by.
+struct Credentials {
+  std::string certificate;
+  Secret key;
+  std::optional<Secret> token;
+
+  bool operator==(const Credentials&) const = default;
+};
+
+Result<Credentials> read_credentials(sys::Files& files, const Flags& flags) {
+  Credentials found;
+  found.certificate = TRY(files.read(flags.text("cert")));
+  found.key = Secret(TRY(files.read(flags.text("key"))));
+  if (const std::optional<std::string> token = TRY(files.read_if_exists(flags.text("token-file")))) {
+    if (trim(*token).empty()) return error(Code::invalid, "{} is empty", flags.text("token-file"));
+    found.token = Secret(std::string(trim(*token)));
+  }
+  return found;
+}
+
+// Ends when a stop is asked for or the files say something else. One that vanished meanwhile opens no door: what was read at
+// the start stays true until there is something new.
+void wait_for_renewal(const Environment& environment, const Flags& flags, const Credentials& known) {
+  const sys::Context& context = environment.context;
+  while (!context.stop.stop_requested()) {
+    context.clock.wait(context.clock.steady() + between_looks, context.stop, nullptr, 0);
+    const Result<Credentials> now = read_credentials(environment.files, flags);
+    if (!now.ok() || now.value() == known || (known.token && !now->token)) continue;
+    context.log.info("the certificate or the token was renewed: ending, to be started again with it");
+    return;
+  }
+}
+
 }  // namespace
 
-ConfigServer::ConfigServer(const sys::Context& context, sys::Files& files, Options options)
-    : context_(context), files_(files), options_(std::move(options)) {}
+ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, std::optional<Secret> token)
+    : context_(context), source_(source), token_(std::move(token)) {}
 
 net::ServerAnswer ConfigServer::answer(const net::ServerRequest& request) {
   constexpr std::string_view configs = "/config/";
@@ -63,10 +92,10 @@ net::ServerAnswer ConfigServer::answer(const net::ServerRequest& request) {
 }
 
 bool ConfigServer::is_allowed(const net::ServerRequest& request) const {
-  if (!options_.token) return true;
+  if (!token_) return true;
   constexpr std::string_view scheme = "Bearer ";
   const std::string_view sent = request.header("Authorization").value_or("");
-  return sent.starts_with(scheme) && equal_in_constant_time(sent.substr(scheme.size()), options_.token->reveal());
+  return sent.starts_with(scheme) && equal_in_constant_time(sent.substr(scheme.size()), token_->reveal());
 }
 
 void ConfigServer::tell_refusal(const net::ServerRequest& request) {
@@ -90,13 +119,9 @@ void ConfigServer::tell_refusal(const net::ServerRequest& request) {
 }
 
 net::ServerAnswer ConfigServer::answer_config(const net::ServerRequest& request, const std::string& pool) {
-  if (std::ranges::find(served_pools, pool) == served_pools.end()) {
-    return failure(500,
-                   fmt::format("pool '{}' is not served by the bootstrap machine; ask again when the cluster is there", pool));
-  }
   const Result<ignition::Version> version = machineconfig::accepted_version(request.header("Accept").value_or(""));
   if (!version.ok()) return failure(400, version.error().message());
-  Result<std::shared_ptr<const std::string>> found = body(pool, version.value());
+  Result<Body> found = body(pool, version.value());
   if (!found.ok()) {
     context_.log.warn("{} for {}: {}", request.path, request.peer, found.error().message());
     return failure(status_of(found.error().code()), found.error().message());
@@ -109,86 +134,52 @@ net::ServerAnswer ConfigServer::answer_config(const net::ServerRequest& request,
   return {.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = std::move(found).value()};
 }
 
-Result<std::shared_ptr<const std::string>> ConfigServer::body(const std::string& pool, ignition::Version version) {
-  using Body = std::shared_ptr<const std::string>;
-  Sources sources = TRY(read_sources(pool));
+Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition::Version version) {
+  const std::shared_ptr<const PoolConfig> from = TRY(source_.find(pool));
   const Body ready = prepared_.with_lock([&](const auto& prepared) -> Body {
     const auto known = prepared.find(pool);
-    if (known == prepared.end() || known->second.sources != sources) return nullptr;
+    if (known == prepared.end() || known->second.from != from) return nullptr;
     const auto made = known->second.bodies.find(version);
     return made == known->second.bodies.end() ? nullptr : made->second;
   });
   if (ready) return ready;
-  Body made = TRY(prepare(sources, version));
+  const ignition::Config served = TRY(machineconfig::served_config(from->rendered, from->controller, from->kubeconfig, version));
+  const Body made = std::make_shared<const std::string>(emit_json(ignition::to_json(served), JsonStyle::compact));
   prepared_.with_lock([&](auto& prepared) {
     Prepared& entry = prepared[pool];
-    if (entry.sources != sources) entry = {.sources = std::move(sources), .bodies = {}};
+    if (entry.from != from) entry = {.from = from};
     entry.bodies[version] = made;
   });
   return made;
 }
 
-Result<ConfigServer::Sources> ConfigServer::read_sources(const std::string& pool) {
-  const std::string pools = options_.base_folder + "/machine-pools/";
-  const std::optional<std::string> text = TRY(files_.read_if_exists(pools + pool + ".yaml"));
-  if (!text) {
-    // Pools are written in the order of their names and last of all, so master's says that arbiter's will not come.
-    if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "there is no pool '{}'", pool);
-    return error(Code::unavailable, "the configs are not rendered yet");
-  }
-  std::string controller = TRY(files_.read(options_.base_folder + "/controller-config/machine-config-controller.yaml"));
-  std::string kubeconfig = TRY(files_.read(options_.kubeconfig_file));
-  return Sources{*text, std::move(controller), std::move(kubeconfig)};
+std::vector<Flag> config_server_flags() {
+  return {{.name = "secure-port", .fallback = "22623"},
+          {.name = "insecure-port", .fallback = "22624"},
+          {.name = "cert", .fallback = "/etc/ssl/mcs/tls.crt"},
+          {.name = "key", .fallback = "/etc/ssl/mcs/tls.key"},
+          {.name = "token-file", .fallback = "/etc/ssl/mcs/token"},
+          {.name = "payload-version"}};
 }
 
-Result<std::shared_ptr<const std::string>> ConfigServer::prepare(const Sources& sources, ignition::Version version) {
-  const YamlDocument pool = TRY(parse_yaml(sources.pool, "pool"));
-  const std::string name = TRY(require_string(pool.value, {"spec", "configuration", "name"}));
-  const std::string path = fmt::format("{}/machine-configs/{}.yaml", options_.base_folder, name);
-  const Json rendered = TRY(read_yaml(files_, path));
-  const YamlDocument controller = TRY(parse_yaml(sources.controller, "controller config"));
-  const machineconfig::MachineConfig config = TRY(machineconfig::parse_machine_config(rendered, path));
-  const machineconfig::ControllerConfig known =
-      TRY(machineconfig::parse_controller_config(controller.value, "controller config"));
-  const ignition::Config served = TRY(machineconfig::served_config(config, known, Secret(sources.kubeconfig), version));
-  return std::make_shared<const std::string>(emit_json(ignition::to_json(served), JsonStyle::compact));
-}
-
-Result<> run_machine_config_server_bootstrap(const Environment& environment, const Arguments& arguments) {
-  const std::vector<Flag> table = {{.name = "server-basedir", .fallback = "/etc/mcs/bootstrap"},
-                                   {.name = "bootstrap-kubeconfig", .fallback = "/etc/kubernetes/kubeconfig"},
-                                   {.name = "secure-port", .fallback = "22623"},
-                                   {.name = "insecure-port", .fallback = "22624"},
-                                   {.name = "cert", .fallback = "/etc/ssl/mcs/tls.crt"},
-                                   {.name = "key", .fallback = "/etc/ssl/mcs/tls.key"},
-                                   {.name = "token-file", .fallback = "/etc/ssl/mcs/token"},
-                                   {.name = "payload-version"}};
-  const Flags flags = TRY(parse_flags("machine-config-server bootstrap", table, arguments));
+Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source) {
   const int secure_port = TRY(port_of(flags, "secure-port"));
   const int insecure_port = TRY(port_of(flags, "insecure-port"));
-  sys::Files& files = environment.files;
-  TRY(files.read(flags.text("bootstrap-kubeconfig")));
-  std::string certificate = TRY(files.read(flags.text("cert")));
-  const Secret key(TRY(files.read(flags.text("key"))));
-  ConfigServer::Options options{flags.text("server-basedir"), flags.text("bootstrap-kubeconfig")};
-  // Read once: a file that vanished later must not open the door.
-  if (const std::optional<std::string> token = TRY(files.read_if_exists(flags.text("token-file")))) {
-    if (trim(*token).empty()) return error(Code::invalid, "{} is empty", flags.text("token-file"));
-    options.token = Secret(std::string(trim(*token)));
-  }
+  const Credentials credentials = TRY(read_credentials(environment.files, flags));
   const sys::Context& context = environment.context;
-  if (!options.token) context.log.warn("there is no {}: everybody who asks gets the configs", flags.text("token-file"));
-  ConfigServer configs(context, files, std::move(options));
+  if (!credentials.token) context.log.warn("there is no {}: everybody who asks gets the configs", flags.text("token-file"));
+  ConfigServer configs(context, source, credentials.token);
   const auto handler = [&](const net::ServerRequest& request) { return configs.answer(request); };
   const auto listen = [&](const std::string& address) {
-    return net::HttpServer::listen({.address = address, .port = secure_port, .tls = net::ServerTls{certificate, key}}, handler);
+    return net::HttpServer::listen(
+        {.address = address, .port = secure_port, .tls = net::ServerTls{credentials.certificate, credentials.key}}, handler);
   };
   Result<net::HttpServer> everywhere = listen("::");
   if (!everywhere.ok()) everywhere = listen("0.0.0.0");  // where there is no IPv6
   const net::HttpServer machines = TRY(std::move(everywhere));
   const net::HttpServer local = TRY(net::HttpServer::listen({.address = "127.0.0.1", .port = insecure_port}, handler));
-  context.log.info("serving {} on port {}", flags.text("server-basedir"), machines.port());
-  wait_for_stop(context);
+  context.log.info("serving configs on port {}", machines.port());
+  wait_for_renewal(environment, flags, credentials);
   return Ok{};
 }
 

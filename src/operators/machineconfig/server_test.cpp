@@ -3,11 +3,16 @@
 #include "base/yaml.h"
 #include "machineconfig/controller_config.h"
 #include "machineconfig/types.h"
+#include "operators/machineconfig/server_bootstrap.h"
 
+#include "net/x509.h"
 #include "support/memory_files.h"
+#include "support/operator_environment.h"
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace slipway::operators {
 namespace {
@@ -38,13 +43,14 @@ class ConfigServerTest : public testing::Test {
   }
 
   ConfigServer& server() {
-    if (!server_) server_.emplace(context, files, ConfigServer::Options{"/base", "/kubeconfig", token});
+    if (!server_) server_.emplace(context, rendered, token);
     return *server_;
   }
 
   testing_support::TestContext test;
   const sys::Context context = test.context();
   testing_support::MemoryFiles files;
+  RenderedFolder rendered{files, "/base", "/kubeconfig"};
   std::optional<Secret> token;
 
  private:
@@ -137,6 +143,65 @@ TEST_F(ConfigServerTest, StrangersAreToldOfOnceASecondAndTheTokenNever) {
     EXPECT_EQ(line.find("0123456789abcdef"), std::string::npos);
     EXPECT_EQ(line.find("guess"), std::string::npos);
   }
+}
+
+// With a clock whose minutes pass at once.
+class ServeConfigs : public testing::Test {
+ protected:
+  ServeConfigs() {
+    renew();
+    world.put("/token", "one");
+    thread = std::jthread([this] {
+      const Environment environment = world.environment();
+      RenderedFolder rendered(world.files, "/base", "/kubeconfig");
+      const Flags flags =
+          parse_flags("server", config_server_flags(),
+                      {"--cert=/crt", "--key=/key", "--token-file=/token", "--secure-port=0", "--insecure-port=0"})
+              .value();
+      ended = serve_configs(environment, flags, rendered);
+    });
+    const SteadyTime begin = world.test.clock.steady();
+    while (world.test.clock.steady() < begin + std::chrono::minutes(3)) std::this_thread::yield();  // it looks
+  }
+
+  // As the kubelet does: one after the other.
+  void renew() {
+    const net::Certificate made = net::make_certificate({.subject = {.common_name = "server"},
+                                                         .server_auth = true,
+                                                         .dns_names = {"server"},
+                                                         .valid_from = std::chrono::floor<Seconds>(world.test.clock.now()),
+                                                         .valid_for = Seconds(3600)},
+                                                        nullptr)
+                                      .value();
+    world.put("/crt", made.pem);
+    world.put("/key", made.key.reveal());
+  }
+
+  testing_support::OperatorEnvironment world;
+  Result<> ended = error(Code::internal, "still running");
+  std::jthread thread;
+};
+
+TEST_F(ServeConfigs, EndsWhenAskedTo) {
+  world.test.stop.request_stop();
+  thread.join();
+  EXPECT_TRUE(ended.ok());
+}
+
+TEST_F(ServeConfigs, EndsToBeStartedAgainWithARenewedCertificate) {
+  renew();
+  thread.join();
+  EXPECT_TRUE(ended.ok()) << ended.error().message();
+}
+
+TEST_F(ServeConfigs, EndsWithANewTokenButNotWithoutOne) {
+  (void)world.files.remove("/token");
+  const SteadyTime begin = world.test.clock.steady();
+  while (world.test.clock.steady() < begin + std::chrono::minutes(5)) std::this_thread::yield();
+  EXPECT_EQ(ended.error().message(), "still running");
+  world.put("/token", "two");
+  thread.join();
+  EXPECT_TRUE(ended.ok());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "kube/client.h"
+#include "operators/lib/workload.h"
 
 #include <algorithm>
 #include <array>
@@ -19,12 +20,6 @@ constexpr std::size_t lacks_told = 3;
 constexpr Milliseconds patience = 30min;
 constexpr Milliseconds patience_degraded = 40min;
 constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with_one = {{{"machine-config", 90min}}};
-
-std::int64_t number(const Json& object, std::initializer_list<std::string_view> keys, std::int64_t fallback) {
-  const Json* value = find(object, keys);
-  if (value && value->is_int64()) return value->get_int64();
-  return value && value->is_uint64() ? static_cast<std::int64_t>(value->get_uint64()) : fallback;
-}
 
 // The message of a condition behind a colon; nothing when it has none.
 std::string told_by(const Json& object, std::string_view type) {
@@ -59,20 +54,11 @@ What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
   return {};
 }
 
-What rollout_lacks(const Gate& gate, Mode mode, const Json& live) {
+What rollout_lacks(Mode mode, const Json& live) {
   if (mode != Mode::updating) return {};
-  const bool is_daemon_set = gate.type == kube::types::daemon_sets;
-  const std::int64_t wanted =
-      is_daemon_set ? number(live, {"status", "desiredNumberScheduled"}, 0) : number(live, {"spec", "replicas"}, 1);
-  const std::int64_t updated = number(live, {"status", is_daemon_set ? "updatedNumberScheduled" : "updatedReplicas"}, 0);
-  const std::int64_t available = number(live, {"status", is_daemon_set ? "numberAvailable" : "availableReplicas"}, 0);
-  const Lack::Kind kind = Lack::Kind::rolling_out;
-  if (number(live, {"status", "observedGeneration"}, 0) < number(live, {"metadata", "generation"}, 0)) {
-    return std::pair(kind, std::string("its controller has not seen the change yet"));
-  }
-  if (updated < wanted) return std::pair(kind, fmt::format("{} of {} pods are updated", updated, wanted));
-  if (available < wanted) return std::pair(kind, fmt::format("{} of {} pods are available", available, wanted));
-  return {};
+  std::optional<std::string> text = not_rolled_out(live);
+  if (!text) return {};
+  return std::pair(Lack::Kind::rolling_out, *std::move(text));
 }
 
 bool is_operator(const Gate& gate) { return gate.type == kube::types::cluster_operators; }
@@ -120,7 +106,7 @@ std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapsho
                                                   : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
     const Json* live = seen.find(gate.type, gate.space, gate.name);
     What what = std::pair(Lack::Kind::missing, std::string("there is none"));
-    if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(gate, mode, *live);
+    if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(mode, *live);
     if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
   }
   return found;

@@ -11,6 +11,8 @@
 #include "sys/lock.h"
 #include "sys/stages.h"
 
+#include <algorithm>
+
 namespace slipway::provider::local {
 
 namespace {
@@ -77,11 +79,29 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
 
 }  // namespace
 
+std::optional<int> free_inotify_instances(sys::Files& files) {
+  const Facts facts = gather_facts(files, "/", "");
+  if (!facts.inotify_instances_limit) return std::nullopt;
+  return std::max(0, *facts.inotify_instances_limit - facts.inotify_instances_used);
+}
+
+int peak_of_inotify(const std::vector<MachineGroup>& groups) {
+  int before = 0, afterwards = 0;
+  for (const MachineGroup& group : groups) {
+    for (const std::string& name : group.names) {
+      const bool goes = std::ranges::any_of(groups, [&](const MachineGroup& other) { return other.after == name; });
+      if (group.after.empty()) before += group.inotify_instances;
+      if (!goes) afterwards += group.inotify_instances;
+    }
+  }
+  return std::max(before, afterwards);
+}
+
 Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
                    const std::vector<MachineGroup>& groups) {
-  int machines = 0;
-  for (const MachineGroup& group : groups) machines += static_cast<int>(group.names.size());
-  Findings findings = check(gather_facts(files, choice.state, wishes.os_repo), machines);
+  Load load{.machines = 0, .inotify_instances = peak_of_inotify(groups)};
+  for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
+  Findings findings = check(gather_facts(files, choice.state, wishes.os_repo), load);
   add_taken_machines(findings, files, choice, groups);
   add_taken_forwards(findings, files, choice, wishes);
   for (const Finding& finding : findings.all()) {

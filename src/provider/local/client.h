@@ -38,11 +38,24 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 //   errors  conflict: it is there with other forwards (none wished for fits all), or another command works on it
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes);
 
+// Of a host's inotify instances what a machine takes, as measured: one that runs a control plane, and one that does not. Each
+// kubelet has 6, each systemd 5, each API server and controller a few.
+inline constexpr int inotify_of_control_plane = 28;
+inline constexpr int inotify_of_worker = 13;
+
 // Machines that are to be made with one Ignition config, or without any.
 struct MachineGroup {
   std::vector<std::string> names;
   std::optional<std::string> ignition{};
+  int inotify_instances = inotify_of_control_plane;  // of each
+  std::string after{};                               // as Request's
 };
+
+// How many of the host's inotify instances nobody has; nothing when that cannot be learnt.
+std::optional<int> free_inotify_instances(sys::Files& files);
+
+// How many the groups need at most at the same time: those that come after a machine do not need theirs beside its. Pure.
+int peak_of_inotify(const std::vector<MachineGroup>& groups);
 
 // Whether this host can run the machines, and whether what is wished for is somebody else's already: a machine of the name that
 // has another config, other forwards, ports of the host. Looks at everything before anything is made; what is doubtful is logged.

@@ -90,7 +90,9 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
 }
 
 std::string to_text(const MachineRecord& record) {
-  return emit_json({{"name", record.name}, {"number", record.number}, {"uuid", record.uuid}}, JsonStyle::pretty);
+  JsonObject value = {{"name", record.name}, {"number", record.number}, {"uuid", record.uuid}};
+  if (!record.after.empty()) value["after"] = record.after;
+  return emit_json(value, JsonStyle::pretty);
 }
 
 Result<MachineRecord> parse_machine_record(std::string_view text, std::string_view name) {
@@ -98,7 +100,10 @@ Result<MachineRecord> parse_machine_record(std::string_view text, std::string_vi
   MachineRecord record;
   record.name = TRY(require_string(document, {"name"}).context(name));
   record.uuid = TRY(require_string(document, {"uuid"}).context(name));
+  record.after = find_string(document, {"after"}).value_or("");
   TRY(check_name("machine", record.name).context(name));
+  // It becomes a path.
+  if (!record.after.empty()) TRY(check_name("machine", record.after).context(name));
   const Json* number = find(document, {"number"});
   if (!is_hex(record.uuid, 32) || !number || !number->is_int64() || number->get_int64() < 0 || number->get_int64() > 100'000) {
     return error(Code::invalid, "{}: needs a uuid of 32 hexadecimal digits and a number", name);

@@ -70,8 +70,9 @@ struct ClusterConfig {
 
 struct MachineRecord {
   std::string name;
-  int number = 0;    // its address and hardware address
-  std::string uuid;  // 32 hexadecimal digits, drawn; its machine-id
+  int number = 0;       // its address and hardware address
+  std::string uuid;     // 32 hexadecimal digits, drawn; its machine-id
+  std::string after{};  // the machine that has to be gone before this one boots for the first time; empty: none
 
   bool operator==(const MachineRecord&) const = default;
 };

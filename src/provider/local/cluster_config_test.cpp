@@ -29,6 +29,11 @@ TEST(ClusterConfig, IdIsNoPath) {
 TEST(MachineRecord, TextReadsBack) {
   const MachineRecord record{"master-0", 3, std::string(32, 'a')};
   EXPECT_EQ(parse_machine_record(to_text(record), "machine.json").value(), record);
+  MachineRecord later = record;
+  later.after = "bootstrap";
+  EXPECT_EQ(parse_machine_record(to_text(later), "machine.json").value(), later);
+  later.after = "../x";
+  EXPECT_EQ(parse_machine_record(to_text(later), "machine.json").error().code(), Code::invalid);
   EXPECT_EQ(parse_machine_record("{\"name\":\"a\",\"uuid\":\"b\",\"number\":1}", "machine.json").error().message(),
             "machine.json: needs a uuid of 32 hexadecimal digits and a number");
 }

@@ -9,6 +9,7 @@
 #include "provider/local/sysroot.h"
 
 #include "sys/stages.h"
+#include "sys/wait_for.h"
 
 #include <sys/wait.h>
 #include <csignal>
@@ -22,6 +23,9 @@ namespace {
 
 // How long a machine may take to power off before its plug is pulled: longer than the 90 s that systemd gives a unit.
 constexpr Milliseconds power_off_limit = Seconds(120);
+
+// Somebody else decides how long it takes; a stop ends it.
+constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
 // What systemd as init understands as "restart, in order" (systemd(1), SIGRTMIN+5).
 int restart_signal() { return SIGRTMIN + 5; }
@@ -157,6 +161,10 @@ Result<> Machine::prepare(const sys::Context& context) {
                               .needs = {disk_stage()},
                               .run = [this](const sys::Context& c) { return ignite(c); },
                               .applies = config.has_value()},
+                             {.name = turn_stage(),
+                              .needs = {ignition_stage()},
+                              .run = [this](const sys::Context& c) { return wait_for_end(c); },
+                              .applies = !record_.after.empty()},
                          });
 }
 
@@ -191,7 +199,30 @@ Result<> Machine::ignite(const sys::Context& context) {
                        .config = paths_.ignition(),
                        .network_namespace = network,
                        .work_folder = folder},
-                      [this](std::string_view line) { console_.add(line); });
+                      [this](std::string_view line) {
+                        console_.add(line);
+                        const auto result = attempt_result(line);
+                        if (result) waits(result->empty() ? "" : "waits for its configuration: " + *result);
+                      });
+}
+
+Result<> Machine::wait_for_end(const sys::Context& context) {
+  waits(fmt::format("waits for the end of {}", record_.after));
+  TRY(sys::wait_for(
+      context, fmt::format("the end of {}", record_.after), no_limit,
+      [&]() -> Result<sys::Look> {
+        if (!TRY(ground_.files.info(ground_.paths.machine(record_.after).record()))) return sys::Look::done();
+        return sys::Look::not_yet("it is there");
+      },
+      &ground_.changed));
+  waits("");
+  return Ok{};
+}
+
+void Machine::waits(std::string reason) {
+  condition_.with_lock([&](Condition& now) {
+    if (now.state == State::preparing || now.state == State::igniting) now.reason = std::move(reason);
+  });
 }
 
 void Machine::hear(const std::string& message, const std::function<void()>& ready) {

@@ -80,6 +80,7 @@ class Machine {
 
   std::string disk_stage() const { return record_.name + "-disk"; }
   std::string ignition_stage() const { return record_.name + "-ignition"; }
+  std::string turn_stage() const { return record_.name + "-turn"; }
 
   bool happened(Happening happening, std::string reason = {});
   void run(std::stop_token end);
@@ -87,8 +88,10 @@ class Machine {
   Result<> prepare(const sys::Context& context);
   Result<> make_disk(const sys::Context& context);
   Result<> ignite(const sys::Context& context);
-  Result<int> boot(const sys::Context& context);  // until it is off; the exit status
+  Result<> wait_for_end(const sys::Context& context);  // of the machine that this one comes after
+  Result<int> boot(const sys::Context& context);       // until it is off; the exit status
   void hear(const std::string& message, const std::function<void()>& ready);
+  void waits(std::string reason);  // empty: not any more
 
   const sys::Context context_;
   const Ground& ground_;

@@ -89,12 +89,14 @@ Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::
 
 Result<> Fleet::create(const Request& request) {
   for (const std::string& name : request.machines) TRY(check_name("machine", name));
+  if (!request.after.empty()) TRY(check_name("machine", request.after));
   std::lock_guard lock(mutex_);
-  for (const std::string& name : request.machines) TRY(create_one(name, request.ignition));
+  for (const std::string& name : request.machines) TRY(create_one(name, request));
   return Ok{};
 }
 
-Result<> Fleet::create_one(const std::string& name, const std::optional<std::string>& ignition) {
+Result<> Fleet::create_one(const std::string& name, const Request& request) {
+  const std::optional<std::string>& ignition = request.ignition;
   const MachinePaths paths = ground_.paths.machine(name);
   if (auto found = machines_.find(name); found != machines_.end()) {
     // The same command again continues. Before Ignition was through, its config may still be mended.
@@ -112,7 +114,7 @@ Result<> Fleet::create_one(const std::string& name, const std::optional<std::str
   for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
   const int number = TRY(free_number(ground_.config.network, taken));
   const std::string uuid = TRY(sys::random_hex(ground_.random, 32));
-  MachineRecord record{name, number, uuid};
+  MachineRecord record{name, number, uuid, request.after};
   TRY(ground_.files.make_directories(paths.folder, 0700));
   if (ignition) TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
   TRY(ground_.files.write(paths.record(), to_text(record), 0600));

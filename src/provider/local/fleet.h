@@ -46,7 +46,7 @@ class Fleet {
   // Does something, quickly, with each machine that is meant, while none can be removed.
   Result<> with_machines(const std::vector<std::string>& names, const std::function<Result<>(Machine&)>& work);
   Result<> create(const Request& request);
-  Result<> create_one(const std::string& name, const std::optional<std::string>& ignition);
+  Result<> create_one(const std::string& name, const Request& request);
   Result<> destroy(const std::vector<std::string>& names);
   Result<Json> list(const std::vector<std::string>& names);
   Result<> wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running);

@@ -51,6 +51,18 @@ std::optional<std::string> line_for_people(std::string_view line) {
   return fmt::format("{} ...{}", line.substr(0, program_end + 1), line.substr(end));
 }
 
+std::optional<std::string> attempt_result(std::string_view line) {
+  constexpr std::string_view answered = "GET result: ", failed = "GET error: ";
+  if (const std::size_t at = line.find(answered); at != std::string_view::npos) {
+    const std::string_view result = trim(line.substr(at + answered.size()));
+    return std::string(result == "OK" ? "" : result);
+  }
+  if (const std::size_t at = line.find(failed); at != std::string_view::npos) {
+    return std::string(trim(line.substr(at + failed.size())));
+  }
+  return std::nullopt;
+}
+
 std::string ignition_reason(const std::vector<std::string>& lines) {
   if (lines.empty()) return "it said nothing";
   std::string_view reason = lines.back();

@@ -39,6 +39,10 @@ Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const Ig
 // DEBUG and those without a level. Commands that failed are shown without their arguments (passwords of users). Pure.
 std::optional<std::string> line_for_people(std::string_view line);
 
+// What became of one attempt to get a config, by such a line: empty when it is there, "Internal Server Error", "dial tcp ...:
+// connection refused"; nothing for other lines. Pure.
+std::optional<std::string> attempt_result(std::string_view line);
+
 // Why Ignition gave up: the last of these lines, without what it puts before it. Pure.
 std::string ignition_reason(const std::vector<std::string>& lines);
 

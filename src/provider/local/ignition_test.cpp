@@ -13,6 +13,19 @@ TEST(Ignition, ReasonIsTheLastLineWithoutItsPrefixes) {
   EXPECT_EQ(ignition_reason({}), "it said nothing");
 }
 
+TEST(Ignition, EachAttemptToGetAConfigHasAResult) {
+  const std::pair<const char*, std::optional<std::string>> cases[] = {
+      {"INFO     : GET https://10.97.77.5:22623/config/worker: attempt #7", std::nullopt},
+      {"INFO     : GET result: Internal Server Error", "Internal Server Error"},
+      {"INFO     : GET error: Get \"https://10.97.77.5:22623/config/worker\": dial tcp 10.97.77.5:22623: connect: connection "
+       "refused",
+       "Get \"https://10.97.77.5:22623/config/worker\": dial tcp 10.97.77.5:22623: connect: connection refused"},
+      {"INFO     : GET result: OK", ""},
+      {"INFO     : files: op(1): [started] writing file", std::nullopt},
+  };
+  for (const auto& [line, result] : cases) EXPECT_EQ(attempt_result(line), result) << line;
+}
+
 TEST(Ignition, NothingOfTheConfigIsShown) {
   EXPECT_EQ(line_for_people("INFO     : files: op(1): [started] writing file"),
             "INFO     : files: op(1): [started] writing file");

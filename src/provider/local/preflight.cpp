@@ -14,7 +14,6 @@ namespace {
 constexpr std::uint64_t megabyte = 1'000'000;
 constexpr std::uint64_t memory_of_a_machine = 600 * megabyte;
 constexpr std::uint64_t disk_of_a_machine = 1'000 * megabyte;
-constexpr int inotify_instances_of_a_machine = 22;
 
 // The disk is shared with the repository by hard links, inodes can be immutable, and containerd's overlays lie on it.
 constexpr std::array fit_filesystems = {std::string_view("ext4"), std::string_view("xfs"), std::string_view("btrfs")};
@@ -37,7 +36,8 @@ std::string_view package_of(std::string_view program) {
 
 std::vector<NeededProgram> needed_programs() { return {programs.begin(), programs.end()}; }
 
-Findings check(const Facts& facts, int machines) {
+Findings check(const Facts& facts, const Load& load) {
+  const int machines = load.machines;
   Findings found;
   if (!facts.is_root)
     found.error({}, "host", "local machines need root: they are made of mounts, namespaces and cgroups").hint("run it with sudo");
@@ -55,7 +55,7 @@ Findings check(const Facts& facts, int machines) {
         .hint("modprobe br_netfilter");
   }
   if (facts.inotify_instances_limit) {
-    const int needed = machines * inotify_instances_of_a_machine;
+    const int needed = load.inotify_instances;
     const int left = *facts.inotify_instances_limit - facts.inotify_instances_used;
     if (left < needed) {
       found

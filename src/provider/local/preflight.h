@@ -39,8 +39,14 @@ struct NeededProgram {
 };
 std::vector<NeededProgram> needed_programs();
 
-// What stands against running so many more machines. Pure.
-Findings check(const Facts& facts, int machines);
+// What local machines with pods need at the same time.
+struct Load {
+  int machines = 0;
+  int inotify_instances = 0;
+};
+
+// What stands against so much more. Pure.
+Findings check(const Facts& facts, const Load& load);
 
 // Looks at the host. `state` need not exist yet. Loads no module but those that the kernel loads by itself when asked.
 Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo);

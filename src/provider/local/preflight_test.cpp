@@ -1,5 +1,7 @@
 #include "provider/local/preflight.h"
 
+#include "provider/local/client.h"
+
 #include <gtest/gtest.h>
 
 namespace slipway::provider::local {
@@ -23,7 +25,7 @@ Facts good_host() {
           .available_memory_bytes = 16'000'000'000};
 }
 
-TEST(Preflight, AGoodHostHasNoFindings) { EXPECT_EQ(check(good_host(), 4).to_text(), ""); }
+TEST(Preflight, AGoodHostHasNoFindings) { EXPECT_EQ(check(good_host(), {4, 88}).to_text(), ""); }
 
 TEST(Preflight, EachFactHasItsFinding) {
   const struct {
@@ -69,12 +71,23 @@ TEST(Preflight, EachFactHasItsFinding) {
   for (const auto& row : rows) {
     Facts facts = good_host();
     row.change(facts);
-    EXPECT_EQ(check(facts, 4).to_text(), row.expected) << row.name;
+    EXPECT_EQ(check(facts, {4, 88}).to_text(), row.expected) << row.name;
   }
 }
 
+TEST(PeakOfInotify, CountsWhatRunsAtTheSameTime) {
+  const MachineGroup bootstrap{.names = {"bootstrap"}}, masters{.names = {"m0", "m1", "m2"}};
+  MachineGroup workers{.names = {"w0", "w1"}, .inotify_instances = inotify_of_worker};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 4 * 28 + 2 * 13);
+  workers.after = "bootstrap";
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 4 * 28);
+  workers.names = {"w0", "w1", "w2"};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 3 * 28 + 3 * 13);
+  EXPECT_EQ(peak_of_inotify({}), 0);
+}
+
 TEST(Preflight, TellsEverythingAtOnce) {
-  const Findings all = check(Facts{.missing_programs = {"dnsmasq", "ostree"}, .state_folder = "/s", .os_repo = "/r"}, 1);
+  const Findings all = check(Facts{.missing_programs = {"dnsmasq", "ostree"}, .state_folder = "/s", .os_repo = "/r"}, {1, 26});
   EXPECT_EQ(all.all().size(), 9u) << all.to_text();
   EXPECT_TRUE(all.has_errors());
 }

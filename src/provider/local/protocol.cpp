@@ -39,6 +39,7 @@ std::string to_line(const Request& request) {
   line["machines"] = std::move(machines);
   if (request.ignition) line["ignition"] = *request.ignition;
   if (request.wait) line["wait"] = true;
+  if (!request.after.empty()) line["after"] = request.after;
   return emit_json(line, JsonStyle::compact);
 }
 
@@ -60,6 +61,7 @@ Result<Request> parse_request(std::string_view line) {
   }
   if (const auto ignition = find_string(document, {"ignition"})) request.ignition = std::string(*ignition);
   request.wait = is_true(document, "wait");
+  request.after = find_string(document, {"after"}).value_or("");
   return request;
 }
 

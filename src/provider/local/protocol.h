@@ -35,6 +35,7 @@ struct Request {
   std::vector<std::string> machines{};    // those that are meant; none means all
   std::optional<std::string> ignition{};  // of create: the text of the config for each of them
   bool wait = false;                      // of create, start and reboot: answer when they run, or failed
+  std::string after{};                    // of create: a machine; they boot for the first time when it is gone
 
   bool operator==(const Request&) const = default;
 };
@@ -46,7 +47,7 @@ Result<Request> parse_request(std::string_view line);  // errors: invalid
 struct MachineStatus {
   std::string name;
   State state = State::created;
-  std::string reason{};  // of failed and ignition_failed
+  std::string reason{};  // of failed and ignition_failed; of preparing and igniting: what for it waits
   std::string address{};
   std::string deployment{};  // "8de0...14.1", booted or booted last; empty before the first boot
   int boots = 0;             // since its owner was started

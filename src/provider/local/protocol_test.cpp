@@ -8,6 +8,7 @@ namespace {
 TEST(Protocol, RequestsReadBack) {
   const Request rows[] = {
       {.order = Order::create, .machines = {"m0", "m1"}, .ignition = "{\"a\": \"\\n\"}", .wait = true},
+      {.order = Order::create, .machines = {"w0"}, .after = "bootstrap"},
       {.order = Order::list},
       {.order = Order::follow, .machines = {"m0"}},
       {.order = Order::end},

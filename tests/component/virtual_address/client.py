@@ -1,4 +1,4 @@
-"""client.py ADDRESS FILE: asks twenty times a second, each time with a new connection, who is there. A line each: when it began,
+"""client.py URL FILE: asks twenty times a second, each time with a new connection, who is there. A line each: when it began,
 how long it took, the name or what was wrong."""
 
 import http.client
@@ -6,8 +6,9 @@ import ssl
 import sys
 import threading
 import time
+import urllib.parse
 
-ADDRESS, FILE = sys.argv[1:]
+URL, FILE = urllib.parse.urlsplit(sys.argv[1]), sys.argv[2]
 context = ssl.create_default_context()
 context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 
@@ -15,8 +16,11 @@ context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
 def ask(log):
     begin = time.time()
     try:
-        connection = http.client.HTTPSConnection(ADDRESS, 6443, timeout=10, context=context)
-        connection.request("GET", "/name")
+        if URL.scheme == "https":
+            connection = http.client.HTTPSConnection(URL.hostname, URL.port, timeout=10, context=context)
+        else:
+            connection = http.client.HTTPConnection(URL.hostname, URL.port, timeout=10)
+        connection.request("GET", URL.path)
         said = connection.getresponse().read().decode()
         connection.close()
     except OSError as failure:

@@ -1,4 +1,4 @@
-"""The API's virtual address on three masters and a bootstrap machine, with the release's keepalived and haproxy and our monitor.
+"""Virtual addresses, with the release's keepalived and haproxy and our monitor.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/component/virtual_address
 
@@ -15,15 +15,16 @@ import tempfile
 import pytest
 
 
-def test_address_is_where_connections_arrive():
-    """All of it is in scenario.py, which runs in namespaces of its own: nothing outlives it."""
+@pytest.mark.parametrize("scenario", ["api", "ingress"])
+def test_address_is_where_connections_arrive(scenario):
+    """All of it is in the scenario's file, which runs in namespaces of its own: nothing outlives it."""
     if os.geteuid() != 0:
         pytest.skip("needs root for namespaces and mounts")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-address-"))
     try:
         done = subprocess.run(
             ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
-             sys.executable, pathlib.Path(__file__).parent / "scenario.py", folder],
+             sys.executable, pathlib.Path(__file__).parent / f"{scenario}.py", folder],
             capture_output=True, text=True, timeout=300)
         print(done.stdout)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"

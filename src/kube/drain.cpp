@@ -1,0 +1,99 @@
+#include "kube/drain.h"
+
+#include "base/guarded.h"
+#include "base/text.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace slipway::kube {
+
+namespace {
+
+// Budgets change without any pod of the node changing.
+constexpr sys::Pace pace{Milliseconds(500), Milliseconds(5000)};
+
+bool stays(const Json& pod) {
+  const std::string_view phase = find_string(pod, {"status", "phase"}).value_or("");
+  if (phase == "Succeeded" || phase == "Failed") return true;
+  if (slipway::find(pod, {"metadata", "annotations", "kubernetes.io/config.mirror"})) return true;
+  return std::ranges::any_of(find_array(pod, {"metadata", "ownerReferences"}), [](const Json& owner) {
+    const Json* controls = slipway::find(owner, {"controller"});
+    return controls && *controls == Json(true) && find_string(owner, {"kind"}) == "DaemonSet";
+  });
+}
+
+// Nothing when it was taken; why not, when it may be later.
+Result<std::optional<std::string>> evict(const sys::Context& context, Api& api, const Json& pod) {
+  const std::string space(namespace_of(pod)), name(name_of(pod));
+  const Result<Json> asked = api.send(
+      context,
+      {.method = "POST",
+       .path = path_of(types::pods, space, name, "eviction"),
+       .body = Json{{"apiVersion", "policy/v1"}, {"kind", "Eviction"}, {"metadata", {{"name", name}, {"namespace", space}}}}});
+  if (asked.ok() || asked.error().code() == Code::not_found) return std::optional<std::string>(std::nullopt);
+  const Code code = asked.error().code();
+  if (code == Code::unavailable || code == Code::conflict) return std::optional(asked.error().message());
+  return asked.error();
+}
+
+struct Seen {
+  std::optional<Objects> pods{};
+  std::optional<Error> failure{};
+};
+
+}  // namespace
+
+std::vector<Json> pods_to_evict(const Objects& pods) {
+  std::vector<Json> leaving;
+  std::ranges::copy_if(pods, std::back_inserter(leaving), [](const Json& pod) { return !stays(pod); });
+  return leaving;
+}
+
+Result<> set_schedulable(const sys::Context& context, Api& api, const std::string& node, bool schedulable) {
+  const Json wanted = schedulable ? Json(nullptr) : Json(true);
+  TRY(merge_patch(context, api, types::nodes, "", node, {{"spec", {{"unschedulable", wanted}}}}));
+  return Ok{};
+}
+
+Result<> drain(const sys::Context& context, Api& api, const std::string& node, Milliseconds limit) {
+  Guarded<Seen> seen;
+  sys::Wakeup changed;
+  sys::TaskGroup tasks(context);
+  tasks.run("following pods", [&](const sys::Context& task) {
+    Result<> followed =
+        follow(task, api, types::pods, "", {.fields = "spec.nodeName=" + node}, [&](const Objects& pods) -> Result<> {
+          seen.with_lock([&](Seen& now) { now.pods = pods; });
+          changed.notify();
+          return Ok{};
+        });
+    if (!followed.ok()) seen.with_lock([&](Seen& now) { now.failure = followed.error(); });
+    changed.notify();
+    return followed;
+  });
+  const auto look = [&]() -> Result<sys::Look> {
+    const Seen now = seen.with_lock([](const Seen& all) { return all; });
+    if (now.failure) return *now.failure;
+    if (!now.pods) return sys::Look::not_yet("its pods are not known yet");
+    std::vector<std::string> left;
+    for (const Json& pod : pods_to_evict(*now.pods)) {
+      const std::string name = describe(pod);
+      if (slipway::find(pod, {"metadata", "deletionTimestamp"})) {
+        left.push_back(name + " is ending");
+        continue;
+      }
+      const std::optional<std::string> refused = TRY(evict(context, api, pod));
+      left.push_back(refused ? fmt::format("{} may not be evicted: {}", name, *refused) : name + " was asked to end");
+    }
+    if (left.empty()) return sys::Look::done();
+    return sys::Look::not_yet("{}", join(left, "; "));
+  };
+  Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to leave", node), limit, look, &changed, pace);
+  tasks.request_stop();
+  (void)tasks.wait();  // what it says was looked at, or does not matter any more
+  return drained;
+}
+
+}  // namespace slipway::kube

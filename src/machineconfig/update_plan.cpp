@@ -1,0 +1,269 @@
+#include "machineconfig/update_plan.h"
+
+#include "base/text.h"
+#include "ignition/data_url.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace slipway::machineconfig {
+
+namespace {
+
+constexpr std::string_view units_folder = "/etc/systemd/system/";
+constexpr std::string_view force_file = "/run/machine-config-daemon-force";
+
+struct Rule {
+  std::string_view path;  // a file, or a folder with all that is in it
+  std::vector<ServiceAction> services;
+};
+
+// containerd and the kubelet read most of what is theirs when they need it.
+const std::vector<Rule>& rules() {
+  static const std::vector<Rule> table = {
+      {"/var/lib/kubelet/config.json", {}},
+      {"/etc/containerd/certs.d", {}},
+      {"/etc/kubernetes/kubelet-ca.crt", {}},
+      {"/usr/local/share/ca-certificates", {{"restart", "update-ca-certificates.service"}, {"restart", "containerd.service"}}},
+  };
+  return table;
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+const Rule* rule_for(std::string_view path) {
+  const Rule* best = nullptr;
+  for (const Rule& rule : rules()) {
+    if (is_below(path, rule.path) && (!best || rule.path.size() > best->path.size())) best = &rule;
+  }
+  return best;
+}
+
+// The same bytes may be written in several ways.
+bool is_same(const ignition::Resource& a, const ignition::Resource& b) {
+  if (a == b) return true;
+  if (!a.compression.value_or("").empty() || !b.compression.value_or("").empty()) return false;
+  const auto bytes = [](const ignition::Resource& resource) -> std::optional<std::string> {
+    if (!resource.source) return "";
+    Result<std::string> decoded = ignition::decode_data_url(*resource.source);
+    if (!decoded.ok()) return std::nullopt;
+    return std::move(decoded).value();
+  };
+  const auto first = bytes(a);
+  return first && first == bytes(b);
+}
+
+bool is_same(const WantedFile& a, const WantedFile& b) {
+  return a.mode == b.mode && a.user == b.user && a.group == b.group && a.is_mask == b.is_mask && is_same(a.contents, b.contents);
+}
+
+WantedFile from_text(std::string path, const std::string& text) {
+  return {.path = std::move(path), .contents = {.source = ignition::encode_data_url(text)}};
+}
+
+std::vector<WantedFile> files_of_unit(const ignition::Unit& unit) {
+  std::vector<WantedFile> files;
+  const std::string path = std::string(units_folder) + unit.name;
+  if (unit.mask.value_or(false)) {
+    files.push_back({.path = path, .is_mask = true});
+  } else if (!unit.contents.value_or("").empty()) {
+    files.push_back(from_text(path, *unit.contents));
+  }
+  for (const ignition::Dropin& dropin : unit.dropins) {
+    if (!dropin.contents.value_or("").empty()) files.push_back(from_text(path + ".d/" + dropin.name, *dropin.contents));
+  }
+  return files;
+}
+
+WantedFile file_of(const ignition::File& file) {
+  return {.path = file.path,
+          .contents = file.contents,
+          .mode = static_cast<unsigned>(file.mode.value_or(0644)),
+          .user = file.user,
+          .group = file.group};
+}
+
+// Keys of entries that are only in one of the lists or not the same in both.
+template <class T, class Same>
+std::vector<std::string> changed(const std::map<std::string, T>& from, const std::map<std::string, T>& to, const Same& same) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : from) {
+    const auto other = to.find(key);
+    if (other == to.end() || !same(value, other->second)) keys.push_back(key);
+  }
+  for (const auto& [key, value] : to) {
+    if (!from.contains(key)) keys.push_back(key);
+  }
+  std::ranges::sort(keys);
+  return keys;
+}
+
+std::map<std::string, WantedFile> files_by_path(const MachineConfig& config) {
+  std::map<std::string, WantedFile> files;
+  for (const ignition::File& file : config.config.storage.files) files.insert_or_assign(file.path, file_of(file));
+  return files;
+}
+
+std::map<std::string, ignition::Unit> units_by_name(const MachineConfig& config) {
+  std::map<std::string, ignition::Unit> units;
+  for (const ignition::Unit& unit : config.config.systemd.units) units.insert_or_assign(unit.name, unit);
+  return units;
+}
+
+const ignition::User* find_core(const MachineConfig& config) {
+  const auto& users = config.config.passwd.users;
+  const auto core = std::ranges::find(users, "core", &ignition::User::name);
+  return core == users.end() ? nullptr : &*core;
+}
+
+// All that has to stay as it is of the users.
+std::vector<ignition::User> fixed_users(const MachineConfig& config) {
+  std::vector<ignition::User> users;
+  for (ignition::User user : config.config.passwd.users) {
+    if (user.name == "core") {
+      user.ssh_authorized_keys.clear();
+      user.password_hash.reset();
+      if (user == ignition::User{.name = "core"}) continue;
+    }
+    users.push_back(std::move(user));
+  }
+  return users;
+}
+
+std::string image_digest(std::string_view image) {
+  const std::size_t at = image.rfind('@');
+  return std::string(at == std::string_view::npos ? image : image.substr(at + 1));
+}
+
+std::string_view kernel_type(const MachineConfig& config) {
+  return config.kernel_type.empty() ? std::string_view("default") : std::string_view(config.kernel_type);
+}
+
+Result<> refuse(const std::vector<std::string>& reasons) {
+  if (reasons.empty()) return Ok{};
+  return error(Code::invalid, "{}", join(reasons, "; "));
+}
+
+}  // namespace
+
+std::vector<WantedFile> wanted_files(const MachineConfig& config) {
+  std::map<std::string, WantedFile> files = files_by_path(config);
+  for (const ignition::Unit& unit : config.config.systemd.units) {
+    for (WantedFile& file : files_of_unit(unit)) files.insert_or_assign(file.path, std::move(file));
+  }
+  std::vector<WantedFile> all;
+  for (auto& [path, file] : files) all.push_back(std::move(file));
+  return all;
+}
+
+CoreAccess core_access(const MachineConfig& config) {
+  CoreAccess access;
+  const ignition::User* core = find_core(config);
+  if (!core) return access;
+  for (const std::string& key : core->ssh_authorized_keys) access.keys += key + "\n";
+  access.password_hash = core->password_hash.value_or("");
+  return access;
+}
+
+Differences differences(const MachineConfig& from, const MachineConfig& to) {
+  Differences found;
+  found.files =
+      changed(files_by_path(from), files_by_path(to), [](const WantedFile& a, const WantedFile& b) { return is_same(a, b); });
+  found.units = changed(units_by_name(from), units_by_name(to), std::equal_to<ignition::Unit>());
+  found.core_access = core_access(from) != core_access(to);
+  found.os_image = image_digest(from.os_image_url) != image_digest(to.os_image_url);
+  found.kernel = from.kernel_arguments != to.kernel_arguments || kernel_type(from) != kernel_type(to) || from.fips != to.fips;
+  // The image that extensions come from matters to machines that have some.
+  found.extensions = from.extensions != to.extensions ||
+                     (!to.extensions.empty() && image_digest(from.extensions_image) != image_digest(to.extensions_image));
+  return found;
+}
+
+Actions actions_for(const Differences& differences) {
+  Actions actions;
+  actions.reboot = differences.os_image || differences.kernel || differences.extensions || !differences.units.empty();
+  for (const std::string& path : differences.files) {
+    const Rule* rule = rule_for(path);
+    if (!rule) {
+      actions.reboot = true;
+      continue;
+    }
+    for (const ServiceAction& service : rule->services) {
+      if (std::ranges::find(actions.services, service) == actions.services.end()) actions.services.push_back(service);
+    }
+  }
+  if (actions.reboot) actions.services.clear();
+  return actions;
+}
+
+Json to_json(const Actions& actions) {
+  JsonArray services;
+  for (const ServiceAction& service : actions.services) {
+    services.push_back({{"verb", service.verb}, {"unit", service.unit}});
+  }
+  return {{"reboot", actions.reboot}, {"services", std::move(services)}};
+}
+
+Result<Actions> parse_actions(const Json& value, std::string_view name) {
+  const Json* reboot = find(value, {"reboot"});
+  if (!reboot || !reboot->is_bool()) return error(Code::invalid, "{}: reboot: missing, true or false is needed", name);
+  Actions actions{.reboot = reboot->get_bool()};
+  for (const Json& service : find_array(value, {"services"})) {
+    std::string verb = TRY(require_string(service, {"verb"}).context(name));
+    std::string unit = TRY(require_string(service, {"unit"}).context(name));
+    actions.services.push_back({std::move(verb), std::move(unit)});
+  }
+  return actions;
+}
+
+Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) {
+  const ignition::Config& before = from.config;
+  const ignition::Config& after = to.config;
+  std::vector<std::string> reasons;
+  const auto fixed = [&](bool is_same, std::string_view what) {
+    if (!is_same) reasons.push_back(fmt::format("{} cannot change on a machine that runs", what));
+  };
+  fixed(before.passwd.groups == after.passwd.groups, "passwd.groups");
+  fixed(fixed_users(from) == fixed_users(to), "passwd.users, but for keys and password of core,");
+  fixed(before.kernel_arguments == after.kernel_arguments, "kernelArguments of Ignition");
+  fixed(before.storage.disks == after.storage.disks, "storage.disks");
+  fixed(before.storage.raid == after.storage.raid, "storage.raid");
+  fixed(before.storage.luks == after.storage.luks, "storage.luks");
+  fixed(before.storage.filesystems == after.storage.filesystems, "storage.filesystems");
+  fixed(before.storage.directories == after.storage.directories, "storage.directories");
+  for (const ignition::Link& link : after.storage.links) {
+    const auto known = std::ranges::find(before.storage.links, link.path, &ignition::Link::path);
+    fixed(known != before.storage.links.end() && *known == link, fmt::format("storage.links: {}", link.path));
+  }
+  fixed(from.fips == to.fips, "fips");
+  const std::map<std::string, WantedFile> had = files_by_path(from);
+  for (const auto& [path, file] : files_by_path(to)) {
+    if (path == force_file) reasons.push_back(path + " is how people talk to the machine-config-daemon, no file of a config");
+    if (const auto known = had.find(path); known != had.end() && is_same(known->second, file)) continue;
+    const std::string source = file.contents.source.value_or("data:,");
+    const std::string compression = file.contents.compression.value_or("");
+    if (!source.starts_with("data:")) reasons.push_back(path + ": contents have to stand in the config, as a data: URL");
+    if (!compression.empty() && compression != "gzip") {
+      reasons.push_back(fmt::format("{}: compression '{}' is not known", path, compression));
+    }
+  }
+  return refuse(reasons);
+}
+
+Result<> check_changeable(const MachineConfig& from, const MachineConfig& to) {
+  const Differences found = differences(from, to);
+  std::vector<std::string> reasons;
+  const auto same = [&](bool differs, std::string_view what) {
+    if (differs) reasons.push_back(fmt::format("{}: machines of this release keep what they were made with", what));
+  };
+  same(found.os_image, "osImageURL");
+  same(from.kernel_arguments != to.kernel_arguments, "kernelArguments");
+  same(kernel_type(from) != kernel_type(to), "kernelType");
+  same(found.extensions, "extensions");
+  return refuse(reasons);
+}
+
+}  // namespace slipway::machineconfig

@@ -1,0 +1,362 @@
+#include "node/daemon.h"
+
+#include "base/flags.h"
+#include "base/guarded.h"
+#include "base/text.h"
+#include "kube/pod_access.h"
+#include "machineconfig/controller_config.h"
+#include "machineconfig/node_annotations.h"
+#include "machineconfig/update_plan.h"
+#include "sys/root.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace slipway::node {
+
+namespace {
+
+namespace mc = machineconfig;
+using mc::MachineConfig;
+
+constexpr const char* component = "machineconfigdaemon";
+const std::string first_annotations = "/etc/machine-config-daemon/node-annotations.json";
+const std::string first_annotations_done = "/etc/machine-config-daemon/node-annotation.json.bak";
+constexpr std::string_view drain = "drain-", uncordon = "uncordon-";
+constexpr std::size_t longest_reason = 2000;
+
+constexpr Milliseconds between_looks = std::chrono::minutes(5);
+constexpr Milliseconds first_config_limit = std::chrono::minutes(5);
+constexpr sys::Pace retry_pace{Milliseconds(5'000), Milliseconds(60'000)};
+constexpr sys::Pace api_pace{Milliseconds(500), Milliseconds(15'000)};
+
+}  // namespace
+
+Daemon::Daemon(const Environment& environment, kube::Api& api) : environment_(environment), api_(api), disk_(environment) {}
+
+std::string Daemon::annotation(std::string_view name) const {
+  return std::string(find_string(node_, {"metadata", "annotations", name}).value_or(""));
+}
+
+Result<Daemon::Next> Daemon::step(const Json& node) {
+  node_ = node;
+  Result<std::optional<MachineConfig>> current = disk_.current();
+  if (current.ok() && !current.value()) {
+    Result<std::optional<MachineConfig>> first = first_config();
+    if (!first.ok()) return std::move(first).error();
+    if (!first.value()) return Next::retry;
+    current = std::move(first);
+  }
+  if (!current.ok()) return fail(mc::state_degraded, current.error());
+  const std::string& name = current.value()->name;
+  Result<std::optional<MachineConfig>> half = disk_.next();
+  Result<std::optional<AfterUpdate>> after = disk_.after_update();
+  const Result<bool> is_forced = disk_.is_forced();
+  if (!half.ok()) return fail(mc::state_degraded, half.error());
+  if (!after.ok()) return fail(mc::state_degraded, after.error());
+  if (!is_forced.ok()) return fail(mc::state_degraded, is_forced.error());
+  if (after.value() && after.value()->config == name) return finish(*after.value());
+  if (half.value() && half.value()->name == name) {
+    if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
+    half.value().reset();
+  }
+  const std::string desired = annotation(mc::desired_config);
+  if ((desired.empty() || desired == name) && !half.value() && !is_forced.value()) {
+    const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
+    if (!drift.ok()) return fail(mc::state_degraded, drift.error());
+    if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
+    return settle(name);
+  }
+  return update(*current.value(), std::move(half).value(), is_forced.value());
+}
+
+// Nothing: what is wrong was told.
+Result<std::optional<MachineConfig>> Daemon::first_config() {
+  using Found = std::optional<MachineConfig>;
+  const auto failed = [&](const Error& why) -> Result<Found> {
+    TRY(fail(mc::state_degraded, why));
+    return Found();
+  };
+  std::string name = annotation(mc::current_config);
+  const Result<std::optional<std::string>> text = environment_.files.read_if_exists(first_annotations);
+  if (!text.ok()) return failed(text.error());
+  if (text.value()) {
+    const Result<Json> written = parse_json(*text.value(), first_annotations);
+    if (!written.ok()) return failed(written.error());
+    name = find_string(written.value(), {mc::current_config}).value_or("");
+  }
+  if (name.empty()) {
+    return failed(error(Code::not_found,
+                        "nobody knows which config this machine was made with: {} is missing, and its Node does "
+                        "not say it; make the machine anew",
+                        first_annotations));
+  }
+  // While the cluster is being installed, machines are there before their configs.
+  const auto missing = [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
+    if (found.empty()) return std::optional<std::string>("the cluster does not have it");
+    return std::optional<std::string>();
+  };
+  const Result<> there =
+      kube::wait_until(environment_.context, api_, fmt::format("MachineConfig {}, which this machine was made with", name),
+                       first_config_limit, kube::types::machine_configs, "", {.fields = "metadata.name=" + name}, missing);
+  if (!there.ok()) {
+    if (there.error().code() != Code::timeout) return there.error();
+    return failed(there.error());
+  }
+  Result<MachineConfig> config = fetch(name);
+  if (!config.ok()) return config.error().code() == Code::invalid ? failed(config.error()) : std::move(config).error();
+  if (const Result<> set = disk_.set_current(config.value()); !set.ok()) return failed(set.error());
+  if (text.value()) {
+    if (const Result<> moved = environment_.files.rename(first_annotations, first_annotations_done); !moved.ok()) {
+      return failed(moved.error());
+    }
+  }
+  return Found(std::move(config).value());
+}
+
+Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> half, bool is_forced) {
+  const std::string desired = annotation(mc::desired_config);
+  MachineConfig wanted = current;
+  if (!desired.empty() && desired != current.name) {
+    Result<MachineConfig> fetched = fetch(desired);
+    if (!fetched.ok()) {
+      const Code code = fetched.error().code();
+      if (code == Code::invalid || code == Code::not_found) return fail(mc::state_degraded, fetched.error());
+      return std::move(fetched).error();
+    }
+    wanted = std::move(fetched).value();
+  }
+  for (const Result<>& checked : {mc::check_reconcilable(current, wanted), mc::check_changeable(current, wanted)}) {
+    if (!checked.ok()) {
+      return fail(mc::state_unreconcilable,
+                  error(Code::invalid, "{} cannot become {}: {}", current.name, wanted.name, checked.error().message()));
+    }
+  }
+  std::vector<const MachineConfig*> allowed{&current};
+  if (half) allowed.push_back(&*half);
+  if (!is_forced) {
+    const Result<std::optional<std::string>> drift = disk_.find_drift(allowed);
+    if (!drift.ok()) return fail(mc::state_degraded, drift.error());
+    if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
+  }
+  mc::Actions actions = mc::actions_for(mc::differences(current, wanted));
+  if (is_forced) actions = {.reboot = true};
+  TRY(tell(mc::state_working, "", {{mc::current_config, current.name}}));
+  if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + wanted.name))) return Next::wait;
+  sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", wanted.name);
+  const Result<> changed = span.end(disk_.change(current, half, wanted, actions));
+  if (!changed.ok()) {
+    if (changed.error().code() == Code::cancelled) return changed.error();
+    return fail(mc::state_degraded, error(changed.error().code(), "changing to {}: {}", wanted.name, changed.error().message()));
+  }
+  return finish({.config = wanted.name, .actions = actions});
+}
+
+// What is done with the disk as it is wanted. The machine reboots also when nobody can be told: it may be the way to the API
+// that it needs the reboot for.
+Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
+  const auto run = [&](std::vector<std::string> argv) {
+    const sys::Command command{.argv = std::move(argv), .environment = {systemctl_environment}};
+    return sys::run_checked(environment_.runner, environment_.context, command);
+  };
+  if (after.actions.reboot) {
+    if (const Result<> told = tell(mc::state_rebooting, ""); !told.ok()) {
+      environment_.context.log.warn("{}; rebooting all the same", told.error().message());
+    }
+    emit("Normal", "Reboot", "rebooting into " + after.config);
+    const Result<std::string> reboot = run({"systemctl", "reboot"});
+    if (!reboot.ok()) return fail(mc::state_degraded, reboot.error());
+    return Next::leave;
+  }
+  for (const mc::ServiceAction& service : after.actions.services) {
+    const Result<std::string> output = run({"systemctl", service.verb, service.unit});
+    if (!output.ok()) return fail(mc::state_degraded, output.error());
+  }
+  if (const Result<> forgotten = disk_.forget_after_update(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
+  return settle(after.config);
+}
+
+Result<Daemon::Next> Daemon::settle(const std::string& current) {
+  const std::string asked = annotation(mc::desired_drain);
+  if (!asked.empty() && !TRY(has_drained(asked.starts_with(drain) ? std::string(uncordon) + current : asked))) return Next::wait;
+  JsonObject names = {{mc::current_config, current}};
+  if (annotation(mc::desired_config).empty()) names[mc::desired_config] = current;
+  TRY(tell(mc::state_done, "", std::move(names)));
+  return Next::wait;
+}
+
+Result<bool> Daemon::has_drained(const std::string& request) {
+  if (annotation(mc::desired_drain) != request) {
+    TRY(tell(annotation(mc::daemon_state), annotation(mc::daemon_reason), {{mc::desired_drain, request}}));
+    environment_.context.log.info("asked for {}", request);
+  }
+  return annotation(mc::last_applied_drain) == request;
+}
+
+Result<Daemon::Next> Daemon::fail(std::string_view state, const Error& why) {
+  if (why.code() == Code::cancelled) return why;
+  if (annotation(mc::daemon_state) != state || annotation(mc::daemon_reason) != why.message().substr(0, longest_reason)) {
+    environment_.context.log.error("{}: {}", state, why.message());
+  }
+  TRY(tell(state, why.message()));
+  return Next::retry;
+}
+
+Result<> Daemon::tell(std::string_view state, std::string_view reason, JsonObject more) {
+  const std::string before = annotation(mc::daemon_state);
+  more[mc::daemon_state] = state;
+  more[mc::daemon_reason] = to_utf8(reason.substr(0, longest_reason));
+  JsonObject news;
+  for (const auto& member : more) {
+    const std::string value(member.value().as_string());
+    const auto known = find_string(node_, {"metadata", "annotations", member.key()});
+    if (known.value_or("") != value) news[member.key()] = value;
+  }
+  if (news.empty()) return Ok{};
+  const Json patch = {{"metadata", {{"annotations", std::move(news)}}}};
+  node_ = TRY(kube::merge_patch(environment_.context, api_, kube::types::nodes, "", kube::name_of(node_), patch));
+  if (state == before) return Ok{};
+  environment_.context.log.info("this machine is {}", state);
+  if (state == mc::state_degraded || state == mc::state_unreconcilable) {
+    emit("Warning", state, reason);
+  } else if (state == mc::state_done && !before.empty()) {
+    emit("Normal", "NodeDone", "this machine has " + annotation(mc::current_config));
+  }
+  return Ok{};
+}
+
+Result<MachineConfig> Daemon::fetch(const std::string& name) {
+  const Json object = TRY(kube::get(environment_.context, api_, kube::types::machine_configs, "", name));
+  return mc::parse_machine_config(object, "MachineConfig " + name);
+}
+
+// For people only: the Node has it, too.
+void Daemon::emit(std::string_view type, std::string_view reason, std::string_view message) {
+  const Result<> emitted = kube::emit_event(environment_.context, api_, node_, component, type, reason, message);
+  if (!emitted.ok()) environment_.context.log.debug("{}", emitted.error().message());
+}
+
+namespace {
+
+// What the threads that watch tell the one that acts.
+struct Seen {
+  std::optional<Json> node{};
+  std::string kubelet_ca{};
+};
+
+// Acts whenever something changed, and now and then. Threads: watches tell, one acts.
+class Keeper {
+ public:
+  Keeper(const Environment& environment, kube::Api& api)
+      : environment_(environment), disk_(environment), daemon_(environment, api) {}
+
+  void take_node(const kube::Objects& found) {
+    if (found.empty()) return;
+    const bool is_news = seen_.with_lock([&](Seen& seen) {
+      const bool differs = !seen.node || others_annotations(*seen.node) != others_annotations(found[0]);
+      seen.node = found[0];
+      return differs;
+    });
+    if (is_news) changed_.notify();
+  }
+
+  Result<> take_controller(const kube::Objects& found) {
+    if (found.empty()) return Ok{};
+    const Result<mc::ControllerConfig> parsed = mc::parse_controller_config(found[0], "ControllerConfig");
+    if (!parsed.ok()) {
+      environment_.context.log.error("{}; the kubelet keeps the authorities that it has", parsed.error().message());
+      return Ok{};
+    }
+    const bool is_news = seen_.with_lock(
+        [&](Seen& seen) { return std::exchange(seen.kubelet_ca, parsed->kubelet_client_ca) != parsed->kubelet_client_ca; });
+    if (is_news) changed_.notify();
+    return Ok{};
+  }
+
+  Result<> run(const sys::Context& context) {
+    Milliseconds retry = retry_pace.first, api_retry = api_pace.first;
+    std::string desired;
+    while (!context.stop.stop_requested()) {
+      const std::uint64_t count = changed_.count();
+      const Seen seen = seen_.with_lock([](const Seen& now) { return now; });
+      if (const Result<> kept = disk_.keep_kubelet_ca(seen.kubelet_ca); !kept.ok()) {
+        context.log.error("{}; the kubelet keeps the authorities that it has", kept.error().message());
+      }
+      Milliseconds pause = between_looks;
+      if (seen.node) {
+        const std::string asked(find_string(*seen.node, {"metadata", "annotations", mc::desired_config}).value_or(""));
+        if (std::exchange(desired, asked) != asked) retry = retry_pace.first;
+        const Result<Daemon::Next> next = daemon_.step(*seen.node);
+        if (!next.ok()) {
+          if (next.error().code() == Code::denied || next.error().code() == Code::cancelled) return next.error();
+          context.log.warn("{}; trying again", next.error().message());
+          pause = std::exchange(api_retry, std::min(api_retry * 2, api_pace.longest));
+        } else {
+          api_retry = api_pace.first;
+          if (next.value() == Daemon::Next::retry)
+            pause = std::exchange(retry, std::min(retry * 2, retry_pace.longest));
+          else
+            retry = retry_pace.first;
+        }
+      }
+      context.clock.wait(context.clock.steady() + pause, context.stop, &changed_, count);
+    }
+    return Ok{};
+  }
+
+ private:
+  // Of all that changes on a Node, what somebody else says to this program.
+  static std::array<std::string, 2> others_annotations(const Json& node) {
+    const auto value = [&](std::string_view name) {
+      return std::string(find_string(node, {"metadata", "annotations", name}).value_or(""));
+    };
+    return {value(mc::desired_config), value(mc::last_applied_drain)};
+  }
+
+  const Environment& environment_;
+  ConfigDisk disk_;
+  Daemon daemon_;
+  Guarded<Seen> seen_;
+  sys::Wakeup changed_;
+};
+
+}  // namespace
+
+Result<> keep_configured(const Environment& environment, kube::Api& api, const std::string& node_name) {
+  Keeper keeper(environment, api);
+  sys::TaskGroup tasks(environment.context);
+  tasks.run("following the Node", [&](const sys::Context& context) {
+    return kube::follow(context, api, kube::types::nodes, "", {.fields = "metadata.name=" + node_name},
+                        [&](const kube::Objects& found) -> Result<> {
+                          keeper.take_node(found);
+                          return Ok{};
+                        });
+  });
+  tasks.run("following the ControllerConfig", [&](const sys::Context& context) {
+    return kube::follow(context, api, kube::types::controller_configs, "", {.fields = "metadata.name=machine-config-controller"},
+                        [&](const kube::Objects& found) { return keeper.take_controller(found); });
+  });
+  tasks.run("", [&](const sys::Context& context) { return keeper.run(context); });
+  Result<> ended = tasks.wait();
+  if (!ended.ok() && ended.error().code() == Code::cancelled) return Ok{};
+  return ended;
+}
+
+Result<> run_daemon(const Environment& environment, const Arguments& arguments) {
+  const Flags flags = TRY(parse_flags("machine-config-daemon start",
+                                      {{.name = "node-name", .required = true},
+                                       {.name = "root-mount", .required = true, .fallback = "/rootfs"},
+                                       {.name = "kubeconfig"}},
+                                      arguments));
+  const std::string& kubeconfig = flags.text("kubeconfig");
+  kube::Access access =
+      TRY(kubeconfig.empty() ? kube::pod_access(environment.files) : kube::read_kubeconfig(environment.files, kubeconfig));
+  if (flags.text("root-mount") != "/") TRY(sys::enter_root(flags.text("root-mount")));
+  kube::Client api(environment.http, std::move(access));
+  return keep_configured(environment, api, flags.text("node-name"));
+}
+
+}  // namespace slipway::node

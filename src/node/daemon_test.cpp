@@ -1,0 +1,344 @@
+#include "node/daemon.h"
+
+#include "ignition/make.h"
+#include "machineconfig/controller_config.h"
+
+#include "support/fake_kube.h"
+#include "support/fake_machine.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <thread>
+
+namespace slipway::node {
+namespace {
+
+using machineconfig::MachineConfig;
+using testing_support::FakeKube;
+using testing_support::FakeMachine;
+using testing_support::MortalApi;
+
+const std::string prefix = "machineconfiguration.openshift.io/";
+constexpr const char* first_annotations = "/etc/machine-config-daemon/node-annotations.json";
+
+MachineConfig config(std::string name, std::string_view motd) {
+  MachineConfig made{.name = std::move(name)};
+  made.config.ignition.version = ignition::newest_version;
+  ignition::put(made.config, ignition::make_file("/etc/motd", motd, 0644));
+  return made;
+}
+
+// A worker that was made with rendered-1, and the controller of its pool.
+struct Cluster {
+  Cluster() {
+    kube.serve(kube::types::machine_configs);
+    kube.serve(kube::types::controller_configs);
+    kube.put({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "worker-0"}}}});
+    put(config("rendered-1", "one"));
+    put(config("rendered-2", "two"));
+    machine.put("/etc/motd", "one");
+    machine.put(first_annotations, R"({"machineconfiguration.openshift.io/currentConfig":"rendered-1",)"
+                                   R"("machineconfiguration.openshift.io/state":"Done"})");
+  }
+
+  void put(const MachineConfig& made) { kube.put(machineconfig::to_json(made)); }
+  Json node() { return *kube.look(kube::types::nodes, "", "worker-0"); }
+  std::string get(const std::string& name) {
+    const Json now = node();
+    return std::string(find_string(now, {"metadata", "annotations", prefix + name}).value_or(""));
+  }
+  void set(const std::string& name, const std::string& value) {
+    Json changed = node();
+    JsonObject& metadata = changed.at("metadata").as_object();
+    if (!metadata.contains("annotations")) metadata["annotations"] = JsonObject();
+    metadata["annotations"].as_object()[prefix + name] = value;
+    kube.put(std::move(changed));
+  }
+  // As `oc` shows a node of a pool.
+  std::string summary() { return get("currentConfig") + " " + get("state"); }
+
+  std::optional<Daemon::Next> step() {
+    Result<Daemon::Next> next = daemon->step(node());
+    if (!next.ok()) return std::nullopt;
+    return next.value();
+  }
+
+  void revive() {
+    machine.revive();
+    daemon.emplace(environment, api);
+  }
+  void reboot() {
+    machine.reboot();
+    ++reboots;
+    text_at_boot = machine.text("/etc/motd");
+    daemon.emplace(environment, api);
+  }
+
+  // Machine and controller, until the daemon waits for nobody. drains: whether the controller does its work
+  void run(bool drains = true) {
+    for (int i = 0; i < 40; ++i) {
+      const std::string before = summary() + get("desiredDrain") + get("lastAppliedDrain");
+      const std::optional<Daemon::Next> next = step();
+      if (machine.life.is_dead) {
+        ++kills;
+        revive();
+        continue;
+      }
+      if (next == Daemon::Next::leave) reboot();
+      if (drains) set("lastAppliedDrain", get("desiredDrain"));
+      const bool is_still = summary() + get("desiredDrain") + get("lastAppliedDrain") == before;
+      if (is_still && next == Daemon::Next::wait) return;
+    }
+  }
+
+  bool has_run(const std::string& line) {
+    const auto& journal = machine.programs.journal;
+    return std::ranges::find(journal, line) != journal.end();
+  }
+
+  FakeMachine machine;
+  const Environment environment = machine.environment();
+  FakeKube kube;
+  MortalApi api{kube, machine.life};
+  std::optional<Daemon> daemon{std::in_place, environment, api};
+  int reboots = 0;
+  int kills = 0;
+  std::string text_at_boot;
+};
+
+class DaemonTest : public testing::Test, protected Cluster {};
+
+TEST_F(DaemonTest, ANewMachineSaysWhatItHas) {
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("desiredConfig"), "rendered-1");
+  EXPECT_EQ(get("desiredDrain"), "");
+  EXPECT_EQ(machine.text("/etc/machine-config-daemon/node-annotation.json.bak").substr(0, 1), "{");
+  EXPECT_EQ(machine.memory.info(first_annotations).value(), std::nullopt);
+  EXPECT_TRUE(machine.programs.journal.empty());
+  kube.forget();
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(kube.writes(), 0);
+}
+
+TEST_F(DaemonTest, WhatTheControllerAskedForMeanwhileStands) {
+  set("desiredConfig", "rendered-2");
+  run();
+  EXPECT_EQ(summary(), "rendered-2 Done");
+}
+
+TEST_F(DaemonTest, AMachineWhoseConfigIsNotInTheClusterSaysSo) {
+  kube.drop(kube::types::machine_configs, "", "rendered-1");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(get("state"), "Degraded");
+  EXPECT_NE(get("reason").find("rendered-1"), std::string::npos);
+  put(config("rendered-1", "one"));
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Done");
+}
+
+TEST_F(DaemonTest, AnUpdateDrainsWritesRebootsAndUncordons) {
+  run();
+  set("desiredConfig", "rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(get("state"), "Working");
+  EXPECT_EQ(get("desiredDrain"), "drain-rendered-2");
+  EXPECT_EQ(machine.text("/etc/motd"), "one") << "not before it is drained";
+  set("lastAppliedDrain", "drain-rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::leave);
+  EXPECT_EQ(summary(), "rendered-1 Rebooting");
+  EXPECT_EQ(machine.text("/etc/motd"), "two");
+  EXPECT_TRUE(has_run("systemctl reboot"));
+  reboot();
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(get("desiredDrain"), "uncordon-rendered-2");
+  EXPECT_EQ(summary(), "rendered-1 Rebooting");
+  set("lastAppliedDrain", "uncordon-rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(summary(), "rendered-2 Done");
+}
+
+TEST_F(DaemonTest, KilledAtAnyStepItGetsThereAndRebootsWithTheNewDisk) {
+  int killed = 0;
+  for (int step = 0;; ++step) {
+    SCOPED_TRACE(fmt::format("killed before change {}", step));
+    Cluster cluster;
+    cluster.set("desiredConfig", "rendered-2");
+    cluster.machine.life.left = step;
+    cluster.run();
+    EXPECT_EQ(cluster.summary(), "rendered-2 Done");
+    EXPECT_EQ(cluster.machine.text("/etc/motd"), "two");
+    EXPECT_EQ(cluster.text_at_boot, "two");
+    EXPECT_GE(cluster.reboots, 1);
+    EXPECT_EQ(cluster.get("lastAppliedDrain"), "uncordon-rendered-2");
+    EXPECT_EQ(cluster.get("reason"), "");
+    killed += cluster.kills;
+    if (cluster.kills == 0) break;
+  }
+  EXPECT_GT(killed, 10);
+}
+
+TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
+  int told = 0;
+  for (int step = 0;; ++step) {
+    SCOPED_TRACE(fmt::format("change {} fails", step));
+    Cluster cluster;
+    cluster.set("desiredConfig", "rendered-2");
+    cluster.machine.life.left = step;
+    cluster.machine.life.failure = error(Code::unavailable, "no space left on device");
+    for (int i = 0; i < 20; ++i) {
+      const std::optional<Daemon::Next> next = cluster.step();
+      if (next == Daemon::Next::retry) {
+        ++told;
+        EXPECT_EQ(cluster.get("state"), "Degraded");
+        EXPECT_NE(cluster.get("reason").find("no space left"), std::string::npos);
+      }
+      if (next == Daemon::Next::leave) cluster.reboot();
+      cluster.set("lastAppliedDrain", cluster.get("desiredDrain"));
+    }
+    EXPECT_EQ(cluster.summary(), "rendered-2 Done");
+    EXPECT_EQ(cluster.get("reason"), "");
+    EXPECT_EQ(cluster.text_at_boot, "two");
+    if (cluster.machine.life.left >= 0 && cluster.machine.life.failure) break;  // it did not come to that
+    ASSERT_LT(step, 100);
+  }
+  EXPECT_GT(told, 5);
+}
+
+TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
+  struct Case {
+    std::function<void(MachineConfig&)> change;
+    const char* state;
+    const char* reason;
+  };
+  const std::vector<Case> cases = {
+      {[](MachineConfig& c) { c.config.passwd.users.push_back({.name = "eve"}); }, "Unreconcilable", "passwd.users"},
+      {[](MachineConfig& c) { c.config.storage.directories.push_back({.path = "/etc/d"}); }, "Unreconcilable", "directories"},
+      {[](MachineConfig& c) { c.os_image_url = "r/os:latest"; }, "Unreconcilable", "osImageURL"},
+      {[](MachineConfig& c) { c.kernel_arguments = {"debug"}; }, "Unreconcilable", "kernelArguments"},
+  };
+  for (const Case& c : cases) {
+    Cluster cluster;
+    cluster.run();
+    MachineConfig bad = config("rendered-bad", "bad");
+    c.change(bad);
+    cluster.put(bad);
+    cluster.set("desiredConfig", "rendered-bad");
+    EXPECT_EQ(cluster.step(), Daemon::Next::retry);
+    EXPECT_EQ(cluster.summary(), std::string("rendered-1 ") + c.state);
+    EXPECT_NE(cluster.get("reason").find(c.reason), std::string::npos) << cluster.get("reason");
+    EXPECT_NE(cluster.get("reason").find("rendered-1 cannot become rendered-bad"), std::string::npos);
+    EXPECT_EQ(cluster.get("desiredDrain"), "") << "pods stay";
+    EXPECT_EQ(cluster.machine.text("/etc/motd"), "one");
+    cluster.set("desiredConfig", "rendered-1");
+    cluster.run();
+    EXPECT_EQ(cluster.summary(), "rendered-1 Done");
+    EXPECT_EQ(cluster.get("reason"), "");
+    EXPECT_EQ(cluster.reboots, 0);
+  }
+}
+
+TEST_F(DaemonTest, GivenUpWhileItDrainsTheMachineIsUncordoned) {
+  run();
+  set("desiredConfig", "rendered-2");
+  (void)step();
+  set("lastAppliedDrain", "drain-rendered-2");
+  set("desiredConfig", "rendered-1");
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("lastAppliedDrain"), "uncordon-rendered-1");
+  EXPECT_EQ(reboots, 0);
+}
+
+TEST_F(DaemonTest, ServicesAreRestartedWithoutADrain) {
+  run();
+  MachineConfig wanted = config("rendered-3", "one");
+  ignition::put(wanted.config,
+                ignition::make_file("/usr/local/share/ca-certificates/openshift-config-user-ca-bundle.crt", "x", 0644));
+  put(wanted);
+  set("desiredConfig", "rendered-3");
+  run(false);
+  EXPECT_EQ(summary(), "rendered-3 Done");
+  EXPECT_EQ(get("desiredDrain"), "");
+  EXPECT_EQ(machine.programs.journal, (std::vector<std::string>{"systemctl restart update-ca-certificates.service",
+                                                                "systemctl restart containerd.service"}));
+  EXPECT_EQ(reboots, 0);
+}
+
+TEST_F(DaemonTest, FilesThatSomebodyChangedAreToldAndStopUpdates) {
+  run();
+  machine.put("/etc/motd", "changed");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(summary(), "rendered-1 Degraded");
+  EXPECT_EQ(get("reason"), "files of this machine are not as rendered-1 wants it: /etc/motd has other content");
+  set("desiredConfig", "rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(summary(), "rendered-1 Degraded");
+  machine.put("/etc/motd", "one");
+  run();
+  EXPECT_EQ(summary(), "rendered-2 Done");
+}
+
+TEST_F(DaemonTest, ForcedItWritesEverythingAndReboots) {
+  run();
+  machine.put("/etc/motd", "changed");
+  machine.put("/run/machine-config-daemon-force", "");
+  run();
+  EXPECT_EQ(machine.text("/etc/motd"), "one");
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(reboots, 1);
+}
+
+TEST_F(DaemonTest, TheDiskIsRightWhenTheNodeSaysSomethingElse) {
+  run();
+  set("desiredConfig", "rendered-2");
+  run();
+  set("currentConfig", "rendered-1");  // as after the restore of an old etcd
+  run();
+  EXPECT_EQ(summary(), "rendered-2 Done");
+  EXPECT_EQ(reboots, 1);
+}
+
+TEST_F(DaemonTest, AnApiThatIsAwayIsNoFaultOfTheMachine) {
+  run();
+  set("desiredConfig", "rendered-2");
+  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.path.find("machineconfigs") == std::string::npos) return std::nullopt;
+    return error(Code::unavailable, "no connection");
+  };
+  EXPECT_EQ(step(), std::nullopt);
+  EXPECT_EQ(summary(), "rendered-1 Done");
+}
+
+// The threads around it: one real clock, until the Node says what it is waited for.
+TEST(KeepConfigured, FollowsNodeAndAuthorities) {
+  testing_support::RealTimeContext test;
+  Cluster cluster;
+  const sys::Context context = test.context();
+  const Environment environment{context, cluster.environment.files, cluster.environment.runner, cluster.environment.random,
+                                cluster.environment.http};
+  const auto until = [&](const char* what, const std::function<bool()>& is_so) {
+    const SteadyTime deadline = test.clock.steady() + Seconds(10);
+    while (!is_so()) {
+      ASSERT_LT(test.clock.steady(), deadline) << what;
+      std::this_thread::yield();
+    }
+  };
+  Result<> ended = error(Code::internal, "still running");
+  std::jthread thread([&] { ended = keep_configured(environment, cluster.kube, "worker-0"); });
+  until("the first config", [&] { return cluster.summary() == "rendered-1 Done"; });
+  cluster.kube.put(machineconfig::to_json(machineconfig::ControllerConfig{.version = "1", .kubelet_client_ca = "CA"}));
+  until("the authorities", [&] { return cluster.machine.text("/etc/kubernetes/kubelet-ca.crt") == "CA"; });
+  cluster.set("desiredConfig", "rendered-2");
+  until("the drain", [&] { return cluster.get("desiredDrain") == "drain-rendered-2"; });
+  cluster.set("lastAppliedDrain", "drain-rendered-2");
+  until("the reboot", [&] { return cluster.get("state") == "Rebooting"; });
+  test.stop.request_stop();
+  thread.join();
+  EXPECT_TRUE(ended.ok());
+}
+
+}  // namespace
+}  // namespace slipway::node

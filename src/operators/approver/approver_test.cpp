@@ -1,0 +1,170 @@
+#include "operators/approver/approver.h"
+
+#include "base/digest.h"
+#include "net/x509.h"
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <functional>
+
+namespace slipway::operators {
+namespace {
+
+using testing_support::FakeKube;
+using testing_support::RealTimeContext;
+
+Json client_request(const std::string& object_name, const std::string& node) {
+  const Secret key = net::make_key().value();
+  const std::string pem =
+      net::make_request(key, {.common_name = "system:node:" + node, .organizations = {"system:nodes"}}, {}, {}).value();
+  return {{"apiVersion", "certificates.k8s.io/v1"},
+          {"kind", "CertificateSigningRequest"},
+          {"metadata", {{"name", object_name}}},
+          {"spec",
+           {{"request", base64_encode(pem)},
+            {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
+            {"username", "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"},
+            {"groups",
+             {"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"}},
+            {"usages", {"digital signature", "client auth"}}}}};
+}
+
+Json node(const std::string& name) { return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}}}}; }
+
+Json table_of(const std::string& rows) {
+  return {{"apiVersion", "v1"},
+          {"kind", "ConfigMap"},
+          {"metadata", {{"name", "machine-addresses"}, {"namespace", "openshift-config"}}},
+          {"data", {{"machines", rows}}}};
+}
+
+class ApproverTest : public testing::Test {
+ protected:
+  // Counts what is written; `meanwhile` is called after each.
+  void count_writes(const std::function<void(int)>& meanwhile = {}) {
+    kube.after_write = [this, meanwhile](const Json&) {
+      const int now = ++written;
+      if (meanwhile) meanwhile(now);
+      for (sys::Wakeup& wakeup : over) wakeup.notify();
+    };
+  }
+  std::function<Result<>(const sys::Context&)> until_writes(int count, sys::Wakeup& wakeup) {
+    return [this, count, &wakeup](const sys::Context& context) {
+      return sys::wait_for(
+          context, "writes", Seconds(60),
+          [&]() -> Result<sys::Look> {
+            return written >= count ? sys::Look::done() : sys::Look::not_yet("{} of {} writes", written.load(), count);
+          },
+          &wakeup);
+    };
+  }
+  // Lets the approver run until it wrote so many times.
+  Result<> run_until_writes(int count, const std::function<void(int)>& meanwhile = {}) {
+    count_writes(meanwhile);
+    input.end = until_writes(count, over[0]);
+    return approve_requests(test.context(), kube, input);
+  }
+  std::string approval(const std::string& name) {
+    const auto request = kube.look(kube::types::certificate_requests, "", name);
+    return request ? std::string(kube::condition_status(*request, "Approved")) : "none";
+  }
+
+  RealTimeContext test;
+  FakeKube kube;
+  ApproverInput input = {.machines = MachineTable{{"master-0", "master", {"10.0.0.1"}}, {"master-1", "master", {"10.0.0.2"}}}};
+  std::atomic<int> written = 0;
+  std::array<sys::Wakeup, 2> over;
+};
+
+TEST_F(ApproverTest, ApprovesLabelsAndExplains) {
+  kube.put(client_request("known", "master-0"));
+  kube.put(client_request("registered", "master-1"));
+  kube.put(client_request("unknown", "stranger"));
+  kube.put(node("master-1"));
+  const Result<> done = run_until_writes(4);  // a role, an approval, two Events
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(approval("known"), "True");
+  EXPECT_EQ(approval("registered"), "");
+  EXPECT_EQ(approval("unknown"), "");
+  std::vector<std::string> reasons;
+  for (const Json& event : kube.look_all(kube::types::events)) reasons.emplace_back(*find_string(event, {"reason"}));
+  std::ranges::sort(reasons);
+  EXPECT_EQ(reasons, (std::vector<std::string>{"NameAlreadyRegistered", "UnknownMachine"}));
+  const auto labelled = kube.look(kube::types::nodes, "", "master-1");
+  EXPECT_TRUE(find(*labelled, {"metadata", "labels", "node-role.kubernetes.io/master"}));
+  EXPECT_EQ(find_array(*labelled, {"spec", "taints"}).size(), 1u);
+}
+
+TEST_F(ApproverTest, SurvivesAnApiThatIsNotUpYet) {
+  kube.put(client_request("known", "master-0"));
+  std::atomic<int> failures = 3;
+  kube.spoil = [&](const kube::ApiRequest&) -> std::optional<Error> {
+    if (failures-- > 0) return error(Code::unavailable, "no connection");
+    return std::nullopt;
+  };
+  ASSERT_TRUE(run_until_writes(1).ok());
+  EXPECT_EQ(approval("known"), "True");
+}
+
+// A worker is added to a cluster that is there: its request came before its row did.
+TEST_F(ApproverTest, JudgesAgainWhenTheTableChanges) {
+  kube.put(client_request("late", "worker-1"));
+  kube.put(table_of("[]"));
+  input = {.follows_table = true};
+  const Result<> done = run_until_writes(2, [&](int now) {
+    if (now == 1) kube.put(table_of(R"([{"name":"worker-1","role":"worker","addresses":["10.0.0.9"]}])"));
+  });
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(kube.look_all(kube::types::events).size(), 1u);
+  EXPECT_EQ(approval("late"), "True");
+}
+
+TEST_F(ApproverTest, LetsNobodyInWithoutTheTableOfTheCluster) {
+  for (const bool is_there : {false, true}) {
+    kube.put(client_request(is_there ? "second" : "first", "master-0"));
+    if (is_there) kube.put(table_of("no rows"));
+    input = {.follows_table = true};
+    ASSERT_TRUE(run_until_writes(is_there ? 3 : 1).ok());
+    EXPECT_EQ(approval("first"), "");
+  }
+  EXPECT_EQ(approval("second"), "");
+}
+
+// The one of the bootstrap machine and the one of the cluster: the first is right, the other one says nothing.
+TEST_F(ApproverTest, TwoDoNotFight) {
+  kube.put(client_request("known", "master-0"));
+  kube.put(table_of(R"([{"name":"master-0","role":"master"}])"));
+  kube.put(node("master-1"));
+  count_writes();
+  input.end = until_writes(2, over[0]);
+  const ApproverInput second{.follows_table = true, .end = until_writes(2, over[1])};
+  sys::TaskGroup both(test.context());
+  both.run("on the bootstrap machine", [&](const sys::Context& context) { return approve_requests(context, kube, input); });
+  both.run("in the cluster", [&](const sys::Context& context) { return approve_requests(context, kube, second); });
+  EXPECT_TRUE(both.wait().ok());
+  EXPECT_EQ(approval("known"), "True");
+  EXPECT_EQ(find_array(*kube.look(kube::types::certificate_requests, "", "known"), {"status", "conditions"}).size(), 1u);
+}
+
+TEST_F(ApproverTest, EndsWithTheEndOfItsWork) {
+  input.end = [](const sys::Context&) -> Result<> { return Ok{}; };
+  EXPECT_TRUE(approve_requests(test.context(), kube, input).ok());
+  EXPECT_EQ(kube.writes(), 0);
+}
+
+TEST_F(ApproverTest, EndsWithTheFailureOfAPart) {
+  kube.spoil = [](const kube::ApiRequest&) { return std::optional(error(Code::denied, "no")); };
+  const Result<> done = approve_requests(test.context(), kube, input);
+  ASSERT_FALSE(done.ok());
+  EXPECT_EQ(done.error().code(), Code::denied);
+}
+
+}  // namespace
+}  // namespace slipway::operators

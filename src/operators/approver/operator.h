@@ -1,0 +1,15 @@
+// machine-approver operator: the approver of the cluster, once the bootstrap machine is gone. Namespace
+// openshift-cluster-machine-approver, ClusterOperator machine-approver.
+#pragma once
+
+#include "operators/lib/workload_operator.h"
+
+namespace slipway::operators::approver {
+
+// The approver runs as its observer; the aim only says in conditions whether the table of machines can be used.
+WorkloadOperator make_operator();
+
+// The command `operator`; as run_workload_operator.
+Result<> run_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators::approver

@@ -1,0 +1,32 @@
+// The certificates of routers: an authority of our own, one certificate for the names of each domain, and what clients have to
+// trust (operators 4.9).
+#pragma once
+
+#include "operators/ingress/settings.h"
+#include "operators/lib/reconcile.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::operators::ingress {
+
+// The authority Secret router-ca, its bundle ConfigMap router-ca, a Secret router-certs-NAME for each controller. Those of
+// controllers that are gone are removed. errors: as plan_rotation
+//
+//   names      of all controllers, also those that are refused: what they have stays
+//   overrides  a settings object whose unsupportedConfigOverrides.certificates count, for tests (certificate_rotation.h)
+Result<Plan> plan_certificates(const std::vector<Settings>& settings, const std::vector<std::string>& names,
+                               const Json& overrides, const Snapshot& seen, WallTime now);
+
+// What a router serves to names that no Route has a certificate for.
+struct ServedCertificate {
+  std::string secret;     // its name, beside the routers; empty: there is none yet
+  std::string problem{};  // why it is not the one that was asked for
+};
+ServedCertificate served_certificate(const Settings& settings, const Snapshot& seen);
+
+// PEM of what clients trust who trust the router's certificate: our bundle, or the certificates that an administrator gave. Empty
+// while there is none.
+std::string trusted_by_clients(const Settings& settings, const Snapshot& seen);
+
+}  // namespace slipway::operators::ingress

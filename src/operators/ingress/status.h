@@ -1,0 +1,25 @@
+// What an IngressController is told about its routers (operators 4.9). Pure.
+#pragma once
+
+#include "operators/ingress/settings.h"
+#include "operators/lib/conditions.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::operators::ingress {
+
+struct RouterState {
+  const Admission& admission;
+  const Json* deployment = nullptr;   // as it is; null while there is none
+  std::vector<const Json*> pods{};    // of the Deployment
+  std::string certificate_problem{};  // why routers do not serve the certificate that was asked for
+};
+
+// All conditions of the IngressController; Available, Progressing, Degraded and Upgradeable sum the others up.
+std::vector<Condition> router_conditions(const RouterState& state);
+
+// The controller with its whole status: conditions, domain, how it is published, selector and number of routers.
+Json with_status(Json controller, const RouterState& state, WallTime now);
+
+}  // namespace slipway::operators::ingress

@@ -1,0 +1,232 @@
+#include "operators/machineconfig/operator.h"
+
+#include "base/text.h"
+#include "net/url.h"
+#include "operators/lib/document.h"
+#include "operators/lib/operand.h"
+#include "operators/lib/render_inputs.h"
+#include "operators/lib/workload.h"
+#include "operators/machineconfig/inputs.h"
+
+#include <array>
+
+namespace slipway::operators {
+
+namespace {
+
+namespace types = kube::types;
+
+constexpr std::string_view own_space = "openshift-machine-config-operator";
+constexpr std::string_view config_space = "openshift-config";
+constexpr std::string_view managed_space = "openshift-config-managed";
+constexpr std::string_view system_space = "kube-system";
+constexpr std::string_view images_name = "machine-config-operator-images";
+constexpr std::string_view controller_config_name = "machine-config-controller";
+constexpr std::string_view client_ca_name = "kube-apiserver-client-ca";
+
+std::vector<Watched> watched() {
+  const auto named = [](const kube::ResourceType& type, std::string_view space, std::string_view name) {
+    return Watched{type, std::string(space), {.fields = fmt::format("metadata.name={}", name)}};
+  };
+  const std::string own(own_space);
+  return {{types::infrastructures},
+          {types::networks},
+          {types::dnses},
+          {types::proxies},
+          named(types::cluster_versions, "", "version"),
+          {types::config_maps, std::string(system_space)},
+          {types::config_maps, std::string(config_space)},
+          named(types::config_maps, managed_space, client_ca_name),
+          named(types::config_maps, own_space, images_name),
+          {types::controller_configs},
+          {types::machine_config_pools},
+          {types::deployments, own},
+          {types::daemon_sets, own}};
+}
+
+// Only what says what the object is and has: times and versions of it would make another ControllerConfig of the same facts.
+Json without_history(const Json& object) {
+  JsonObject kept;
+  for (const char* key : {"apiVersion", "kind", "spec", "status"}) {
+    if (const Json* value = find(object, {key})) kept[key] = *value;
+  }
+  kept["metadata"] = {{"name", kube::name_of(object)}};
+  return kept;
+}
+
+// Reads the same facts from objects that the command `bootstrap` reads from files. What is missing becomes a finding.
+class ClusterReader {
+ public:
+  ClusterReader(const Snapshot& seen, Findings& findings) : seen_(seen), findings_(findings) {}
+
+  MachineConfigInputs read(const std::string& version) {
+    MachineConfigInputs inputs;
+    inputs.version = version;
+    const Json release = fact(types::cluster_versions, "version");
+    inputs.release_image = find_string(release, {"status", "desired", "image"}).value_or("");
+    inputs.infrastructure = fact(types::infrastructures, "cluster");
+    inputs.dns = fact(types::dnses, "cluster");
+    inputs.proxy = fact(types::proxies, "cluster");
+    take_network(fact(types::networks, "cluster"), "Network cluster", inputs, findings_);
+    take_install_config(config_map(system_space, "cluster-config-v1"), "ConfigMap kube-system/cluster-config-v1", inputs,
+                        findings_);
+    inputs.root_ca = text(config_map(system_space, "root-ca"), "ca.crt");
+    inputs.kube_ca = client_ca();
+    inputs.trust_bundle = text_if_any(config_space, "user-ca-bundle", "ca-bundle.crt");
+    if (const auto name = find_string(inputs.infrastructure, {"spec", "cloudConfig", "name"}); name && !name->empty()) {
+      const std::string_view key = find_string(inputs.infrastructure, {"spec", "cloudConfig", "key"}).value_or("cloud.conf");
+      inputs.cloud_config = text(config_map(config_space, *name), key);
+    }
+    read_images(inputs);
+    return inputs;
+  }
+
+ private:
+  const Json* object(const kube::ResourceType& type, std::string_view space, std::string_view name) {
+    const Json* found = seen_.find(type, space, name);
+    if (!found) {
+      const std::string full = space.empty() ? std::string(name) : fmt::format("{}/{}", space, name);
+      findings_.error({fmt::format("{} {}", type.kind, full)}, "", "is not there yet");
+    }
+    return found;
+  }
+
+  Json fact(const kube::ResourceType& type, std::string_view name) {
+    const Json* found = object(type, "", name);
+    return found ? without_history(*found) : Json();
+  }
+
+  Json config_map(std::string_view space, std::string_view name) {
+    const Json* found = object(types::config_maps, space, name);
+    return found ? *found : Json();
+  }
+
+  std::string text(const Json& config_map, std::string_view key) {
+    const auto value = find_string(config_map, {"data", key});
+    if (!value && !config_map.is_null()) findings_.error({kube::describe(config_map)}, fmt::format("data.{}", key), "is missing");
+    return std::string(value.value_or(""));
+  }
+
+  std::string text_if_any(std::string_view space, std::string_view name, std::string_view key) const {
+    const Json* found = seen_.find(types::config_maps, space, name);
+    return found ? std::string(find_string(*found, {"data", key}).value_or("")) : "";
+  }
+
+  // Whom kubelets believe: what the bootstrap machine said, until its API server is gone (operators 4.8.2).
+  std::string client_ca() {
+    const bool is_over = text_if_any(system_space, "bootstrap", "status") == "complete";
+    const std::string current = is_over ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
+    return current.empty() ? text(config_map(config_space, "initial-kube-apiserver-server-ca"), "ca-bundle.crt") : current;
+  }
+
+  void read_images(MachineConfigInputs& inputs) {
+    const Json map = config_map(own_space, images_name);
+    if (map.is_null()) return;
+    const std::string name = kube::describe(map);
+    const Result<Json> images = parse_json(text(map, "images.json"), name);
+    if (!images.ok()) return (void)findings_.error({name}, "data[images.json]", "{}", images.error().message());
+    for (const auto& [component, image] : find_object(images.value(), {})) {
+      if (image.is_string()) inputs.images[component] = image.get_string();
+    }
+    complete_images(name, "the release's manifests have it", inputs, findings_);
+  }
+
+  const Snapshot& seen_;
+  Findings& findings_;
+};
+
+std::vector<Workload> workloads() {
+  const std::string own(own_space);
+  return {{types::deployments, own, "machine-config-controller"},
+          {types::daemon_sets, own, "machine-config-server"},
+          {types::daemon_sets, own, "machine-config-daemon"}};
+}
+
+// "worker: Node worker-0 is ..." of a condition of a pool.
+std::string told_by(const Json& pool, std::string_view type) {
+  for (const Json& condition : find_array(pool, {"status", "conditions"})) {
+    if (find_string(condition, {"type"}) != type) continue;
+    return fmt::format("{}: {}", kube::name_of(pool), find_string(condition, {"message"}).value_or(""));
+  }
+  return fmt::format("{}: nothing is known of it yet", kube::name_of(pool));
+}
+
+Condition condition(std::string_view type, bool good, std::string_view bad_reason, const std::vector<std::string>& bad) {
+  Condition made{.type = fmt::format("Pools{}", type), .is_true = bad.empty() == good};
+  if (!bad.empty()) made.reason = bad_reason;
+  made.message = join(bad, "; ");
+  return made;
+}
+
+Result<Aim> aim_of(const std::string& version, const Snapshot& seen) {
+  Aim aim;
+  Findings findings;
+  const MachineConfigInputs inputs = ClusterReader(seen, findings).read(version);
+  Condition unreadable{.type = "ControllerConfigDegraded", .is_true = findings.has_errors()};
+  if (unreadable.is_true) {
+    unreadable.reason = "InputsMissing";
+    unreadable.message = std::string(trim(findings.to_text()));
+  }
+  Condition known{.type = "ControllerConfigAvailable",
+                  .is_true = seen.find(types::controller_configs, "", controller_config_name) != nullptr};
+  if (!known.is_true) known.reason = "NotMade";
+  for (std::string_view role : {"master", "worker"}) aim.plan.wishes.push_back(TRY(wish_for(built_in_pool(role))));
+  if (!unreadable.is_true) {
+    const machineconfig::ControllerConfig config = controller_config(inputs);
+    const std::string server = config.internal_api_url();
+    const net::Url url = TRY(net::parse_url(server).context("Infrastructure cluster: status.apiServerInternalURI"));
+    aim.plan.wishes.push_back(TRY(wish_for(machineconfig::to_json(config))));
+    aim.plan.add({.wishes = TRY(
+                      wishes_of_folder("machineconfig/manifests", {{"IMAGE", quoted(inputs.images.at("machine-config-operator"))},
+                                                                   {"VERSION", quoted(version)},
+                                                                   {"API_SERVER", server},
+                                                                   {"API_HOST", quoted(url.host)},
+                                                                   {"API_PORT", quoted(std::to_string(url.port))}}))});
+  }
+  aim.conditions = workload_conditions("Workloads", workloads(), seen);
+  aim.conditions.push_back(std::move(unreadable));
+  aim.conditions.push_back(std::move(known));
+  for (Condition& each : pool_conditions(seen)) aim.conditions.push_back(std::move(each));
+  return aim;
+}
+
+}  // namespace
+
+std::vector<Condition> pool_conditions(const Snapshot& seen) {
+  std::vector<std::string> missing, moving, degraded, behind;
+  for (std::string_view role : {"master", "worker"}) {
+    const Json* pool = seen.find(types::machine_config_pools, "", role);
+    // A pool without machines reaches everything, and masters there are.
+    const bool has_reached = pool && find_string(*pool, {"status", "configuration", "name"}) &&
+                             (role != "master" || integer(*pool, {"status", "machineCount"}) > 0);
+    if (!has_reached) (role == "master" ? missing : moving).push_back(fmt::format("{}: no config is reached yet", role));
+  }
+  for (const Json* pool : seen.list(types::machine_config_pools)) {
+    const int all = integer(*pool, {"status", "machineCount"}), updated = integer(*pool, {"status", "updatedMachineCount"});
+    const Json* paused = find(*pool, {"spec", "paused"});
+    if (updated < all && !(paused && *paused == Json(true))) {
+      moving.push_back(fmt::format("{}: {} of {} machines are updated", kube::name_of(*pool), updated, all));
+    }
+    if (kube::condition_status(*pool, "Degraded") == "True") degraded.push_back(told_by(*pool, "Degraded"));
+    if (kube::condition_status(*pool, "Updated") != "True") behind.push_back(told_by(*pool, "Updating"));
+  }
+  return {condition("Available", true, "NotReached", missing), condition("Progressing", false, "Updating", moving),
+          condition("Degraded", false, "PoolDegraded", degraded), condition("Upgradeable", true, "PoolUpdating", behind)};
+}
+
+WorkloadOperator make_machine_config_operator(const std::string& version) {
+  return {.name = "machine-config",
+          .space = std::string(own_space),
+          .watched = watched(),
+          .aim = [version](const Snapshot& seen, WallTime) { return aim_of(version, seen); },
+          .settings = types::machine_configurations};
+}
+
+Result<> run_machine_config_operator(const Environment& environment, const Arguments& arguments) {
+  return run_workload_operator(environment, arguments, "machine-config-operator",
+                               [](const Environment&, const ReleaseVersion& release) -> Result<WorkloadOperator> {
+                                 return make_machine_config_operator(release.version);
+                               });
+}
+
+}  // namespace slipway::operators

@@ -1,0 +1,26 @@
+// `machine-config-operator start`: keeps what machines are configured with in the cluster, and the programs that bring it to
+// them: the ControllerConfig, the pools of masters and workers, controller, server and daemon (operators 4.8).
+#pragma once
+
+#include "operators/lib/program.h"
+#include "operators/lib/workload_operator.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::operators {
+
+// What pools say to people, as conditions of the operator; Pools stands before each type. Pure.
+//
+//   PoolsAvailable    the masters have reached a config once
+//   PoolsProgressing  nodes of a pool that is not paused run another config than the pool's
+//   PoolsDegraded     a pool is, with its reason
+//   PoolsUpgradeable  every pool is updated
+std::vector<Condition> pool_conditions(const Snapshot& seen);
+
+WorkloadOperator make_machine_config_operator(const std::string& version);
+
+// The command.
+Result<> run_machine_config_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators

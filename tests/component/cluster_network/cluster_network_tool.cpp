@@ -1,0 +1,35 @@
+// cluster_network_tool network|dns: what the operator would make of the objects on standard input (YAML), as a list in JSON.
+#include "base/yaml.h"
+#include "operators/dns/operator.h"
+#include "operators/network/operator.h"
+
+#include <cstdio>
+#include <iostream>
+#include <iterator>
+
+namespace {
+
+using namespace slipway;
+
+Result<Json> run(std::string_view which) {
+  const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
+  operators::View view;
+  for (const YamlDocument& document : TRY(parse_yaml_documents(text, "standard input"))) view.put(document.value);
+  const operators::WorkloadOperator work =
+      which == "dns" ? operators::dns::make_operator("coredns") : operators::network::make_operator({"flannel", "kube-proxy"});
+  JsonArray objects;
+  for (const operators::Wish& wish : TRY(work.aim(view.snapshot(), WallTime())).plan.wishes) objects.push_back(wish.object);
+  return Json(std::move(objects));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const Result<Json> made = run(argc > 1 ? argv[1] : "");
+  if (!made.ok()) {
+    fmt::print(stderr, "{}\n", made.error().message());
+    return 1;
+  }
+  fmt::print("{}", emit_json(made.value(), JsonStyle::pretty));
+  return 0;
+}

@@ -1,0 +1,44 @@
+"""openshift-router with the release's haproxy, a real API server and pods in Python.
+
+    SLIPWAY_BIN=... SLIPWAY_BUILD=build SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest -s tests/component/router
+
+-s shows the figures. HAPROXY=PATH tries another haproxy than the release's.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture(scope="module")
+def definition():
+    """The CustomResourceDefinition of Route."""
+    go = shutil.which("go")
+    found = go and subprocess.run([go, "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], cwd=ROOT / "payload/openshift-api",
+                                  capture_output=True, text=True).stdout.strip()
+    if not found:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("the module github.com/openshift/api is missing")
+    return pathlib.Path(found) / "route/v1/zz_generated.crd-manifests/routes.crd.yaml"
+
+
+def test_connections_reach_the_pods_of_their_route(definition):
+    """All of it is in scenario.py, which runs in namespaces of its own: nothing outlives it."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root for namespaces and mounts")
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-router-"))
+    try:
+        done = subprocess.run(
+            ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation", "private",
+             sys.executable, pathlib.Path(__file__).parent / "scenario.py", folder, definition],
+            capture_output=True, text=True, timeout=280)
+        print(done.stdout)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    finally:
+        shutil.rmtree(folder)

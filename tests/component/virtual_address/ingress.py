@@ -1,0 +1,87 @@
+"""ingress.py FOLDER: the ingress's address, of a master, two workers and a client; run by test_virtual_address.py."""
+
+import signal
+import sys
+import time
+
+from machines import (API, FOLDER, HERE, INGRESS, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs,
+                      only_holder, report, run, start, start_api, start_client, start_pod_of, stays, tail, track_file, wait)
+
+MASTERS, WORKERS = {"m0": "10.97.77.11"}, {"w0": "10.97.77.14", "w1": "10.97.77.15"}
+ROUTERS = [(machine, "ingress") for machine in [*MASTERS, *WORKERS]]
+
+
+def start_router(machine):
+    start(machine, "router", [sys.executable, HERE / "fake_router.py", machine, FOLDER / machine / "not-ready"])
+
+
+def api_stays():
+    assert holders(API) == {"m0"}, f"the API's address is at {holders(API)}\n{tail()}"
+
+
+def main():
+    make_network({**MASTERS, **WORKERS, "client": "10.97.77.20"})
+    make_programs()
+    make_certificate()
+    make_kubelet_folder(MASTERS)
+
+    start_api("m0")
+    start_pod_of("master", "m0")
+    for machine in WORKERS:
+        start_pod_of("worker", machine)
+    only_holder(API, MASTERS, "the master has the API's address")
+    wait("monitors say that there is no router", lambda: all(track_file(*each) == "-254" for each in ROUTERS))
+    stays(2, INGRESS, None, ROUTERS)
+
+    start_router("w0")
+    holder, took = only_holder(INGRESS, ["w0"], "the router's machine has the address")
+    print(f"the first router's machine has the address after {took:.2f} s")
+    start_client(f"http://{INGRESS}:80/")
+    start_router("w1")
+    wait("both routers are ready", lambda: track_file("w1", "ingress") == "40")
+    stays(2, INGRESS, "w0", ROUTERS)
+
+    # As a router that is about to end: it says so, and serves a while.
+    begin = time.time()
+    (FOLDER / "w0/not-ready").touch()
+    holder, took = only_holder(INGRESS, ["w1"], "the other router's machine has the address")
+    assert not report("the router of w0 is not ready, w1 takes over", begin, took)
+    assert took < 2.5
+    (FOLDER / "w0/not-ready").unlink()
+    wait("both routers are ready again", lambda: track_file("w0", "ingress") == "40")
+    stays(2, INGRESS, "w1", ROUTERS)
+
+    begin = time.time()
+    end("w1", "router", signal.SIGKILL)
+    holder, took = only_holder(INGRESS, ["w0"], "the router that is left has the address")
+    report("the router of w1 is killed, w0 takes over", begin, took)
+    assert took < 2.5
+
+    # The only one keeps the address while it serves.
+    (FOLDER / "w0/not-ready").touch()
+    begin = time.time()
+    wait("the router that is left is not ready", lambda: track_file("w0", "ingress") == "0")
+    stays(1.5, INGRESS, "w0", ROUTERS)
+    assert not report("the only router is not ready", begin, 1.5)
+    (FOLDER / "w0/not-ready").unlink()
+    wait("it is ready again", lambda: track_file("w0", "ingress") == "40")
+
+    # Routers may be on masters.
+    start_router("m0")
+    wait("the router of the master is ready", lambda: track_file("m0", "ingress") == "40")
+    stays(1.5, INGRESS, "w0", ROUTERS)
+    api_stays()
+    begin = time.time()
+    run("ip", "link", "set", "to-w0", "down")
+    run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # as seen from the others: the machine is gone
+    holder, took = only_holder(INGRESS, ["m0"], "the master has both addresses")
+    report("the machine w0 is lost, m0 takes over", begin, took)
+    assert {what for _, _, what in asked(time.time() - 1)} == {"m0"}
+    api_stays()
+
+    end("m0", "router", signal.SIGKILL)
+    wait("nobody has the address without a router", lambda: not holders(INGRESS))
+    api_stays()
+
+
+main()

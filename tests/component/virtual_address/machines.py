@@ -1,0 +1,201 @@
+"""Machines on one bridge, in the namespaces of whoever imports this (test_virtual_address.py): what scenarios have in common. Pods run as
+the kubelet would run them, each machine's with a /run of its own."""
+
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import yaml
+
+HERE = pathlib.Path(__file__).resolve().parent
+DATA = HERE.parents[2] / "data/machine-config"
+FOLDER = pathlib.Path(sys.argv[1])
+BUILD, PROGRAMS = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve(), pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve()
+API, INGRESS, DOMAIN = "10.97.77.5", "10.97.77.7", "demo.example.com"
+VALUES = {"API_VIPS": API, "INGRESS_VIPS": INGRESS, "CLUSTER_DOMAIN": DOMAIN, "PLATFORM": "local", "NEEDED_API_SERVERS": "2",
+          "HAPROXY_IMAGE": "haproxy", "KEEPALIVED_IMAGE": "keepalived", "RUNTIMECFG_IMAGE": "runtimecfg"}
+DEADLINE = 30  # of each wait, for what takes a second or two
+
+addresses = {}  # of the machines, by name
+processes = {}  # by machine and container
+pods = {}  # by machine
+
+
+def run(*words):
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=DEADLINE)
+    assert done.returncode == 0, f"{words}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def filled(path):
+    """A template with the holes filled that do not wait for the machine."""
+    return re.sub(r"\{\{([A-Z_]+)\}\}", lambda hole: VALUES.get(hole[1], hole[0]), path.read_text())
+
+
+def make_network(machines):
+    addresses.update(machines)
+    run("mount", "-t", "tmpfs", "tmpfs", "/run")
+    run("ip", "link", "add", "bridge", "type", "bridge")
+    run("ip", "link", "set", "bridge", "up")
+    for name, address in machines.items():
+        run("ip", "netns", "add", name)
+        run("ip", "link", "add", f"to-{name}", "type", "veth", "peer", "name", "host0", "netns", name)
+        run("ip", "link", "set", f"to-{name}", "master", "bridge", "up")
+        run("ip", "-n", name, "link", "set", "lo", "up")
+        run("ip", "-n", name, "link", "set", "host0", "up")
+        run("ip", "-n", name, "address", "add", f"{address}/24", "dev", "host0")
+
+
+def make_programs():
+    """The programs of the images, as the image's PATH finds them."""
+    root, folder = FOLDER / "root", FOLDER / "bin"
+    root.mkdir()
+    folder.mkdir()
+    run("tar", "-xf", BUILD / "payload/debian/root.tar", "-C", root, "./usr/sbin", "./usr/lib/x86_64-linux-gnu", "./etc/keepalived")
+    # keepalived ends without a file that its package has here.
+    run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={root}/etc:/etc", "/etc")
+    libraries = root / "usr/lib/x86_64-linux-gnu"
+    for name in ("haproxy", "keepalived"):
+        script = folder / name
+        script.write_text(f'#!/bin/sh\nexec {libraries}/ld-linux-x86-64.so.2 --library-path {libraries} {root}/usr/sbin/{name} "$@"\n')
+        script.chmod(0o755)
+    (folder / "runtimecfg").symlink_to(PROGRAMS / "slipway-operator")
+
+
+def make_certificate():
+    key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+    run("openssl", "req", "-x509", *key, "-keyout", FOLDER / "key", "-out", FOLDER / "ca.crt", "-days", "2", "-subj", "/CN=api-int",
+        "-addext", f"subjectAltName=DNS:api-int.{DOMAIN}")
+    (FOLDER / "server.pem").write_text((FOLDER / "key").read_text() + (FOLDER / "ca.crt").read_text())
+
+
+def make_kubelet_folder(masters):
+    folder = FOLDER / "kubelet"
+    folder.mkdir()
+    cluster = {"server": f"https://api-int.{DOMAIN}:6443", "certificate-authority": str(FOLDER / "ca.crt")}
+    (folder / "kubeconfig").write_text(json.dumps({
+        "clusters": [{"name": "demo", "cluster": cluster}], "users": [{"name": "kubelet", "user": {"token": "kubelet"}}],
+        "contexts": [{"name": "kubelet", "context": {"cluster": "demo", "user": "kubelet"}}], "current-context": "kubelet"}))
+    nodes = [{"metadata": {"name": name}, "status": {"addresses": [{"type": "InternalIP", "address": address}]}}
+             for name, address in masters.items()]
+    (FOLDER / "nodes.json").write_text(json.dumps({"kind": "NodeList", "metadata": {"resourceVersion": "1"}, "items": nodes}))
+
+
+def start(machine, name, words):
+    """A program on a machine. /run is the machine's own; what is below /run/vrrp stays visible here."""
+    shared = FOLDER / machine / "run"
+    shared.mkdir(parents=True, exist_ok=True)
+    inside = 'mount -t tmpfs tmpfs /run && mkdir /run/vrrp && mount --bind "$1" /run/vrrp && shift && exec "$@"'
+    with open(FOLDER / machine / f"{name}.log", "ab") as log:
+        processes[machine, name] = subprocess.Popen(
+            ["ip", "netns", "exec", machine, "sh", "-c", inside, "sh", str(shared), *[str(word) for word in words]],
+            stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env={"PATH": f"{FOLDER}/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
+
+
+def end(machine, name, number=signal.SIGTERM):
+    process = processes.pop((machine, name))
+    process.send_signal(number)
+    process.wait(timeout=DEADLINE)
+
+
+def start_container(machine, name):
+    """A container of the machine's pod."""
+    container = next(one for one in pods[machine]["spec"]["containers"] if one["name"] == name)
+    words = container["command"] + container["args"]
+    for path, place in (("/config", FOLDER / machine / "config"), ("/var/lib/kubelet", FOLDER / "kubelet")):
+        words = [word.replace(path, str(place)) for word in words]
+    start(machine, name, words)
+
+
+def start_pod(machine, pod, configs):
+    config = FOLDER / machine / "config"
+    config.mkdir(parents=True)
+    for path in configs:
+        (config / path.name).write_text(filled(path))
+    pods[machine] = yaml.safe_load(filled(pod))
+    for container in pods[machine]["spec"]["containers"]:
+        start_container(machine, container["name"])
+
+
+def start_api(machine):
+    start(machine, "api", [sys.executable, HERE / "fake_api.py", machine, FOLDER / "server.pem", FOLDER / "nodes.json"])
+
+
+def start_pod_of(role, machine):
+    """keepalived and its company, as machines of the role have them."""
+    folders = [DATA / scope / "00/on-prem/files/etc/kubernetes/static-pod-resources/keepalived" for scope in ("common", role)]
+    configs = sorted(path for folder in folders if folder.exists() for path in folder.iterdir())
+    start_pod(machine, DATA / role / "00/on-prem/files/etc/kubernetes/manifests/keepalived.yaml", configs)
+
+
+def holders(address):
+    return {name for name in addresses if f'"{address}"' in run("ip", "-n", name, "-json", "address")}
+
+
+def track_file(machine, name):
+    """What the monitor says to keepalived."""
+    path = FOLDER / machine / "run" / name
+    return path.read_text().strip() if path.exists() else ""
+
+
+def wait(what, ready):
+    """Until ready() says something. Returns it and how long that took."""
+    begin = time.monotonic()
+    while True:
+        answer = ready()
+        if answer:
+            return answer, time.monotonic() - begin
+        for (machine, name), process in processes.items():
+            assert process.poll() is None, f"{what}: {machine} {name} ended\n{tail()}"
+        assert time.monotonic() - begin < DEADLINE, f"{what}: not after {DEADLINE} s; API at {holders(API)}, ingress at {holders(INGRESS)}\n{tail()}"
+        time.sleep(0.01)
+
+
+def tail():
+    return "\n".join(f"--- {log.relative_to(FOLDER)}\n" + "\n".join(log.read_text(errors="replace").splitlines()[-25:])
+                     for log in sorted(FOLDER.glob("*/*.log")))
+
+
+def only_holder(address, among, what):
+    """Waits until one of these machines, and nobody else, has the address; two may for a moment."""
+    def holder():
+        now = holders(address)
+        return now.pop() if len(now) == 1 and now <= set(among) else None
+
+    return wait(what, holder)
+
+
+def stays(seconds, address, holder, track_files):
+    """The address is on this machine and no other all the time (on none for None), and no monitor changes its mind."""
+    until, expected = time.monotonic() + seconds, {holder} - {None}
+    before = [track_file(*each) for each in track_files]
+    while time.monotonic() < until:
+        assert holders(address) == expected, f"{address} is at {holders(address)}, not {expected}\n{tail()}"
+        assert before == [track_file(*each) for each in track_files], tail()
+        time.sleep(0.05)
+
+
+def start_client(url):
+    """Asks all the time; what it got is for report()."""
+    start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp/asked"])
+
+
+def asked(since):
+    """What the client got: (when, how long, what)."""
+    rows = [line.split(" ", 2) for line in (FOLDER / "client" / "run" / "asked").read_text().splitlines()]
+    return [(float(when), float(long), what) for when, long, what in rows if float(when) >= since]
+
+
+def report(what, since, took):
+    time.sleep(3.5)  # connections that began before are answered, with the second or third SYN at the latest
+    rows = asked(since)
+    assert len(rows) > 17 * (took + 3), f"only {len(rows)} answers\n{tail()}"
+    failures = [f"{when - since:.2f} s: {what}" for when, _, what in rows if what.startswith("error")]
+    slowest = max((long for _, long, _ in rows), default=0)
+    print(f"{what}: {took:.2f} s; {len(rows)} questions, {len(failures)} not answered {failures}, the slowest took {slowest:.2f} s")
+    return failures
