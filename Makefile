@@ -13,10 +13,10 @@ programs: packages ## the C++ programs, optimized, in build/cpp/release/bin
 payload: programs ## Kubernetes, etcd and the rest from source, the images and the release, in build/release
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
 
-demo: payload ## builds everything, installs a cluster of three masters on local machines, shows its nodes, cleans up
+demo: payload ## builds everything, installs a cluster on local machines with an application on it, and leaves it running
 	@tools/demo $(programs) $(release)
 
-demo-destroy: ## removes the demo's cluster, should any be left
+demo-destroy: ## removes the demo's cluster
 	@SLIPWAY_STATE=$(build)/machines $(programs)/slipway destroy cluster --dir $(build)/demo
 
 test: payload ## every test, with the costs of each part at the end

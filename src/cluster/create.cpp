@@ -146,21 +146,27 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
     const auto made = local::list_machines(context, environment.files, choice);
     return made.ok() ? machine_troubles(made.value(), {}) : std::string();
   };
+  // A group of its own: it ends with its machine, the others go on.
+  sys::TaskGroup listening_to_bootstrap(context);
   sys::TaskGroup listening(context);
   if (!is_handed_over) {
-    listening.run("events of the bootstrap machine",
-                  [&](const sys::Context& c) { return bootstrap.follow(c, environment.files, environment.runner, choice); });
+    listening_to_bootstrap.run("events of the bootstrap machine", [&](const sys::Context& c) {
+      return bootstrap.follow(c, environment.files, environment.runner, choice);
+    });
   }
   listening.run("events of the operators", [&](const sys::Context& c) { return operators.follow(c, api); });
   listening.run("nodes", [&](const sys::Context& c) { return operators.follow_nodes(c, api); });
   listening.run("operators", [&](const sys::Context& c) { return operators.follow_operators(c, api); });
   const Result<> waited = [&]() -> Result<> {
     TRY(wait_for_all(context, api, bootstrap_conditions(assets.config), why_not));
+    listening_to_bootstrap.request_stop();
     TRY(remove_bootstrap(environment, ground, assets.config.name));
     return wait_for_all(context, api, install_conditions(assets.config), why_no_machine);
   }();
   listening.request_stop();
-  (void)listening.wait();  // what it says does not matter any more
+  const Result<> heard = listening.wait();
+  if (!heard.ok() && heard.error().code() != Code::cancelled)
+    context.log.warn("following what the cluster tells: {}", heard.error().message());
   return waited;
 }
 

@@ -130,8 +130,10 @@ Result<> plan_config(const Facts& facts, const Json& settings, Target& target) {
   const Json* policy = find(config, {"auditConfig", "policyConfiguration"});
   if (policy != nullptr) put("kube-apiserver-audit-policies", "policy.yaml", emit_yaml(*policy), target);
   const Json of_masters = TRY(
-      fill_document("apiserver/config-masters.yaml", {{"LOAD_BALANCER", quoted(facts.names.load_balancer)},
-                                                      {"INTERNAL_LOAD_BALANCER", quoted(facts.names.internal_load_balancer)}}));
+      fill_document("apiserver/config-masters.yaml",
+                    {{"LOAD_BALANCER", quoted(facts.names.load_balancer)},
+                     {"INTERNAL_LOAD_BALANCER", quoted(facts.names.internal_load_balancer)},
+                     {"KEYS_URL", quoted(fmt::format("https://{}:6443/openid/v1/jwks", facts.names.internal_load_balancer))}}));
   config = with_overrides(merge_layers(std::move(config), of_masters), settings);
   put("config", "config.yaml", emit_yaml(sorted_keys(config)), target);
   return Ok{};

@@ -3,6 +3,7 @@
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 
@@ -16,19 +17,18 @@ constexpr Milliseconds pods_limit = 20min;
 constexpr Milliseconds operators_limit = 30min;
 constexpr std::string_view component = "cluster-bootstrap";
 
-// At least two masters have a revision: while one of them goes away, the other serves.
-std::optional<std::string> too_few_nodes(const Json& object) {
+std::optional<std::string> too_few_nodes(const Json& object, int needed) {
   int nodes = 0;
   for (const Json& node : find_array(object, {"status", "nodeStatuses"})) {
     const Json* revision = find(node, {"currentRevision"});
     if (revision && revision->is_int64() && revision->get_int64() >= 1) ++nodes;
   }
-  if (nodes >= 2) return {};
-  return fmt::format("{} of 2 masters have a revision", nodes);
+  if (nodes >= needed) return {};
+  return fmt::format("{} of {} masters have a revision", nodes, needed);
 }
 
 // The etcd operator has moved the leader off this machine before it says so.
-std::optional<std::string> not_in_cluster(const Json& object) {
+std::optional<std::string> not_in_cluster(const Json& object, int /*needed*/) {
   const std::string_view status = kube::condition_status(object, "EtcdRunningInCluster");
   if (status == "True") return {};
   return fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status);
@@ -37,7 +37,7 @@ std::optional<std::string> not_in_cluster(const Json& object) {
 // The object `cluster` of a type, and what it lacks before the temporary control plane may go.
 struct Awaited {
   kube::ResourceType type;
-  std::optional<std::string> (*missing)(const Json& object);
+  std::optional<std::string> (*missing)(const Json& object, int needed_masters);
 };
 const Awaited awaited_operators[] = {
     {kube::types::kube_apiservers, too_few_nodes},
@@ -82,7 +82,7 @@ Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
 }
 
 Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
-  if (!work.is_highly_available) return Ok{};
+  if (work.needed_masters == 0) return Ok{};
   const std::size_t count = std::size(awaited_operators);
   return sys::for_each_at_once(context, count, static_cast<int>(count), [&](const sys::Context& each, std::size_t i) {
     const Awaited& awaited = awaited_operators[i];
@@ -90,7 +90,7 @@ Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
                             {.fields = "metadata.name=cluster"},
                             [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
                               if (found.empty()) return std::optional<std::string>("there is none");
-                              return awaited.missing(found.front());
+                              return awaited.missing(found.front(), work.needed_masters);
                             });
   });
 }
@@ -125,6 +125,10 @@ Result<> wait_for_event(const sys::Context& context, kube::Api& api, const std::
 }
 
 }  // namespace
+
+int needed_masters(const InstallConfig& config) {
+  return config.bootstrap_in_place ? 0 : std::min(config.control_plane_replicas, 2);
+}
 
 Result<> hand_over(const sys::Context& context, const HandOver& work) {
   std::atomic<bool> all_created = false;

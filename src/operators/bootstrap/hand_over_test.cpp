@@ -36,14 +36,14 @@ class HandOverTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  void start(bool is_highly_available) {
-    thread_ = std::jthread([this, is_highly_available] {
+  void start(int needed_masters) {
+    thread_ = std::jthread([this, needed_masters] {
       result =
           hand_over(test.context(), {.api = kube,
                                      .api_afterwards = masters,
                                      .options = options,
                                      .manifests = {{"a.yaml", yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}},
-                                     .is_highly_available = is_highly_available,
+                                     .needed_masters = needed_masters,
                                      .tear_down = [this](kube::Api& api) -> Result<> {
                                        EXPECT_EQ(&api, &kube) << "the API server of this machine";
                                        had_finished = has_event("bootstrap-finished");
@@ -96,7 +96,7 @@ class HandOverTest : public testing::Test {
 };
 
 TEST_F(HandOverTest, WaitsForTwoMastersAndForEtcd) {
-  start(true);
+  start(2);
   make_pod_ready();
   for (const kube::ResourceType& type : revisioned) make_revisions(type, 1);
   tell_of_etcd("False");
@@ -113,7 +113,7 @@ TEST_F(HandOverTest, WaitsForTwoMastersAndForEtcd) {
 }
 
 TEST_F(HandOverTest, OneMasterIsNotEnough) {
-  start(true);
+  start(2);
   make_pod_ready();
   tell_of_etcd("True");
   for (const kube::ResourceType& type : revisioned) make_revisions(type, type.plural == "kubeschedulers" ? 0 : 1);
@@ -124,8 +124,36 @@ TEST_F(HandOverTest, OneMasterIsNotEnough) {
   EXPECT_TRUE(result.ok()) << result.error().message();
 }
 
-TEST_F(HandOverTest, ASingleNodeWaitsForItsPodsOnly) {
-  start(false);
+// The second entry of the tests' objects is a machine that never gets its revision.
+TEST_F(HandOverTest, OneMasterIsEnoughWhereThereIsOneOnly) {
+  start(1);
+  make_pod_ready();
+  for (const kube::ResourceType& type : revisioned) make_revisions(type, 0);
+  tell_of_etcd("False");
+  wait_for_watch("etcds");
+  EXPECT_FALSE(has_event("bootstrap-success")) << "etcd would be left with a member of two";
+  tell_of_etcd("True");
+  join();
+  ASSERT_TRUE(result.ok()) << result.error().message();
+  EXPECT_TRUE(is_torn_down);
+}
+
+TEST(HandOver, NeedsAsManyMastersAsServeWhileOneGoesAway) {
+  struct Case {
+    int masters;
+    bool in_place;
+    int needed;
+  };
+  for (const Case& it : {Case{1, false, 1}, Case{1, true, 0}, Case{2, false, 2}, Case{3, false, 2}, Case{5, false, 2}}) {
+    InstallConfig config;
+    config.control_plane_replicas = it.masters;
+    config.bootstrap_in_place = it.in_place;
+    EXPECT_EQ(needed_masters(config), it.needed) << it.masters;
+  }
+}
+
+TEST_F(HandOverTest, AMachineThatBecomesTheControlPlaneWaitsForItsPodsOnly) {
+  start(0);
   wait_for_watch("pods");
   EXPECT_FALSE(has_event("bootstrap-success"));
   make_pod_ready();
@@ -136,11 +164,11 @@ TEST_F(HandOverTest, ASingleNodeWaitsForItsPodsOnly) {
 
 TEST_F(HandOverTest, AStartAfterAKillFindsItsEvents) {
   make_pod_ready();
-  start(false);
+  start(0);
   join();
   ASSERT_TRUE(result.ok()) << result.error().message();
   is_torn_down = false;
-  start(false);
+  start(0);
   join();
   EXPECT_TRUE(result.ok()) << result.error().message();
   EXPECT_TRUE(is_torn_down);

@@ -86,7 +86,6 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   sys::Files& files = environment.files;
   std::vector<kube::Manifest> manifests = TRY(read_manifests(files, context.log, options.asset_dir + "/manifests"));
   const InstallConfig config = TRY(read_install_config(files, options.asset_dir + "/manifests/cluster-config.yaml"));
-  const bool is_ha = config.control_plane_replicas + config.arbiter_replicas >= 3;
   const std::string host(trim(TRY(files.read_if_exists("/proc/sys/kernel/hostname")).value_or("")));
   const kube::Access access = TRY(local_access(files, options.asset_dir + "/auth/kubeconfig-loopback"));
   // Once the temporary API server is gone, the address that everybody uses leads to a master.
@@ -108,7 +107,7 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
     TRY(pods.place().context("starting the temporary control plane"));
     TRY(wait_for_api(environment, access.server));
     context.log.info("the temporary API server answers");
-    return hand_over(context, {api, api_afterwards, options, std::move(manifests), is_ha, tear_down});
+    return hand_over(context, {api, api_afterwards, options, std::move(manifests), needed_masters(config), tear_down});
   };
   const Result<> done = work();
   if (context.stop.stop_requested() || !is_up) return done;

@@ -148,7 +148,11 @@ Result<> run_policy_controller(const Environment& environment, const Arguments& 
   const std::string suffix = TRY(sys::random_uuid(environment.random));
   const LeaderOptions leader{.space = "kube-system",
                              .name = "cluster-policy-controller-lock",
-                             .identity = fmt::format("{}_{}", host.substr(0, host.find('\n')), suffix)};
+                             .identity = fmt::format("{}_{}", host.substr(0, host.find('\n')), suffix),
+                             // One waits on each of the other masters, for a machine that is gone.
+                             .duration = std::chrono::seconds(30),
+                             .renew_deadline = std::chrono::seconds(20),
+                             .retry = std::chrono::seconds(5)};
   const Result<> led = lead(context, api, leader, [&](const sys::Context& leading) { return follow_namespaces(leading, api); });
   // A stop is what we are told, no failure.
   if (!led.ok() && context.stop.stop_requested()) return Ok{};

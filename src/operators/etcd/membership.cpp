@@ -115,7 +115,8 @@ class Planner {
     if (!bootstrap_ || !masters_vote()) return {};
     if (bootstrap_->is_leader) {
       const ObservedMember* next = find_at(in_.members, in_.masters.front().address);
-      return {{Action::Kind::move_leader, next->member.id, next->member.name}};
+      const Action move{Action::Kind::move_leader, next->member.id, next->member.name};
+      return keeps_quorum(in_.members, move) ? std::vector{move} : std::vector<Action>();
     }
     const Action removal{Action::Kind::remove, bootstrap_->member.id, std::string(bootstrap_name)};
     if (!in_.is_bootstrap_complete || !leader() || !others_healthy() || !keeps_quorum(in_.members, removal)) return {};

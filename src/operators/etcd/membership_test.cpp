@@ -89,6 +89,58 @@ TEST(Membership, GoesFromTheBootstrapMachineToTheMasters) {
   for (const Case& it : cases) EXPECT_EQ(doings(plan_membership(input(it.members))), it.doings) << it.what;
 }
 
+// One voter, then two, then one: with two nothing may be lost, so the member of the bootstrap machine stays until it is no leader
+// and everybody knows that the machine may go.
+TEST(Membership, GoesFromTheBootstrapMachineToASingleMaster) {
+  struct Case {
+    std::string_view what;
+    ObservedMembers members;
+    bool is_complete;
+    Doings doings;
+    bool is_running_in_cluster;
+  };
+  const ObservedMember learner = member("m0", "learner", "healthy"), dead = member("m0", "voter", "dead");
+  const std::vector<Case> cases = {
+      {"it is added", {lonely_boot}, false, {"adding master-0 as a learner"}, false},
+      {"it has not started", {lonely_boot, member("m0", "learner", "new")}, false, {}, false},
+      {"it is promoted", {lonely_boot, learner}, false, {"promoting master-0"}, false},
+      {"the leader leaves", {lonely_boot, m0}, false, {"moving the leader to master-0"}, false},
+      {"the leader stays while the other is not well", {lonely_boot, dead}, false, {}, false},
+      {"nothing is removed before the bootstrap is complete", {boot, m0_leads}, false, {}, true},
+      {"the bootstrap's is removed", {boot, m0_leads}, true, {"removing etcd-bootstrap"}, true},
+      {"a single one that is not well is not left alone", {lonely_boot, dead}, true, {}, false},
+      {"a learner is not left alone", {lonely_boot, member("m0", "learner", "new")}, true, {}, false},
+      {"nothing is left to do", {m0_leads}, true, {}, true},
+  };
+  for (const Case& it : cases) {
+    MembershipInput in = input(it.members, 1);
+    in.replicas = 1;
+    in.is_bootstrap_complete = it.is_complete;
+    EXPECT_EQ(why_wait_for_masters(in), std::nullopt) << it.what;
+    const Membership membership = plan_membership(in);
+    EXPECT_EQ(doings(membership), it.doings) << it.what;
+    EXPECT_EQ(condition(membership, "EtcdRunningInCluster").is_true, it.is_running_in_cluster) << it.what;
+    EXPECT_EQ(membership.is_settled, it.members.size() == 1 && it.is_complete) << it.what;
+  }
+}
+
+TEST(Membership, GoesFromTheBootstrapMachineToFiveMasters) {
+  MembershipInput in = input({lonely_boot}, 5);
+  in.replicas = 5;
+  EXPECT_EQ(plan_membership(in).actions.size(), 5u) << "all at once, as with three";
+  for (std::string_view name : {"m0", "m1", "m2", "m3"}) in.members.push_back(member(name, "voter", "healthy"));
+  in.members.push_back(member("m4", "learner", "healthy"));
+  EXPECT_EQ(doings(plan_membership(in)), Doings{"promoting master-4"});
+  EXPECT_FALSE(condition(plan_membership(in), "EtcdRunningInCluster").is_true) << "the fifth is only a learner";
+  in.members.back() = member("m4", "voter", "healthy");
+  EXPECT_EQ(doings(plan_membership(in)), Doings{"moving the leader to master-0"});
+  in.members.front() = boot;
+  in.members[1] = m0_leads;
+  EXPECT_TRUE(condition(plan_membership(in), "EtcdRunningInCluster").is_true);
+  in.is_bootstrap_complete = true;
+  EXPECT_EQ(doings(plan_membership(in)), Doings{"removing etcd-bootstrap"});
+}
+
 TEST(Membership, RemovesTheBootstrapsMemberWhenAllOthersAreWell) {
   const auto complete = [](ObservedMembers members) {
     MembershipInput in = input(std::move(members));
@@ -208,12 +260,15 @@ TEST(Membership, NoPlanOfAnyListBreaksTheQuorum) {
       has_leader |= leads;
       members.push_back(member(name, role, health, leads));
     }
-    MembershipInput in = input(members);
-    in.is_bootstrap_complete = code % 2 == 1;
-    for (const Action& action : plan_membership(in).actions) {
-      if (action.kind == Action::Kind::add_learner) continue;
-      ++planned;
-      EXPECT_TRUE(keeps_quorum(members, action)) << describe(members) << ": " << action.doing();
+    for (const int masters : {1, 3}) {
+      MembershipInput in = input(members, masters);
+      in.replicas = masters;
+      in.is_bootstrap_complete = code % 2 == 1;
+      for (const Action& action : plan_membership(in).actions) {
+        if (action.kind == Action::Kind::add_learner) continue;
+        ++planned;
+        EXPECT_TRUE(keeps_quorum(members, action)) << describe(members) << ": " << action.doing();
+      }
     }
   }
   EXPECT_GT(planned, 50);
@@ -227,7 +282,7 @@ TEST(Membership, SaysWhoMustNotBeStopped) {
   EXPECT_EQ(why_keep_running({m0, dead1, m2}, "10.0.0.12"), std::nullopt) << "it is not well itself";
   EXPECT_EQ(why_keep_running({boot, m0, m1, m2}, "10.0.0.12"), std::nullopt);
   EXPECT_EQ(why_keep_running({m0}, "10.0.0.11"), std::nullopt);
-  EXPECT_NE(why_keep_running({boot, m0}, "10.0.0.11"), std::nullopt);
+  EXPECT_NE(why_keep_running({boot, m0}, "10.0.0.11"), std::nullopt) << "of one master, while the bootstrap's member is there";
   EXPECT_EQ(why_keep_running({boot, member("m0", "learner", "healthy")}, "10.0.0.11"), std::nullopt);
 }
 

@@ -1,11 +1,19 @@
 #include "operators/lib/leader.h"
 
 #include "base/guarded.h"
+#include "base/text.h"
 #include "sys/task_group.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
 
 namespace slipway::operators {
 
 namespace {
+
+// A server that did not take our word may do so soon, and then there is time to lose.
+constexpr Milliseconds after_failure = std::chrono::seconds(2);
 
 // Kubernetes' MicroTime: six digits, always.
 std::string micro_time(WallTime time) {
@@ -77,7 +85,7 @@ Result<Json> acquire(const sys::Context& context, kube::Api& api, const LeaderOp
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = watched.changed.count();
     const std::optional<std::optional<SeenLease>> lease = watched.lease();
-    SteadyTime until = context.clock.steady() + options.retry;
+    SteadyTime until = context.clock.steady() + std::min(options.retry, after_failure);
     if (lease && decide(*lease, options, context.clock.steady()) != LeaderStep::wait) {
       Result<Json> written = write_lease(context, api, *lease, options);
       if (written.ok() || written.error().code() == Code::denied) return written;
@@ -94,9 +102,9 @@ Result<Json> acquire(const sys::Context& context, kube::Api& api, const LeaderOp
 // Renews until a stop. errors: unavailable: it could not for too long, or somebody else has it
 Result<> keep(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<Json>& held) {
   SteadyTime renewed = context.clock.steady();
-  std::string reason;
+  Milliseconds pause = options.retry;
   while (true) {
-    context.clock.wait(context.clock.steady() + options.retry, context.stop, nullptr, 0);
+    context.clock.wait(context.clock.steady() + pause, context.stop, nullptr, 0);
     if (context.stop.stop_requested()) return Ok{};
     const Json last = held.with_lock([](const Json& lease) { return lease; });
     Result<Json> written = write_lease(context, api, SeenLease{last, {}}, options);
@@ -111,8 +119,10 @@ Result<> keep(const sys::Context& context, kube::Api& api, const LeaderOptions& 
     if (written.ok()) {
       renewed = context.clock.steady();
       held.with_lock([&](Json& lease) { lease = std::move(written).value(); });
+      pause = options.retry;
       continue;
     }
+    pause = std::min(options.retry, after_failure);
     if (context.stop.stop_requested()) return Ok{};
     if (context.clock.steady() - renewed >= options.renew_deadline) {
       return error(Code::unavailable, "the lease {}/{} could not be renewed: {}", options.space, options.name,
@@ -138,6 +148,12 @@ void release(const sys::Context& context, kube::Api& api, const LeaderOptions& o
 }
 
 }  // namespace
+
+Result<std::string> pod_identity(sys::Files& files, sys::Random& random) {
+  if (const char* pod = std::getenv("POD_NAME"); pod && *pod != '\0') return std::string(pod);
+  const std::optional<std::string> host = TRY(files.read_if_exists("/proc/sys/kernel/hostname"));
+  return fmt::format("{}_{}", trim(host.value_or("")), TRY(sys::random_uuid(random)));
+}
 
 SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options) {
   const int said = integer(lease.object, "leaseDurationSeconds");

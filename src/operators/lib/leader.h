@@ -8,6 +8,8 @@
 #include "base/result.h"
 #include "kube/client.h"
 #include "sys/context.h"
+#include "sys/files.h"
+#include "sys/random.h"
 
 #include <functional>
 #include <optional>
@@ -18,11 +20,17 @@ namespace slipway::operators {
 struct LeaderOptions {
   std::string space;                    // namespace of the Lease
   std::string name;                     // of the Lease
-  std::string identity;                 // ours, of nobody else: host name and something random
-  Seconds duration{15};                 // others wait that long after the last sign of a leader that does not answer any more
-  Milliseconds renew_deadline{10'000};  // a leader that could not renew for so long stops its work: less than `duration`
-  Milliseconds retry{2'000};            // between two signs
+  std::string identity;                 // ours, of nobody else: see pod_identity
+  Seconds duration{120};                // others wait that long after the last sign of a leader that does not answer any more
+  Milliseconds renew_deadline{90'000};  // a leader that could not renew for so long stops its work: less than `duration`
+  Milliseconds retry{10'000};           // between two signs; after one that failed two seconds at most
 };
+
+// Who a program is as a holder of leases: its pod, when the environment has POD_NAME, so that a container that comes after one
+// that crashed need not wait for the lease of its predecessor; else the host's name and something random.
+//
+//   errors   those of the files and of the random source
+Result<std::string> pod_identity(sys::Files& files, sys::Random& random);
 
 // A Lease as it was seen, and when it last changed by our own clock: clocks of others are not believed.
 struct SeenLease {

@@ -1,10 +1,13 @@
 #include "operators/lib/leader.h"
 
 #include "support/fake_kube.h"
+#include "support/memory_files.h"
+#include "support/seeded_random.h"
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <thread>
 
 namespace slipway::operators {
@@ -53,6 +56,24 @@ TEST(ReleasedLease, IsTakenAtOnce) {
   LeaderOptions other = options;
   other.identity = "other";
   EXPECT_EQ(decide(SeenLease{released, at(0)}, other, at(0)), LeaderStep::take);
+}
+
+TEST(LeaderOptions, LeaveTimeForMoreThanOneTry) {
+  EXPECT_LT(options.renew_deadline, options.duration);
+  EXPECT_GE(options.renew_deadline, 3 * options.retry);
+}
+
+// A container that comes after one that crashed is the same holder; two processes elsewhere never are.
+TEST(PodIdentity, IsThePodWhereItIsKnown) {
+  testing_support::MemoryFiles files;
+  testing_support::SeededRandom random(1);
+  ASSERT_TRUE(files.write("/proc/sys/kernel/hostname", "master-0\n", 0644).ok());
+  const std::string first = pod_identity(files, random).value(), second = pod_identity(files, random).value();
+  EXPECT_TRUE(first.starts_with("master-0_")) << first;
+  EXPECT_NE(first, second);
+  ::setenv("POD_NAME", "etcd-operator-5c7", 1);
+  EXPECT_EQ(pod_identity(files, random).value(), "etcd-operator-5c7");
+  ::unsetenv("POD_NAME");
 }
 
 // What really takes time: another thread changes the lease.

@@ -55,7 +55,9 @@ Result<> run_version_start(const Environment& environment, const Arguments& argu
 
   std::string node = flags.text("node-name");
   if (const char* variable = std::getenv("NODE_NAME"); node.empty() && variable) node = variable;
-  const std::string unique = TRY(sys::random_hex(environment.random, 16));
+  // A container that comes after one that crashed is the same holder and need not wait.
+  std::string unique = TRY(sys::random_hex(environment.random, 16));
+  if (const char* pod = std::getenv("POD_NAME"); pod && *pod != '\0') unique = pod;
   const LeaderOptions lease{.space = "openshift-cluster-version",
                             .name = "version",
                             .identity = fmt::format("{}_{}", node.empty() ? "bootstrap" : node, unique)};

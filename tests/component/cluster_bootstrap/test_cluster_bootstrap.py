@@ -33,7 +33,7 @@ def config_map(name, space="default"):
 
 
 class Machine:
-    """The folders of a bootstrap machine."""
+    """The folders of a bootstrap machine; with one master it becomes that master itself, and no operator is waited for."""
 
     def __init__(self, folder, plane, masters=1):
         self.assets, self.kubernetes = folder / "assets", folder / "kubernetes"
@@ -44,6 +44,8 @@ class Machine:
         self.put("tls/ca.key", "key")
         self.put(f"bootstrap-manifests/{STATIC_POD}", "kind: Pod\n")
         install_config = {"controlPlane": {"replicas": masters}, "networking": {"machineNetwork": [{"cidr": "10.0.0.0/16"}]}}
+        if masters == 1:
+            install_config["bootstrapInPlace"] = {"installationDisk": "/dev/vda"}
         self.put_object("cluster-config.yaml", {**config_map("cluster-config-v1", "kube-system"),
                                                 "data": {"install-config": json.dumps(install_config)}})
 

@@ -128,7 +128,8 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         operators = [each["metadata"]["name"] for each in get(plane, "clusteroperators")["items"]]
         if operators:
             assert not is_complete()
-            wait_until("reason", lambda: f"ClusterOperator {operators[0]}: not Available" in condition("Progressing")["message"])
+            # A few of them, in the order of the release.
+            wait_until("reason", lambda: any(f"ClusterOperator {name}: not Available" in condition("Progressing")["message"] for name in operators))
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         for name in operators:
             available = {"type": "Available", "status": "True", "lastTransitionTime": now, "reason": "AsExpected", "message": "played"}

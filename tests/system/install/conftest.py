@@ -4,7 +4,13 @@
 
 -s shows the figures. `slipway create cluster` is killed twice on its way and goes on. The hand-over is held back until the tests of
 the half-way state are over: the first user of `installed` lets it go on. All the time somebody writes to the API and reads it.
+
+With SLIPWAY_CLUSTER=DIR it is the cluster of that asset directory (and of the folder of machines SLIPWAY_STATE), which is up and stays.
+Tests of how it was made, of the half-way state and of its end are skipped: those that use `joined` or `made_here`.
 """
+
+import os
+import uuid
 
 import pytest
 import yaml
@@ -14,7 +20,7 @@ from recorder import Recorder
 from user_files import HELD_BACK, USER_FILES
 
 # In this order; each needs what the one before has left.
-FILES = ["test_joined.py", "test_hand_over.py", "test_upkeep.py", "test_rotation.py", "test_destroy.py"]
+FILES = ["test_joined.py", "test_hand_over.py", "test_network.py", "test_conformance.py", "test_workers.py", "test_machine_config.py", "test_upkeep.py", "test_rotation.py", "test_destroy.py"]
 
 
 def pytest_collection_modifyitems(items):
@@ -23,7 +29,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster():
-    made = Installation()
+    made = Installation(os.environ.get("SLIPWAY_CLUSTER"))
     try:
         yield made
     finally:
@@ -33,6 +39,8 @@ def cluster():
 @pytest.fixture(scope="session")
 def joined(cluster):
     """Three masters that joined a temporary control plane. The first `create cluster` was killed before there was an API."""
+    if cluster.borrowed:
+        pytest.skip("SLIPWAY_CLUSTER: this cluster is installed already")
     cluster.run("create", "manifests")
     for path, text in USER_FILES.items():
         cluster.write(path, text)
@@ -56,7 +64,7 @@ def joined(cluster):
 
 
 @pytest.fixture(scope="session")
-def installed(joined):
+def made_here(joined):
     """The same cluster at its end. The second `create cluster` was killed in the middle of the hand-over, and a third one ended well."""
     assert joined.machines()["bootstrap"]["state"] == "running"
     let_hand_over_go_on(joined)
@@ -66,6 +74,21 @@ def installed(joined):
     joined.creation.wait()
     joined.timeline = joined.run("timeline").stdout
     yield joined
+
+
+@pytest.fixture(scope="session")
+def installed(cluster, request):
+    """A cluster that is installed: the one made here, or the borrowed one."""
+    if not cluster.borrowed:
+        yield request.getfixturevalue("made_here")
+        return
+    cluster.recorder = Recorder(cluster.dir / "auth/kubeconfig", namespace="recorder-" + uuid.uuid4().hex[:5])
+    cluster.recorder.start()
+    try:
+        yield cluster
+    finally:
+        cluster.recorder.stop()
+        cluster.api.expect("DELETE", f"/api/v1/namespaces/{cluster.recorder.namespace}")
 
 
 def hold_back_hand_over(cluster):

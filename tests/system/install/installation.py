@@ -1,4 +1,4 @@
-"""One cluster, made from an install-config in a folder of its own, and what a test asks it."""
+"""One cluster, and what a test asks it."""
 
 import functools
 import json
@@ -22,13 +22,22 @@ KUBECTL = [BUILD / "payload/bin/hyperkube", "kubectl"]
 # An idle machine needs below two minutes.
 DEADLINE = 900
 MASTERS = ["master-0", "master-1", "master-2"]
+MACHINES = [*MASTERS, "worker-0"]
 API_ADDRESS = "10.97.77.5"
 
 
 class Installation:
-    def __init__(self):
+    """A new cluster, or the one of an asset directory that is up; that stays."""
+
+    def __init__(self, borrowed=None, more=""):
+        """more: lines of the install-config."""
         # Not under /tmp, which may be in memory: machines are hard links of the build directory's files.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-install-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
+        self.borrowed = bool(borrowed)
+        if borrowed:
+            self.dir, self.state = pathlib.Path(borrowed).resolve(), pathlib.Path(os.environ["SLIPWAY_STATE"]).resolve()
+            self.name = json.loads((self.dir / "metadata.json").read_text())["clusterName"]
+            return
         self.name = "i" + uuid.uuid4().hex[:7]
         self.dir = self.folder / "assets"
         self.state = self.folder / "state"
@@ -36,7 +45,7 @@ class Installation:
         self.ssh_key = self.folder / "ssh-key"
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.ssh_key)
         self.write("install-config.yaml", f"apiVersion: v1\nmetadata: {{name: {self.name}}}\nbaseDomain: example.com\nplatform: {{local: {{}}}}\n"
-                   f"sshKey: {self.ssh_key.with_suffix('.pub').read_text()}")
+                   f"sshKey: {self.ssh_key.with_suffix('.pub').read_text()}{more}")
 
     @property
     def domain(self):
@@ -106,7 +115,8 @@ class Installation:
                 if path.is_file() and not path.name.startswith(("log-bundle", "events.jsonl", ".openshift_install.lock"))}
 
     def remove(self):
-        run(SLIPWAY, "machine", "destroy", "--all", "--cluster", self.name, "--state", self.state, check=False)
+        if not self.borrowed:
+            run(SLIPWAY, "machine", "destroy", "--all", "--cluster", self.name, "--state", self.state, check=False)
         shutil.rmtree(self.folder)
 
 

@@ -3,10 +3,10 @@
 from installation import run
 
 
-def test_destroy_leaves_nothing(installed):
-    installed.recorder.stop()
-    installed.run("destroy", "cluster")
-    assert not (installed.state / installed.name).exists()
-    assert list(installed.files()) == ["install-config.yaml"]
-    assert not (installed.dir / "events.jsonl").exists()
-    assert installed.name not in run("mount").stdout
+def test_destroy_leaves_nothing(made_here):
+    made_here.recorder.stop()
+    made_here.run("destroy", "cluster")
+    assert not (made_here.state / made_here.name).exists()
+    assert list(made_here.files()) == ["install-config.yaml"]
+    assert not (made_here.dir / "events.jsonl").exists()
+    assert made_here.name not in run("mount").stdout

@@ -7,7 +7,7 @@ import time
 
 import pytest
 from figures import own_programs
-from installation import API_ADDRESS, MASTERS
+from installation import API_ADDRESS, MACHINES, MASTERS
 from leaks import readable_by_others
 from user_files import HELD_BACK
 
@@ -17,7 +17,7 @@ PODS = [("openshift-etcd", "etcd", 3), ("openshift-kube-apiserver", "kube-apiser
         ("openshift-kube-controller-manager", "kube-controller-manager", 3), ("openshift-cluster-version", "cluster-version-operator", 1)]
 LEASES = [("kube-system", "kube-controller-manager"), ("kube-system", "kube-scheduler"), ("openshift-cluster-version", "version")]
 # A lease that nobody gives back is there for 15 s or more. Times of Events are whole seconds.
-MOVED_WITHIN = 5
+MOVED_WITHIN = 10
 PROGRAM_MB = 40
 
 
@@ -29,21 +29,21 @@ def moment(text):
     return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
 
 
-def test_the_bootstrap_machine_is_gone(installed):
-    print(f"\n{installed.creation.seconds:.1f} s after the second kill")
-    assert sorted(installed.machines()) == MASTERS
-    assert all(machine["state"] == "running" for machine in installed.machines().values())
+def test_the_bootstrap_machine_is_gone(made_here):
+    print(f"\n{made_here.creation.seconds:.1f} s after the second kill")
+    assert sorted(made_here.machines()) == MACHINES
+    assert all(machine["state"] == "running" for machine in made_here.machines().values())
 
 
-def test_the_same_command_again_changes_nothing(installed):
-    before, objects = installed.files(), versions(installed)
+def test_the_same_command_again_changes_nothing(made_here):
+    before, objects = made_here.files(), versions(made_here)
     start = time.monotonic()
-    installed.run("create", "cluster")
+    made_here.run("create", "cluster")
     seconds = time.monotonic() - start
     print(f"\n{seconds:.1f} s")
     assert seconds < 10
-    assert installed.files() == before and versions(installed) == objects
-    assert sorted(installed.machines()) == MASTERS
+    assert made_here.files() == before and versions(made_here) == objects
+    assert sorted(made_here.machines()) == MACHINES
 
 
 def versions(installed):
@@ -52,9 +52,9 @@ def versions(installed):
     return {kind: installed.api.get(path + kind + "/cluster")["metadata"]["generation"] for kind in OPERATORS.values()}
 
 
-def test_masters_are_nodes_and_ready(installed):
+def test_machines_are_nodes_and_ready(installed):
     nodes = installed.api.get("/api/v1/nodes")["items"]
-    assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(MASTERS, "True")
+    assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(MACHINES, "True")
 
 
 def test_three_members_of_etcd_vote(installed):
@@ -66,28 +66,32 @@ def test_three_members_of_etcd_vote(installed):
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_one_revision_was_enough(installed, operator):
+def test_one_revision_was_enough(made_here, operator):
     def look():
-        return installed.api.get(f"/apis/operator.openshift.io/v1/{OPERATORS[operator]}/cluster")["status"]
+        return made_here.api.get(f"/apis/operator.openshift.io/v1/{OPERATORS[operator]}/cluster")["status"]
 
     # Two masters are enough for the end of the installation.
-    installed.wait_until("three nodes have a revision", lambda: all(node.get("currentRevision") for node in look()["nodeStatuses"]))
+    made_here.wait_until("three nodes have a revision", lambda: all(node.get("currentRevision") for node in look()["nodeStatuses"]))
     status = look()
-    revisions = installed.api.get(f"/api/v1/namespaces/openshift-{operator}/configmaps")["items"]
+    revisions = made_here.api.get(f"/api/v1/namespaces/openshift-{operator}/configmaps")["items"]
     reasons = [each["data"].get("reason") for each in revisions if each["metadata"]["name"].startswith("revision-status-")]
     assert status["latestAvailableRevision"] == 1, reasons
     assert {node["nodeName"]: node.get("currentRevision") for node in status["nodeStatuses"]} == dict.fromkeys(MASTERS, 1)
     assert not [node for node in status["nodeStatuses"] if node.get("targetRevision") or node.get("lastFailedRevision")], status
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
-def test_operators_are_available(installed, operator):
-    seen = installed.api.get(f"/apis/config.openshift.io/v1/clusteroperators/{operator}")
-    assert (condition(seen, "Available"), condition(seen, "Degraded")) == ("True", "False"), seen["status"]
+def test_every_operator_is_available_and_tells_its_version(installed):
+    version = installed.api.get("/apis/config.openshift.io/v1/clusterversions/version")["status"]["desired"]["version"]
+    seen = {each["metadata"]["name"]: each for each in installed.api.get("/apis/config.openshift.io/v1/clusteroperators")["items"]}
+    assert set(seen) == {*OPERATORS, "cloud-credential", "config-operator", "dns", "ingress", "machine-approver", "machine-config", "network"}
+    for name, each in seen.items():
+        said = [condition(each, kind) for kind in ("Available", "Progressing", "Degraded")]
+        assert said == ["True", "False", "False"], (name, each["status"])
+        assert {"name": "operator", "version": version} in each["status"]["versions"], name
 
 
-def test_the_release_is_complete_and_overrides_are_those_of_the_user(installed):
-    version = installed.api.get("/apis/config.openshift.io/v1/clusterversions/version")
+def test_the_release_is_complete_and_overrides_are_those_of_the_user(made_here):
+    version = made_here.api.get("/apis/config.openshift.io/v1/clusterversions/version")
     assert condition(version, "Available") == "True", version["status"]
     assert version["status"]["history"][0]["state"] == "Completed"
     assert version["spec"].get("overrides", []) == [HELD_BACK]
@@ -106,9 +110,9 @@ def test_the_end_of_the_bootstrap_was_told_in_order(installed):
 
 
 @pytest.mark.parametrize("namespace, name", LEASES)
-def test_leases_moved_to_masters_at_once(installed, namespace, name):
-    lease = installed.api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]
-    finished = installed.api.get("/api/v1/namespaces/kube-system/events/bootstrap-finished")["lastTimestamp"]
+def test_leases_moved_to_masters_at_once(made_here, namespace, name):
+    lease = made_here.api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]
+    finished = made_here.api.get("/api/v1/namespaces/kube-system/events/bootstrap-finished")["lastTimestamp"]
     assert lease["holderIdentity"].startswith("master-"), lease
     # Its holder before was asked to leave after that event.
     waited = (moment(lease["acquireTime"]) - moment(finished)).total_seconds()
@@ -121,10 +125,10 @@ def test_the_api_address_is_on_one_master(installed):
     assert len(holders) == 1, holders
 
 
-def test_nothing_that_was_acknowledged_is_lost(installed):
-    print(f"\n{installed.recorder.summary()}", *installed.recorder.refused, sep="\n")
-    assert installed.recorder.check() == []
-    assert len(installed.recorder.acknowledged) > 100
+def test_nothing_that_was_acknowledged_is_lost(made_here):
+    print(f"\n{made_here.recorder.summary()}", *made_here.recorder.refused, sep="\n")
+    assert made_here.recorder.check() == []
+    assert len(made_here.recorder.acknowledged) > 100
 
 
 def test_waiting_for_what_is_there_takes_no_time(installed):
@@ -133,12 +137,12 @@ def test_waiting_for_what_is_there_takes_no_time(installed):
         installed.run("wait-for", what)
         assert time.monotonic() - start < 5, what
     installed.run("destroy", "bootstrap")
-    assert sorted(installed.machines()) == MASTERS
+    assert sorted(installed.machines()) == MACHINES
 
 
-def test_the_timeline_has_a_critical_path_and_one_revision_each(installed):
-    print(f"\n{installed.timeline}")
-    path = installed.timeline.partition("The critical path")[2]
+def test_the_timeline_has_a_critical_path_and_one_revision_each(made_here):
+    print(f"\n{made_here.timeline}")
+    path = made_here.timeline.partition("The critical path")[2]
     assert re.search(r"^ +\d+\.\d\d \+ *\d+\.\d\d  \S", path, re.MULTILINE)
     assert "One revision of each operator." in path
 
@@ -150,5 +154,5 @@ def test_our_programs_are_small(installed):
     assert not [program for program in programs if program[2] > PROGRAM_MB]
 
 
-def test_no_secret_is_readable_by_others(installed):
-    assert not readable_by_others(installed, MASTERS)
+def test_no_secret_is_readable_by_others(made_here):
+    assert not readable_by_others(made_here, MACHINES)

@@ -19,11 +19,11 @@ SIGNER = ("openshift-kube-apiserver-operator", "kube-control-plane-signer")
 
 def serials(installed):
     """Serial numbers of all certificates that somebody rotates, by (namespace, name) of their Secrets; copies that belong to a revision
-    and what the bootstrap machine had are none."""
+    and what the bootstrap machine had are none, nor is the routers', whose lifetime nobody shortens."""
     found = {}
     for secret in installed.api.all("/api/v1/secrets"):
         name = secret["metadata"]["namespace"], secret["metadata"]["name"]
-        is_leaf = secret["metadata"].get("labels", {}).get(MANAGED) == "target" and not name[1].endswith("-bootstrap")
+        is_leaf = secret["metadata"].get("labels", {}).get(MANAGED) == "target" and not name[1].endswith("-bootstrap") and name[0] != "openshift-ingress"
         if (is_leaf or name == SIGNER) and "tls.crt" in secret.get("data", {}):
             found[name] = serial(base64.b64decode(secret["data"]["tls.crt"]), "PEM")
     copies = {(space, name) for space, name in found if (number := re.fullmatch(r"(.+)-\d+", name)) and (space, number[1]) in found}

@@ -24,7 +24,8 @@ def test_a_deployment_that_somebody_deletes_is_back(installed):
 def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
     """The order in which nodes get it is not told: what counts is that there are two schedulers at any time."""
     refused_before = len(installed.recorder.refused)
-    installed.api.patch(SCHEDULER, {"spec": {"forceRedeploymentReason": "a test wants it"}})
+    wanted = installed.api.get(SCHEDULER)["status"]["latestAvailableRevision"] + 1
+    installed.api.patch(SCHEDULER, {"spec": {"forceRedeploymentReason": f"a test wants revision {wanted}"}})
     start, fewest, targets = time.monotonic(), 3, 0
     while True:
         status = installed.api.get(SCHEDULER)["status"]
@@ -32,7 +33,7 @@ def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
         fewest = min(fewest, sum(condition(pod, "Ready") == "True" for pod in pods))
         targets = max(targets, sum(bool(node.get("targetRevision")) for node in status["nodeStatuses"]))
         current = {node["nodeName"]: node.get("currentRevision") for node in status["nodeStatuses"]}
-        if current == dict.fromkeys(MASTERS, 2):
+        if current == dict.fromkeys(MASTERS, wanted):
             break
         assert time.monotonic() - start < 180, status
         time.sleep(0.1)

@@ -30,20 +30,41 @@ def cpu_seconds(group):
 
 def own_programs(cluster):
     """(machine, program, MB that it alone pays for: PSS) of every process of ours, in the order of machines."""
-    found, top = [], cgroup(cluster)
-    for processes in top.rglob("cgroup.procs") if top else []:
-        machine = processes.relative_to(top).parts[0]
-        for number in read(processes).split():
+    top = cgroup(cluster)
+    return sorted((machine, name, size) for machine, process, program, name in processes(top) if program in OWN and (size := pss(process)))
+
+
+def processes(group):
+    """(machine, its folder in /proc, file that it runs, what it is called by) of every process below a cgroup. A cluster's owner on
+    the host counts as a machine."""
+    for listed in group.rglob("cgroup.procs") if group else []:
+        machine = listed.relative_to(group).parts[0]
+        for number in read(listed).split():
             process = pathlib.Path("/proc", number)
             try:
                 program = pathlib.Path(os.readlink(process / "exe")).name
             except OSError:
                 continue
-            share = next((line for line in read(process / "smaps_rollup").splitlines() if line.startswith("Pss:")), None)
-            if program in OWN and share:
-                words = read(process / "cmdline").split("\0")
-                found.append((machine, pathlib.Path(words[0]).name, int(share.split()[1]) / 1024))
-    return sorted(found)
+            yield machine, process, program, name_of(program, read(process / "cmdline").split("\0"))
+
+
+def name_of(program, words):
+    """One file is many programs, by the name that it is called by; Kubernetes' has some of them as a first word, too."""
+    called = pathlib.Path(words[0]).name
+    if program not in OWN and program != "hyperkube":
+        return program
+    return words[1] if called == "hyperkube" and len(words) > 1 else called
+
+
+def pss(process):
+    """MB that a process alone pays for, of what it shares a part; 0 when it is gone."""
+    share = next((line for line in read(process / "smaps_rollup").splitlines() if line.startswith("Pss:")), "Pss: 0")
+    return int(share.split()[1]) / 1024
+
+
+def memory(group):
+    """MB of all processes below a cgroup together."""
+    return sum(pss(process) for _, process, _, _ in processes(group))
 
 
 def read(path):

@@ -1,0 +1,45 @@
+"""The application of `make demo` on a cluster, fetched as its users would: from outside, through the router."""
+
+import os
+import pathlib
+import re
+import subprocess
+import time
+
+FILE = pathlib.Path(os.environ.get("SLIPWAY_SOURCE", pathlib.Path(__file__).resolve().parents[3])) / "tools/demo-application.yaml"
+SPACE = "hello"
+# Routers learn of a Route and of pods within seconds; an idle machine needs one.
+LIMIT = 60
+
+
+class Application:
+    """cluster: an Installation. slipway: the program; release: the layout that the cluster was made of."""
+
+    def __init__(self, cluster, slipway, release):
+        self.cluster, self.slipway, self.host = cluster, slipway, f"{SPACE}.apps.{cluster.domain}"
+        told = subprocess.run([slipway, "release", "info", release], capture_output=True, text=True, check=True, timeout=60).stdout
+        digest = re.search(r"^ +haproxy-router +(sha256:[0-9a-f]+)", told, re.MULTILINE)[1]
+        manifest = re.sub(r"HOST$", self.host, FILE.read_text(), flags=re.MULTILINE)
+        self.manifest = re.sub(r"IMAGE$", f"registry.slipway.invalid/slipway/release@{digest}", manifest, flags=re.MULTILINE)
+
+    def deploy(self):
+        self.cluster.kubectl("apply", "--filename", "-", input=self.manifest)
+        self.cluster.kubectl("rollout", "status", "--namespace", SPACE, f"deployment/{SPACE}", "--timeout", "5m")
+
+    def fetch(self):
+        """What it answers, once the router knows it."""
+        listed = subprocess.run([self.slipway, "machine", "list", "--cluster", self.cluster.name, "--state", self.cluster.state],
+                                capture_output=True, text=True, check=True, timeout=60).stdout
+        address, port = re.search(r"^([0-9.]+):([0-9]+) leads to .*:443$", listed, re.MULTILINE).groups()
+        command = ["curl", "--silent", "--show-error", "--fail", "--insecure", "--max-time", "10", "--resolve", f"{self.host}:{port}:{address}",
+                   f"https://{self.host}:{port}"]
+        deadline = time.monotonic() + LIMIT
+        while True:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+            if done.returncode == 0:
+                return done.stdout
+            assert time.monotonic() < deadline, f"not within {LIMIT} s: {self.host} answers: {done.stderr}"
+            time.sleep(0.2)
+
+    def remove(self):
+        self.cluster.kubectl("delete", "namespace", SPACE)

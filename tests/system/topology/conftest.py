@@ -1,0 +1,37 @@
+"""Clusters without workers, whose masters do the work: one of a single master, one of three; one after the other, on local machines.
+
+    SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/topology [-k one-master]
+
+-s shows the figures.
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
+from installation import Creation, Installation  # noqa: E402
+
+TOPOLOGIES = {"one-master": 1, "three-masters": 3}
+
+
+def config_of(masters):
+    return f"controlPlane: {{name: master, replicas: {masters}}}\ncompute: [{{name: worker, replicas: 0}}]\n"
+
+
+@pytest.fixture(scope="module", params=TOPOLOGIES.values(), ids=TOPOLOGIES.keys())
+def installed(request):
+    """The first that needs one of its topology makes it; the one before is gone by then."""
+    cluster = Installation(more=config_of(request.param))
+    cluster.masters = [f"master-{number}" for number in range(request.param)]
+    try:
+        cluster.creation = Creation(cluster)
+        try:
+            cluster.creation.wait()
+        finally:
+            if cluster.creation.process.poll() is None:
+                cluster.creation.kill()
+        yield cluster
+    finally:
+        cluster.remove()
