@@ -51,8 +51,9 @@ std::vector<std::string> control_plane_nodes(const config::InstallConfig& config
 }
 
 Condition nodes_ready(std::string name, std::string description, const config::InstallConfig& config) {
-  return watched(std::move(name), std::move(description), Seconds(15 * 60), kube::types::nodes, "", "",
-                 [nodes = control_plane_nodes(config)](const kube::Objects& found) { return missing_nodes(found, nodes); });
+  return watched(
+      std::move(name), std::move(description), Seconds(15 * 60), kube::types::nodes, "", "",
+      [nodes = control_plane_nodes(config)](const kube::Objects& found) { return missing_nodes(found, nodes, "master"); });
 }
 
 Missing not_complete(const kube::Objects& found) {
@@ -88,7 +89,7 @@ Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const Why
                        }));
   if (workers.empty()) return Ok{};
   const Condition ready = watched("", "the workers are Ready", Seconds(0), kube::types::nodes, "", "",
-                                  [workers](const kube::Objects& found) { return missing_nodes(found, workers); });
+                                  [workers](const kube::Objects& found) { return missing_nodes(found, workers, "worker"); });
   return ready.wait(context, api, why_not, limit);
 }
 
@@ -101,7 +102,9 @@ std::string_view condition_message(const Json& object, std::string_view type) {
 
 }  // namespace
 
-std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected) {
+std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected,
+                                         std::string_view role) {
+  const std::string label = fmt::format("node-role.kubernetes.io/{}", role);
   std::vector<std::string> missing;
   for (const std::string& name : expected) {
     const auto node = std::ranges::find_if(nodes, [&](const Json& candidate) { return kube::name_of(candidate) == name; });
@@ -109,6 +112,8 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
       missing.push_back(name + " has not registered");
     } else if (kube::condition_status(*node, "Ready") != "True") {
       missing.push_back(name + " is not Ready");
+    } else if (!find(*node, {"metadata", "labels", label})) {
+      missing.push_back(fmt::format("{} has not got its role {}", name, role));
     }
   }
   if (missing.empty()) return std::nullopt;

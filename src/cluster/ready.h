@@ -33,8 +33,10 @@ std::vector<Condition> install_conditions(const config::InstallConfig& config);
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
                       const WhyNot& why_not);
 
-// Which of the expected nodes are missing or not Ready, as a sentence; nothing when all are there. Pure.
-std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected);
+// Which of the expected nodes are missing, not Ready or without the label of their role ("master" or "worker"; the approver
+// gives it a moment after they registered), as a sentence; nothing when all are there. Pure.
+std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected,
+                                         std::string_view role);
 
 // Which ClusterOperators are not Available, are Degraded or Progressing, and their own words why; nothing when all have settled.
 // Pure.

@@ -10,19 +10,24 @@
 namespace slipway::cluster {
 namespace {
 
+// Its role is what its name says.
 Json node(std::string name, std::string ready) {
-  return {{"metadata", {{"name", name}}}, {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}};
+  const std::string role = name.substr(0, name.find('-'));
+  return {{"metadata", {{"name", name}, {"labels", {{"node-role.kubernetes.io/" + role, ""}}}}},
+          {"status", {{"conditions", {{{"type", "Ready"}, {"status", ready}}}}}}};
 }
 
 TEST(MissingNodes, AreNamedWithTheReason) {
   const std::vector<std::string> expected = {"master-0", "master-1", "master-2"};
-  EXPECT_EQ(missing_nodes({}, {"master-0"}), "master-0 has not registered");
-  EXPECT_EQ(missing_nodes({node("master-0", "True"), node("master-1", "False")}, expected),
+  EXPECT_EQ(missing_nodes({}, {"master-0"}, "master"), "master-0 has not registered");
+  EXPECT_EQ(missing_nodes({node("master-0", "True"), node("master-1", "False")}, expected, "master"),
             "master-1 is not Ready, master-2 has not registered");
   EXPECT_EQ(
       missing_nodes({node("master-2", "True"), node("master-0", "True"), node("master-1", "True"), node("worker-0", "False")},
-                    expected),
+                    expected, "master"),
       std::nullopt);
+  EXPECT_EQ(missing_nodes({node("worker-0", "True"), node("master-0", "True")}, {"worker-0", "master-0"}, "worker"),
+            "master-0 has not got its role worker");
 }
 
 Json operator_with(std::string name, JsonArray conditions) {

@@ -128,7 +128,7 @@ Result<> wait_until_ready(const Environment& environment, const WorkerGround& wh
   return kube::wait_until(environment.context, where.api, fmt::format("{} to be Ready", name), longest_join, kube::types::nodes,
                           "", {.fields = "metadata.name=" + name},
                           [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                            std::optional<std::string> missing = missing_nodes(found, {name});
+                            std::optional<std::string> missing = missing_nodes(found, {name}, "worker");
                             if (!missing) return missing;
                             const auto machines = local::list_machines(environment.context, environment.files, choice);
                             const std::string why = machines.ok() ? machine_troubles(machines.value(), {name}) : "";

@@ -479,7 +479,7 @@ def test_missing_crd_is_named_with_its_line(tmp_path):
 
 def test_misspelt_program_is_found_before_a_cluster_finds_it(tmp_path):
     table = tmp_path / "components.yaml"
-    table.write_text(TABLE.read_text().replace("[/usr/sbin/haproxy]", "[/usr/sbin/haproxi]"))
+    table.write_text(TABLE.read_text().replace("/usr/sbin/keepalived,", "/usr/sbin/keepalivet,"))
     errors = fails(make_inputs(tmp_path / "in"), tmp_path / "out", table=table)
-    assert "image haproxy-router: its program /usr/sbin/haproxi is in none of its layers" in errors
+    assert "image keepalived-ipfailover: its program /usr/sbin/keepalivet is in none of its layers" in errors
     assert not (tmp_path / "out/index.json").exists()
