@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload demo demo-destroy test bench fuzz packages help
+.PHONY: programs payload demo demo-destroy test test-long bench bench-install fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## the C++ programs, optimized, in build/cpp/release/bin
@@ -22,9 +22,15 @@ demo-destroy: ## removes the demo's cluster
 test: payload ## every test, with the costs of each part at the end
 	@tools/test
 
+test-long: payload ## what takes hours: installations that are disturbed (COUNT=20 of them, SEED=NUMBER the first), every fault
+	@tools/test-long $(or $(COUNT),5) $(SEED)
+
 bench: payload ## figures and ratios (docs/benchmarks.md)
 	@tools/build release bench bench_http_server
 	@tests/bench/run
+
+bench-install: payload ## three installations beside the recorded one; ROUNDS=1, RECORD=1, SLIPWAY_FLOOR=FOLDER as in tests/bench/install
+	@tests/bench/install $(programs) $(build)
 
 fuzz: packages ## each fuzz target for a minute; SECONDS_EACH=600 for longer
 	@tools/fuzz $(or $(SECONDS_EACH),60)

@@ -2,7 +2,8 @@
 #
 # One static library slipway_NAME for the folder src/NAME. What it links of ours is what src/LAYERS lets it include, so the
 # file is the one place where layers are named. TESTS become one program test_NAME (linking three hundred programs would
-# cost more than running them). Every header is also compiled alone (target check_headers).
+# cost more than running them). Every header is compiled alone: by its source file, which includes it first
+# (tools/check_layers.py), those without one by the target check_headers.
 find_package(GTest REQUIRED)
 find_package(Threads REQUIRED)
 
@@ -24,7 +25,12 @@ endfunction()
 
 function(check_headers name)
   file(GLOB_RECURSE headers RELATIVE ${CMAKE_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR}/*.h)
+  set(sources)
   foreach(header IN LISTS headers)
+    string(REGEX REPLACE "h$" "cpp" of_its_own ${header})
+    if(EXISTS ${CMAKE_SOURCE_DIR}/src/${of_its_own})
+      continue()
+    endif()
     string(REPLACE "/" "_" stem ${header})
     set(source ${CMAKE_BINARY_DIR}/headers/${stem}.cpp)
     file(CONFIGURE OUTPUT ${source} CONTENT "#include \"${header}\"\n")
@@ -51,7 +57,7 @@ function(add_layer name)
   target_include_directories(slipway_${name} PUBLIC ${CMAKE_SOURCE_DIR}/src)
   target_link_libraries(slipway_${name} PUBLIC ${dependencies} PRIVATE ${arg_LIBRARIES} Threads::Threads)
   check_headers(${name})
-  if(arg_TESTS AND NOT SLIPWAY_FUZZ)
+  if(arg_TESTS AND SLIPWAY_TESTS)
     add_executable(test_${name} ${arg_TESTS})
     target_link_libraries(test_${name} PRIVATE slipway_${name} slipway_test_support GTest::gtest_main)
     add_test(NAME ${name} COMMAND test_${name})

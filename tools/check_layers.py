@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks src/LAYERS: who includes whom, and which one file includes a third-party header.
+"""Checks src/LAYERS: who includes whom, and which one file includes a third-party header; and that a source file includes its own
+header first, which is how every build compiles headers alone (cmake/layers.cmake has the others).
 
 Prints one line a violation, "file:line: what is wrong", and exits 1 when there is one. Takes the repository as argument,
 for its own test; default is the repository it lies in.
@@ -42,6 +43,8 @@ def violations(root):
             continue
         relative = path.relative_to(source)
         folder = relative.parts[0]
+        if path.suffix == ".cpp" and path.with_suffix(".h").exists():
+            yield from check_own_header(path, relative)
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = INCLUDE.match(line)
             if not match:
@@ -57,6 +60,15 @@ def violations(root):
                 for prefix, files in headers.items():
                     if theirs.startswith(prefix) and str(relative) not in files:
                         yield f"{where}: <{theirs}> may only be included by {' or '.join(files)}"
+
+
+def check_own_header(path, relative):
+    own = f'"{relative.with_suffix(".h")}"'
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if INCLUDE.match(line):
+            if own not in line:
+                yield f"src/{relative}:{number}: {own} has to be the first header here"
+            return
 
 
 def check_ours(where, relative, included, layers, test):

@@ -66,14 +66,17 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
     const bool west = !text.empty() && text.front() == '-';
     int offset_hours, offset_minutes;
     if (!take_char(text, "+-") || !take_number(text, 2, offset_hours) || !take_char(text, ":") ||
-        !take_number(text, 2, offset_minutes)) {
+        !take_number(text, 2, offset_minutes) || offset_hours > 23 || offset_minutes > 59) {
       return wrong;
     }
     offset = hours(offset_hours) + minutes(offset_minutes);
     if (west) offset = -offset;
   }
   if (!text.empty()) return wrong;
-  return WallTime(sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(thousandths) - offset);
+  const WallTime time(sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(thousandths) - offset);
+  // A leap second or an offset may lead out of the years that can be written.
+  if (time < sys_days(year(0) / January / 1) || time >= sys_days(year(10'000) / January / 1)) return wrong;
+  return time;
 }
 
 std::string human_duration(Milliseconds duration) {

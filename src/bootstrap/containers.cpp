@@ -116,10 +116,16 @@ Result<> Containers::ensure_image(const Context& context, const std::string& ima
   return Ok{};
 }
 
-Result<> Containers::run(const Context& context, const Container& container, int rank) {
+Result<> Containers::run(const Context& context, const Container& container, int rank, const Told& told) {
   const Turn turn = TRY(Turn::take(*this, context, rank));
   TRY(ensure_image(context, container.image));
-  TRY(sys::run_checked(runner_, context, {.argv = command_of(runtime_, container)}));
+  sys::Command command{.argv = command_of(runtime_, container)};
+  if (told) {
+    command.on_line = [&](sys::Stream stream, std::string_view line) {
+      if (stream == sys::Stream::err) told(line);
+    };
+  }
+  TRY(sys::run_checked(runner_, context, command));
   return Ok{};
 }
 

@@ -47,7 +47,12 @@ class FakeCtr final : public sys::Runner {
     lines.with_lock([&](auto& all) { all.push_back(line); });
     if (line.starts_with("run ") && on_run) on_run(line);
     const auto answer = answers.find(line);
-    return answer == answers.end() ? sys::Output{} : answer->second;
+    if (answer == answers.end()) return sys::Output{};
+    if (command.on_line) {
+      for (const std::string_view said : split(answer->second.err, '\n')) command.on_line(sys::Stream::err, said);
+      command.on_line(sys::Stream::out, answer->second.out);
+    }
+    return answer->second;
   }
 
   std::map<std::string, sys::Output> answers;
@@ -83,6 +88,18 @@ TEST(Containers, FailureHasTheLastWordsOfTheProgram) {
   const Result<> result = containers.run(test.context(), sample, 0);
   ASSERT_FALSE(result.ok());
   EXPECT_NE(result.error().message().find("no FeatureGate"), std::string::npos) << result.error().message();
+}
+
+TEST(Containers, TellsWhatAProgramSaysWhileItRuns) {
+  RealTimeContext test;
+  FakeCtr ctr;
+  ctr.answers["images ls --quiet"] = {.out = sample.image + "\n", .err = ""};
+  const std::vector<std::string> command = command_of(Runtime::containerd, sample);
+  ctr.answers[join({command.begin() + 3, command.end()}, " ")] = {.out = "not this", .err = "one\ntwo"};
+  Containers containers(Runtime::containerd, ctr, 1);
+  std::vector<std::string> told;
+  ASSERT_TRUE(containers.run(test.context(), sample, 0, [&](std::string_view line) { told.emplace_back(line); }).ok());
+  EXPECT_EQ(told, (std::vector<std::string>{"one", "two"}));
 }
 
 TEST(Containers, RemovesWhatAKilledRunLeft) {

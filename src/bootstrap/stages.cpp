@@ -62,9 +62,23 @@ Work freeze(const Engine& engine) {
   };
 }
 
+// What cluster-bootstrap says while it works, for it ends long after a manifest was refused. That is told at once, too: nothing
+// but its user can mend it.
+void hear_cluster_bootstrap(const Context& context, std::string_view line) {
+  constexpr std::string_view warning = "warning: ";
+  context.log.info("cluster-bootstrap: {}", line);
+  if (!line.starts_with(warning)) return;
+  if (line.find(" is refused: ") == std::string_view::npos && line.find(" waits: ") == std::string_view::npos) return;
+  context.events.emit({.kind = "check",
+                       .name = "manifests",
+                       .phase = sys::Phase::failed,
+                       .error = Error(Code::invalid, std::string(line.substr(warning.size())))});
+}
+
 Work run_cluster_bootstrap(const Engine& engine) {
   return [=](const Context& context) -> Result<> {
-    const Result<> result = engine.containers.run(context, cluster_bootstrap(engine.inputs), 0);
+    const Result<> result = engine.containers.run(context, cluster_bootstrap(engine.inputs), 0,
+                                                  [&](std::string_view line) { hear_cluster_bootstrap(context, line); });
     if (!result.ok() && result.error().code() != Code::cancelled) {
       TRY(remove_temporary_control_plane(engine.files, engine.inputs.assets));
     }

@@ -7,10 +7,12 @@
 #include "base/text.h"
 #include "cluster/create.h"
 #include "cluster/destroy.h"
+#include "cluster/fault_watch.h"
 #include "cluster/gather.h"
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 #include "cluster/timeline.h"
+#include "cluster/timeline_html.h"
 #include "cluster/workers.h"
 #include "sys/events.h"
 
@@ -82,6 +84,8 @@ std::string next_steps(const config::InstallConfig& config, const provider::loca
 Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
   const SteadyTime begin = environment.context.clock.steady();
   print_events(environment, arguments);
+  cluster::FaultWatch faults(environment.context.clock);
+  environment.context.events.add_sink([&faults](const sys::Event& event) { faults.hear(event); });
   const std::string folder = absolute(arguments["--dir"]);
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   const auto earlier = TRY(read_events(environment, events_path(folder)));
@@ -100,7 +104,7 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
   cluster::LocalGround ground = TRY(local_ground(arguments));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
-  TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>())));
+  TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>()), faults, folder));
   if (arguments["--output"] != "json") {
     const provider::local::ClusterConfig made =
         TRY(provider::local::read_cluster(environment.files, ground.choice(assets.config.name)));
@@ -124,12 +128,19 @@ Result<std::string> cluster_name(const Environment& environment, const std::stri
 Result<> wait_for(const Environment& environment, const Arguments& arguments,
                   std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
   print_events(environment, arguments);
+  cluster::FaultWatch faults(environment.context.clock);
+  environment.context.events.add_sink([&faults](const sys::Event& event) { faults.hear(event); });
   const std::string folder = absolute(arguments["--dir"]);
   const config::InstallConfig config = TRY(assets::read_config(environment.files, folder));
   const kube::Access access = TRY(
       kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig").context("no cluster was made of this directory yet"));
   kube::Client api(environment.http, access);
-  return cluster::wait_for_all(environment.context, api, conditions(config), [] { return std::string(); });
+  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const bool is_local = config.platform.type == "local" && provider::local::read_cluster(environment.files, ground.choice(config.name)).ok();
+  const cluster::Subject subject{config.name, is_local ? &ground : nullptr, &config, &api};
+  return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
+    return cluster::wait_for_all(watched, api, conditions(config), [] { return std::string(); });
+  });
 }
 
 Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
@@ -143,12 +154,29 @@ Result<> wait_for_install(const Environment& environment, const Arguments& argum
   return wait_for(environment, arguments, cluster::install_conditions);
 }
 
+// What the machines of a cluster did, by their owner; nothing when there are none any more.
+Result<std::vector<sys::Event>> read_machine_events(const Environment& environment, const Arguments& arguments,
+                                                    const std::string& cluster) {
+  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  return TRY(read_events(environment, ground.choice(cluster).paths().events())).value_or(std::vector<sys::Event>());
+}
+
 Result<> timeline(const Environment& environment, const Arguments& arguments) {
-  const std::string path = arguments.has("--from") ? absolute(arguments["--from"]) : events_path(absolute(arguments["--dir"]));
-  const auto events = TRY(read_events(environment, path));
+  const std::string folder = absolute(arguments["--dir"]);
+  const std::string path = arguments.has("--from") ? absolute(arguments["--from"]) : events_path(folder);
+  auto events = TRY(read_events(environment, path));
   if (!events)
     return error(Code::not_found, "{} is not there: nothing was installed from this directory; name one with --dir", path);
-  environment.print(cluster::to_text(cluster::make_timeline(*events)));
+  std::string name;
+  if (const Result<std::string> known = cluster_name(environment, folder); known.ok() && !arguments.has("--from")) {
+    name = known.value();
+    std::ranges::move(TRY(read_machine_events(environment, arguments, name)), std::back_inserter(*events));
+  }
+  const cluster::Timeline made = cluster::make_timeline(std::move(*events));
+  const std::string& output = arguments["--output"];
+  environment.print(output == "html"   ? cluster::to_html(made, name)
+                    : output == "json" ? emit_json(cluster::to_json(made, name), JsonStyle::pretty)
+                                       : cluster::to_text(made));
   return Ok{};
 }
 
@@ -156,7 +184,13 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
   const std::string folder = absolute(arguments["--dir"]);
   const std::string name = TRY(cluster_name(environment, folder));
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  const std::string archive = TRY(cluster::gather_local_bootstrap(environment, ground, name, folder));
+  const Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
+  std::optional<kube::Client> api;
+  if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
+    api.emplace(environment.http, access.value());
+  }
+  const std::string archive = TRY(cluster::gather(
+      environment, {name, &ground, config.ok() ? &config.value() : nullptr, api ? &*api : nullptr}, folder));
   environment.print(archive + "\n");
   return Ok{};
 }
@@ -253,21 +287,28 @@ Command destroy_worker_command() {
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",
           .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
-          .options = {dir_option(), output_option()},
+          .options = {dir_option(), state_option(), output_option()},
           .run = wait_for_bootstrap};
 }
 
 Command wait_for_install_command() {
   return {.words = "wait-for install-complete",
           .summary = "Wait until the nodes are Ready, the operators available and the release installed",
-          .options = {dir_option(), output_option()},
+          .options = {dir_option(), state_option(), output_option()},
           .run = wait_for_install};
 }
 
 Command timeline_command() {
   return {.words = "timeline",
           .summary = "Show what happened when, who waited for whom, and which chain of waiting took all the time",
-          .options = {dir_option(), {.name = "--from", .value = "FILE", .help = "events of another place than the directory's"}},
+          .options = {dir_option(),
+                      {.name = "--from", .value = "FILE", .help = "events of another place than the directory's"},
+                      {.name = "--output",
+                       .value = "text|html|json",
+                       .help = "html: a page for a browser, in one file; json: for programs",
+                       .fallback = "text",
+                       .choices = {"text", "html", "json"}},
+                      state_option()},
           .run = timeline};
 }
 

@@ -52,6 +52,30 @@ TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKil
   EXPECT_EQ(printed, of_directory);
 }
 
+TEST_F(ClusterCommandsTest, TimelineHasWhatTheMachinesDidAndIsAPageOrJsonToo) {
+  ASSERT_TRUE(files.write("/demo/events.jsonl", events, 0644).ok());
+  ASSERT_TRUE(files.write("/demo/metadata.json", R"({"clusterName":"demo"})", 0644).ok());
+  ASSERT_TRUE(
+      files
+          .write(
+              "/state/demo/events.jsonl",
+              R"({"time":"2026-11-21T09:30:00.900Z","source":"slipway","kind":"boot","name":"m0","phase":"finished","duration_ms":700})"
+              "\n",
+              0644)
+          .ok());
+  ASSERT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/state"}).ok());
+  EXPECT_NE(printed.find("  0.90   0.70  m0 boots\n"), std::string::npos) << printed;
+  printed.clear();
+  ASSERT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/state", "--output", "json"}).ok());
+  const Result<Json> json = parse_json(printed, "timeline");
+  ASSERT_TRUE(json.ok()) << printed;
+  EXPECT_EQ(find_string(json.value(), {"cluster"}), "demo");
+  printed.clear();
+  ASSERT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/state", "--output", "html"}).ok());
+  EXPECT_TRUE(printed.starts_with("<!doctype html>")) << printed.substr(0, 80);
+  EXPECT_NE(printed.find(emit_json(json.value(), JsonStyle::compact)), std::string::npos);
+}
+
 TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
   ASSERT_TRUE(files
                   .write("/made/install-config.yaml",

@@ -1,3 +1,4 @@
+#include "cli/analyze.h"
 #include "cli/cluster.h"
 #include "cli/command.h"
 #include "cli/create_assets.h"
@@ -9,6 +10,7 @@ namespace slipway::cli {
 
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
+      analyze_command(),
       {.words = "create", .summary = "Clusters, and the files they are made of, from an install-config.yaml; further workers"},
       create_manifests_command(),
       create_ignition_configs_command(),

@@ -8,8 +8,9 @@ namespace {
 
 std::optional<std::uint64_t> field(const sys::Event& event, std::string_view name) {
   const Json* value = event.fields.if_contains(name);
-  if (!value || !value->is_number()) return std::nullopt;
-  return value->to_number<std::uint64_t>();
+  // Of another machine's program, which may write what it likes.
+  if (!value || !value->is_int64() || value->get_int64() < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(value->get_int64());
 }
 
 // "312 MB of 480 MB (65 %)"
@@ -24,6 +25,13 @@ std::string subject(const sys::Event& event) {
   }
   const std::string source = event.source.empty() || event.source == "slipway" ? "" : event.source + ": ";
   return fmt::format("{}{} {}", source, event.kind, event.name);
+}
+
+// What is wrong with the cluster, and what to do.
+std::string finding(const sys::Event& event) {
+  const Json* next = event.fields.if_contains("next_step");
+  return fmt::format("{}: {}{}{}", event.name, event.error ? event.error->message() : "", next && next->is_string() ? "; " : "",
+                     next && next->is_string() ? std::string_view(next->get_string()) : "");
 }
 
 std::string since(WallTime start, WallTime now) {
@@ -44,7 +52,9 @@ std::optional<std::string> describe(const sys::Event& event) {
     case sys::Phase::finished:
       if (!event.duration) return line;
       return fmt::format("{}: done in {}", line, human_duration(*event.duration));
-    case sys::Phase::failed: return fmt::format("{}: {}", line, event.error ? event.error->message() : "failed");
+    case sys::Phase::failed:
+      if (event.kind == "finding") return finding(event);
+      return fmt::format("{}: {}", line, event.error ? event.error->message() : "failed");
     case sys::Phase::skipped: {
       const Json* reason = event.fields.if_contains("reason");
       return fmt::format("{}: {}", line, reason && reason->is_string() ? std::string_view(reason->get_string()) : "skipped");

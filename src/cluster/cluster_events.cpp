@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 namespace slipway::cluster {
 
 namespace {
@@ -66,6 +68,27 @@ std::optional<sys::Event> condition_event(const Json& object, std::string_view c
   return std::nullopt;
 }
 
+std::optional<sys::Event> settled_event(const Json& cluster_operator, WallTime time) {
+  const auto holds = [&](std::string_view type, std::string_view status) {
+    return kube::condition_status(cluster_operator, type) == status;
+  };
+  if (!holds("Available", "True") || !holds("Progressing", "False") || holds("Degraded", "True")) return std::nullopt;
+  std::string since;
+  for (const Json& each : find_array(cluster_operator, {"status", "conditions"})) {
+    const std::string_view type = find_string(each, {"type"}).value_or("");
+    if (type != "Available" && type != "Progressing") continue;
+    since = std::max(since, std::string(find_string(each, {"lastTransitionTime"}).value_or("")));
+  }
+  const std::string name(kube::name_of(cluster_operator));
+  return sys::Event{.time = time,
+                    .source = "kubernetes",
+                    .kind = cluster_operator_kind,
+                    .name = name,
+                    .phase = sys::Phase::finished,
+                    .fields = {{"description", fmt::format("operator {} has no work left", name)},
+                               {"id", fmt::format("{}/{}/settled/{}", cluster_operator_kind, name, since)}}};
+}
+
 ClusterEvents::ClusterEvents(const std::vector<sys::Event>& earlier) : told_(ids_of(earlier)) {}
 
 bool ClusterEvents::is_news(const std::string& id) {
@@ -84,13 +107,16 @@ void ClusterEvents::see_condition(const sys::Context& context, WallTime start, c
                                   std::string_view condition, std::string_view kind) {
   for (const Json& object : objects) {
     std::string words = fmt::format("{} {} is {}", kind == node_kind ? "node" : "operator", kube::name_of(object), condition);
-    auto event = condition_event(object, condition, kind, std::move(words), context.clock.now());
-    if (!event) continue;
-    const std::string id(event->fields.at("id").as_string());
-    if (!is_news(id)) continue;
-    event->time = time_of(std::string_view(id).substr(id.rfind('/') + 1), start, event->time);
-    context.events.relay(*event);
+    see_moment(context, start, condition_event(object, condition, kind, std::move(words), context.clock.now()));
   }
+}
+
+void ClusterEvents::see_moment(const sys::Context& context, WallTime start, std::optional<sys::Event> event) {
+  if (!event) return;
+  const std::string id(event->fields.at("id").as_string());
+  if (!is_news(id)) return;
+  event->time = time_of(std::string_view(id).substr(id.rfind('/') + 1), start, event->time);
+  context.events.relay(*event);
 }
 
 Result<> ClusterEvents::follow(const sys::Context& context, kube::Api& api) {
@@ -114,6 +140,7 @@ Result<> ClusterEvents::follow_operators(const sys::Context& context, kube::Api&
   const WallTime start = second_of(context.clock.now());
   return kube::follow(context, api, kube::types::cluster_operators, "", {}, [&](const kube::Objects& operators) -> Result<> {
     see_condition(context, start, operators, "Available", cluster_operator_kind);
+    for (const Json& each : operators) see_moment(context, start, settled_event(each, context.clock.now()));
     return Ok{};
   });
 }

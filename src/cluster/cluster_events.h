@@ -23,6 +23,10 @@ sys::Event operator_event(const Json& event, WallTime time);
 std::optional<sys::Event> condition_event(const Json& object, std::string_view condition, std::string_view kind,
                                           std::string words, WallTime time);
 
+// The moment from which on a ClusterOperator is Available and has no work left, "cluster-operator" too. Nothing while it has.
+// Pure.
+std::optional<sys::Event> settled_event(const Json& cluster_operator, WallTime time);
+
 // Threads: any.
 class ClusterEvents {
  public:
@@ -34,7 +38,8 @@ class ClusterEvents {
   // errors: cancelled; denied
   Result<> follow(const sys::Context& context, kube::Api& api);
 
-  // The same of nodes that become Ready, "node", and of ClusterOperators that become Available, "cluster-operator".
+  // The same of nodes that become Ready, "node", and of ClusterOperators that become Available and that are done,
+  // "cluster-operator".
   Result<> follow_nodes(const sys::Context& context, kube::Api& api);
   Result<> follow_operators(const sys::Context& context, kube::Api& api);
 
@@ -43,6 +48,7 @@ class ClusterEvents {
   void see(const sys::Context& context, WallTime start, const kube::Objects& events);
   void see_condition(const sys::Context& context, WallTime start, const kube::Objects& objects, std::string_view condition,
                      std::string_view kind);
+  void see_moment(const sys::Context& context, WallTime start, std::optional<sys::Event> event);
 
   Guarded<std::set<std::string>> told_;  // ids
 };

@@ -104,6 +104,26 @@ TEST(ConditionEvent, IsOfTheMomentAtWhichItBecameTrue) {
   EXPECT_FALSE(condition_event(node, "Available", "node", "", {}));
 }
 
+TEST(SettledEvent, IsOfTheMomentFromWhichOnAnOperatorHasNoWorkLeft) {
+  const auto with = [](const char* available, const char* progressing, const char* degraded) {
+    const auto condition = [](const char* type, const char* status, const char* since) {
+      return Json{{"type", type}, {"status", status}, {"lastTransitionTime", since}};
+    };
+    return Json{{"metadata", {{"name", "dns"}}},
+                {"status",
+                 {{"conditions", JsonArray{condition("Available", available, "2026-11-21T09:30:07Z"),
+                                           condition("Progressing", progressing, "2026-11-21T09:30:09Z"),
+                                           condition("Degraded", degraded, "2026-11-21T09:40:00Z")}}}}};
+  };
+  const auto told = settled_event(with("True", "False", "False"), {});
+  ASSERT_TRUE(told);
+  EXPECT_EQ(told->fields.at("id").as_string(), "cluster-operator/dns/settled/2026-11-21T09:30:09Z");
+  EXPECT_EQ(told->fields.at("description").as_string(), "operator dns has no work left");
+  EXPECT_FALSE(settled_event(with("True", "True", "False"), {}));
+  EXPECT_FALSE(settled_event(with("False", "False", "False"), {}));
+  EXPECT_FALSE(settled_event(with("True", "False", "True"), {}));
+}
+
 TEST(ClusterEvents, TellOnceThatAnOperatorIsAvailable) {
   testing_support::FakeKube kube;
   kube.serve_openshift();

@@ -1,8 +1,11 @@
 #include "cluster/create.h"
 
+#include "cluster/asset_validity.h"
 #include "cluster/bootstrap_log.h"
 #include "cluster/cluster_events.h"
 #include "cluster/destroy.h"
+#include "cluster/fault_watch.h"
+#include "cluster/gather.h"
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 
@@ -11,6 +14,7 @@
 #include "ignition/parse.h"
 #include "kube/client.h"
 #include "provider/local/forwarder.h"
+#include "provider/local/shell.h"
 #include "sys/events.h"
 #include "sys/task_group.h"
 
@@ -52,14 +56,40 @@ Result<local::ClusterWishes> wishes_for(const Environment& environment, const Lo
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const auto made = local::read_cluster(environment.files, choice);
   if (!made.ok()) return made.error().code() == Code::not_found ? Result(std::move(wishes)) : made.error();
-  // Its ports are taken, by itself; another cluster of the same name has another loopback address.
-  if (made->host_address == wishes.host_address) wishes.forwards = made->forwards;
+  // The loopback address is made of the cluster's id.
+  if (made->host_address != wishes.host_address) {
+    return error(
+        Code::conflict,
+        "cluster-name-taken: there is a cluster {} in {} already, made from another directory; name this one differently "
+        "(metadata.name), or remove the other from where it was made: slipway destroy cluster --dir DIR",
+        assets.config.name, ground.state);
+  }
+  wishes.forwards = made->forwards;  // its ports are taken, by itself
   return wishes;
+}
+
+// Somebody may have given one of the addresses that machines hold in turn to the network's host side before they do.
+Result<> check_virtual_addresses(const Environment& environment, const local::ClusterChoice& choice,
+                                 const config::InstallConfig& config) {
+  const sys::Output there =
+      TRY(local::run_in_network(environment.context, environment.files, environment.runner, choice,
+                                {.argv = {"ip", "-4", "-oneline", "address", "show"}, .limit = Seconds(10)}));
+  std::vector<std::string> wanted = config::api_vips(config);
+  std::ranges::move(config::ingress_vips(config), std::back_inserter(wanted));
+  for (const std::string& address : wanted) {
+    if (there.out.find(fmt::format(" inet {}/", address)) == std::string::npos) continue;
+    return error(Code::conflict,
+                 "address-in-use: {} is in use already, by the host side of the cluster's network; take it away there, or choose "
+                 "another in platform.local of the install-config",
+                 address);
+  }
+  return Ok{};
 }
 
 Result<> make_machines(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
+  TRY(check_validity(assets, context.clock.now()).to_result().context("the assets cannot be used"));
   const local::ClusterWishes wishes = TRY(wishes_for(environment, ground, assets));
   const std::vector<Machine> machines = TRY(planned_machines(assets.config));
   std::vector<local::MachineGroup> groups;
@@ -82,6 +112,7 @@ Result<> make_machines(const Environment& environment, const LocalGround& ground
   return span.end([&]() -> Result<> {
     TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
     TRY(local::ensure_owner(context, environment.files, choice));
+    TRY(check_virtual_addresses(environment, choice, assets.config));
     for (const local::MachineGroup& group : groups) {
       TRY(local::ask(context, choice,
                      {.order = local::Order::create, .machines = group.names, .ignition = group.ignition, .after = group.after}));
@@ -132,7 +163,7 @@ Result<> remove_bootstrap(const Environment& environment, const LocalGround& gro
 }  // namespace
 
 Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
-                              const std::vector<sys::Event>& earlier) {
+                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const bool is_handed_over = TRY(bootstrap_is_over(environment, choice));
@@ -153,16 +184,23 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
     listening_to_bootstrap.run("events of the bootstrap machine", [&](const sys::Context& c) {
       return bootstrap.follow(c, environment.files, environment.runner, choice);
     });
+    listening_to_bootstrap.run("events of the machines", [&](const sys::Context& c) -> Result<> {
+      const Result<Json> ended = local::ask(c, choice, {.order = local::Order::hear});
+      // Its owner died, and the machines with it: the waits say so, and the same command makes another.
+      if (!ended.ok()) c.log.debug("events of the machines: {}", ended.error().message());
+      return Ok{};
+    });
   }
   listening.run("events of the operators", [&](const sys::Context& c) { return operators.follow(c, api); });
   listening.run("nodes", [&](const sys::Context& c) { return operators.follow_nodes(c, api); });
   listening.run("operators", [&](const sys::Context& c) { return operators.follow_operators(c, api); });
-  const Result<> waited = [&]() -> Result<> {
-    TRY(wait_for_all(context, api, bootstrap_conditions(assets.config), why_not));
+  const Subject subject{assets.config.name, &ground, &assets.config, &api};
+  const Result<> waited = while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) -> Result<> {
+    TRY(wait_for_all(watched, api, bootstrap_conditions(assets.config), why_not));
     listening_to_bootstrap.request_stop();
     TRY(remove_bootstrap(environment, ground, assets.config.name));
-    return wait_for_all(context, api, install_conditions(assets.config), why_no_machine);
-  }();
+    return wait_for_all(watched, api, install_conditions(assets.config), why_no_machine);
+  });
   listening.request_stop();
   const Result<> heard = listening.wait();
   if (!heard.ok() && heard.error().code() != Code::cancelled)

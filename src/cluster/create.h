@@ -11,6 +11,8 @@
 
 namespace slipway::cluster {
 
+class FaultWatch;
+
 // What acting functions of this folder are given.
 using Environment = net::Environment;
 
@@ -31,10 +33,13 @@ struct LocalGround {
 //
 //   assets   of platform local
 //   earlier  what earlier calls have told; operators' events among it are not told again
-//   errors   invalid: everything that is missing on the host at once; those of the provider; timeout: what was waited for, with
-//            the last failure that the bootstrap machine told
+//   faults   hears the stream; what is wrong and will not heal by itself ends the call (fault_watch.h)
+//   folder   where a log bundle is left when the call fails
+//   errors   invalid: everything that is missing on the host at once, a finding; those of the provider; timeout: what was waited
+//   for,
+//            with the last failure that the bootstrap machine told, and what was found
 //   time     minutes; a stop ends the waiting, machines go on
 Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
-                              const std::vector<sys::Event>& earlier);
+                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder);
 
 }  // namespace slipway::cluster

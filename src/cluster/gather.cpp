@@ -1,6 +1,8 @@
 #include "cluster/gather.h"
 
 #include "data/data.h"
+#include "diagnosis/open.h"
+#include "diagnosis/rules.h"
 #include "provider/local/shell.h"
 #include "sys/task_group.h"
 #include "sys/temp_dir.h"
@@ -8,7 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <mutex>
+#include <array>
 
 namespace slipway::cluster {
 
@@ -17,13 +19,35 @@ namespace local = provider::local;
 namespace {
 
 constexpr Milliseconds longest_script = Seconds(60);
+constexpr Milliseconds longest_probe = Seconds(20);
+constexpr Milliseconds longest_request = Seconds(5);
 constexpr std::uint64_t largest_bundle = 512u << 20;
+constexpr int machines_at_once = 2;
+constexpr int registry_port = 5000;
+
+// Kinds of which the rules look at objects, as files are called after them.
+struct Gathered {
+  std::string_view file;
+  kube::ResourceType type;
+  std::string fields{};
+};
+const std::array gathered_types = {
+    Gathered{"clusteroperators", kube::types::cluster_operators},
+    Gathered{"clusterversion", kube::types::cluster_versions},
+    Gathered{"events", kube::types::events, "type=Warning"},
+    Gathered{"nodes", kube::types::nodes},
+    Gathered{"pods", kube::types::pods},
+};
 
 // "20261121093000"
 std::string id_of(WallTime time) {
   std::string id = to_rfc3339(time).substr(0, 19);
   std::erase_if(id, [](char c) { return c < '0' || c > '9'; });
   return id;
+}
+
+Environment with_context(const Environment& environment, const sys::Context& context) {
+  return {context, environment.files, environment.runner, environment.random, environment.http};
 }
 
 // What a machine's own script collects, unpacked into `folder`.
@@ -45,11 +69,26 @@ Result<> gather_machine(const Environment& environment, const local::ClusterChoi
   return Ok{};
 }
 
+// What a machine sees of the others, also one that waits for its first boot.
+Result<> probe_machine(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterConfig& cluster,
+                       const local::MachineStatus& machine, const std::string& folder) {
+  const std::string registry =
+      cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
+  sys::Command probe{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
+                              cluster.domain, registry},
+                     .limit = longest_probe};
+  const auto run = machine.leader != 0 ? local::run_captured : local::run_on_disk;
+  const sys::Output said =
+      TRY(run(environment.context, environment.files, environment.runner, choice, machine.name, std::move(probe)));
+  return environment.files.write(fmt::format("{}/{}.probe.txt", folder, machine.name), said.out, 0600);
+}
+
 // What the host knows of the machines.
-Result<> gather_host(const Environment& environment, const local::ClusterChoice& choice, const std::string& folder) {
+Result<> gather_host(const Environment& environment, const local::ClusterChoice& choice,
+                     const std::vector<local::MachineStatus>& machines, const std::string& folder) {
   const local::ClusterPaths paths = choice.paths();
   std::string table;
-  for (const local::MachineStatus& machine : TRY(local::list_machines(environment.context, environment.files, choice))) {
+  for (const local::MachineStatus& machine : machines) {
     table += fmt::format("{}\n", emit_json(local::to_json(machine), JsonStyle::compact));
     const auto console = TRY(environment.files.read_if_exists(paths.machine(machine.name).console()));
     if (console) TRY(environment.files.write(fmt::format("{}/{}.console.log", folder, machine.name), *console, 0600));
@@ -62,41 +101,142 @@ Result<> gather_host(const Environment& environment, const local::ClusterChoice&
   return Ok{};
 }
 
+Result<> write_expected(const Environment& environment, const config::InstallConfig& config, const std::string& folder) {
+  JsonArray addresses;
+  for (const std::string& address : config::api_vips(config)) addresses.emplace_back(address);
+  const Json expected = {{"domain", config.cluster_domain()}, {"apiAddresses", std::move(addresses)}};
+  return environment.files.write(folder + "/expected.json", emit_json(expected, JsonStyle::pretty), 0600);
+}
+
+// Objects as the bootstrap machine gathers them, from outside.
+Result<> gather_objects(const Environment& environment, kube::Api& api, const std::string& folder) {
+  TRY(api.send(environment.context, {.path = "/readyz", .limit = longest_request}));
+  for (const Gathered& each : gathered_types) {
+    const std::vector<Json> objects = TRY(kube::list(environment.context, api, each.type, "", {.fields = each.fields}));
+    const Json list = {{"items", JsonArray(objects.begin(), objects.end())}};
+    TRY(environment.files.write(fmt::format("{}/{}.json", folder, each.file), emit_json(list, JsonStyle::compact), 0600));
+  }
+  return Ok{};
+}
+
+// A bundle that lies unpacked in a folder of its own.
+struct Collected {
+  sys::TempDir work;
+  std::string id;
+  std::string problems;  // what could not be had, a line each
+
+  std::string folder() const { return work.path() + "/log-bundle-" + id; }
+};
+
+// What each machine says of itself and of the others; who does not answer is noted.
+Result<> ask_machines(const Environment& environment, const Subject& subject, const Collected& into,
+                      Guarded<std::string>& problems) {
+  const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
+  const local::ClusterConfig cluster = TRY(local::read_cluster(environment.files, choice));
+  const std::vector<local::MachineStatus> machines = TRY(local::list_machines(environment.context, environment.files, choice));
+  const auto note = [&](const std::string& name, const Result<>& result) {
+    if (!result.ok())
+      problems.with_lock([&](std::string& text) { text += fmt::format("{}: {}\n", name, result.error().message()); });
+  };
+  sys::TaskGroup tasks(environment.context);
+  for (const local::MachineStatus& machine : machines) {
+    if (!local::is_on(machine.state)) continue;
+    tasks.run("", [&](const sys::Context& context) -> Result<> {
+      note(machine.name, probe_machine(with_context(environment, context), choice, cluster, machine, into.folder() + "/host"));
+      return Ok{};
+    });
+  }
+  tasks.run("", [&](const sys::Context& own) {
+    return sys::for_each_at_once(
+        own, machines.size(), machines_at_once, [&](const sys::Context& context, std::size_t i) -> Result<> {
+          const std::string& name = machines[i].name;
+          const std::string folder = name == "bootstrap" ? into.folder() : into.folder() + "/control-plane/" + name;
+          note(name, gather_machine(with_context(environment, context), choice, name, into.id, folder));
+          return Ok{};
+        });
+  });
+  return tasks.wait();
+}
+
+// What needs nobody's answer.
+Result<Collected> begin(const Environment& environment, const Subject& subject) {
+  sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
+  Collected made{.work = std::move(work), .id = id_of(environment.context.clock.now()), .problems = {}};
+  const std::string host = made.folder() + "/host";
+  TRY(environment.files.make_directories(host, 0700));
+  if (subject.config) TRY(write_expected(environment, *subject.config, host));
+  if (!subject.ground) return made;
+  const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
+  TRY(gather_host(environment, choice, TRY(local::list_machines(environment.context, environment.files, choice)), host));
+  const Result<sys::Output> network =
+      local::run_in_network(environment.context, environment.files, environment.runner, choice,
+                            {.argv = {"ip", "-4", "-oneline", "address"}, .limit = longest_request});
+  if (network.ok()) TRY(environment.files.write(host + "/network.txt", network->out, 0600));
+  return made;
+}
+
+// The rest.
+Result<> complete(const Environment& environment, const Subject& subject, Collected& made) {
+  Guarded<std::string> problems;
+  if (subject.ground) TRY(ask_machines(environment, subject, made, problems));
+  if (subject.api && !TRY(environment.files.info(made.folder() + "/resources/pods.json"))) {
+    const Result<> asked = gather_objects(environment, *subject.api, made.folder() + "/resources");
+    if (!asked.ok())
+      problems.with_lock([&](std::string& text) { text += fmt::format("objects: {}\n", asked.error().message()); });
+  }
+  made.problems = problems.with_lock([](const std::string& text) { return text; });
+  if (!made.problems.empty()) TRY(environment.files.write(made.folder() + "/gather-errors.txt", made.problems, 0600));
+  return Ok{};
+}
+
+bool has_final(const std::vector<diagnosis::Finding>& findings) { return !findings.empty() && findings.front().is_final; }
+
+Result<std::vector<diagnosis::Finding>> findings_in(const Environment& environment, const Collected& made) {
+  return diagnosis::diagnose(TRY(diagnosis::read_folder(environment.files, made.folder())));
+}
+
+// The archive in the folder.
+Result<std::string> pack(const Environment& environment, const Collected& made, const std::string& folder) {
+  const std::string name = "log-bundle-" + made.id;
+  TRY(sys::run_checked(environment.runner, environment.context,
+                       {.argv = {"tar", "--create", "--gzip", "--file", made.work.path() + "/bundle.tar.gz", "--directory",
+                                 made.work.path(), name}}));
+  // Its own copy, so that the archive appears whole and is nobody else's to read.
+  const std::string archive = fmt::format("{}/{}.tar.gz", folder, name);
+  TRY(environment.files.write(archive, TRY(environment.files.read(made.work.path() + "/bundle.tar.gz")), 0600));
+  return archive;
+}
+
 }  // namespace
 
-Result<std::string> gather_local_bootstrap(const Environment& environment, const LocalGround& ground, const std::string& cluster,
-                                           const std::string& folder) {
-  const local::ClusterChoice choice = ground.choice(cluster);
-  const std::vector<local::MachineStatus> machines = TRY(local::list_machines(environment.context, environment.files, choice));
-  const std::string id = id_of(environment.context.clock.now());
-  const sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
-  const std::string bundle = work.path() + "/log-bundle-" + id;
-  TRY(environment.files.make_directories(bundle + "/host", 0700));
-  TRY(gather_host(environment, choice, bundle + "/host"));
+Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder) {
+  Collected made = TRY(begin(environment, subject));
+  TRY(complete(environment, subject, made));
+  if (!made.problems.empty()) environment.context.log.warn("not everything could be gathered: {}", made.problems);
+  return pack(environment, made, folder);
+}
 
-  Guarded<std::string> problems;
-  TRY(sys::for_each_at_once(environment.context, machines.size(), 2, [&](const sys::Context& context, std::size_t i) -> Result<> {
-    const std::string& name = machines[i].name;
-    const Environment here{context, environment.files, environment.runner, environment.random, environment.http};
-    const Result<> gathered =
-        gather_machine(here, choice, name, id, name == "bootstrap" ? bundle : bundle + "/control-plane/" + name);
-    if (!gathered.ok()) {
-      problems.with_lock([&](std::string& text) { text += fmt::format("{}: {}\n", name, gathered.error().message()); });
-    }
-    return Ok{};
-  }));
-  const std::string failed = problems.with_lock([](const std::string& text) { return text; });
-  if (!failed.empty()) {
-    environment.context.log.warn("not everything could be gathered: {}", failed);
-    TRY(environment.files.write(bundle + "/gather-errors.txt", failed, 0600));
+Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, Keep keep) {
+  Collected made = TRY(begin(environment, subject));
+  Examination seen;
+  seen.findings = TRY(findings_in(environment, made));
+  // That a machine is lost is known at once, and nobody has to be asked.
+  if (keep == Keep::never && has_final(seen.findings)) return seen;
+  TRY(complete(environment, subject, made));
+  seen.findings = TRY(findings_in(environment, made));
+  if (keep == Keep::always || (keep == Keep::of_final && has_final(seen.findings))) {
+    seen.bundle = TRY(pack(environment, made, folder));
   }
-  const std::string archive = fmt::format("{}/log-bundle-{}.tar.gz", folder, id);
-  TRY(sys::run_checked(environment.runner, environment.context,
-                       {.argv = {"tar", "--create", "--gzip", "--file", work.path() + "/bundle.tar.gz", "--directory",
-                                 work.path(), "log-bundle-" + id}}));
-  // Its own copy, so that the archive appears whole and is nobody else's to read.
-  TRY(environment.files.write(archive, TRY(environment.files.read(work.path() + "/bundle.tar.gz")), 0600));
-  return archive;
+  return seen;
+}
+
+Error explain(const Error& failure, const Examination& seen) {
+  if (has_final(seen.findings)) return diagnosis::to_error(seen.findings.front(), seen.bundle);
+  std::string text = failure.message();
+  if (!seen.findings.empty()) text += "\n" + diagnosis::to_text(seen.findings);
+  if (text.ends_with('\n')) text.pop_back();
+  if (!seen.bundle.empty()) text += fmt::format("\n  everything that was gathered: {}", seen.bundle);
+  return {failure.code(), std::move(text)};
 }
 
 }  // namespace slipway::cluster

@@ -1,19 +1,48 @@
-// `gather bootstrap`: everything that tells why a cluster does not come up, in one archive without secrets. Works at any moment.
+// `gather bootstrap`: everything that tells why a cluster does not come up, in one archive without secrets; and what the rules of
+// diagnosis/ find in it. Works at any moment.
 #pragma once
 
 #include "cluster/create.h"
+#include "config/install_config.h"
+#include "diagnosis/finding.h"
+#include "kube/client.h"
 
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace slipway::cluster {
 
-// Runs the gather scripts on the machines that run, and adds what the host knows: consoles, events, the state of machines.
+// Which cluster, and what is known of it besides its machines.
+struct Subject {
+  std::string cluster;
+  const LocalGround* ground = nullptr;            // null: machines that are not ours to enter
+  const config::InstallConfig* config = nullptr;  // null: nobody knows which addresses it should have
+  kube::Api* api = nullptr;                       // asked for objects when no machine did it; null: no kubeconfig
+};
+
+// Runs the gather scripts on the machines that run, and adds what the host knows: consoles, events, the state of machines, and
+// what each machine sees of the others.
 //
 //   folder   where log-bundle-ID.tar.gz is put; ID is the time
 //   returns  the path of the archive, also when machines could not be asked: the archive then says why (gather-errors.txt)
 //   errors   not_found: there is no such cluster; those of files and tar
 //   time     below a minute: a script that takes longer is ended
-Result<std::string> gather_local_bootstrap(const Environment& environment, const LocalGround& ground, const std::string& cluster,
-                                           const std::string& folder);
+Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder);
+
+// What was found by looking at everything.
+struct Examination {
+  std::vector<diagnosis::Finding> findings;
+  std::string bundle;  // the archive, where it was kept
+};
+
+enum class Keep { never, of_final, always };  // of_final: where there is a finding that will not heal by itself
+
+// Collects the same, and lets the rules look at it; the archive stays in the folder as `keep` says. Errors and time as gather().
+Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, Keep keep);
+
+// The failure of a wait with what an examination found: a finding that is final takes its place, others stand behind it, and
+// where the archive is.
+Error explain(const Error& failure, const Examination& seen);
 
 }  // namespace slipway::cluster

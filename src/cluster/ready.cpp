@@ -2,6 +2,8 @@
 
 #include "base/text.h"
 #include "cluster/machine_table.h"
+#include "kube/conditions.h"
+#include "kube/roles.h"
 #include "sys/events.h"
 #include "sys/wait_for.h"
 
@@ -93,18 +95,11 @@ Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const Why
   return ready.wait(context, api, why_not, limit);
 }
 
-std::string_view condition_message(const Json& object, std::string_view type) {
-  for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) == type) return find_string(condition, {"message"}).value_or("");
-  }
-  return "";
-}
-
 }  // namespace
 
 std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected,
                                          std::string_view role) {
-  const std::string label = fmt::format("node-role.kubernetes.io/{}", role);
+  const std::string label = kube::role_label(role);
   std::vector<std::string> missing;
   for (const std::string& name : expected) {
     const auto node = std::ranges::find_if(nodes, [&](const Json& candidate) { return kube::name_of(candidate) == name; });
@@ -112,7 +107,7 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
       missing.push_back(name + " has not registered");
     } else if (kube::condition_status(*node, "Ready") != "True") {
       missing.push_back(name + " is not Ready");
-    } else if (!find(*node, {"metadata", "labels", label})) {
+    } else if (!kube::has_role(*node, label)) {
       missing.push_back(fmt::format("{} has not got its role {}", name, role));
     }
   }
@@ -125,7 +120,7 @@ std::optional<std::string> unsettled_operators(const std::vector<Json>& operator
   std::vector<std::string> unsettled;
   for (const Json& each : operators) {
     const auto says = [&](std::string_view type, std::string_view what) {
-      const std::string_view words = condition_message(each, type);
+      const std::string_view words = kube::condition_text(each, type, "message");
       unsettled.push_back(fmt::format("{} is {}{}{}", kube::name_of(each), what, words.empty() ? "" : ": ", words));
     };
     if (kube::condition_status(each, "Available") != "True") {
@@ -143,7 +138,7 @@ std::optional<std::string> unsettled_operators(const std::vector<Json>& operator
 std::optional<std::string> not_available(const Json& cluster_version) {
   const bool fails = kube::condition_status(cluster_version, "Failing") == "True";
   if (!fails && kube::condition_status(cluster_version, "Available") == "True") return std::nullopt;
-  const std::string_view words = condition_message(cluster_version, fails ? "Failing" : "Progressing");
+  const std::string_view words = kube::condition_text(cluster_version, fails ? "Failing" : "Progressing", "message");
   return words.empty() ? "ClusterVersion says nothing yet" : std::string(words);
 }
 

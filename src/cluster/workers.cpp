@@ -4,6 +4,7 @@
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 #include "kube/drain.h"
+#include "kube/roles.h"
 #include "sys/events.h"
 
 #include <fmt/core.h>
@@ -151,7 +152,7 @@ std::optional<std::string> no_worker(const std::string& name, const std::vector<
   if (name == "bootstrap") return "bootstrap is the name of the bootstrap machine";
   const auto row = std::ranges::find(rows, name, &MachineRow::name);
   const bool is_master_row = row != rows.end() && row->role != "worker";
-  const bool is_master_node = node && find(*node, {"metadata", "labels", "node-role.kubernetes.io/master"});
+  const bool is_master_node = node && kube::has_role(*node, kube::master_label);
   if (!is_master_row && !is_master_node) return std::nullopt;
   return fmt::format("{} is of the control plane, not a worker", name);
 }

@@ -14,6 +14,7 @@ struct File {
 
 // Each folder of data/, sorted by path.
 std::span<const File> bootstrap();       // what the bootstrap machine's Ignition config has (data/bootstrap/README.md)
+std::span<const File> cluster();         // the page of `slipway timeline`
 std::span<const File> machine_config();  // templates of MachineConfigs (data/machine-config/README.md)
 std::span<const File> operators();       // manifests, static pods and configs that render commands fill in
 std::span<const File> provider();        // scripts that providers run

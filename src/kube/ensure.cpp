@@ -17,6 +17,8 @@ namespace {
 // Between rounds over what waits for others. A watch on all CRDs would tell sooner, but costs megabytes of schemas; a round asks
 // once for each group and namespace that is missing.
 constexpr sys::Pace pace{Milliseconds(25), Milliseconds(500)};
+// What waits longer is told: whoever makes types and namespaces in a healthy cluster has done so by then.
+constexpr Milliseconds long_wait = Seconds(40);
 
 bool is_type(const Json& object) { return find_string(object, {"kind"}) == "CustomResourceDefinition"; }
 bool is_namespace(const Json& object) {
@@ -193,9 +195,19 @@ class Run {
     if (now >= deadline) return false;
     if (!sys::pause(context_, std::min(between_, deadline - now))) return false;
     between_ = std::min(between_ * 2, pace.longest);
+    if (now - begin_ >= long_wait) tell_what_waits();
     maker_.refresh();
     start_waiting([](const Json&) { return true; });
     return true;
+  }
+
+  // Once, and not of a server that cannot be asked.
+  void tell_what_waits() {
+    if (!told_ || std::exchange(has_told_waiting_, true)) return;
+    for (const std::size_t index : waiting_) {
+      if (last_error_[index] && last_error_[index]->code() == Code::not_found)
+        told_(manifests_[index], {Outcome::Kind::waits, last_error_[index]->message()});
+    }
   }
 
   void settle(std::size_t index, const Result<Outcome>& result) {
@@ -254,6 +266,8 @@ class Run {
   std::vector<std::size_t> waiting_;              // for what they lack
   std::vector<std::optional<Error>> last_error_;  // nothing for what is there
   Milliseconds between_ = pace.first;
+  SteadyTime begin_ = context_.clock.steady();
+  bool has_told_waiting_ = false;
 };
 
 }  // namespace

@@ -27,7 +27,7 @@ struct EnsureOptions {
   Milliseconds limit{};
 };
 
-// What became of a manifest, told once.
+// What became of a manifest, told once; `waits` may come before.
 struct Outcome {
   enum class Kind {
     created,
@@ -35,9 +35,10 @@ struct Outcome {
     unchanged,  // it was there
     differs,    // it was there with other content, and stays: a warning
     failed,     // the server refuses it for good
+    waits,      // not at its end: for long the server has not known its type, or has had no such namespace
   };
   Kind kind;
-  std::string detail{};  // differs: the first field that does; failed: why
+  std::string detail{};  // differs: the first field that does; failed, waits: why
 
   bool operator==(const Outcome&) const = default;
 };

@@ -77,7 +77,10 @@ a.yaml (ConfigMap nowhere/a): namespace nowhere is missing
 b.yaml (Widget b): the server does not know Widget of late.example.com/v1
 d.yaml (object ): kind: missing, a string is needed)");
   EXPECT_EQ(test_.clock.elapsed(), Seconds(60));
-  EXPECT_EQ(told_, (std::map<std::string, Kinds>{{"c.yaml", {Outcome::Kind::created}}, {"d.yaml", {Outcome::Kind::failed}}}));
+  EXPECT_EQ(told_, (std::map<std::string, Kinds>{{"a.yaml", {Outcome::Kind::waits}},
+                                                 {"b.yaml", {Outcome::Kind::waits}},
+                                                 {"c.yaml", {Outcome::Kind::created}},
+                                                 {"d.yaml", {Outcome::Kind::failed}}}));
   EXPECT_EQ(run({{"b.yaml", widget("b")}}).error().code(), Code::timeout);
 }
 

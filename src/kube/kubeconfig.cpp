@@ -52,7 +52,11 @@ class Reader {
     const std::string_view current = find_string(document_.value, {"current-context"}).value_or("");
     if (!current.empty()) return std::string(current);
     const JsonArray& contexts = find_array(document_.value, {"contexts"});
-    if (contexts.size() == 1) return std::string(find_string(contexts[0], {"name"}).value_or(""));
+    if (contexts.size() == 1) {
+      std::string name(find_string(contexts[0], {"name"}).value_or(""));
+      if (name.empty()) fail("contexts[0].name", "missing");
+      return name;
+    }
     fail("current-context", fmt::format("missing, and there are {} contexts to choose from", contexts.size()));
     return "";
   }

@@ -113,6 +113,7 @@ TEST(ParseKubeconfig, NeedsToKnowWhichContext) {
       {"{}", "current-context: missing, and there are 0 contexts to choose from"},
       {"contexts: [{name: a}, {name: b}]", "current-context: missing, and there are 2 contexts to choose from"},
       {"{current-context: z, contexts: [{name: a}]}", "contexts: none is called 'z'"},
+      {"contexts: [{context: {cluster: c, user: u}}]", "contexts[0].name: missing"},
       {"contexts: [{name: a, context: {cluster: c}}]", "contexts[0].context.user: missing"},
       {"contexts: [{name: a, context: {cluster: c, user: u}}]", "clusters: none is called 'c'"},
   };

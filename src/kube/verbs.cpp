@@ -126,11 +126,4 @@ std::string describe(const Json& object) {
   return fmt::format("{} {}{}{}", kind, space, space.empty() ? "" : "/", name_of(object));
 }
 
-std::string_view condition_status(const Json& object, std::string_view type) {
-  for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) == type) return find_string(condition, {"status"}).value_or("");
-  }
-  return {};
-}
-
 }  // namespace slipway::kube

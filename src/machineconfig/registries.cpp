@@ -42,6 +42,16 @@ void add_mirror(std::vector<Mirror>& mirrors, Mirror mirror) {
     same->by_tag |= mirror.by_tag;
 }
 
+// Names become paths and words of TOML.
+bool is_plain(std::string_view text, std::string_view marks) {
+  return std::ranges::all_of(text, [&](unsigned char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           marks.find(static_cast<char>(c)) != std::string_view::npos;
+  });
+}
+
+bool is_host(std::string_view text) { return !text.empty() && !text.starts_with('.') && is_plain(text, ".-:[]"); }
+
 // "host:5000" and "/a/b", which is empty for a whole registry.
 std::pair<std::string_view, std::string_view> host_and_path(std::string_view reference) {
   const std::size_t slash = std::min(reference.find('/'), reference.size());
@@ -51,7 +61,7 @@ std::pair<std::string_view, std::string_view> host_and_path(std::string_view ref
 void read_entry(const Json& entry, const MirrorKind& kind, const Place& place, MirrorsByHost& hosts, Findings& findings) {
   const std::string_view source = find_string(entry, {"source"}).value_or("");
   const auto [host, path] = host_and_path(source);
-  if (host.empty() || host.starts_with("*.")) {
+  if (!is_host(host)) {
     findings.error(place, "source", "'{}' is no registry", source).hint("name each registry");
     return;
   }
@@ -61,7 +71,12 @@ void read_entry(const Json& entry, const MirrorKind& kind, const Place& place, M
   for (const Json& item : find_array(entry, {"mirrors"})) {
     const std::string_view mirror = item.is_string() ? std::string_view(item.get_string()) : "";
     const auto [mirror_host, mirror_path] = host_and_path(mirror);
-    if (mirror_host.empty() || !mirror_path.ends_with(path)) {
+    if (!is_host(mirror_host) || !is_plain(mirror_path, "/.-_")) {
+      findings.error(place, "mirrors", "'{}' is no registry and no repository", mirror)
+          .hint("name it as registry.example.com/a/b");
+      continue;
+    }
+    if (!mirror_path.ends_with(path)) {
       findings.error(place, "mirrors", "'{}' does not end with '{}'", mirror, path)
           .hint("containerd asks mirrors by the path of the source");
       continue;

@@ -47,6 +47,9 @@ TEST(RegistryConfigs, AreNoneWithoutMirrors) { EXPECT_TRUE(registry_configs("mas
 TEST(RegistryConfigs, RefuseWhatContainerdCannotDo) {
   for (const Json& set : {mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "r.example.com/a", {"m1/other"}),
                           mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "*.example.com", {"m1"}),
+                          mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "..", {"m1"}),
+                          mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "r.example.com", {"m1\"]\nx = 1"}),
+                          mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "r.example.com", {"m1/\""}),
                           mirror_set("ImageDigestMirrorSet", "imageDigestMirrors", "r.example.com", {"m1"},
                                      {{"mirrorSourcePolicy", "NeverContactSource"}})}) {
     EXPECT_EQ(registry_configs("master", {set}, "1").error().code(), Code::invalid) << emit_json(set, JsonStyle::compact);

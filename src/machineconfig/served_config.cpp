@@ -32,6 +32,7 @@ std::optional<Wish> parse_wish(std::string_view entry) {
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     if (key == "version") wish.version = value;
     if (key == "q") std::from_chars(value.data(), value.data() + value.size(), wish.q);
+    if (!(wish.q >= 0 && wish.q <= 1)) wish.q = 0;
   }
   if (wish.version.empty()) return std::nullopt;
   return wish;

@@ -28,6 +28,9 @@ TEST(AcceptedVersion, IsWhatTheMachineAsksFor) {
            // The first entry decides alone (operators 4.8.3).
            Case{"application/vnd.coreos.ignition+json;version=4.0.0, application/vnd.coreos.ignition+json;version=3.2.0;q=0.1",
                 ""},
+           Case{"application/vnd.coreos.ignition+json;version=2.2.0;q=nan, "
+                "application/vnd.coreos.ignition+json;version=3.1.0;q=0.1",
+                "3.1.0"},
            Case{"application/vnd.coreos.ignition+json;version=2.2.0", ""},
            Case{"application/vnd.coreos.ignition+json;version=2.1.0", ""},
            Case{"application/vnd.coreos.ignition+json;version=3.x.0", ""},

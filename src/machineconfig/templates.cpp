@@ -25,8 +25,10 @@ constexpr std::array outputs = {Output{"00", "00-*"}, Output{"01-container-runti
 // Platforms where machines hold the virtual addresses themselves (machine-config A.4).
 constexpr std::array on_premise = {"baremetal", "local", "nutanix", "openstack", "ovirt", "vsphere"};
 
-// Files that only root may read; all others are 0644, programs 0755.
-constexpr std::array secret_files = {"/var/lib/kubelet/config.json"};
+// What only root may read: credentials, a proxy's address, which may have a password, and how the kubelet and static pods run.
+// All others are 0644, programs 0755.
+constexpr std::array private_places = {"/var/lib/kubelet/config.json", "/etc/mco/proxy.env", "/etc/kubernetes/",
+                                       "/etc/openshift/"};
 
 bool holds_virtual_addresses(const ControllerConfig& config) {
   return !config.api_vips.empty() && !config.ingress_vips.empty() &&
@@ -59,7 +61,7 @@ Entries entries_of(const std::vector<std::string>& folders) {
 
 int mode_of(std::string_view path) {
   if (path.find("/bin/") != std::string_view::npos || path.find("/sbin/") != std::string_view::npos) return 0755;
-  return std::ranges::find(secret_files, path) == secret_files.end() ? 0644 : 0600;
+  return std::ranges::any_of(private_places, [&](std::string_view place) { return path.starts_with(place); }) ? 0600 : 0644;
 }
 
 void put_entry(ignition::Config& config, std::string_view entry, std::string text) {

@@ -86,7 +86,10 @@ TEST(Templates, SecretsAreForRootAndProgramsAreExecutable) {
   const Rendered made = rendered(sample("local"), "master");
   EXPECT_EQ(find_file(made, "/var/lib/kubelet/config.json")->mode, 0600);
   EXPECT_EQ(find_file(made, "/usr/local/bin/kubelet-start")->mode, 0755);
-  EXPECT_EQ(find_file(made, "/etc/kubernetes/kubelet.conf")->mode, 0644);
+  EXPECT_EQ(find_file(made, "/etc/mco/proxy.env")->mode, 0600);
+  EXPECT_EQ(find_file(made, "/etc/kubernetes/kubelet.conf")->mode, 0600);
+  EXPECT_EQ(find_file(made, "/etc/kubernetes/manifests/keepalived.yaml")->mode, 0600);
+  EXPECT_EQ(find_file(made, "/etc/containerd/conf.d/10-slipway.toml")->mode, 0644);
 }
 
 TEST(Templates, HaveWhatTheClusterSays) {

@@ -3,6 +3,7 @@
 #include "bootstrap/program.h"
 #include "bootstrap/service_record.h"
 #include "main/world.h"
+#include "node/certificate_repair.h"
 #include "node/daemon.h"
 #include "node/first_boot.h"
 #include "node/kubelet_certificate.h"
@@ -36,6 +37,7 @@ constexpr std::array commands = {
     Command{"image-for", "NAME [--assets=DIR]", "", bootstrap::run_image_for},
     Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr", operators::run_approve_until_bootstrapped},
     Command{"report-progress", "KUBECONFIG", "progress", node::run_report_progress},
+    Command{"repair-certificates", "[OPTIONS]", "", node::run_repair_certificates},
     Command{"kubelet-certificate", "[OPTIONS]", "", node::run_kubelet_certificate},
     // As machine-config-daemon, in a container of the machine.
     Command{"start", "--node-name=NAME [--root-mount=/rootfs]", "", node::run_daemon},

@@ -4,6 +4,7 @@
 #include "operators/apiserver/insecure_readyz.h"
 #include "operators/apiserver/operator.h"
 #include "operators/apiserver/render.h"
+#include "operators/approver/approver.h"
 #include "operators/approver/operator.h"
 #include "operators/bootstrap/start.h"
 #include "operators/config/api_render.h"
@@ -33,6 +34,7 @@
 #include "operators/machineconfig/server_bootstrap.h"
 #include "operators/machineconfig/server_cluster.h"
 #include "operators/network/operator.h"
+#include "operators/recovery/recovery.h"
 #include "operators/router/start.h"
 #include "operators/scheduler/operator.h"
 #include "operators/scheduler/render.h"
@@ -52,6 +54,27 @@ namespace {
 
 using namespace slipway;
 
+// Parts of components that do not know each other, in one process.
+Result<> run_certificate_recovery(const operators::Environment& environment, const operators::Arguments& arguments) {
+  return operators::recovery::run_start(
+      environment, arguments,
+      {.operators =
+           [](const std::string& version) {
+             const operators::OperatorVariables variables{
+                 .image = "", .operator_image = "", .version = version, .operand_version = ""};
+             return std::vector{operators::apiserver::make_operator(variables),
+                                operators::controllers::make_operator(variables, ""),
+                                operators::scheduler::make_operator(variables)};
+           },
+       .install =
+           [](const sys::Context& context, const operators::recovery::Connect& connect, sys::Files& files,
+              const std::string& root, const std::string& node) {
+             return operators::installer::keep_installed(context, connect, files, {.root = root, .node = node});
+           },
+       .approve = [](const sys::Context& context,
+                     kube::Api& api) { return operators::approve_requests(context, api, {.follows_table = true}); }});
+}
+
 struct Program {
   std::string_view name;     // of the file that was called
   std::string_view command;  // its first argument; "" for a program that has none
@@ -60,6 +83,7 @@ struct Program {
 };
 
 constexpr std::array programs = {
+    Program{"certificate-recovery", "start", "FLAGS", run_certificate_recovery},
     Program{"cloud-credential-operator", "operator", "[FLAGS]", operators::run_credentials_operator},
     Program{"cloud-credential-operator", "render", "FLAGS", operators::run_credentials_render},
     Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},

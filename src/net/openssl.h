@@ -81,6 +81,8 @@ Result<Secret> key_pem(const Key& key);
 
 // The point of a P-256 key, uncompressed. errors: invalid: another kind of key
 Result<std::string> point_of(const EVP_PKEY* key);
+// PEM; as it stands, so that keys of kinds that OpenSSL does not know are shown too. errors: invalid
+Result<std::string> public_key_pem(const X509_PUBKEY* key);
 
 // The digest that a key signs with; null for Edwards curves, which bring their own.
 const EVP_MD* digest_for(const EVP_PKEY* key);

@@ -61,6 +61,9 @@ Result<std::string> sign_request(std::string_view request_pem, const Certificate
 // A new private key, PEM ("EC PRIVATE KEY").
 Result<Secret> make_key();
 
+// The private key of a text that may have certificates, too; alone. errors: invalid: no key
+Result<Secret> private_key(const Secret& pem);
+
 // The public half of a private key, PEM ("PUBLIC KEY"). errors: invalid: no key
 Result<std::string> public_key(const Secret& key);
 
@@ -108,6 +111,7 @@ struct RequestInfo {
   std::vector<std::string> dns_names;
   std::vector<std::string> ip_addresses;
   bool has_other_names = false;  // e-mail addresses or URIs among the alternative names
+  std::string public_key{};      // PEM; whoever made the request has its private half
 
   bool operator==(const RequestInfo&) const = default;
 };

@@ -91,6 +91,8 @@ const EVP_MD* digest_for(const EVP_PKEY* key) {
 
 Result<Secret> make_key() { return key_pem(TRY(generate_key())); }
 
+Result<Secret> private_key(const Secret& pem) { return key_pem(TRY(read_key(pem))); }
+
 Result<std::string> public_key(const Secret& key) {
   const Key read = TRY(read_key(key));
   const Bio out = writer();

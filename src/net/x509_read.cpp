@@ -28,17 +28,6 @@ constexpr std::array key_usage_names = {
     std::pair{KU_DECIPHER_ONLY, "Decipher Only"},
 };
 
-// As it stands, so that keys of kinds that OpenSSL does not know are shown too.
-Result<std::string> public_key_pem(const X509_PUBKEY* key) {
-  unsigned char* der = nullptr;
-  const int size = i2d_X509_PUBKEY(key, &der);
-  if (size <= 0) return problem(Code::invalid, "the public key cannot be read");
-  const Bytes<unsigned char> owner(der);
-  const Bio out = writer();
-  CHECK(PEM_write_bio(out.get(), PEM_STRING_PUBLIC, "", der, size) > 0);
-  return written(out);
-}
-
 Result<std::string> decimal(const ASN1_INTEGER* number) {
   const Handle<BIGNUM, BN_free> value(ASN1_INTEGER_to_BN(number, nullptr));
   const Bytes<char> text(value ? BN_bn2dec(value.get()) : nullptr);
@@ -71,6 +60,16 @@ Result<CertificateInfo> describe(X509* certificate) {
 }
 
 }  // namespace
+
+Result<std::string> public_key_pem(const X509_PUBKEY* key) {
+  unsigned char* der = nullptr;
+  const int size = i2d_X509_PUBKEY(key, &der);
+  if (size <= 0) return problem(Code::invalid, "the public key cannot be read");
+  const Bytes<unsigned char> owner(der);
+  const Bio out = writer();
+  CHECK(PEM_write_bio(out.get(), PEM_STRING_PUBLIC, "", der, size) > 0);
+  return written(out);
+}
 
 Result<std::vector<Cert>> read_certificates(std::string_view pem) {
   const Bio bio = reader(pem);

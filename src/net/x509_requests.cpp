@@ -47,6 +47,7 @@ Result<RequestInfo> parse_request(std::string_view pem) {
   info.dns_names = std::move(names.dns);
   info.ip_addresses = std::move(names.ip);
   info.has_other_names = names.others;
+  info.public_key = TRY(public_key_pem(X509_REQ_get_X509_PUBKEY(request.get())));
   ERR_clear_error();
   return info;
 }

@@ -159,6 +159,8 @@ TEST(Keys, AreReadBackAsWhatTheyAre) {
   EXPECT_TRUE(public_key(key).value().starts_with("-----BEGIN PUBLIC KEY-----\n"));
   EXPECT_NE(make_key().value(), key);
   EXPECT_EQ(public_key(Secret("x")).error().code(), Code::invalid);
+  EXPECT_EQ(private_key(Secret("some text\n" + key.reveal())).value(), key);
+  EXPECT_EQ(private_key(Secret("x")).error().code(), Code::invalid);
   EXPECT_EQ(authorized_key(Secret("x"), "").error().code(), Code::invalid);
   const std::string line = authorized_key(key, "core@demo").value();
   EXPECT_TRUE(line.starts_with("ecdsa-sha2-nistp256 AAAAE2VjZHNhLXNoYTItbmlzdHAyNTYAAAAIbmlzdHAyNTYAAABBB")) << line;
@@ -169,9 +171,10 @@ TEST(Request, CarriesWhatWasAskedFor) {
   const Secret key = make_key().value();
   const SubjectName node{.common_name = "system:node:master-0", .organizations = {"system:nodes"}};
   const std::string pem = make_request(key, node, {"master-0"}, {"10.97.77.11", "fd00::b"}).value();
-  EXPECT_EQ(parse_request(pem).value(), (RequestInfo{node, {"master-0"}, {"10.97.77.11", "fd00::b"}, false}));
+  EXPECT_EQ(parse_request(pem).value(),
+            (RequestInfo{node, {"master-0"}, {"10.97.77.11", "fd00::b"}, false, public_key(key).value()}));
   const std::string bare = make_request(key, node, {}, {}).value();
-  EXPECT_EQ(parse_request(bare).value(), (RequestInfo{node, {}, {}, false}));
+  EXPECT_EQ(parse_request(bare).value(), (RequestInfo{node, {}, {}, false, public_key(key).value()}));
   EXPECT_EQ(make_request(key, node, {}, {"x"}).error().code(), Code::invalid);
   for (std::string text : {std::string(), std::string("x"), pem.substr(0, 200)}) {
     EXPECT_EQ(parse_request(text).error().code(), Code::invalid);

@@ -62,7 +62,7 @@ class Errand {
   Result<> get() {
     const Secret key = TRY(own_key());
     const std::string public_key = TRY(net::public_key(key));
-    const std::string name = "node-csr-" + sha256_hex(public_key).substr(0, 40);
+    const std::string name = "node-csr-" + sha256_hex(public_key + TRY(end_of_the_last())).substr(0, 40);
     TRY(ask(name, key));
     const std::string certificate = TRY(wait_for_certificate(name));
     if (!TRY(net::key_fits(certificate, key))) {
@@ -72,10 +72,24 @@ class Errand {
     return put_in_use();
   }
 
+  // The certificate that is there is over, and this node's: its key proves that this is the machine that it was given to.
+  Result<std::optional<std::string>> last_certificate() {
+    auto pem = TRY(environment_.files.read_if_exists(paths_.current));
+    if (!pem || !is_certificate_of(*pem, identity_.node_name)) pem.reset();
+    return pem;
+  }
+
+  // Of the certificate before, so that each one is another request though the key is the same.
+  Result<std::string> end_of_the_last() {
+    const auto pem = TRY(last_certificate());
+    return pem ? to_rfc3339(TRY(net::parse_certificate(*pem)).not_after) : std::string();
+  }
+
   Result<Secret> own_key() {
     const auto before = TRY(environment_.files.read_if_exists(paths_.key));
     if (before && net::public_key(Secret(*before)).ok()) return Secret(*before);
-    const Secret key = TRY(net::make_key());
+    const auto last = TRY(last_certificate());
+    const Secret key = last ? TRY(net::private_key(Secret(*last))) : TRY(net::make_key());
     TRY(environment_.files.write(paths_.key, key.reveal(), 0600));
     return key;
   }
@@ -200,12 +214,17 @@ Json kubelet_kubeconfig(const kube::Access& bootstrap, const std::string& certif
           {"current-context", "default-context"}};
 }
 
-bool is_valid_certificate(const std::string& pem, const std::string& node_name, WallTime now) {
+bool is_certificate_of(const std::string& pem, const std::string& node_name) {
   const auto info = net::parse_certificate(pem);
   if (!info.ok() || info->subject.common_name != fmt::format("{}{}", user_prefix, node_name)) return false;
-  if (now < info->not_before || now >= info->not_after) return false;
   const auto fits = net::key_fits(pem, Secret(pem));
   return fits.ok() && fits.value();
+}
+
+bool is_valid_certificate(const std::string& pem, const std::string& node_name, WallTime now) {
+  if (!is_certificate_of(pem, node_name)) return false;
+  const auto info = net::parse_certificate(pem);
+  return now >= info->not_before && now < info->not_after;
 }
 
 Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,

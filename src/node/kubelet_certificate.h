@@ -18,7 +18,8 @@ struct KubeletIdentity {
 // kubelet-certificate --bootstrap-kubeconfig=FILE --kubeconfig=FILE --cert-dir=FOLDER --node-name=NAME
 //
 // Does nothing when the certificate is there, valid and in use. Else: waits until the cluster lets this machine ask, asks, waits
-// for the approval, writes certificate and kubeconfig, restarts the kubelet. kubelet-client.key.tmp is there from the first of
+// for the approval, writes certificate and kubeconfig, restarts the kubelet. Where there is a certificate of this node that is
+// over, it asks with that one's key, by which the approver knows it again. kubelet-client.key.tmp is there from the first of
 // these steps to the last, so that the same command after a kill asks with the same key, finds its own request, and misses no
 // step.
 //
@@ -34,7 +35,8 @@ Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api,
 // The kubeconfig of a kubelet: the server of `bootstrap`, the certificate in a file that is replaced at each renewal.
 Json kubelet_kubeconfig(const kube::Access& bootstrap, const std::string& certificate_file);
 
-// Whether a text with certificate and key is this node's and valid now.
+// Whether a text with certificate and key is this node's, and whether it is also valid now.
+bool is_certificate_of(const std::string& pem, const std::string& node_name);
 bool is_valid_certificate(const std::string& pem, const std::string& node_name, WallTime now);
 
 }  // namespace slipway::node

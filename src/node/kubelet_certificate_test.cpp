@@ -138,6 +138,38 @@ TEST_F(KubeletCertificate, OneThatIsThereIsLeftAlone) {
   EXPECT_EQ(restarts().size(), 1u);
 }
 
+// The machine was off until its certificate was over: the key is what the approver knows it by.
+TEST_F(KubeletCertificate, OneThatIsOverIsRenewedWithItsKey) {
+  const Secret key = net::make_key().value();
+  const std::string request =
+      net::make_request(key, {.common_name = "system:node:master-0", .organizations = {"system:nodes"}}, {}, {}).value();
+  for (const std::size_t times : {1u, 2u}) {
+    const net::CertificateSpec over{
+        .subject = {}, .client_auth = true, .valid_from = now() - Seconds(1000 / times), .valid_for = Seconds(60)};
+    world.put(current, net::sign_request(request, over, ca).value() + key.reveal());
+    const Result<> done = run();
+    ASSERT_TRUE(done.ok()) << done.error().message();
+    EXPECT_TRUE(is_valid_certificate(world.text(current), "master-0", now()));
+    EXPECT_EQ(net::private_key(Secret(world.text(current))).value(), key);
+    // Each is a request of its own: the answer to the one before would be the certificate that is over.
+    EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), times);
+    EXPECT_EQ(restarts().size(), times);
+  }
+}
+
+TEST_F(KubeletCertificate, TheKeyOfAnotherNodeIsNotUsed) {
+  const Secret key = net::make_key().value();
+  const net::Certificate other = net::make_certificate({.subject = {.common_name = "system:node:master-1"},
+                                                        .client_auth = true,
+                                                        .valid_from = now(),
+                                                        .valid_for = Seconds(60)},
+                                                       &ca)
+                                     .value();
+  world.put(current, other.pem + other.key.reveal());
+  ASSERT_TRUE(run().ok());
+  EXPECT_NE(net::private_key(Secret(world.text(current))).value(), net::private_key(other.key).value());
+}
+
 TEST_F(KubeletCertificate, AfterAKillItsOwnRequestIsFound) {
   const Secret key = net::make_key().value();
   world.put(key_file, key.reveal());

@@ -142,7 +142,12 @@ Result<> plan_config(const Facts& facts, const Json& settings, Target& target) {
 Result<> plan_pod(const OperatorVariables& variables, const Facts& facts, Target& target) {
   const Pace pace = TRY(pace_of(facts.input.infrastructure));
   const TemplateValues values{{"IMAGE", quoted(variables.image)}, {"GRACE_SECONDS", std::to_string(pace.grace)}};
-  put("kube-apiserver-pod", "pod.yaml", TRY(fill_text("apiserver/static-pod.yaml", values)), target);
+  const TemplateValues of_recovery{{"IMAGE", quoted(variables.image)}, {"VERSION", quoted(variables.version)}};
+  std::string pod = TRY(fill_text("apiserver/static-pod.yaml", values));
+  std::string recovery = TRY(fill_text("apiserver/recovery-pod.yaml", of_recovery));
+  target.plan.wishes.push_back(
+      {config_maps, config_map(named(target_space, "kube-apiserver-pod"),
+                               {{"pod.yaml", std::move(pod)}, {"recovery-pod.yaml", std::move(recovery)}})});
   return Ok{};
 }
 

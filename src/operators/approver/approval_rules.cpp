@@ -1,7 +1,9 @@
 #include "operators/approver/approval_rules.h"
 
 #include "base/digest.h"
+#include "base/text.h"
 #include "base/yaml.h"
+#include "kube/roles.h"
 #include "net/ip.h"
 #include "net/x509.h"
 
@@ -19,7 +21,8 @@ constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
 constexpr std::string_view node_prefix = "system:node:";
 constexpr std::string_view nodes_group = "system:nodes";
 constexpr std::string_view bootstrapper = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper";
-constexpr std::string_view role_prefix = "node-role.kubernetes.io/";
+constexpr std::string_view keys_annotation = "slipway.internal/kubelet-keys";
+constexpr std::size_t keys_kept = 2;
 
 const Words& bootstrapper_groups() {
   static const Words groups = {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts",
@@ -63,8 +66,8 @@ bool has_address(const KnownMachine& machine, const std::string& wanted) {
 
 class Judge {
  public:
-  Judge(const Json& request, const MachineTable* machines, const Words& nodes)
-      : request_(request), machines_(machines), nodes_(nodes) {}
+  Judge(const Json& request, const MachineTable* machines, const Words& nodes, const NodeKeys& keys)
+      : request_(request), machines_(machines), nodes_(nodes), keys_(keys) {}
 
   Verdict client() {
     if (user() != bootstrapper) return leave("WrongRequester", "{} is not who asks for machines that join", user());
@@ -75,8 +78,9 @@ class Judge {
       return leave("WrongNames", "a client certificate has no alternative names");
     }
     if (machines_ && !find_machine(*machines_, node_)) return unknown();
-    if (nodes_.contains(node_)) return leave("NameAlreadyRegistered", "there is a node {} already", node_);
-    return approve("a machine that may join asks for its client certificate");
+    if (!nodes_.contains(node_)) return approve("a machine that may join asks for its client certificate");
+    if (has_known_key()) return approve("a node asks for a client certificate with the key that it has one for");
+    return leave("NameAlreadyRegistered", "there is a node {} already, and this is not its key", node_);
   }
 
   Verdict serving() {
@@ -119,6 +123,11 @@ class Judge {
     return leave("WrongNames", "{} is not an address of machine {}", name, node_);
   }
 
+  bool has_known_key() const {
+    const auto own = keys_.find(node_);
+    return own != keys_.end() && std::ranges::find(own->second, sha256_hex(content_.public_key)) != own->second.end();
+  }
+
   // Keys that cannot encipher, as ours, leave key encipherment out.
   bool has_usages(std::string_view purpose) const {
     Words usages = words_of(request_, "usages");
@@ -144,6 +153,7 @@ class Judge {
   const Json& request_;
   const MachineTable* machines_;
   const Words& nodes_;
+  const NodeKeys& keys_;
   net::RequestInfo content_;
   std::string node_;
 };
@@ -173,13 +183,54 @@ Result<MachineTable> parse_machine_table(std::string_view text, std::string_view
   return machine_table(document.value, name);
 }
 
-std::optional<Verdict> judge_request(const Json& request, const MachineTable* machines, const Words& nodes) {
+std::optional<Verdict> judge_request(const Json& request, const MachineTable* machines, const Words& nodes,
+                                     const NodeKeys& keys) {
   if (is_decided(request)) return std::nullopt;
   const std::string_view signer = find_string(request, {"spec", "signerName"}).value_or("");
-  if (signer == serving_signer) return Judge(request, machines, nodes).serving();
+  if (signer == serving_signer) return Judge(request, machines, nodes, keys).serving();
   if (signer != client_signer) return std::nullopt;
   if (find_string(request, {"spec", "username"}).value_or("").starts_with(node_prefix)) return std::nullopt;
-  return Judge(request, machines, nodes).client();
+  return Judge(request, machines, nodes, keys).client();
+}
+
+std::vector<std::string> known_keys(const Json& node) {
+  std::vector<std::string> keys;
+  for (std::string_view key : split(find_string(node, {"metadata", "annotations", keys_annotation}).value_or(""), ',')) {
+    if (!key.empty()) keys.emplace_back(key);
+  }
+  return keys;
+}
+
+std::map<std::string, Json> key_patches(const std::vector<Json>& nodes, const std::vector<Json>& requests) {
+  struct Issued {
+    std::string time, node, key;
+  };
+  std::vector<Issued> issued;
+  for (const Json& request : requests) {
+    if (find_string(request, {"spec", "signerName"}) != client_signer) continue;
+    if (find_string(request, {"status", "certificate"}).value_or("").empty()) continue;
+    const auto content = content_of(request);
+    if (!content.ok() || !content->subject.common_name.starts_with(node_prefix)) continue;
+    issued.push_back({std::string(find_string(request, {"metadata", "creationTimestamp"}).value_or("")),
+                      content->subject.common_name.substr(node_prefix.size()), sha256_hex(content->public_key)});
+  }
+  std::ranges::stable_sort(issued, std::greater(), &Issued::time);
+  std::map<std::string, Json> patches;
+  for (const Json& node : nodes) {
+    const std::string_view name = find_string(node, {"metadata", "name"}).value_or("");
+    const std::vector<std::string> before = known_keys(node);
+    std::vector<std::string> keys;
+    const auto add = [&](const std::string& key) {
+      if (keys.size() < keys_kept && std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    };
+    for (const Issued& one : issued) {
+      if (one.node == name) add(one.key);
+    }
+    for (const std::string& key : before) add(key);
+    if (keys == before) continue;
+    patches.emplace(name, Json{{"metadata", {{"annotations", {{keys_annotation, join(keys, ",")}}}}}});
+  }
+  return patches;
 }
 
 std::optional<Json> role_patch(const Json& node, const MachineTable& machines) {
@@ -191,11 +242,11 @@ std::optional<Json> role_patch(const Json& node, const MachineTable& machines) {
   const JsonObject& present = find_object(node, {"metadata", "labels"});
   JsonObject labels;
   for (const std::string& role : roles) {
-    const std::string label = fmt::format("{}{}", role_prefix, role);
+    const std::string label = kube::role_label(role);
     if (!present.contains(label)) labels[label] = "";
   }
   if (labels.empty()) return std::nullopt;
-  const std::string taint = fmt::format("{}master", role_prefix);
+  const std::string_view taint = kube::master_label;
   JsonArray taints = find_array(node, {"spec", "taints"});
   const bool has_taint = std::ranges::any_of(taints, [&](const Json& one) { return find_string(one, {"key"}) == taint; });
   const bool needs_taint = is_master && labels.contains(taint) && !has_taint;

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/result.h"
 
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -22,6 +23,9 @@ struct KnownMachine {
 };
 using MachineTable = std::vector<KnownMachine>;
 
+// The keys that nodes have certificates for, by the node's name: SHA-256 of the public halves.
+using NodeKeys = std::map<std::string, std::vector<std::string>, std::less<>>;
+
 // Of ConfigMap openshift-config/machine-addresses, YAML; the rows are JSON under the key `machines`:
 //   [{"name":"master-0","role":"master","addresses":["10.97.77.11"]}]
 // errors: invalid: no such key, rows without name or role
@@ -39,15 +43,29 @@ struct Verdict {
 };
 
 // Judges a CertificateSigningRequest. Of a client certificate: the bootstrap identity with exactly its groups asks for
-// system:node:NAME in system:nodes, with the kubelet's usages, without alternative names, and no node has that name yet. Of a
-// serving certificate: the node itself asks for its own name, it has registered, and every alternative name is its own.
+// system:node:NAME in system:nodes, with the kubelet's usages, without alternative names, and no node has that name yet; or it
+// has, and the request proves that it comes from there, by a key that the node had a certificate for: the way back of a machine
+// that was off until its certificate was over. Of a serving certificate: the node itself asks for its own name, it has
+// registered, and every alternative name is its own.
 //
 //   machines  null when there is no table: then names and addresses are not held against one
 //   nodes     names of all Nodes
+//   keys      of those nodes; a node without any cannot come back without a person
 //   returns   nothing for a request that is not to be judged here: decided already, of another signer, a node's renewal
 //             (which the controller manager approves)
 std::optional<Verdict> judge_request(const Json& request, const MachineTable* machines,
-                                     const std::set<std::string, std::less<>>& nodes);
+                                     const std::set<std::string, std::less<>>& nodes, const NodeKeys& keys = {});
+
+// What is known of the keys of a node, in its annotation slipway.internal/kubelet-keys; only the node itself and those who may
+// change any node can write it.
+std::vector<std::string> known_keys(const Json& node);
+
+// The merge patch that makes the annotations of nodes know the keys of the client certificates that were issued, by the node's
+// name; nothing for a node that knows them. The two newest keys count: a machine may lose its power before it has stored a new
+// one.
+//
+//   requests  all that there are, of any kind; they are removed an hour after they were decided
+std::map<std::string, Json> key_patches(const std::vector<Json>& nodes, const std::vector<Json>& requests);
 
 // The merge patch that gives a node of the table the labels of its role; nothing when it has all. A master gets its taint
 // together with the label "master", as it registers: who takes the taint off later means it (schedulable masters).

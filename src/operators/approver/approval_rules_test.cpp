@@ -158,6 +158,74 @@ TEST(ApprovalRules, ServingCertificatesAreForRegisteredNodesAndTheirOwnNames) {
   }
 }
 
+TEST(ApprovalRules, ANodeComesBackWithItsKeyOnly) {
+  const Json request = client_request();
+  const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
+  const std::string own = sha256_hex(net::parse_request(pem)->public_key);
+  const struct {
+    NodeKeys keys;
+    const char* reason;
+  } rows[] = {
+      {{}, "NameAlreadyRegistered"},
+      {{{"master-0", {}}}, "NameAlreadyRegistered"},
+      {{{"master-0", {"0123"}}, {"worker-0", {own}}}, "NameAlreadyRegistered"},
+      {{{"master-0", {"0123", own}}}, ""},
+  };
+  for (const auto& row : rows)
+    EXPECT_EQ(reason_of(judge_request(request, &table, {"master-0", "worker-0"}, row.keys)), row.reason);
+  // Whoever asks, the rest is as for one that joins.
+  Json stranger = request;
+  spec(stranger).as_object()["username"] = "system:serviceaccount:default:evil";
+  EXPECT_EQ(reason_of(judge_request(stranger, &table, {"master-0"}, {{"master-0", {own}}})), "WrongRequester");
+}
+
+TEST(ApprovalRules, KeysOfIssuedCertificatesAreRemembered) {
+  const auto issued = [](const std::string& time, const Secret& key, const std::string& node, bool is_signed = true) {
+    Json request = client_request();
+    spec(request).as_object()["request"] = base64_encode(net::make_request(key, node_subject(node), {}, {}).value());
+    request.as_object()["metadata"] = {{"creationTimestamp", time}};
+    if (is_signed) request.as_object()["status"] = {{"certificate", "c29tZQ=="}};
+    return request;
+  };
+  const auto node = [](const std::string& name, const std::string& keys) -> Json {
+    return {{"metadata", {{"name", name}, {"annotations", {{"slipway.internal/kubelet-keys", keys}}}}}};
+  };
+  const auto said = [](const Json& request) {
+    return sha256_hex(net::parse_request(base64_decode(*find_string(request, {"spec", "request"})).value())->public_key);
+  };
+  const Secret one = net::make_key().value(), two = net::make_key().value();
+  const Json first = issued("2026-01-01T00:00:00Z", one, "master-0"), second = issued("2026-01-02T00:00:00Z", two, "master-0");
+  const std::string a = said(first), b = said(second);
+  Json of_others = issued("2026-01-03T00:00:00Z", one, "master-0");
+  spec(of_others).as_object()["signerName"] = "kubernetes.io/kubelet-serving";
+  const struct {
+    const char* what;
+    std::string before;
+    std::vector<Json> requests;
+    std::string after;  // "": no patch
+  } rows[] = {
+      {"the first", "", {first}, a},
+      {"the newest is first", "", {first, second}, b + "," + a},
+      {"one more is there already", a, {second}, b + "," + a},
+      {"the oldest goes", "x,y", {second}, b + ",x"},
+      {"known", b + "," + a, {first, second}, ""},
+      {"known, and nothing to learn", "x,y", {}, ""},
+      {"not signed yet", "", {issued("2026-01-03T00:00:00Z", one, "master-0", false)}, ""},
+      {"another node's", "", {issued("2026-01-03T00:00:00Z", one, "master-1")}, ""},
+      {"of another kind", "", {of_others}, ""},
+      {"unreadable", "", {Json{{"spec", {{"signerName", "kubernetes.io/kube-apiserver-client-kubelet"}}}}}, ""},
+  };
+  for (const auto& row : rows) {
+    const auto patches = key_patches({node("master-0", row.before)}, row.requests);
+    EXPECT_EQ(patches.size(), row.after.empty() ? 0u : 1u) << row.what;
+    if (patches.empty()) continue;
+    EXPECT_EQ(find_string(patches.at("master-0"), {"metadata", "annotations", "slipway.internal/kubelet-keys"}), row.after)
+        << row.what;
+  }
+  EXPECT_EQ(known_keys(node("master-0", "x,y")), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(known_keys(Json{{"metadata", {{"name", "master-0"}}}}), std::vector<std::string>());
+}
+
 TEST(ApprovalRules, WithoutATableIdentityIsWhatCounts) {
   Json client = client_request();
   spec(client).as_object()["request"] = request_text(node_subject("anybody"));

@@ -37,8 +37,9 @@ class Approver {
     }
     if (!has_nodes_ || !has_table_) return Ok{};
     if (change.kind != Change::Kind::requests) TRY(label_nodes());
+    TRY(remember_keys());
     for (const Json& request : requests_) {
-      const auto verdict = judge_request(request, machines_ ? &*machines_ : nullptr, names_);
+      const auto verdict = judge_request(request, machines_ ? &*machines_ : nullptr, names_, keys_);
       if (!verdict || approved_.contains(uid_of(request))) continue;
       if (!verdict->approve) {
         leave(request, *verdict);
@@ -54,7 +55,11 @@ class Approver {
     nodes_ = std::move(nodes);
     has_nodes_ = true;
     names_.clear();
-    for (const Json& node : nodes_) names_.emplace(kube::name_of(node));
+    keys_.clear();
+    for (const Json& node : nodes_) {
+      names_.emplace(kube::name_of(node));
+      keys_.emplace(kube::name_of(node), known_keys(node));
+    }
   }
 
   void take_table(const kube::Objects& found) {
@@ -126,6 +131,15 @@ class Approver {
     return Ok{};
   }
 
+  // As long as there are certificate requests to learn them from.
+  Result<> remember_keys() {
+    for (const auto& [name, patch] : key_patches(nodes_, requests_)) {
+      const auto write = [&] { return done(kube::merge_patch(context_, api_, kube::types::nodes, "", name, patch)); };
+      TRY(sys::retry<bool>(context_, tries, retry_pace, write));
+    }
+    return Ok{};
+  }
+
   const sys::Context& context_;
   kube::Api& api_;
   bool has_table_;
@@ -134,6 +148,7 @@ class Approver {
   kube::Objects nodes_;
   bool has_nodes_ = false;                              // before that nothing is known about who has registered
   std::set<std::string, std::less<>> names_;            // of the nodes
+  NodeKeys keys_;                                       // of the nodes
   std::set<std::string> approved_;                      // of requests, by uid: their event may still be under way
   std::set<std::pair<std::string, std::string>> left_;  // uid and reason: one Event each
 };

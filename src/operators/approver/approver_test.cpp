@@ -20,8 +20,7 @@ namespace {
 using testing_support::FakeKube;
 using testing_support::RealTimeContext;
 
-Json client_request(const std::string& object_name, const std::string& node) {
-  const Secret key = net::make_key().value();
+Json client_request(const std::string& object_name, const std::string& node, const Secret& key = net::make_key().value()) {
   const std::string pem =
       net::make_request(key, {.common_name = "system:node:" + node, .organizations = {"system:nodes"}}, {}, {}).value();
   return {{"apiVersion", "certificates.k8s.io/v1"},
@@ -124,6 +123,23 @@ TEST_F(ApproverTest, JudgesAgainWhenTheTableChanges) {
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(kube.look_all(kube::types::events).size(), 1u);
   EXPECT_EQ(approval("late"), "True");
+}
+
+// A machine that joined, was off until its certificate was over, and comes back.
+TEST_F(ApproverTest, ANodeComesBackWithTheKeyThatItHad) {
+  const Secret key = net::make_key().value();
+  Json first = client_request("first", "master-0", key);
+  first.as_object()["status"] = {{"conditions", JsonArray{JsonObject{{"type", "Approved"}, {"status", "True"}}}},
+                                 {"certificate", "c29tZQ=="}};
+  kube.put(first);
+  kube.put(node("master-0"));
+  ASSERT_TRUE(run_until_writes(2).ok());  // role and key
+  kube.put(client_request("again", "master-0", key));
+  kube.put(client_request("another", "master-0"));
+  written = 0;
+  ASSERT_TRUE(run_until_writes(2).ok());  // an approval and an Event
+  EXPECT_EQ(approval("again"), "True");
+  EXPECT_EQ(approval("another"), "");
 }
 
 TEST_F(ApproverTest, LetsNobodyInWithoutTheTableOfTheCluster) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <set>
 
 namespace slipway::operators {
 
@@ -50,6 +51,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
   kube::Mapper mapper(api);
   const SteadyTime start = context.clock.steady();
   std::size_t created = 0;
+  std::set<std::string> waited;
   const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
     using Kind = kube::Outcome::Kind;
     if (outcome.kind == Kind::created) ++created;
@@ -57,7 +59,12 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
       context.log.warn("{} is there with other content and stays as it is: {}", manifest.name, outcome.detail);
     } else if (outcome.kind == Kind::failed) {
       context.log.warn("{} is refused: {}", manifest.name, outcome.detail);
+    } else if (outcome.kind == Kind::waits) {
+      waited.insert(manifest.name);
+      context.log.warn("{} waits: {}", manifest.name, outcome.detail);
     }
+    if (outcome.kind != Kind::waits && waited.contains(manifest.name))
+      context.log.info("{} is there, after a wait", manifest.name);
   };
   const Result<> done =
       kube::ensure_all(context, api, mapper, work.manifests, {.manager = std::string(component), .limit = limit}, told);

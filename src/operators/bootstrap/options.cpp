@@ -26,6 +26,7 @@ const std::vector<Flag> table = {
 };
 
 constexpr std::array<std::pair<std::string_view, double>, 4> units = {{{"ms", 1}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}}};
+constexpr double most = 1'000'000;  // of any unit: far from overflow
 
 }  // namespace
 
@@ -41,7 +42,8 @@ Result<Milliseconds> parse_go_duration(std::string_view text) {
   while (!text.empty()) {
     double number = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    if (read.ec != std::errc() || number < 0) return wrong;
+    // Which is not the case for what is no number either.
+    if (read.ec != std::errc() || !(number >= 0 && number <= most)) return wrong;
     text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
     const auto* unit = std::ranges::find_if(units, [&](const auto& each) { return text.starts_with(each.first); });
     if (unit == units.end()) return wrong;

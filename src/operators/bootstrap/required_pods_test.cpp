@@ -51,7 +51,8 @@ TEST(GoDurations, AreRead) {
   EXPECT_EQ(parse_go_duration("1.5s").value(), Milliseconds(1'500));
   EXPECT_EQ(parse_go_duration("250ms").value(), Milliseconds(250));
   EXPECT_EQ(parse_go_duration("0").value(), Milliseconds(0));
-  for (const char* text : {"", "5", "m", "-1s", "1x"}) EXPECT_FALSE(parse_go_duration(text).ok()) << text;
+  for (const char* text : {"", "5", "m", "-1s", "1x", "infs", "nanh", "1000001h"})
+    EXPECT_FALSE(parse_go_duration(text).ok()) << text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "operators/controllers/keys.h"
 
+#include "kube/roles.h"
 #include "operators/lib/target_inputs.h"
 
 #include <algorithm>
@@ -90,7 +91,7 @@ std::optional<WallTime> completed(const Snapshot& seen) {
 bool is_bootstrap_gone(const Snapshot& seen) {
   std::set<std::string, std::less<>> masters;
   for (const Json* node : seen.list(kube::types::nodes)) {
-    if (find(*node, {"metadata", "labels", "node-role.kubernetes.io/master"}) == nullptr) continue;
+    if (!kube::has_role(*node, kube::master_label)) continue;
     for (const Json& address : find_array(*node, {"status", "addresses"})) {
       masters.emplace(find_string(address, {"address"}).value_or(""));
     }

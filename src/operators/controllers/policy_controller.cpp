@@ -10,6 +10,7 @@
 #include "sys/wait_for.h"
 
 #include <charconv>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -75,9 +76,16 @@ Result<> annotate(const sys::Context& context, kube::Api& api, const Annotation&
 }
 
 Result<> follow_namespaces(const sys::Context& context, kube::Api& api) {
+  // What was written comes back one event after the other: until then each look sees the others as they were.
+  std::map<std::string, std::string, std::less<>> written;  // name, and version that it was written over
   return kube::follow(context, api, kube::types::namespaces, "", {}, [&](const kube::Objects& namespaces) -> Result<> {
     const std::vector<Annotation> missing = TRY(plan_annotations(namespaces));
-    for (const Annotation& annotation : missing) TRY(annotate(context, api, annotation));
+    for (const Annotation& annotation : missing) {
+      const std::string version(find_string(annotation.patch, {"metadata", "resourceVersion"}).value_or(""));
+      if (!version.empty() && written[annotation.name] == version) continue;
+      TRY(annotate(context, api, annotation));
+      written[annotation.name] = version;
+    }
     return Ok{};
   });
 }

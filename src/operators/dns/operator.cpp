@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "kube/roles.h"
 #include "net/ip.h"
 #include "operators/dns/corefile.h"
 #include "operators/lib/document.h"
@@ -57,8 +58,8 @@ Json placement(const Json& settings, std::string_view field, Json usual) {
 
 Result<std::vector<Wish>> operand_wishes(const std::string& image, const Json& settings, const std::string& corefile,
                                          const std::string& address) {
-  const Json masters = JsonArray{JsonObject{{"key", "node-role.kubernetes.io/master"}, {"operator", "Exists"}},
-                                 JsonObject{{"key", "node-role.kubernetes.io/control-plane"}, {"operator", "Exists"}}};
+  const Json masters = JsonArray{JsonObject{{"key", kube::master_label}, {"operator", "Exists"}},
+                                 JsonObject{{"key", kube::control_plane_label}, {"operator", "Exists"}}};
   const Json tolerations = placement(settings, "tolerations", masters);
   const Json selector = placement(settings, "nodeSelector", JsonObject{{"kubernetes.io/os", "linux"}});
   std::vector<Wish> wishes =

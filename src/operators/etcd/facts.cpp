@@ -1,5 +1,6 @@
 #include "operators/etcd/facts.h"
 
+#include "kube/roles.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/operand.h"
 
@@ -80,7 +81,7 @@ Cluster read_cluster(const Snapshot& seen) {
   Cluster cluster;
   cluster.install_config = find_install_config(seen);
   for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!find(*node, {"metadata", "labels", "node-role.kubernetes.io/master"})) continue;
+    if (!kube::has_role(*node, kube::master_label)) continue;
     std::string address = internal_address(*node, cluster.install_config);
     if (address.empty()) continue;
     const Result<WallTime> since = parse_rfc3339(text(*node, {"metadata", "creationTimestamp"}));

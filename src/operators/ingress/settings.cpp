@@ -1,6 +1,7 @@
 #include "operators/ingress/settings.h"
 
 #include "base/text.h"
+#include "kube/roles.h"
 #include "net/url.h"
 #include "operators/lib/operand.h"
 
@@ -97,14 +98,14 @@ Result<> put_placement(const Json& controller, const ClusterFacts& facts, Settin
     }
     settings.node_selector = find_object(*selector, {"matchLabels"});
   } else {
-    settings.node_selector[facts.is_on_control_plane ? "node-role.kubernetes.io/master" : "node-role.kubernetes.io/worker"] = "";
+    settings.node_selector[facts.is_on_control_plane ? kube::master_label : kube::worker_label] = "";
   }
   settings.node_selector["kubernetes.io/os"] = "linux";
   settings.tolerations = find_array(controller, {"spec", "nodePlacement", "tolerations"});
   if (settings.tolerations.empty() && !asks(selector) && facts.is_on_control_plane) {
     for (const char* role : {"master", "control-plane"}) {
       settings.tolerations.push_back(
-          JsonObject{{"key", fmt::format("node-role.kubernetes.io/{}", role)}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
+          JsonObject{{"key", kube::role_label(role)}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
     }
   }
   return Ok{};

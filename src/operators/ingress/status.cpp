@@ -1,6 +1,7 @@
 #include "operators/ingress/status.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "operators/ingress/router.h"
 #include "operators/lib/operand.h"
 #include "operators/lib/workload.h"
@@ -15,13 +16,6 @@ namespace {
 
 // As Deployment router.yaml has it: a quarter may be away.
 int fewest(int replicas) { return std::max(1, replicas - std::max(1, replicas / 4)); }
-
-std::string_view condition_text(const Json& object, std::string_view type, std::string_view member) {
-  for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) == type) return find_string(condition, {member}).value_or("");
-  }
-  return "";
-}
 
 Condition good_unless(std::string type, std::string_view reason, std::string problem) {
   if (problem.empty()) return {.type = std::move(type), .is_true = true};
@@ -38,9 +32,9 @@ std::string not_scheduled(const std::vector<const Json*>& pods) {
   std::vector<std::string> reasons;
   int count = 0;
   for (const Json* pod : pods) {
-    if (condition_text(*pod, "PodScheduled", "status") != "False") continue;
+    if (kube::condition_text(*pod, "PodScheduled", "status") != "False") continue;
     ++count;
-    std::string message(condition_text(*pod, "PodScheduled", "message"));
+    std::string message(kube::condition_text(*pod, "PodScheduled", "message"));
     if (std::ranges::find(reasons, message) == reasons.end()) reasons.push_back(std::move(message));
   }
   if (count == 0) return "";
@@ -56,10 +50,10 @@ std::string too_few(const Json& deployment, int needed) {
 
 // Not what is only beginning: routers that came up once and are gone, or that did not come up in time.
 std::string what_is_wrong(const Json& deployment) {
-  if (condition_text(deployment, "Progressing", "status") == "False") {
-    return std::string(condition_text(deployment, "Progressing", "message"));
+  if (kube::condition_text(deployment, "Progressing", "status") == "False") {
+    return std::string(kube::condition_text(deployment, "Progressing", "message"));
   }
-  if (condition_text(deployment, "Progressing", "reason") != "NewReplicaSetAvailable") return "";
+  if (kube::condition_text(deployment, "Progressing", "reason") != "NewReplicaSetAvailable") return "";
   const int replicas = integer(deployment, {"spec", "replicas"});
   return replicas == 0 ? "" : too_few(deployment, fewest(replicas));
 }

@@ -1,6 +1,8 @@
 #include "operators/lib/rollout.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
+#include "kube/roles.h"
 
 #include <algorithm>
 #include <charconv>
@@ -16,7 +18,6 @@ constexpr Milliseconds ending_limit = 2min;
 constexpr Milliseconds first_pause = 10s;
 constexpr Milliseconds longest_pause = 10min;
 constexpr int restarts_of_one_that_keeps_ending = 2;
-constexpr std::string_view master_label = "node-role.kubernetes.io/master";
 // True while a pod is waited for; since when, its lastTransitionTime remembers.
 constexpr std::string_view missing_pod = "MissingStaticPodControllerDegraded";
 
@@ -39,13 +40,6 @@ struct Member {
   bool is_at(int revision) const { return status.current == revision && status.target == 0; }
   bool has_failed(int revision) const { return status.last_failed == revision && status.current != revision; }
 };
-
-const Json* condition_of(const Json& object, std::string_view type) {
-  for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) == type) return &condition;
-  }
-  return nullptr;
-}
 
 std::optional<WallTime> time_of(const Json& value, std::initializer_list<std::string_view> keys) {
   const Result<WallTime> time = parse_rfc3339(find_string(value, keys).value_or(""));
@@ -78,7 +72,7 @@ Pod look_at_pod(const Operand& operand, const std::string& node, const Snapshot&
   const std::string revision = text_of(*object, {"metadata", "labels", "revision"});
   std::from_chars(revision.data(), revision.data() + revision.size(), pod.revision);
   pod.is_ready = kube::condition_status(*object, "Ready") == "True" && !find(*object, {"metadata", "deletionTimestamp"});
-  const Json* ready = condition_of(*object, "Ready");
+  const Json* ready = kube::find_condition(*object, "Ready");
   std::optional<WallTime> since = ready ? time_of(*ready, {"lastTransitionTime"}) : std::nullopt;
   if (!since) since = time_of(*object, {"status", "startTime"});
   if (!since) since = time_of(*object, {"metadata", "creationTimestamp"});
@@ -99,7 +93,7 @@ std::vector<Member> members_of(const Operand& operand, const Json& settings, con
   const std::vector<NodeStatus> known = parse_node_statuses(settings);
   std::vector<Member> members;
   for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!find(*node, {"metadata", "labels", master_label})) continue;
+    if (!kube::has_role(*node, kube::master_label)) continue;
     Member member;
     member.before.node = kube::name_of(*node);
     const auto entry =
@@ -108,7 +102,7 @@ std::vector<Member> members_of(const Operand& operand, const Json& settings, con
     if (!member.is_new) member.before = *entry;
     member.status = member.before;
     if (kube::condition_status(*node, "Ready") != "True") {
-      const Json* ready = condition_of(*node, "Ready");
+      const Json* ready = kube::find_condition(*node, "Ready");
       const std::string reason = ready ? text_of(*ready, {"reason"}) : "";
       member.problem = fmt::format("{} is not ready ({})", member.status.node, reason.empty() ? "it said nothing yet" : reason);
       // False is what a kubelet says itself, when the pod network is not there yet for example.
@@ -141,7 +135,7 @@ class Rollout {
     // Not before every node has its entry: one that lost it, with its pod running, would be taken for a node without a revision.
     const bool all_known = std::none_of(members_.begin(), members_.end(), [](const Member& member) { return member.is_new; });
     state_.published = all_known ? std::max(latest, published_before_) : published_before_;
-    const Json* missing = condition_of(settings, missing_pod);
+    const Json* missing = kube::find_condition(settings, missing_pod);
     if (missing && find_string(*missing, {"status"}) == "True") missing_since_ = time_of(*missing, {"lastTransitionTime"});
   }
 
@@ -354,7 +348,7 @@ class Rollout {
     Condition condition{.type = "NodeInstallerProgressing", .is_true = true};
     if (members_.empty()) {
       condition.reason = "NoNodes";
-      condition.message = fmt::format("no node has the label {} yet", master_label);
+      condition.message = fmt::format("no node has the label {} yet", kube::master_label);
     } else if (latest_ == 0) {
       condition.reason = "NoRevision";
       condition.message =

@@ -1,6 +1,7 @@
 #include "operators/machineconfig/drain.h"
 
 #include "base/text.h"
+#include "kube/roles.h"
 #include "machineconfig/node_annotations.h"
 #include "operators/lib/operand.h"
 #include "operators/machineconfig/pools.h"
@@ -101,7 +102,7 @@ DrainStep drain_step(const Json& node, bool is_single_master) {
   const std::string wanted = note(node, mc::desired_drain);
   if (wanted.empty() || wanted == note(node, mc::last_applied_drain)) return DrainStep::nothing;
   if (!wanted.starts_with(drain_prefix)) return DrainStep::release;
-  const bool is_master = find(node, {"metadata", "labels", "node-role.kubernetes.io/master"}) != nullptr;
+  const bool is_master = kube::has_role(node, kube::master_label);
   return is_single_master && is_master ? DrainStep::acknowledge : DrainStep::empty;
 }
 

@@ -1,6 +1,7 @@
 #include "operators/machineconfig/inputs.h"
 
 #include "base/yaml.h"
+#include "kube/roles.h"
 #include "machineconfig/labels.h"
 #include "operators/lib/render_inputs.h"
 
@@ -119,7 +120,7 @@ Json built_in_pool(std::string_view role) {
   const std::string operator_label = fmt::format("pools.operator.machineconfiguration.openshift.io/{}", role);
   JsonObject labels = {{"machineconfiguration.openshift.io/mco-built-in", ""}, {operator_label, ""}};
   if (role == "master") labels["operator.machineconfiguration.openshift.io/required-for-upgrade"] = "";
-  const std::string node_role = fmt::format("node-role.kubernetes.io/{}", role);
+  const std::string node_role = kube::role_label(role);
   return {{"apiVersion", machineconfig::api_version},
           {"kind", "MachineConfigPool"},
           {"metadata", {{"name", role}, {"labels", std::move(labels)}}},

@@ -1,6 +1,7 @@
 #include "operators/machineconfig/operator.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "net/url.h"
 #include "operators/lib/document.h"
 #include "operators/lib/operand.h"
@@ -144,11 +145,9 @@ std::vector<Workload> workloads() {
 
 // "worker: Node worker-0 is ..." of a condition of a pool.
 std::string told_by(const Json& pool, std::string_view type) {
-  for (const Json& condition : find_array(pool, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) != type) continue;
-    return fmt::format("{}: {}", kube::name_of(pool), find_string(condition, {"message"}).value_or(""));
-  }
-  return fmt::format("{}: nothing is known of it yet", kube::name_of(pool));
+  const bool is_known = kube::find_condition(pool, type) != nullptr;
+  return fmt::format("{}: {}", kube::name_of(pool),
+                     is_known ? kube::condition_text(pool, type, "message") : "nothing is known of it yet");
 }
 
 Condition condition(std::string_view type, bool good, std::string_view bad_reason, const std::vector<std::string>& bad) {

@@ -1,6 +1,7 @@
 #include "operators/machineconfig/pools.h"
 
 #include "base/text.h"
+#include "kube/roles.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/node_annotations.h"
 #include "operators/lib/conditions.h"
@@ -20,9 +21,6 @@ namespace {
 namespace types = kube::types;
 namespace mc = machineconfig;
 
-constexpr std::string_view master_label = "node-role.kubernetes.io/master";
-constexpr std::string_view control_plane_label = "node-role.kubernetes.io/control-plane";
-constexpr std::string_view worker_label = "node-role.kubernetes.io/worker";
 constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
 constexpr std::size_t nodes_told = 3;
 
@@ -227,12 +225,12 @@ std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>
 std::optional<JsonArray> taints_with(const Json& node, bool wanted) {
   JsonArray taints = find_array(node, {"spec", "taints"});
   const auto is_it = [](const Json& taint) {
-    return find_string(taint, {"key"}) == master_label && find_string(taint, {"effect"}) == "NoSchedule";
+    return find_string(taint, {"key"}) == kube::master_label && find_string(taint, {"effect"}) == "NoSchedule";
   };
   const auto found = std::find_if(taints.begin(), taints.end(), is_it);
   if ((found != taints.end()) == wanted) return std::nullopt;
   if (wanted) {
-    taints.push_back(JsonObject{{"key", master_label}, {"effect", "NoSchedule"}});
+    taints.push_back(JsonObject{{"key", kube::master_label}, {"effect", "NoSchedule"}});
   } else {
     taints.erase(found);
   }
@@ -270,7 +268,7 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
                   .desired = note(*object, mc::desired_config),
                   .state = note(*object, mc::daemon_state),
                   .reason = note(*object, mc::daemon_reason),
-                  .is_master = labels.contains(master_label) || labels.contains(control_plane_label),
+                  .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
                   .is_ready = kube::condition_status(*object, "Ready") == "True",
                   .is_cordoned = is_true(find(*object, {"spec", "unschedulable"}))};
     const std::string asked = note(*object, mc::desired_drain);
@@ -329,11 +327,11 @@ std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen) {
   if (!scheduler) return changes;
   const bool is_schedulable = is_true(find(*scheduler, {"spec", "mastersSchedulable"}));
   for (const Json* node : seen.list(types::nodes)) {
-    if (!labels_of(*node).contains(master_label)) continue;
+    if (!labels_of(*node).contains(kube::master_label)) continue;
     JsonObject metadata = metadata_of_patch(*node);
     JsonObject patch;
-    const bool is_worker = labels_of(*node).contains(worker_label);
-    if (is_worker != is_schedulable) metadata["labels"] = JsonObject{{worker_label, is_schedulable ? Json("") : Json()}};
+    const bool is_worker = labels_of(*node).contains(kube::worker_label);
+    if (is_worker != is_schedulable) metadata["labels"] = JsonObject{{kube::worker_label, is_schedulable ? Json("") : Json()}};
     std::optional<JsonArray> taints = taints_with(*node, !is_schedulable);
     if (is_worker == is_schedulable && !taints) continue;
     patch["metadata"] = std::move(metadata);

@@ -2,6 +2,7 @@
 
 #include "base/flags.h"
 #include "base/text.h"
+#include "kube/roles.h"
 #include "operators/lib/ask_socket.h"
 #include "operators/machineconfig/runtimecfg.h"
 #include "sys/task_group.h"
@@ -91,7 +92,7 @@ Result<> follow_masters(const sys::Context& context, const Environment& environm
   kube::Access access = TRY(kube::read_kubeconfig(environment.files, kubeconfig));
   access.connect_to = proxy;
   kube::Client api(environment.http, std::move(access));
-  return kube::follow(context, api, kube::types::nodes, "", {.labels = "node-role.kubernetes.io/master"},
+  return kube::follow(context, api, kube::types::nodes, "", {.labels = std::string(kube::master_label)},
                       [&](const kube::Objects& nodes) -> Result<> {
                         monitor.set_masters(node_addresses(nodes, v4));
                         return Ok{};

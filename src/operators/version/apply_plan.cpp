@@ -64,6 +64,24 @@ Json without_claims(Json object) {
   return object;
 }
 
+// Operators of etcd, the API server, the controller manager and the scheduler are of levels 12, 20 and 25 (operators 4.7).
+constexpr int last_control_plane_level = 29;
+
+// Run levels of objects with a gate, by kind and "namespace/name".
+using GateLevels = std::map<std::pair<std::string, std::string>, int>;
+
+std::pair<std::string, std::string> key_of(const Gate& gate) { return {gate.type.kind, gate.space + "/" + gate.name}; }
+
+GateLevels gate_levels(const ApplyPlan& plan) {
+  GateLevels levels;
+  for (const std::vector<kube::Manifest>* list : {&plan.apply, &plan.create, &plan.remove}) {
+    for (const kube::Manifest& manifest : *list) {
+      if (const std::optional<Gate> gate = gate_of(manifest.object)) levels[key_of(*gate)] = run_level(manifest.name);
+    }
+  }
+  return levels;
+}
+
 }  // namespace
 
 int run_level(std::string_view file_name) {
@@ -114,13 +132,10 @@ ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilte
 
 std::vector<ApplyPlan> by_run_level(ApplyPlan plan) {
   std::map<int, ApplyPlan> levels;
-  std::map<std::pair<std::string, std::string>, int> level_of;  // of objects with a gate, by kind and "namespace/name"
+  GateLevels level_of = gate_levels(plan);
   const auto move_each = [&](std::vector<kube::Manifest>& from, std::vector<kube::Manifest> ApplyPlan::*to) {
     for (kube::Manifest& manifest : from) {
       const int level = run_level(manifest.name);
-      if (const std::optional<Gate> gate = gate_of(manifest.object)) {
-        level_of[{gate->type.kind, gate->space + "/" + gate->name}] = level;
-      }
       (levels[level].*to).push_back(std::move(manifest));
     }
   };
@@ -128,13 +143,33 @@ std::vector<ApplyPlan> by_run_level(ApplyPlan plan) {
   move_each(plan.create, &ApplyPlan::create);
   move_each(plan.remove, &ApplyPlan::remove);
   for (Gate& gate : plan.gates) {
-    const int level = level_of[{gate.type.kind, gate.space + "/" + gate.name}];
+    const int level = level_of[key_of(gate)];
     levels[level].gates.push_back(std::move(gate));
   }
   std::vector<ApplyPlan> steps;
   for (auto& [level, step] : levels) steps.push_back(std::move(step));
   if (steps.empty()) steps.emplace_back();
   steps.front().overridden = plan.overridden;
+  return steps;
+}
+
+std::vector<ApplyPlan> control_plane_first(ApplyPlan plan) {
+  GateLevels level_of = gate_levels(plan);
+  ApplyPlan rest;
+  const auto waits = [](const kube::Manifest& manifest) {
+    const std::string_view kind = find_string(manifest.object, {"kind"}).value_or("");
+    return (kind == "Deployment" || kind == "DaemonSet") && run_level(manifest.name) > last_control_plane_level;
+  };
+  const auto later = std::ranges::stable_partition(plan.apply, std::not_fn(waits));
+  std::ranges::move(later, std::back_inserter(rest.apply));
+  plan.apply.erase(later.begin(), later.end());
+  const auto gates = std::ranges::stable_partition(
+      plan.gates, [&](const Gate& gate) { return level_of[key_of(gate)] <= last_control_plane_level; });
+  std::ranges::move(gates, std::back_inserter(rest.gates));
+  plan.gates.erase(gates.begin(), gates.end());
+  std::vector<ApplyPlan> steps;
+  steps.push_back(std::move(plan));
+  steps.push_back(std::move(rest));
   return steps;
 }
 

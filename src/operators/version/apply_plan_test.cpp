@@ -136,5 +136,25 @@ TEST(RunLevels, CutAPlanIntoSteps) {
   EXPECT_EQ(by_run_level({}).size(), 1u) << "nothing to do is done in one step";
 }
 
+TEST(ControlPlaneFirst, OnlyWorkloadsBehindItWait) {
+  const std::vector<Manifest> manifests = {
+      manifest("0000_20_api_operator.yaml", "config.openshift.io/v1", "ClusterOperator", "api"),
+      manifest("0000_20_api_deployment.yaml", "apps/v1", "Deployment", "api"),
+      manifest("0000_70_dns_operator.yaml", "config.openshift.io/v1", "ClusterOperator", "dns"),
+      manifest("0000_70_dns_deployment.yaml", "apps/v1", "Deployment", "dns"),
+      manifest("0000_70_dns_config.yaml", "v1", "ConfigMap", "dns"),
+      manifest("0000_70_dns_once.yaml", "v1", "ConfigMap", "once", ", release.openshift.io/create-only: 'true'")};
+  const std::vector<ApplyPlan> steps = control_plane_first(plan_apply(manifests, {}, Json(JsonObject())));
+  ASSERT_EQ(steps.size(), 2u);
+  EXPECT_EQ(names(steps[0].apply), (Names{"api", "dns", "api", "dns"}));
+  EXPECT_EQ(names(steps[0].create), Names{"once"});
+  EXPECT_EQ(names(steps[1].apply), Names{"dns"});
+  EXPECT_EQ(find_string(steps[1].apply[0].object, {"kind"}), "Deployment");
+  for (const Gate& gate : steps[0].gates) EXPECT_EQ(gate.name, "api");
+  for (const Gate& gate : steps[1].gates) EXPECT_EQ(gate.name, "dns");
+  EXPECT_EQ(steps[0].gates.size(), 2u);
+  EXPECT_EQ(steps[1].gates.size(), 2u);
+}
+
 }  // namespace
 }  // namespace slipway::operators

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "kube/client.h"
+#include "kube/conditions.h"
 #include "operators/lib/workload.h"
 
 #include <algorithm>
@@ -23,12 +24,8 @@ constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with
 
 // The message of a condition behind a colon; nothing when it has none.
 std::string told_by(const Json& object, std::string_view type) {
-  for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) != type) continue;
-    const std::string_view message = find_string(condition, {"message"}).value_or("");
-    return message.empty() ? "" : fmt::format(": {}", message);
-  }
-  return "";
+  const std::string_view message = kube::condition_text(object, type, "message");
+  return message.empty() ? "" : fmt::format(": {}", message);
 }
 
 using What = std::optional<std::pair<Lack::Kind, std::string>>;

@@ -17,7 +17,7 @@ namespace slipway::operators {
 
 // What the history of ClusterVersion makes of the work.
 enum class Mode {
-  initializing,  // no version was ever complete: everything at once
+  initializing,  // no version was ever complete: the control plane, then everything else at once
   updating,      // another one was: run level after run level
   reconciling,   // this one was: it is kept
 };

@@ -160,6 +160,8 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
   steps_.clear();
   if (mode_ == Mode::updating) {
     steps_ = by_run_level(std::move(plan));
+  } else if (mode_ == Mode::initializing) {
+    steps_ = control_plane_first(std::move(plan));
   } else {
     steps_.push_back(std::move(plan));
   }
@@ -197,6 +199,8 @@ Result<> Keeper::apply(const sys::Context& context, const ApplyPlan& step) {
   const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
     if (outcome.kind == kube::Outcome::Kind::failed) {
       context.log.warn("{} is refused: {}", manifest.name, outcome.detail);
+    } else if (outcome.kind == kube::Outcome::Kind::waits) {
+      context.log.warn("{} waits: {}", manifest.name, outcome.detail);
     } else {
       ++done_;
     }

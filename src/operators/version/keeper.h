@@ -72,7 +72,7 @@ class Keeper {
   SteadyTime started_{};
   std::optional<Terms> terms_;
   Mode mode_ = Mode::initializing;
-  std::vector<ApplyPlan> steps_;      // one, or one a run level; of those that are applied only the gates are left
+  std::vector<ApplyPlan> steps_;      // one, two at first, or one a run level; of those that are applied only the gates are left
   std::size_t applied_ = 0;           // of the steps
   SteadyTime due_{};                  // when everything is applied again
   Milliseconds retry_{};              // the next pause after a failure

@@ -69,7 +69,8 @@ Result<Deployment> deployment_of_link(std::string_view link, std::string_view ta
   Deployment deployment{.path = (folder / target).lexically_normal().string()};
   const std::vector<std::string_view> parts = split(deployment.path, '/');
   // "", ostree, deploy, OS, deploy, COMMIT.SERIAL
-  const bool shaped = parts.size() == 6 && parts[1] == "ostree" && parts[2] == "deploy" && parts[4] == "deploy";
+  const bool shaped =
+      parts.size() == 6 && parts[0].empty() && parts[1] == "ostree" && parts[2] == "deploy" && parts[4] == "deploy";
   const std::string_view name = parts.back();
   const std::size_t dot = name.rfind('.');
   const std::optional<int> serial = dot == std::string_view::npos ? std::nullopt : number(name.substr(dot + 1));

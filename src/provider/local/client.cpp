@@ -72,8 +72,11 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
   }
   for (const Forward& forward : wishes.forwards) {
     if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
-    findings.error({}, "forward", "port {} of {} is taken on this host", forward.host_port, wishes.host_address)
-        .hint("choose another with --forward");
+    findings.error({}, "forward", "host-port-taken: port {} of {} is taken on this host", forward.host_port, wishes.host_address)
+        .hint(
+            "`ss --listening --tcp --processes` names the program that has it: end it; `slipway machine create` takes another "
+            "port "
+            "with --forward");
   }
 }
 

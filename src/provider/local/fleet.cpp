@@ -69,6 +69,7 @@ Result<Json> Fleet::carry_out(const sys::Context& context, const Request& reques
     case Order::destroy: TRY(destroy(names)); return list({});
     case Order::list:
     case Order::follow:
+    case Order::hear:
     case Order::end: break;
   }
   return list(names);

@@ -75,6 +75,7 @@ class Conversation {
     const Result<Request> request = parse_request(*line);
     if (!request.ok()) return socket_.send(to_line(Answer(request.error())));
     if (request->order == Order::follow) return follow(context, request.value());
+    if (request->order == Order::hear) return tell_all(context);
     EventFeed::Lines lines;
     std::jthread writer([&](std::stop_token stop) { write(lines, std::move(stop)); });
     feed_.add(lines);
@@ -103,6 +104,19 @@ class Conversation {
       return socket_.send(to_line(Answer(ConsoleLine{line}))).ok();
     });
     return socket_.send(to_line(followed.ok() ? Answer(Json(JsonObject())) : Answer(followed.error())));
+  }
+
+  Result<> tell_all(const sys::Context& context) {
+    EventFeed::Lines lines;
+    feed_.add(lines);
+    bool connected = true;
+    while (connected) {
+      const auto line = lines.pop(context.stop);
+      if (!line) break;
+      connected = socket_.send(to_line(*line)).ok();
+    }
+    feed_.remove(lines);
+    return Ok{};
   }
 
   LineSocket socket_;

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <limits>
+#include <optional>
 
 extern "C" {  // glibc 2.36 forgets it in this header
 #include <sys/pidfd.h>
@@ -37,10 +39,14 @@ Result<ProcessId> parse_process_id(std::string_view text, std::string_view name)
   const Json* pid = find(document, {"pid"});
   const Json* start = find(document, {"start"});
   const auto boot = find_string(document, {"boot"});
-  if (!pid || !pid->is_int64() || pid->get_int64() < 1 || !start || !start->is_number() || !boot) {
+  std::optional<std::uint64_t> start_number;
+  if (start && start->is_uint64()) start_number = start->get_uint64();
+  if (start && start->is_int64() && start->get_int64() >= 0) start_number = static_cast<std::uint64_t>(start->get_int64());
+  const bool has_pid = pid && pid->is_int64() && pid->get_int64() >= 1 && pid->get_int64() <= std::numeric_limits<int>::max();
+  if (!has_pid || !start_number || !boot) {
     return error(Code::invalid, "{}: needs pid, start and boot of a process", name);
   }
-  return ProcessId{static_cast<int>(pid->get_int64()), start->to_number<std::uint64_t>(), std::string(*boot)};
+  return ProcessId{static_cast<int>(pid->get_int64()), *start_number, std::string(*boot)};
 }
 
 Result<ProcessId> identify(sys::Files& files, const std::string& proc, std::string_view pid) {

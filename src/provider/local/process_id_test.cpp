@@ -20,8 +20,12 @@ TEST(ProcessId, StartIsField22WhateverTheProgramIsCalled) {
 TEST(ProcessId, TextReadsBack) {
   const ProcessId process{4711, 18446744073709551615u, "5f0c"};
   EXPECT_EQ(parse_process_id(to_text(process), "owner.json").value(), process);
-  EXPECT_EQ(parse_process_id("{\"pid\":0,\"start\":1,\"boot\":\"\"}", "owner.json").error().message(),
-            "owner.json: needs pid, start and boot of a process");
+  for (const std::string text : {"{\"pid\":0,\"start\":1,\"boot\":\"\"}", "{\"pid\":1,\"start\":-1,\"boot\":\"\"}",
+                                 "{\"pid\":1,\"start\":1.5,\"boot\":\"\"}", "{\"pid\":4294967297,\"start\":1,\"boot\":\"\"}"}) {
+    const Result<ProcessId> read = parse_process_id(text, "owner.json");
+    ASSERT_FALSE(read.ok()) << text;
+    EXPECT_EQ(read.error().message(), "owner.json: needs pid, start and boot of a process");
+  }
 }
 
 TEST(ProcessId, FindsAProcessAndNotItsSuccessor) {

@@ -11,7 +11,8 @@ constexpr std::array orders = {
     std::pair{Order::create, std::string_view("create")},   std::pair{Order::start, std::string_view("start")},
     std::pair{Order::stop, std::string_view("stop")},       std::pair{Order::reboot, std::string_view("reboot")},
     std::pair{Order::destroy, std::string_view("destroy")}, std::pair{Order::list, std::string_view("list")},
-    std::pair{Order::follow, std::string_view("follow")},   std::pair{Order::end, std::string_view("end")},
+    std::pair{Order::follow, std::string_view("follow")},   std::pair{Order::hear, std::string_view("hear")},
+    std::pair{Order::end, std::string_view("end")},
 };
 
 constexpr std::array codes = {Code::invalid,     Code::not_found, Code::conflict,  Code::denied,

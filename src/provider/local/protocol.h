@@ -27,6 +27,7 @@ enum class Order {
   destroy,  // pulls the plug and removes the disks
   list,     // answers at once
   follow,   // answers with the console of one machine, line by line, and never ends
+  hear,     // answers with what happens to all machines from now on, and never ends
   end,      // powers all machines off and ends the owner
 };
 

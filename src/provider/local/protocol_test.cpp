@@ -11,6 +11,7 @@ TEST(Protocol, RequestsReadBack) {
       {.order = Order::create, .machines = {"w0"}, .after = "bootstrap"},
       {.order = Order::list},
       {.order = Order::follow, .machines = {"m0"}},
+      {.order = Order::hear},
       {.order = Order::end},
   };
   for (const Request& request : rows) {

@@ -2,6 +2,7 @@
 
 #include "provider/local/process_id.h"
 #include "provider/local/spawn.h"
+#include "provider/local/sysroot.h"
 
 #include "sys/fd.h"
 
@@ -136,9 +137,23 @@ void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& wa
 
 // A machine that runs, as a process that can be entered.
 struct RunningMachine {
-  std::string process;           // its init as a path of the host
-  std::optional<sys::Fd> owner;  // held until the end: as long as it is, the owner's number is nobody else's
+  std::string process;  // its init as a path of the host
+  sys::Fd owner;        // held until the end: as long as it is, the owner's number is nobody else's
 };
+
+// The process that owns a cluster.
+struct RunningOwner {
+  int pid = 0;
+  sys::Fd held;  // as long as it is, the number is nobody else's
+};
+
+Result<RunningOwner> find_owner(sys::Files& files, const ClusterChoice& choice) {
+  const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
+  std::optional<sys::Fd> held = TRY(open_process(files, owner));
+  if (!held)
+    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
+  return RunningOwner{owner.pid, std::move(*held)};
+}
 
 Result<RunningMachine> find_running(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
                                     const std::string& machine) {
@@ -152,12 +167,9 @@ Result<RunningMachine> find_running(const sys::Context& context, sys::Files& fil
     leader = candidate.leader;
   }
   if (leader == 0) return error(Code::not_found, "there is no machine {} in cluster {}", machine, choice.cluster);
-  const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
-  std::optional<sys::Fd> held = TRY(open_process(files, owner));
-  if (!held)
-    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
+  RunningOwner owner = TRY(find_owner(files, choice));
   // The leader's number is the owner's, so it is looked for in the owner's /proc.
-  return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(held)};
+  return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(owner.held)};
 }
 
 bool is_on_terminal() { return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO); }
@@ -209,6 +221,32 @@ Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files,
                                  const std::string& machine, sys::Command command) {
   const RunningMachine running = TRY(find_running(context, files, choice, machine));
   command.argv = enter_command(running.process, {}, command.argv);
+  return runner.run(context, command);
+}
+
+Result<sys::Output> run_on_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                                const std::string& machine, sys::Command command) {
+  const RunningOwner owner = TRY(find_owner(files, choice));
+  const std::string sysroot = choice.paths().machine(machine).sysroot();
+  const Deployment deployment = TRY(deployment_to_boot(files, sysroot));
+  std::vector<std::string> argv = {"nsenter",
+                                   fmt::format("--net=/proc/{}/root/run/netns/{}", owner.pid, machine),
+                                   "--",
+                                   "chroot",
+                                   sysroot + deployment.path,
+                                   "/usr/bin/env",
+                                   "-i",
+                                   "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};
+  argv.insert(argv.end(), command.argv.begin(), command.argv.end());
+  command.argv = std::move(argv);
+  return runner.run(context, command);
+}
+
+Result<sys::Output> run_in_network(const sys::Context& context, sys::Files& files, sys::Runner& runner,
+                                   const ClusterChoice& choice, sys::Command command) {
+  const RunningOwner owner = TRY(find_owner(files, choice));
+  const std::vector<std::string> enter = {"nsenter", fmt::format("--net=/proc/{}/ns/net", owner.pid), "--"};
+  command.argv.insert(command.argv.begin(), enter.begin(), enter.end());
   return runner.run(context, command);
 }
 

@@ -30,6 +30,17 @@ Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const
 Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                                  const std::string& machine, sys::Command command);
 
+// A command of a machine's disk with the machine's network, also before its first boot; it has no other file systems, and neither
+// /dev nor /proc.
+//
+//   errors  not_found, unavailable: the machine has no disk or no network, or the cluster no owner; those of Runner
+Result<sys::Output> run_on_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                                const std::string& machine, sys::Command command);
+
+// A command of the host in the network of a cluster, where its bridge is. errors: unavailable: it has no owner; those of Runner
+Result<sys::Output> run_in_network(const sys::Context& context, sys::Files& files, sys::Runner& runner,
+                                   const ClusterChoice& choice, sys::Command command);
+
 // The program that enters a machine. Pure.
 //
 //   process  the machine's init as a path, "/proc/4711/root/proc/72"

@@ -4,6 +4,8 @@
 
 #include <spawn.h>
 #include <unistd.h>
+
+#include <algorithm>
 #include <csignal>
 
 namespace slipway::provider::local {
@@ -25,7 +27,13 @@ Result<pid_t> spawn(const Spawn& what) {
   const std::vector<char*> arguments = pointers(words), environment = pointers(settings);
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  for (const auto& [from, to] : what.descriptors) ::posix_spawn_file_actions_adddup2(&actions, from, to);
+  int above = STDERR_FILENO + 1;
+  for (const auto& [from, to] : what.descriptors) {
+    ::posix_spawn_file_actions_adddup2(&actions, from, to);
+    above = std::max(above, to + 1);
+  }
+  // What we were given ourselves, a lock or a pipe of the caller, is not for somebody who stays.
+  if (what.new_session) ::posix_spawn_file_actions_addclosefrom_np(&actions, above);
   if (!what.directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, what.directory.c_str());
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);

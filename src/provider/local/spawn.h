@@ -16,7 +16,7 @@ struct Spawn {
   std::vector<std::pair<int, int>> descriptors{};         // from a descriptor of ours to the program's number
   std::optional<std::vector<std::string>> environment{};  // "NAME=value"; ours when not given
   std::string directory{};                                // ours when empty
-  bool new_session = false;
+  bool new_session = false;                               // it outlives us, and has none of our descriptors but those
 };
 
 // With default signals, none of them blocked. errors: as system calls

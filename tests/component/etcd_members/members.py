@@ -90,6 +90,7 @@ class Members(Programs):
         for hole, value in {"0.0.0.0": address, "127.0.0.1:9980": f"{address}:9980", "NODE_NAME": name, "/tmp/": f"{home}/",
                             "/etc/kubernetes/": f"{home}/", "value: /var/lib/etcd": f"value: {home}/data"}.items():
             text = text.replace(hole, value)
+        (home / "data").mkdir(parents=True, exist_ok=True)  # by the kubelet
         container = yaml.safe_load(text)["spec"]["containers"][0]
         variables = {item["name"]: item.get("value", address) for item in container["env"]}
         self.spawn(name, container["command"], {**variables, "PATH": f"{self.folder}/bin:/usr/bin:/bin"})

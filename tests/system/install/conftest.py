@@ -10,17 +10,21 @@ Tests of how it was made, of the half-way state and of its end are skipped: thos
 """
 
 import os
+import pathlib
+import sys
 import uuid
 
 import pytest
 import yaml
-from installation import Creation, Installation
-from leaks import secrets_of
-from recorder import Recorder
-from user_files import HELD_BACK, USER_FILES
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from installation import Creation, Installation  # noqa: E402
+from leaks import secrets_of  # noqa: E402
+from recorder import Recorder  # noqa: E402
+from user_files import HELD_BACK, USER_FILES  # noqa: E402
 
 # In this order; each needs what the one before has left.
-FILES = ["test_joined.py", "test_hand_over.py", "test_network.py", "test_conformance.py", "test_workers.py", "test_machine_config.py", "test_upkeep.py", "test_rotation.py", "test_destroy.py"]
+FILES = ["test_joined.py", "test_hand_over.py", "test_network.py", "test_security.py", "test_conformance.py", "test_workers.py", "test_docs.py", "test_machine_config.py", "test_upkeep.py", "test_cold_start.py", "test_rotation.py", "test_destroy.py"]
 
 
 def pytest_collection_modifyitems(items):

@@ -52,6 +52,10 @@ def versions(installed):
     return {kind: installed.api.get(path + kind + "/cluster")["metadata"]["generation"] for kind in OPERATORS.values()}
 
 
+def test_nobody_raised_an_alarm(made_here):
+    assert '"kind":"finding"' not in (made_here.dir / "events.jsonl").read_text()
+
+
 def test_machines_are_nodes_and_ready(installed):
     nodes = installed.api.get("/api/v1/nodes")["items"]
     assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(MACHINES, "True")

@@ -5,7 +5,7 @@ import json
 import re
 import subprocess
 
-from installation import API_ADDRESS, MASTERS
+from installation import API_ADDRESS, MASTERS, SLIPWAY, run
 from leaks import assert_no_secrets, names_in, readable_by_others
 from user_files import HELLO
 
@@ -144,6 +144,7 @@ def test_gather_works_afterwards_and_has_no_secrets(joined):
     assert any(name.startswith("control-plane/master-0/") for name in names), sorted(names)
     for archive in (bundle, joined.early_bundle):
         assert_no_secrets(joined, archive)
+        run(SLIPWAY, "analyze", archive)  # it says with its status that nothing is wrong
 
 
 def test_the_hand_over_waits(joined):

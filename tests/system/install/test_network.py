@@ -3,7 +3,7 @@
 import pathlib
 
 import pytest
-from installation import MASTERS
+from installation import API_ADDRESS, MASTERS
 from test_hand_over import condition
 
 SPACE = "network-test"
@@ -104,12 +104,42 @@ def test_names(installed, pods):
 
 
 def test_pods_get_no_machine_configuration(installed, pods):
-    refused = 7  # by curl; 28 would be a time-out
+    """By any name and address, also by a Service that leads there, whoever made it."""
+    refused, unanswered = 7, 28  # by curl
+    infrastructure = installed.api.get("/apis/config.openshift.io/v1/infrastructures/cluster")["status"]
+    name = infrastructure["apiServerInternalURI"].removeprefix("https://").split(":")[0]
+    nodes = [pods.by_node[node]["status"]["hostIP"] for node in MASTERS]
+    service = installed.api.expect("POST", f"/api/v1/namespaces/{SPACE}/services", {
+        "metadata": {"name": "way-around"}, "spec": {"type": "NodePort", "ports": [{"port": 22623}]}})
+    installed.api.expect("POST", f"/apis/discovery.k8s.io/v1/namespaces/{SPACE}/endpointslices", {
+        "metadata": {"name": "way-around", "labels": {"kubernetes.io/service-name": "way-around"}}, "addressType": "IPv4",
+        "ports": [{"port": 22623}], "endpoints": [{"addresses": [node]} for node in nodes]})
+    node_port = service["spec"]["ports"][0]["nodePort"]
+
+    for place in [API_ADDRESS, name, *nodes]:
+        installed.machine(MASTERS[0], "curl", "--silent", "--insecure", "--max-time", "10", f"https://{place}:22623/healthz")  # for machines the way is open
+    straight = [f"{place}:{port}" for place in [*nodes, API_ADDRESS, name] for port in (22623, 22624)]
+    around = [f"{service['spec']['clusterIP']}:22623", *(f"{node}:{node_port}" for node in nodes)]
+    for machine in MASTERS:
+        installed.wait_until(f"{machine} knows the Service", lambda: "way-around" in installed.machine(machine, "nft", "list", "table", "ip", "kube-proxy").stdout)
+    ask = "for place in $0; do { curl --silent --insecure --max-time 3 https://$place/healthz; echo $place $?; } & done; wait"
+    for node in pods.nodes:
+        lines = pods.run(node, "bash", "-c", ask, " ".join(straight + around)).stdout.splitlines()
+        seen = {place: int(code) for place, code in map(str.split, lines)}
+        assert {place: seen[place] for place in straight} == dict.fromkeys(straight, refused), node
+        # A refusal gets lost where the connection was given other addresses twice.
+        assert {seen[place] for place in around} <= {refused, unanswered}, f"{node}: {seen}"
+
+
+def test_without_the_token_there_is_no_machine_configuration(installed, pods):
+    """Nothing else tells machines from pods of the host network."""
     for node in MASTERS:
-        url = f"https://{pods.by_node[node]['status']['hostIP']}:22623/healthz"
-        command = ["curl", "--silent", "--insecure", "--max-time", "10", url]
-        installed.machine(MASTERS[0], *command)
-        assert [pods.run(asker, *command, check=False).returncode for asker in MASTERS] == [refused] * len(MASTERS)
+        places = [f"https://{API_ADDRESS}:22623", f"https://{pods.by_node[node]['status']['hostIP']}:22623", "http://127.0.0.1:22624"]
+        headers = ["Accept: */*", "Authorization: Bearer ", "Authorization: Bearer none"]
+        ask = [f"curl --silent --insecure --max-time 10 --header '{header}' --write-out ' %{{http_code}}\n' {place}/config/worker | tail -1"
+               for place in places for header in headers]
+        answers = [line.split()[-1] for line in installed.machine(node, "sh", "-c", "; ".join(ask)).stdout.splitlines()]
+        assert answers == ["403"] * len(ask), node
 
 
 def test_a_changed_setting_rolls_through_the_nodes_and_a_refused_one_does_not(installed):

@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "install"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from installation import Creation, Installation  # noqa: E402
 
 TOPOLOGIES = {"one-master": 1, "three-masters": 3}

@@ -7,14 +7,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import uuid
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from api import Api  # noqa: E402
+from api import Api
 
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway"
@@ -34,6 +32,7 @@ class Installation:
         # Not under /tmp, which may be in memory: machines are hard links of the build directory's files.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-install-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
         self.borrowed = bool(borrowed)
+        self.images = BUILD / "payload"
         if borrowed:
             self.dir, self.state = pathlib.Path(borrowed).resolve(), pathlib.Path(os.environ["SLIPWAY_STATE"]).resolve()
             self.name = json.loads((self.dir / "metadata.json").read_text())["clusterName"]
@@ -63,11 +62,11 @@ class Installation:
         if words[0] not in ("wait-for", "timeline") and words not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
-            options += ["--os-repo", BUILD / "payload/os/repo", "--images", BUILD / "payload"]
+            options += ["--os-repo", BUILD / "payload/os/repo", "--images", self.images]
         return [str(word) for word in [SLIPWAY, *words[:2], *options, *words[2:]]]
 
-    def run(self, *words, check=True):
-        return run(*self.command(*words), check=check)
+    def run(self, *words, check=True, **options):
+        return run(*self.command(*words), check=check, **options)
 
     def start(self, *words):
         """A process group of its own; what it says on standard error is the file `said`."""

@@ -1,0 +1,63 @@
+#include "cli/analyze.h"
+
+#include "cli/local_options.h"
+
+#include "base/text.h"
+#include "diagnosis/open.h"
+#include "diagnosis/rules.h"
+
+#include <algorithm>
+
+namespace slipway::cli {
+
+namespace {
+
+// The newest log bundle of a directory: their names have the time.
+Result<std::string> newest_bundle(const Environment& environment, const std::string& folder) {
+  std::vector<std::string> names = TRY(environment.files.list(folder));
+  std::erase_if(names, [](const std::string& name) { return !name.starts_with("log-bundle-") || !name.ends_with(".tar.gz"); });
+  if (names.empty()) {
+    return error(Code::not_found, "there is no log-bundle-*.tar.gz in {}; `slipway gather bootstrap --dir {}` makes one", folder,
+                 folder);
+  }
+  return folder + "/" + *std::ranges::max_element(names);
+}
+
+Result<diagnosis::Bundle> open_bundle(const Environment& environment, const std::string& path) {
+  const auto info = TRY(environment.files.info(path));
+  if (!info) return error(Code::not_found, "{} is not there; `slipway gather bootstrap` makes a log bundle", path);
+  if (info->kind == sys::FileKind::directory) return diagnosis::read_folder(environment.files, path);
+  return diagnosis::unpack(TRY(environment.files.read(path))).context(path);
+}
+
+Result<> analyze(const Environment& environment, const Arguments& arguments) {
+  const std::string path =
+      arguments.has("BUNDLE") ? absolute(arguments["BUNDLE"]) : TRY(newest_bundle(environment, absolute(arguments["--dir"])));
+  const std::vector<diagnosis::Finding> findings = diagnosis::diagnose(TRY(open_bundle(environment, path)));
+  if (arguments["--output"] == "json") {
+    environment.print(emit_json(diagnosis::to_json(findings), JsonStyle::pretty));
+  } else {
+    environment.print(findings.empty() ? fmt::format("No fault is known in {}.\n", path) : diagnosis::to_text(findings));
+  }
+  if (!findings.empty()) environment.exit_status = 1;
+  return Ok{};
+}
+
+}  // namespace
+
+Command analyze_command() {
+  return {.words = "analyze",
+          .summary = "Name what is wrong with a cluster, from a gathered log bundle alone",
+          .positionals = {{.name = "BUNDLE",
+                           .value = "BUNDLE",
+                           .help = "log-bundle-*.tar.gz, or the folder that it was unpacked to; else the newest of --dir"}},
+          .options = {{.name = "--dir", .value = "DIR", .help = "the cluster's asset directory", .fallback = "."},
+                      {.name = "--output",
+                       .value = "text|json",
+                       .help = "json: for programs",
+                       .fallback = "text",
+                       .choices = {"text", "json"}}},
+          .run = analyze};
+}
+
+}  // namespace slipway::cli

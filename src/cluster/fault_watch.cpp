@@ -1,0 +1,90 @@
+#include "cluster/fault_watch.h"
+
+#include "sys/task_group.h"
+
+#include <algorithm>
+
+namespace slipway::cluster {
+
+FaultWatch::FaultWatch(sys::Clock& clock) : FaultWatch(clock, Pace()) {}
+
+FaultWatch::FaultWatch(sys::Clock& clock, Pace pace) : clock_(clock), pace_(pace), heard_(Heard{.last = clock.steady()}) {}
+
+void FaultWatch::hear(const sys::Event& event) {
+  if (event.kind == "finding") return;
+  const SteadyTime now = clock_.steady();
+  heard_.with_lock([&](Heard& heard) {
+    heard.last = now;
+    if (event.phase == sys::Phase::failed && !heard.failed) heard.failed = now;
+  });
+  changed_.notify();
+}
+
+Result<> FaultWatch::wait_until_due(const sys::Context& context, SteadyTime earliest, Milliseconds silence) {
+  for (;;) {
+    const std::uint64_t seen = changed_.count();
+    const Heard heard = heard_.with_lock([](const Heard& now) { return now; });
+    const SteadyTime due = std::max(earliest, heard.failed ? *heard.failed + pace_.after_failure : heard.last + silence);
+    if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+    if (clock_.steady() >= due) return Ok{};
+    clock_.wait(due, context.stop, &changed_, seen);
+  }
+}
+
+Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
+  std::set<std::string> told, final_before;
+  Milliseconds silence = pace_.silence;
+  SteadyTime earliest = clock_.steady();
+  for (;;) {
+    TRY(wait_until_due(context, earliest, silence));
+    const SteadyTime last_told = heard_.with_lock([](Heard& heard) {
+      heard.failed.reset();
+      return heard.last;
+    });
+    const Result<Examination> seen = look(context, final_before.empty() ? Keep::never : Keep::of_final);
+    if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+    std::set<std::string> final_now;
+    if (!seen.ok()) {
+      context.log.debug("looking what is wrong: {}", seen.error().message());
+    } else {
+      for (const diagnosis::Finding& finding : seen->findings) {
+        if (told.insert(finding.name + " " + finding.stage).second) context.events.emit(diagnosis::to_event(finding));
+        if (!finding.is_final) continue;
+        final_now.insert(finding.name);
+        if (final_before.contains(finding.name)) return diagnosis::to_error(finding, seen->bundle);
+      }
+    }
+    const bool is_quiet = heard_.with_lock([&](const Heard& heard) { return heard.last == last_told; });
+    silence = is_quiet ? std::min(silence * 2, pace_.longest_silence) : pace_.silence;
+    if (!final_now.empty()) silence = Milliseconds(0);  // looked at again as soon as may be
+    earliest = clock_.steady() + pace_.between_looks;
+    final_before = std::move(final_now);
+  }
+}
+
+Result<> while_watched(const Environment& environment, const Subject& subject, const std::string& folder, FaultWatch& faults,
+                       const std::function<Result<>(const sys::Context&)>& work) {
+  const sys::Context& context = environment.context;
+  const auto look = [&](const sys::Context& own, Keep keep) {
+    const Environment here{own, environment.files, environment.runner, environment.random, environment.http};
+    return examine(here, subject, folder, keep);
+  };
+  std::stop_source ending;
+  const std::stop_callback forward(context.stop, [&] { ending.request_stop(); });
+  sys::TaskGroup watching(context);
+  watching.run("", [&](const sys::Context& own) -> Result<> {
+    const Result<> watched = faults.run(own, look);
+    ending.request_stop();
+    return watched;
+  });
+  const Result<> worked = work(context.with_stop(ending.get_token()));
+  watching.request_stop();
+  const Result<> watched = watching.wait();
+  if (worked.ok() || context.stop.stop_requested()) return worked;
+  if (!watched.ok() && watched.error().code() != Code::cancelled) return watched;
+  if (worked.error().code() != Code::timeout) return worked;
+  const Result<Examination> seen = look(context, Keep::always);
+  return explain(worked.error(), seen.ok() ? seen.value() : Examination());
+}
+
+}  // namespace slipway::cluster

@@ -1,0 +1,33 @@
+#include "diagnosis/probe.h"
+
+#include "diagnosis/bundle.h"
+
+#include "base/text.h"
+
+namespace slipway::diagnosis {
+
+Probe parse_probe(std::string_view text, std::string_view file) {
+  Probe probe{std::string(file), {}};
+  int number = 0;
+  for (const std::string_view line : split(text, '\n')) {
+    ++number;
+    Probe::Line parsed{number, {}, std::string(trim(line))};
+    for (const std::string_view word : split(parsed.text, ' ')) {
+      if (!word.empty()) parsed.words.emplace_back(word);
+    }
+    if (parsed.words.size() > 1) probe.all.push_back(std::move(parsed));
+  }
+  return probe;
+}
+
+std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view first_word) const {
+  std::vector<Line> found;
+  for (const Line& line : all) {
+    if (line.words[0] == keyword && (first_word.empty() || line.words[1] == first_word)) found.push_back(line);
+  }
+  return found;
+}
+
+Quote quote(const Probe& probe, const Probe::Line& line) { return {probe.file, line.number, shortened(line.text)}; }
+
+}  // namespace slipway::diagnosis

@@ -1,0 +1,221 @@
+// What the bootstrap machine, or any machine, has no place, no time or no port for.
+#include "diagnosis/all_rules.h"
+
+#include "base/text.h"
+#include "base/time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace slipway::diagnosis {
+
+namespace {
+
+// A file system without as much as a log needs; and one that is too small for what it is there for, once that was refused space.
+constexpr long full_kib = 1024;
+constexpr long small_kib = 64 * 1024;
+
+std::optional<long> number(std::string_view text) {
+  long value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+// Certificates that the cluster makes itself begin now, by the clock of whoever makes them.
+constexpr Milliseconds clock_difference = Seconds(60);
+
+// Not one of the kernel's or of systemd's.
+bool is_for_data(std::string_view mount_point) {
+  constexpr std::array others = {std::string_view("/dev"), std::string_view("/sys"), std::string_view("/proc"),
+                                 std::string_view("/run/")};
+  return std::ranges::none_of(others, [&](std::string_view other) { return mount_point.starts_with(other); });
+}
+
+// Kernels call a lack of inotify watches "no space left", too.
+std::optional<Quote> out_of_space(const Bundle& bundle, const Machine& machine) {
+  std::vector<Quote> lines = bundle.said_on(machine, "o space left on device");
+  std::erase_if(lines, [](const Quote& line) { return line.text.find("inotify") != std::string::npos; });
+  if (lines.empty()) return std::nullopt;
+  lines.back().text = shortened(lines.back().text, "o space left on device");
+  return lines.back();
+}
+
+// A certificate of the assets whose time is over, or has not begun, by the clock of the machine that has it.
+Found certificate_finding(const Bundle& bundle, bool is_early) {
+  for (const Machine& machine : bundle.machines()) {
+    const std::optional<Probe> probe = bundle.probe(machine);
+    if (!probe) continue;
+    const std::vector<Probe::Line> clocks = probe->lines("clock");
+    const Result<WallTime> now = parse_rfc3339(clocks.empty() ? "" : clocks.front().words[1]);
+    if (!now.ok()) continue;
+    for (const Probe::Line& line : probe->lines("certificate")) {
+      if (line.words.size() != 4) continue;
+      const Result<WallTime> begin = parse_rfc3339(line.words[2]), end = parse_rfc3339(line.words[3]);
+      if (!begin.ok() || !end.ok() || (is_early ? begin.value() <= now.value() + clock_difference : end.value() >= now.value()))
+        continue;
+      Finding finding{
+          .stage = "certificates", .evidence = {quote(*probe, line), quote(*probe, clocks.front())}, .is_final = true};
+      if (is_early) {
+        finding.cause =
+            fmt::format("the assets were made by a clock that is ahead of {}'s: {} begins to be valid at {}, and it is {}",
+                        machine.name, line.words[1], line.words[2], clocks.front().words[1]);
+        finding.next_step =
+            "set the clock of the host that made the assets, destroy the cluster, remove what was made (bootstrap.ign, "
+            "tls/, auth/) and create it again";
+      } else {
+        finding.cause = fmt::format("the assets are too old: {} on {} was valid until {}, and it is {}", line.words[1],
+                                    machine.name, line.words[3], clocks.front().words[1]);
+        finding.next_step = "destroy the cluster and create it again at once: certificates of one day are made with the assets";
+      }
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+// What the tools of the bootstrap say about the certificates that they were given, where nobody compared clocks.
+Found certificate_words(const Bundle& bundle, bool is_early) {
+  const std::string_view words = is_early ? "certificate is not yet valid" : "certificate has expired";
+  for (const std::string_view journal : {"bootstrap/journals/bootkube.log", "bootstrap/journals/approve-csr.log"}) {
+    std::vector<Quote> lines = bundle.lines_with(journal, words);
+    std::erase_if(lines, [](const Quote& line) { return line.text.find("or is not yet valid") != std::string::npos; });
+    if (lines.empty()) continue;
+    const Quote& line = lines.back();
+    return Finding{.stage = "certificates",
+                   .cause = is_early ? "the certificates of the assets are not valid yet: a clock is wrong"
+                                     : "the certificates of the assets have expired",
+                   .evidence = {{line.file, line.line, shortened(line.text, words)}},
+                   .next_step = "set the clocks, destroy the cluster and create it again: that makes new certificates",
+                   .is_final = true};
+  }
+  return std::nullopt;
+}
+
+// Who serves a port of a machine of the cluster, by the names of their processes.
+struct PortOwner {
+  int port;
+  std::string_view what;
+  std::vector<std::string_view> processes;
+};
+
+const std::vector<PortOwner>& port_owners() {
+  static const std::vector<PortOwner> rows = {
+      {6443, "the API server", {"kube-apiserver", "hyperkube", "haproxy", "watch-terminat"}},
+      {22623, "the machine-config-server", {"machine-config", "slipway-operato"}},
+      {22624, "the machine-config-server", {"machine-config", "slipway-operato"}},
+      {2379, "etcd", {"etcd"}},
+      {2380, "etcd", {"etcd"}},
+      {9978, "etcd", {"etcd"}},
+      {10250, "the kubelet", {"kubelet", "hyperkube"}},
+      {10257, "the controller manager", {"kube-controller", "hyperkube"}},
+      {10259, "the scheduler", {"kube-scheduler", "hyperkube"}},
+  };
+  return rows;
+}
+
+// The line of `ss` about who listens on the port, when that is somebody else than it should be, and the name of the process.
+std::optional<std::pair<Quote, std::string>> stranger(const Bundle& bundle, const Machine& machine, const PortOwner& owner) {
+  for (const Quote& line : bundle.lines_with(machine.folder + "network/netstat.txt", fmt::format(":{} ", owner.port))) {
+    if (line.text.find("LISTEN") == std::string::npos) continue;
+    const std::size_t users = line.text.find("users:((\"");
+    if (users == std::string::npos) continue;
+    // "tcp LISTEN 0 128 0.0.0.0:6443 0.0.0.0:* users:..." is the listener's own port only if nothing but the peer follows.
+    const std::size_t at = line.text.find(fmt::format(":{} ", owner.port));
+    if (trim(line.text.substr(at, users - at)).find(":*") == std::string_view::npos) continue;
+    const std::string rest = line.text.substr(users + 9);
+    const std::string process = rest.substr(0, rest.find('"'));
+    const bool is_own = std::ranges::any_of(owner.processes, [&](std::string_view name) { return process.starts_with(name); });
+    if (!is_own) return std::pair(Quote{line.file, line.line, shortened(line.text)}, process);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Found disk_full(const Bundle& bundle) {
+  for (const Machine& machine : bundle.machines()) {
+    const std::optional<Quote> words = out_of_space(bundle, machine);
+    const std::optional<Probe> probe = bundle.probe(machine);
+    for (const Probe::Line& line : probe ? probe->lines("disk") : std::vector<Probe::Line>()) {
+      const std::optional<long> left = line.words.size() == 4 ? number(line.words[3]) : std::nullopt;
+      if (!left || *left >= (words ? small_kib : full_kib) || !is_for_data(line.words[1])) continue;
+      std::vector<Quote> evidence = {quote(*probe, line)};
+      if (words) evidence.push_back(*words);
+      return Finding{.stage = "the disk of " + machine.name,
+                     .cause = fmt::format("the file system {} of {} is full: {} are left", line.words[1], machine.name,
+                                          human_size(static_cast<unsigned long long>(*left) * 1024)),
+                     .evidence = std::move(evidence),
+                     .next_step =
+                         "make space there: on local machines it is that of the host's state folder (--state); then the same "
+                         "command goes on",
+                     .is_final = true};
+    }
+    if (!words) continue;
+    return Finding{
+        .stage = "the disk of " + machine.name,
+        .cause = fmt::format("a disk of {} was full", machine.name),
+        .evidence = {*words},
+        .next_step = "look which one it is (disks.txt of the machine in the bundle) and make space; what failed is tried again"};
+  }
+  return std::nullopt;
+}
+
+Found inotify_exhausted(const Bundle& bundle) {
+  for (const Machine& machine : bundle.machines()) {
+    const std::string journal = machine.folder + "journals/containerd.log";
+    std::vector<Quote> lines = bundle.lines_with(journal, "failed to create fsnotify watcher: too many open files");
+    const std::vector<Quote> started = bundle.lines_with(journal, "Start recovering state");
+    if (lines.empty() || (!started.empty() && started.back().line > lines.back().line)) continue;
+    return Finding{
+        .stage = "containers of " + machine.name,
+        .cause =
+            fmt::format("{} cannot run containers: the kernel has no inotify instance left for its containerd", machine.name),
+        .evidence = {{journal, lines.back().line, shortened(lines.back().text, "failed to create")}},
+        .next_step = fmt::format("all machines of a host share fs.inotify.max_user_instances: `sysctl "
+                                 "fs.inotify.max_user_instances=1024`, or end other clusters; then `slipway machine reboot {}`",
+                                 machine.name)};
+  }
+  return std::nullopt;
+}
+
+Found assets_expired(const Bundle& bundle) {
+  Found found = certificate_finding(bundle, false);
+  return found ? found : certificate_words(bundle, false);
+}
+
+Found clock_wrong(const Bundle& bundle) {
+  Found found = certificate_finding(bundle, true);
+  return found ? found : certificate_words(bundle, true);
+}
+
+Found port_taken(const Bundle& bundle) {
+  for (const Machine& machine : bundle.machines()) {
+    for (const PortOwner& owner : port_owners()) {
+      const auto holder = stranger(bundle, machine, owner);
+      if (!holder) continue;
+      Finding finding{
+          .stage = fmt::format("{} on {}", owner.what, machine.name),
+          .cause = fmt::format("port {} of {}, which is that of {}, is taken by the program {}", owner.port, machine.name,
+                               owner.what, holder->second),
+          .evidence = {holder->first},
+          .next_step = fmt::format("end {} on {}, or let it use another port; what needs the port tries again by itself",
+                                   holder->second, machine.name),
+          .is_final = true};
+      for (const std::string_view words : {"address already in use", "the address is taken"}) {
+        for (const Quote& line : bundle.said_on(machine, words)) {
+          if (line.text.find(fmt::format(":{}", owner.port)) == std::string::npos) continue;
+          finding.evidence.insert(finding.evidence.begin(), {line.file, line.line, shortened(line.text)});
+          return finding;
+        }
+      }
+      return finding;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipway::diagnosis

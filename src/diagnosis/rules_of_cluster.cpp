@@ -1,0 +1,194 @@
+// What the cluster itself cannot go on with: manifests that its API refuses, programs that end again and again.
+#include "diagnosis/all_rules.h"
+
+#include "base/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace slipway::diagnosis {
+
+namespace {
+
+// Programs may end once or twice while what they need comes up.
+constexpr std::int64_t too_often = 3;
+
+std::int64_t number_at(const Json& value, std::string_view key) {
+  const Json* found = find(value, {key});
+  return found && found->is_int64() ? found->get_int64() : 0;
+}
+
+struct Crash {
+  std::string pod;  // "openshift-dns-operator/dns-operator-5d4"
+  std::string container;
+  std::string node;
+  std::int64_t restarts = 0;
+  Quote seen;
+  std::string ended;  // "Error, exit status 1"
+};
+
+std::string how_it_ended(const Json& status) {
+  const Json* last = find(status, {"lastState", "terminated"});
+  if (!last) return {};
+  return fmt::format("{}, exit status {}", find_string(*last, {"reason"}).value_or("ended"), number_at(*last, "exitCode"));
+}
+
+std::optional<Crash> crash_by_api(const Bundle& bundle) {
+  std::optional<Crash> worst;
+  for (const Json& pod : bundle.objects("pods")) {
+    const std::string name = fmt::format("{}/{}", find_string(pod, {"metadata", "namespace"}).value_or(""),
+                                         find_string(pod, {"metadata", "name"}).value_or(""));
+    for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
+      for (const Json& status : find_array(pod, {"status", list})) {
+        const std::int64_t restarts = number_at(status, "restartCount");
+        if (find_string(status, {"state", "waiting", "reason"}) != "CrashLoopBackOff" || restarts < too_often) continue;
+        if (worst && worst->restarts >= restarts) continue;
+        const std::string ended = how_it_ended(status);
+        worst = Crash{.pod = name,
+                      .container = std::string(find_string(status, {"name"}).value_or("")),
+                      .node = std::string(find_string(pod, {"spec", "nodeName"}).value_or("")),
+                      .restarts = restarts,
+                      .seen = {"resources/pods.json", 0,
+                               fmt::format("{}, container {}: CrashLoopBackOff, restarted {} times; {}", name,
+                                           find_string(status, {"name"}).value_or(""), restarts, ended)},
+                      .ended = ended};
+      }
+    }
+  }
+  return worst;
+}
+
+// "3" of ".../containers/logs/NAMESPACE_POD_UID/CONTAINER/3.log": how often the container was started before.
+std::optional<std::int64_t> starts_before(std::string_view path) {
+  const std::string_view file = path.substr(path.rfind('/') + 1);
+  std::int64_t value = 0;
+  const auto [end, failure] = std::from_chars(file.data(), file.data() + file.size(), value);
+  if (failure != std::errc() || std::string_view(end, static_cast<std::size_t>(file.data() + file.size() - end)) != ".log")
+    return std::nullopt;
+  return value;
+}
+
+// Of a machine whose API does not answer: its kubelet's words about static pods.
+std::optional<Crash> crash_by_kubelet(const Bundle& bundle) {
+  for (const Machine& machine : bundle.machines()) {
+    const std::string folder = machine.folder + "containers/logs/";
+    const std::string journal = machine.folder + "journals/kubelet.log";
+    for (const std::string_view path : bundle.paths(folder, ".log")) {
+      const std::optional<std::int64_t> starts = starts_before(path);
+      if (!starts || *starts < too_often) continue;
+      const std::vector<std::string_view> parts = split(path.substr(folder.size()), '/');
+      const std::vector<std::string_view> pod = split(parts[0], '_');
+      if (parts.size() != 3 || pod.size() != 3) continue;
+      const std::vector<Quote> lines = bundle.lines_with(journal, fmt::format("container={} pod={}", parts[1], pod[1]));
+      if (lines.empty() || lines.back().text.find("CrashLoopBackOff") == std::string::npos) continue;
+      return Crash{.pod = fmt::format("{}/{}", pod[0], pod[1]),
+                   .container = std::string(parts[1]),
+                   .node = machine.name,
+                   .restarts = *starts,
+                   .seen = {lines.back().file, lines.back().line, shortened(lines.back().text)},
+                   .ended = {}};
+    }
+  }
+  return std::nullopt;
+}
+
+// The line that says most of why a program ended: the last that speaks of it, else the last.
+std::string_view telling_line(std::string_view text, int& number) {
+  constexpr std::array words = {std::string_view("panic"),  std::string_view("fatal"),
+                                std::string_view("Fatal"),  std::string_view("\"level\":\"error"),
+                                std::string_view("error:"), std::string_view("Error:")};
+  constexpr std::size_t looked_at = 60;  // a trace stands behind the words
+  const std::vector<std::string_view> lines = split(text, '\n');
+  const std::size_t first = lines.size() > looked_at ? lines.size() - looked_at : 0;
+  std::size_t best = lines.size() - 1;
+  for (std::size_t i = lines.size(); i-- > first;) {
+    if (std::ranges::none_of(words, [&](std::string_view word) { return lines[i].find(word) != std::string_view::npos; }))
+      continue;
+    best = i;
+    break;
+  }
+  number = static_cast<int>(best) + 1;
+  return lines[best];
+}
+
+// What the container said before it ended.
+std::optional<Quote> last_words(const Bundle& bundle, const Crash& crash) {
+  const std::size_t slash = crash.pod.find('/');
+  const std::string pod = fmt::format("{}_{}_", crash.pod.substr(0, slash), crash.pod.substr(slash + 1));
+  std::optional<std::pair<std::int64_t, Quote>> latest;
+  for (const Machine& machine : bundle.machines()) {
+    const std::string prefix = fmt::format("{}containers/logs/{}", machine.folder, pod);
+    for (const std::string_view path : bundle.paths(prefix, ".log")) {
+      const std::optional<std::int64_t> starts = starts_before(path);
+      if (path.find(fmt::format("/{}/", crash.container)) == std::string_view::npos || !starts) continue;
+      const std::string_view text = trim(*bundle.find(path));
+      if (text.empty() || (latest && latest->first >= *starts)) continue;
+      int number = 0;
+      const std::string_view line = telling_line(text, number);
+      latest = {*starts, Quote{std::string(path), number, shortened(line)}};
+    }
+  }
+  if (!latest) return std::nullopt;
+  return latest->second;
+}
+
+}  // namespace
+
+Found operator_crashes(const Bundle& bundle) {
+  std::optional<Crash> crash = crash_by_api(bundle);
+  if (!crash) crash = crash_by_kubelet(bundle);
+  if (!crash) return std::nullopt;
+  Finding finding{.stage = "pod " + crash->pod,
+                  .cause = fmt::format("the container {} of pod {} on {} ends again and again ({} times{}{})", crash->container,
+                                       crash->pod, crash->node.empty() ? "no node" : crash->node, crash->restarts,
+                                       crash->ended.empty() ? "" : "; ", crash->ended),
+                  .evidence = {crash->seen},
+                  .next_step = fmt::format(
+                      "its last words say why; the log of its last try: `kubectl logs --previous -n {} {} -c {}`",
+                      crash->pod.substr(0, crash->pod.find('/')), crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
+  if (const auto words = last_words(bundle, *crash)) finding.evidence.insert(finding.evidence.begin(), *words);
+  return finding;
+}
+
+Found manifest_refused(const Bundle& bundle) {
+  constexpr std::string_view journal = "bootstrap/journals/bootkube.log";
+  constexpr std::string_view refused = " is refused: ", waits = " waits: ";
+  std::vector<Quote> lines = bundle.lines_with(journal, refused);
+  // Not that it could not be asked.
+  std::erase_if(lines, [](const Quote& line) { return line.text.find("certificate") != std::string::npos; });
+  const bool is_final = !lines.empty();
+  if (!is_final) {
+    lines = bundle.lines_with(journal, waits);
+    const std::vector<Quote> came = bundle.lines_with(journal, " is there, after a wait");
+    std::erase_if(lines, [&](const Quote& line) {
+      return std::ranges::any_of(came, [&](const Quote& other) { return other.line > line.line; });
+    });
+  }
+  if (lines.empty()) return std::nullopt;
+  const Quote& line = lines.back();
+  const std::string_view words = is_final ? refused : waits;
+  const std::size_t at = line.text.find(words);
+  // "a.yaml", or "a.yaml (2)" of a file with several.
+  std::size_t before = line.text.find_last_of(" \t", at - 1);
+  if (before != std::string::npos && line.text[before + 1] == '(') before = line.text.find_last_of(" \t", before - 1);
+  const std::string file = line.text.substr(before == std::string::npos ? 0 : before + 1, at - before - 1);
+  return Finding{
+      .stage = "cb-bootstrap",
+      .cause = fmt::format("the API {} the manifest {}: {}", is_final ? "refuses" : "does not take", file,
+                           shortened(line.text.substr(at + words.size()))),
+      .evidence = {{line.file, line.line, shortened(line.text, words)}},
+      .next_step =
+          is_final
+              ? fmt::format("mend {0}: it is in manifests/ or openshift/ of the asset directory; then destroy the cluster and "
+                            "create it again",
+                            file)
+              : fmt::format("look whether {} has the right apiVersion, kind and namespace, and whether something in the "
+                            "cluster defines them; it is tried again",
+                            file),
+      .is_final = is_final};
+}
+
+}  // namespace slipway::diagnosis

@@ -1,0 +1,294 @@
+// Machines that do not come up, and networks in which they do not find each other.
+#include "diagnosis/all_rules.h"
+
+#include "base/text.h"
+#include "base/time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+namespace slipway::diagnosis {
+
+namespace {
+
+constexpr std::string_view table = "host/machines.jsonl";
+constexpr int config_server_port = 22623;
+// A start takes seconds, and on a host with much to do some tens of them.
+constexpr Milliseconds longest_start = Seconds(55);
+
+std::string console_of(const Machine& machine) { return fmt::format("host/{}.console.log", machine.name); }
+
+std::string first_boot_of(const Machine& machine) { return "the first boot of " + machine.name; }
+
+// The machine's row in the provider's list.
+Quote row_of(const Bundle& bundle, const Machine& machine) {
+  std::vector<Quote> rows = bundle.lines_with(table, fmt::format("\"name\":\"{}\"", machine.name));
+  if (rows.empty()) return {std::string(table), 0, machine.reason};
+  rows.front().text = shortened(fmt::format("{} is {}: {}", machine.name, machine.state, machine.reason));
+  return rows.front();
+}
+
+std::optional<Quote> last_on_console(const Bundle& bundle, const Machine& machine, std::string_view text) {
+  std::vector<Quote> lines = bundle.lines_with(console_of(machine), text);
+  if (lines.empty()) return std::nullopt;
+  lines.back().text = shortened(lines.back().text);
+  return lines.back();
+}
+
+// What the last server said that Ignition asked: "Forbidden"; empty when it got what it asked for, or asked nobody.
+std::string last_answer(const std::optional<Quote>& result) {
+  constexpr std::string_view words = "GET result: ";
+  if (!result) return {};
+  const std::string_view line = result->text;
+  const std::string_view answer = trim(line.substr(line.find(words) + words.size()));
+  return std::string(answer == "OK" ? "" : answer);
+}
+
+// "403 Forbidden": Ignition says words only.
+std::string with_status(const std::string& answer) {
+  constexpr std::array<std::pair<std::string_view, int>, 5> known = {
+      {{"Bad Request", 400}, {"Unauthorized", 401}, {"Forbidden", 403}, {"Not Found", 404}, {"Not Acceptable", 406}}};
+  for (const auto& [words, status] : known) {
+    if (answer == words) return fmt::format("{} {}", status, words);
+  }
+  return answer;
+}
+
+struct Refused {
+  Machine machine;
+  std::optional<Quote> result;  // the server's last answer
+  std::string answer;           // its words, unless it was a good one
+};
+
+std::optional<Refused> find_refused(const Bundle& bundle, bool by_server) {
+  for (const Machine& machine : bundle.machines()) {
+    if (machine.state != "ignition-failed") continue;
+    const std::optional<Quote> result = last_on_console(bundle, machine, "GET result: ");
+    const std::string answer = last_answer(result);
+    if (answer.empty() != by_server) return Refused{machine, result, answer};
+  }
+  return std::nullopt;
+}
+
+// A hardware address without its last byte. A provider numbers its machines there: one that was removed a moment ago, the
+// bootstrap machine for instance, still stands in the tables of others.
+std::string maker_of(const std::string& link) { return link.substr(0, link.rfind(':')); }
+
+// Whether an address of the network is reached; nothing where nobody tried.
+std::optional<Probe::Line> reach(const Probe& probe, std::string_view url) {
+  std::vector<Probe::Line> lines = probe.lines("reach", url);
+  if (lines.empty()) return std::nullopt;
+  return lines.front();
+}
+
+// When its init was started, by the provider's events; nothing when it has come up since, or was never started.
+std::optional<WallTime> boots_since(const Bundle& bundle, const Machine& machine, Quote& seen) {
+  std::optional<WallTime> since;
+  for (const Quote& line : bundle.lines_with("host/events.jsonl", "\"kind\":\"boot\"")) {
+    const Result<sys::Event> event = sys::parse_event(line.text);
+    if (!event.ok() || event->name != machine.name) continue;
+    since.reset();
+    if (event->phase != sys::Phase::started) continue;
+    since = event->time;
+    seen = {line.file, line.line, shortened(line.text)};
+  }
+  return since;
+}
+
+// A machine whose init does not come to an end of its start, and the unit that it waits for.
+Found hanging_start(const Bundle& bundle, const Machine& machine) {
+  const std::optional<Probe> probe = bundle.probe(machine);
+  if (!probe || machine.state != "booting") return std::nullopt;
+  const std::vector<Probe::Line> clocks = probe->lines("clock");
+  const Result<WallTime> now = parse_rfc3339(clocks.empty() ? "" : clocks.front().words[1]);
+  Quote seen;
+  const std::optional<WallTime> since = boots_since(bundle, machine, seen);
+  if (!now.ok() || !since || now.value() - *since < longest_start) return std::nullopt;
+  for (const Probe::Line& job : probe->lines("job")) {
+    if (job.words.back() != "running") continue;
+    return Finding{
+        .stage = "the start of " + machine.name,
+        .cause = fmt::format("{} has been starting for {}, and waits for its unit {}", machine.name,
+                             human_duration(now.value() - *since), job.words[1]),
+        .evidence = {quote(*probe, job), seen},
+        .next_step = fmt::format("`slipway machine shell {} -- systemctl status {}` says what the unit does; one of yours comes "
+                                 "from a MachineConfig or from bootstrap.ign",
+                                 machine.name, job.words[1])};
+  }
+  return std::nullopt;
+}
+
+bool has_answer(const Probe::Line& line) {
+  return line.words.size() == 3 && line.words[2].find_first_not_of("0123456789") == std::string::npos;
+}
+
+}  // namespace
+
+Found ignition_refused(const Bundle& bundle) {
+  const std::optional<Refused> refused = find_refused(bundle, true);
+  if (!refused) return std::nullopt;
+  const bool by_token = refused->answer.starts_with("Forbidden") || refused->answer.starts_with("Unauthorized");
+  return Finding{
+      .stage = first_boot_of(refused->machine),
+      .cause = fmt::format("the server that {} asked for its configuration refused it for good: {}", refused->machine.name,
+                           with_status(refused->answer)),
+      .evidence = {*refused->result, row_of(bundle, refused->machine)},
+      .next_step =
+          by_token
+              ? "its pointer config has no token of this cluster, or that of another; destroy the cluster and create it "
+                "again from one set of assets"
+              : "look whether its pointer config asks for a pool that the cluster has (.../config/master, .../config/worker), "
+                "mend it and create the machine again",
+      .is_final = true};
+}
+
+Found ignition_config_invalid(const Bundle& bundle) {
+  const std::optional<Refused> refused = find_refused(bundle, false);
+  if (!refused) return std::nullopt;
+  Finding finding{
+      .stage = first_boot_of(refused->machine),
+      .cause =
+          fmt::format("{} cannot carry out its configuration: {}", refused->machine.name, shortened(refused->machine.reason)),
+      .evidence = {row_of(bundle, refused->machine)},
+      .next_step = fmt::format("mend what the words name in the config, or in the MachineConfigs that it is made of, and "
+                               "create the cluster again; {} has all that Ignition said",
+                               console_of(refused->machine)),
+      .is_final = true};
+  for (const std::string_view word : {"[failed]", "CRITICAL"}) {
+    const auto line = last_on_console(bundle, refused->machine, word);
+    if (!line) continue;
+    finding.evidence.insert(finding.evidence.begin(), *line);
+    break;
+  }
+  return finding;
+}
+
+Found machine_not_booted(const Bundle& bundle) {
+  for (const Machine& machine : bundle.machines()) {
+    if (Found hanging = hanging_start(bundle, machine)) return hanging;
+  }
+  for (const Machine& machine : bundle.machines()) {
+    if (machine.state != "failed") continue;
+    Finding finding{
+        .stage = "the start of " + machine.name,
+        .cause = fmt::format("{} does not boot: {}", machine.name, shortened(machine.reason)),
+        .evidence = {row_of(bundle, machine)},
+        .next_step = fmt::format("read the end of its console ({} in the bundle); `slipway destroy cluster` and `slipway "
+                                 "create cluster` make it a new disk",
+                                 console_of(machine)),
+        .is_final = true};
+    const std::string* console = bundle.find(console_of(machine));
+    const std::string_view text = console ? trim(*console) : std::string_view();
+    if (!text.empty()) {
+      const std::size_t begin = text.rfind('\n') == std::string_view::npos ? 0 : text.rfind('\n') + 1;
+      finding.evidence.push_back(
+          {console_of(machine), static_cast<int>(std::count(text.begin(), text.end(), '\n')) + 1, shortened(text.substr(begin))});
+    }
+    return finding;
+  }
+  return std::nullopt;
+}
+
+Found address_in_use(const Bundle& bundle) {
+  const Expected expected = bundle.expected();
+  for (const std::string& address : expected.api_addresses) {
+    const std::vector<Quote> lines = bundle.lines_with("host/network.txt", fmt::format(" inet {}/", address));
+    if (lines.empty()) continue;
+    return Finding{.stage = "the API's address",
+                   .cause = fmt::format("the host side of the cluster's network has {}, the address of its API", address),
+                   .evidence = {{lines.front().file, lines.front().line, shortened(lines.front().text)}},
+                   .next_step = "take the address away there, or choose another: platform.local.apiVIPs of the install-config",
+                   .is_final = true};
+  }
+  std::set<std::string> own_links;
+  std::vector<Probe> probes;
+  for (const Machine& machine : bundle.machines()) {
+    std::optional<Probe> probe = bundle.probe(machine);
+    // A machine that was not asked could be the one that has the address.
+    if (!probe && machine.state != "stopped" && machine.state != "created") return std::nullopt;
+    if (!probe) continue;
+    for (const Probe::Line& link : probe->lines("link")) own_links.insert(maker_of(link.words.back()));
+    probes.push_back(std::move(*probe));
+  }
+  if (own_links.empty()) return std::nullopt;
+  for (const std::string& address : expected.api_addresses) {
+    for (const Probe& probe : probes) {
+      for (const Probe::Line& line : probe.lines("neighbour", address)) {
+        if (own_links.contains(maker_of(line.words.back()))) continue;
+        return Finding{
+            .stage = "the API's address",
+            .cause = fmt::format("somebody who is no machine of this cluster answers for {}, the address of its API ({})",
+                                 address, line.words.back()),
+            .evidence = {quote(probe, line)},
+            .next_step =
+                "take the address away from whoever has it, or choose another: platform.local.apiVIPs of the "
+                "install-config",
+            .is_final = true};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Found dns_wrong(const Bundle& bundle) {
+  const Expected expected = bundle.expected();
+  if (expected.domain.empty() || expected.api_addresses.empty()) return std::nullopt;
+  for (const Machine& machine : bundle.machines()) {
+    const std::optional<Probe> probe = bundle.probe(machine);
+    if (!probe) continue;
+    for (const std::string_view host : {"api-int", "api"}) {
+      const std::string name = fmt::format("{}.{}", host, expected.domain);
+      for (const Probe::Line& line : probe->lines("name", name)) {
+        const std::vector<std::string> given(line.words.begin() + 2, line.words.end());
+        if (given == expected.api_addresses) continue;
+        const std::string wrong = given.empty() ? "no address" : "the address " + join(given, ", ");
+        return Finding{
+            .stage = "names",
+            .cause = fmt::format("on {}, {} has {}; the address of the API is {}", machine.name, name, wrong,
+                                 join(expected.api_addresses, ", ")),
+            .evidence = {quote(*probe, line)},
+            .next_step = fmt::format("look at /etc/hosts and /etc/resolv.conf of {}, and at the records of the name server "
+                                     "that it asks; the machines try again by themselves",
+                                     machine.name)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Found config_server_unreachable(const Bundle& bundle) {
+  const std::string url = fmt::format("https://api-int.{}:{}/healthz", bundle.expected().domain, config_server_port);
+  // It has to be there for somebody, or it is only late.
+  std::optional<Quote> proof;
+  std::string witness;
+  for (const Machine& machine : bundle.machines()) {
+    const std::optional<Probe> probe = bundle.probe(machine);
+    const std::optional<Probe::Line> line = probe ? reach(*probe, url) : std::nullopt;
+    if (!line || !has_answer(*line)) continue;
+    proof = quote(*probe, *line);
+    witness = machine.name;
+  }
+  if (!proof) return std::nullopt;
+  for (const Machine& machine : bundle.machines()) {
+    if (machine.state != "igniting" && machine.state != "preparing") continue;
+    const std::optional<Probe> probe = bundle.probe(machine);
+    const std::optional<Probe::Line> line = probe ? reach(*probe, url) : std::nullopt;
+    if (!line || has_answer(*line)) continue;
+    std::vector<Quote> evidence = {quote(*probe, *line), *proof};
+    if (const auto attempt = last_on_console(bundle, machine, "GET error: ")) evidence.push_back(*attempt);
+    return Finding{
+        .stage = first_boot_of(machine),
+        .cause = fmt::format("{} cannot reach the machine-config-server, port {} of the API's address; {} can", machine.name,
+                             config_server_port, witness),
+        .evidence = std::move(evidence),
+        .next_step = fmt::format("look for a firewall or a broken link between {} and the network of the cluster; it tries "
+                                 "again by itself",
+                                 machine.name)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace slipway::diagnosis

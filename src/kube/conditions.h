@@ -1,0 +1,16 @@
+// What an object says of itself in status.conditions. Pure.
+#pragma once
+
+#include "base/json.h"
+
+#include <string_view>
+
+namespace slipway::kube {
+
+// The condition of a type; null when there is none.
+const Json* find_condition(const Json& object, std::string_view type);
+
+// A member of it, as "message" or "reason"; empty when there is none. Its status alone: condition_status of client.h.
+std::string_view condition_text(const Json& object, std::string_view type, std::string_view member);
+
+}  // namespace slipway::kube

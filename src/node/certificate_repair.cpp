@@ -1,0 +1,155 @@
+#include "node/certificate_repair.h"
+
+#include "base/flags.h"
+#include "base/text.h"
+#include "net/x509.h"
+#include "sys/events.h"
+#include "sys/wait_for.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+#include <vector>
+
+namespace slipway::node {
+
+namespace {
+
+// They read a certificate that they were started with again after five minutes (client-go), and nobody else signs for kubelets.
+constexpr std::array clients = {"kube-controller-manager", "kube-scheduler", "cluster-policy-controller"};
+constexpr std::array operands = {"kube-apiserver", "kube-controller-manager", "kube-scheduler"};
+// A cluster that comes on needs that long to see to it itself.
+constexpr Seconds nearly{600};
+// Nobody tells that a file has changed: machines have too few inotify instances.
+constexpr sys::Pace pace{Milliseconds(100), Milliseconds(5'000)};
+
+std::string resources(const CertificatePlaces& places) { return places.kubernetes + "/static-pod-resources"; }
+std::string kubelet_certificate(const CertificatePlaces& places) { return places.kubelet + "/kubelet-client-current.pem"; }
+std::string pod_of(const CertificatePlaces& places) { return places.kubernetes + "/manifests/certificate-recovery.yaml"; }
+
+Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& folder) {
+  if (!TRY(files.info(folder))) return std::vector<std::string>{};
+  return files.list(folder);
+}
+
+// The number behind a prefix; 0 for other names.
+int number_behind(std::string_view name, std::string_view prefix) {
+  int number = 0;
+  if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  return number;
+}
+
+// Of the newest revision that has one.
+Result<std::string> recovery_pod(sys::Files& files, const CertificatePlaces& places) {
+  constexpr std::string_view prefix = "kube-apiserver-pod-";
+  std::vector<int> revisions;
+  for (const std::string& name : TRY(names_in(files, resources(places)))) {
+    if (const int number = number_behind(name, prefix); number > 0) revisions.push_back(number);
+  }
+  std::ranges::sort(revisions, std::greater());
+  for (const int revision : revisions) {
+    const std::string path =
+        fmt::format("{}/{}{}/configmaps/kube-apiserver-pod/recovery-pod.yaml", resources(places), prefix, revision);
+    if (auto text = TRY(files.read_if_exists(path))) return std::move(*text);
+  }
+  return error(Code::not_found,
+               "no revision of the API server in {} has a recovery-pod.yaml; bring the certificates back by hand",
+               resources(places));
+}
+
+class Repair {
+ public:
+  Repair(const Environment& environment, CertificatePlaces places) : environment_(environment), places_(std::move(places)) {}
+
+  Result<> run() {
+    const WallTime soon = environment_.context.clock.now() + nearly;
+    std::map<std::string, WallTime> due = TRY(ends_of_certificates(environment_.files, places_));
+    std::erase_if(due, [&](const auto& entry) { return entry.second > soon; });
+    if (due.empty()) return remove_pod();
+    sys::Span span(environment_.context.events, environment_.context.clock, "certificate-repair", "control-plane");
+    return span.end(repair(due));
+  }
+
+ private:
+  Result<> repair(const std::map<std::string, WallTime>& due) {
+    for (const auto& [path, end] : due) environment_.context.log.info("{} is over, or nearly: {}", path, to_rfc3339(end));
+    TRY(environment_.files.write(pod_of(places_), TRY(recovery_pod(environment_.files, places_)), 0600));
+    std::map<std::string, WallTime> of_control_plane = due;
+    of_control_plane.erase(kubelet_certificate(places_));
+    TRY(wait_for_new(of_control_plane));
+    if (!of_control_plane.empty()) TRY(restart_clients());
+    TRY(wait_for_new(due));
+    return remove_pod();
+  }
+
+  Result<> wait_for_new(const std::map<std::string, WallTime>& due) {
+    const auto look = [&]() -> Result<sys::Look> {
+      std::vector<std::string> left;
+      const std::map<std::string, WallTime> now = TRY(ends_of_certificates(environment_.files, places_));
+      for (const auto& [path, end] : due) {
+        const auto found = now.find(path);
+        if (found != now.end() && found->second <= end) left.push_back(path);
+      }
+      if (left.empty()) return sys::Look::done();
+      return sys::Look::not_yet("still the old ones: {}", join(left, ", "));
+    };
+    return sys::wait_for(environment_.context, "certificates that were over", no_limit, look, nullptr, pace);
+  }
+
+  // The kubelet starts them again.
+  Result<> restart_clients() {
+    for (const char* client : clients) {
+      const std::string filter = fmt::format("labels.\"io.kubernetes.container.name\"=={}", client);
+      const std::string listed = TRY(ctr({"containers", "list", "--quiet", filter}));
+      for (std::string_view id : split(listed, '\n')) {
+        if (id.empty()) continue;
+        const Result<std::string> killed = ctr({"tasks", "kill", "--signal", "SIGTERM", std::string(id)});
+        // It has ended already.
+        if (!killed.ok()) environment_.context.log.info("{}; going on", killed.error().message());
+      }
+    }
+    return Ok{};
+  }
+
+  Result<std::string> ctr(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"ctr", "--namespace", "k8s.io"});
+    return sys::run_checked(environment_.runner, environment_.context, {.argv = std::move(arguments)});
+  }
+
+  Result<> remove_pod() { return environment_.files.remove(pod_of(places_)); }
+
+  const Environment& environment_;
+  const CertificatePlaces places_;
+};
+
+}  // namespace
+
+Result<std::map<std::string, WallTime>> ends_of_certificates(sys::Files& files, const CertificatePlaces& places) {
+  std::map<std::string, WallTime> ends;
+  const auto add = [&](const std::string& path) -> Result<> {
+    const auto pem = TRY(files.read_if_exists(path));
+    const auto info = pem ? net::parse_certificate(*pem) : Result<net::CertificateInfo>(error(Code::not_found, "no file"));
+    if (info.ok()) ends.emplace(path, info->not_after);
+    return Ok{};
+  };
+  for (const char* operand : operands) {
+    const std::string secrets = fmt::format("{}/{}-certs/secrets", resources(places), operand);
+    for (const std::string& name : TRY(names_in(files, secrets))) TRY(add(fmt::format("{}/{}/tls.crt", secrets, name)));
+  }
+  // Without a control plane the kubelet's own is the business of kubelet-certificate alone.
+  if (!ends.empty()) TRY(add(kubelet_certificate(places)));
+  return ends;
+}
+
+Result<> run_repair_certificates(const Environment& environment, const Arguments& arguments) {
+  const CertificatePlaces usual;
+  const Flags flags = TRY(parse_flags(
+      "repair-certificates",
+      {{.name = "kubernetes", .fallback = usual.kubernetes}, {.name = "cert-dir", .fallback = usual.kubelet}}, arguments));
+  return Repair(environment, {flags.text("kubernetes"), flags.text("cert-dir")}).run();
+}
+
+}  // namespace slipway::node

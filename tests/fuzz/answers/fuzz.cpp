@@ -1,0 +1,88 @@
+// What other programs answer to operators, any bytes. The first byte says who: h haproxy's "show servers state", c its word about
+// a command, i `ip -json address`, e etcd's gateway (the second byte is its status), p pods that somebody requires, g a duration
+// as Go writes it, o what the bootstrap remembers of its files.
+#include "base/check.h"
+#include "net/ip.h"
+#include "operators/bootstrap/options.h"
+#include "operators/bootstrap/owned_files.h"
+#include "operators/bootstrap/required_pods.h"
+#include "operators/etcd/members.h"
+#include "operators/lib/host_address.h"
+#include "operators/machineconfig/runtimecfg_monitor.h"
+#include "operators/router/slots.h"
+#include "sys/clock.h"
+
+#include <cstdint>
+
+namespace {
+
+using namespace slipway;
+using namespace slipway::operators;
+
+class OneAnswer final : public net::Http {
+ public:
+  OneAnswer(int status, std::string_view text) : answer_{status, {}, std::string(text)} {}
+  Result<net::Answer> send(const net::Request&, std::stop_token, const net::Sink&) override { return answer_; }
+
+ private:
+  net::Answer answer_;
+};
+
+void proxy_places(std::string_view text) {
+  const auto places = parse_proxy_places(text);
+  if (!places.ok()) return;
+  // A command is one line of words of ours: a server's name could be anything else.
+  for (const std::string& command : place_commands(places.value(), {"10.0.0.1", "10.0.0.2"})) {
+    CHECK(command.find('\n') == std::string::npos);
+  }
+}
+
+void etcd_members(int status, std::string_view text) {
+  OneAnswer http(status, text);
+  sys::RealClock clock;
+  Log log(Level::error, [](Level, std::string_view) {});
+  sys::Events events(clock, "fuzz");
+  const sys::Context context{clock, log, events};
+  const etcd::Gateway gateway(http, {});
+  const auto members = gateway.list(context, "https://10.0.0.1:2381", etcd::Reading::agreed);
+  if (members.ok()) {
+    CHECK(status == 200 && !members->empty());
+    for (const etcd::Member& member : members.value()) CHECK(!etcd::name_of(member).empty());
+  }
+  (void)gateway.status(context, "https://10.0.0.1:2381").ok();
+}
+
+void addresses(std::string_view text) {
+  const auto found = parse_host_addresses(text);
+  if (!found.ok()) return;
+  for (bool v4 : {true, false}) {
+    const auto chosen = choose_host_address(found.value(), v4, {}, {});
+    if (chosen.ok()) CHECK(chosen->is_v4() == v4);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size < 2) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  switch (data[0]) {
+    case 'h': proxy_places(text); break;
+    case 'c': (void)router::is_done(text); break;
+    case 'i': addresses(text); break;
+    case 'e': etcd_members(100 + 2 * data[1], text.substr(1)); break;
+    case 'p': {
+      const auto pods = parse_required_pods(text);
+      if (pods.ok()) CHECK(judge(pods.value(), {}).size() == pods->size());
+      break;
+    }
+    case 'g': (void)parse_go_duration(text).ok(); break;
+    case 'o': {
+      const auto owned = parse_owned(text, "fuzz");
+      if (owned.ok()) CHECK(parse_owned(emit_owned(owned.value()), "again").value() == owned.value());
+      break;
+    }
+    default: break;
+  }
+  return 0;
+}

@@ -1,0 +1,75 @@
+// Short texts, any bytes. The first byte says what the rest is: d a duration, t a time, i an address, c a network, u a URL, l a
+// Location (a URL, a zero byte, what it says), h a template, x bytes for a data URL. What is read can be written and read again.
+#include "base/check.h"
+#include "base/template.h"
+#include "base/time.h"
+#include "ignition/data_url.h"
+#include "net/ip.h"
+#include "net/url.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace {
+
+using namespace slipway;
+
+template <class T, class Read, class Write>
+void round_trip(const Result<T>& value, Read read, Write write) {
+  if (!value.ok()) return;
+  const auto again = read(write(value.value()));
+  CHECK(again.ok());
+  CHECK(again.value() == value.value());
+}
+
+void resolve(std::string_view text) {
+  const std::size_t end = std::min(text.find('\0'), text.size());
+  const auto base = net::parse_url(text.substr(0, end));
+  if (!base.ok()) return;
+  const auto url = net::resolve(base.value(), text.substr(std::min(end + 1, text.size())));
+  round_trip(url, net::parse_url, [](const net::Url& each) { return net::to_string(each); });
+}
+
+void fill(std::string_view text) {
+  TemplateValues values;
+  const auto holes = template_holes(text);
+  CHECK(fill_template(text, "fuzz", values).ok() == holes.empty());
+  for (const std::string& hole : holes) values[hole] = "value";
+  const auto filled = fill_template(text, "fuzz", values);
+  CHECK(filled.ok());
+  CHECK(holes.empty() ? filled.value() == text : filled->find("value") != std::string::npos);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  if (size == 0) return 0;
+  const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);
+  switch (data[0]) {
+    case 'd': {
+      const auto duration = parse_duration(text);
+      if (!duration.ok()) break;
+      (void)human_duration(duration.value());
+      // Numbers have an end.
+      if (duration.value() > std::chrono::hours(1'000'000)) break;
+      round_trip(duration, parse_duration, [](Milliseconds each) {
+        return fmt::format("{}h{}s{}ms", each.count() / 3'600'000, each.count() % 3'600'000 / 1'000, each.count() % 1'000);
+      });
+      break;
+    }
+    case 't': round_trip(parse_rfc3339(text), parse_rfc3339, to_rfc3339); break;
+    case 'i': round_trip(net::parse_ip(text), net::parse_ip, [](const auto& each) { return net::to_string(each); }); break;
+    case 'c': round_trip(net::parse_cidr(text), net::parse_cidr, [](const auto& each) { return net::to_string(each); }); break;
+    case 'u': round_trip(net::parse_url(text), net::parse_url, [](const auto& each) { return net::to_string(each); }); break;
+    case 'l': resolve(text); break;
+    case 'h': fill(text); break;
+    case 'x':
+      (void)ignition::decode_data_url(text).ok();
+      for (auto encoding : {ignition::DataEncoding::percent, ignition::DataEncoding::base64}) {
+        CHECK(ignition::decode_data_url(ignition::encode_data_url(text, encoding)).value() == text);
+      }
+      break;
+    default: break;
+  }
+  return 0;
+}

@@ -1,0 +1,30 @@
+"""A cluster that was off until its certificates were over comes back by itself: one master, on local machines.
+
+    SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/cold_start
+
+-s shows how long it takes. A cluster that was off for a short time: tests/system/install/test_cold_start.py.
+"""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from installation import Creation, Installation  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def installed():
+    cluster = Installation(more="controlPlane: {name: master, replicas: 1}\ncompute: [{name: worker, replicas: 0}]\n")
+    try:
+        creation = Creation(cluster)
+        try:
+            creation.wait()
+        finally:
+            if creation.process.poll() is None:
+                creation.kill()
+        yield cluster
+        cluster.run("destroy", "cluster")
+    finally:
+        cluster.remove()

@@ -1,0 +1,20 @@
+"""What README.md and docs/ tell people to type about a cluster works as it stands there."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "docs"))
+from pages import Checkout, blocks, pages  # noqa: E402
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if blocks(page, "sh cluster")])
+def test_commands_about_a_cluster_work(installed, page):
+    checkout = Checkout(os.environ["SLIPWAY_BIN"], os.environ["SLIPWAY_BUILD"], demo=installed.dir, state=installed.state)
+    try:
+        for block in blocks(page, "sh cluster"):
+            checkout.run(block)
+    finally:
+        checkout.close()
