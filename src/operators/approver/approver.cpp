@@ -133,8 +133,8 @@ class Approver {
 
   // As long as there are certificate requests to learn them from.
   Result<> remember_keys() {
-    for (const auto& [name, patch] : key_patches(nodes_, requests_)) {
-      const auto write = [&] { return done(kube::merge_patch(context_, api_, kube::types::nodes, "", name, patch)); };
+    for (const auto& each : key_patches(nodes_, requests_)) {
+      const auto write = [&] { return done(kube::merge_patch(context_, api_, kube::types::nodes, "", each.first, each.second)); };
       TRY(sys::retry<bool>(context_, tries, retry_pace, write));
     }
     return Ok{};

@@ -63,7 +63,7 @@ void keep_words(const ObservedMembers& before, ObservedMembers& now) {
 Result<ObservedMembers> Keeper::read(const sys::Context& context, const Gateway& etcd,
                                      const std::vector<std::string>& addresses) {
   std::vector<std::string> order = addresses;
-  std::ranges::stable_partition(order, [&](const std::string& address) { return address == answered_; });
+  std::stable_partition(order.begin(), order.end(), [&](const std::string& address) { return address == answered_; });
   Error last = error(Code::unavailable, "no address of a member is known");
   for (const std::string& address : order) {
     Result<std::vector<Member>> listed = etcd.list(context, gateway_url(address), Reading::agreed);

@@ -105,12 +105,12 @@ Sum sum_of(const Word& word, const Json& object, WallTime now, std::optional<Wal
 
 // Versions of others stay: an operand's is told only when every node runs it, and until then the one before is true.
 JsonArray with_versions(JsonArray known, const std::vector<std::pair<std::string, std::string>>& versions) {
-  for (const auto& [name, version] : versions) {
-    Json* entry = std::ranges::find_if(known, [&](const Json& each) { return find_string(each, {"name"}) == name; });
+  for (const auto& operand : versions) {
+    Json* entry = std::ranges::find_if(known, [&](const Json& each) { return find_string(each, {"name"}) == operand.first; });
     if (entry == known.end()) {
-      known.push_back(JsonObject{{"name", name}, {"version", version}});
+      known.push_back(JsonObject{{"name", operand.first}, {"version", operand.second}});
     } else {
-      entry->as_object()["version"] = version;
+      entry->as_object()["version"] = operand.second;
     }
   }
   return known;

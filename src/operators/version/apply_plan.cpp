@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
+#include <iterator>
 #include <map>
 
 namespace slipway::operators {
@@ -160,13 +162,13 @@ std::vector<ApplyPlan> control_plane_first(ApplyPlan plan) {
     const std::string_view kind = find_string(manifest.object, {"kind"}).value_or("");
     return (kind == "Deployment" || kind == "DaemonSet") && run_level(manifest.name) > last_control_plane_level;
   };
-  const auto later = std::ranges::stable_partition(plan.apply, std::not_fn(waits));
-  std::ranges::move(later, std::back_inserter(rest.apply));
-  plan.apply.erase(later.begin(), later.end());
-  const auto gates = std::ranges::stable_partition(
-      plan.gates, [&](const Gate& gate) { return level_of[key_of(gate)] <= last_control_plane_level; });
-  std::ranges::move(gates, std::back_inserter(rest.gates));
-  plan.gates.erase(gates.begin(), gates.end());
+  const auto later = std::stable_partition(plan.apply.begin(), plan.apply.end(), std::not_fn(waits));
+  std::move(later, plan.apply.end(), std::back_inserter(rest.apply));
+  plan.apply.erase(later, plan.apply.end());
+  const auto gates = std::stable_partition(plan.gates.begin(), plan.gates.end(),
+                                           [&](const Gate& gate) { return level_of[key_of(gate)] <= last_control_plane_level; });
+  std::move(gates, plan.gates.end(), std::back_inserter(rest.gates));
+  plan.gates.erase(gates, plan.gates.end());
   std::vector<ApplyPlan> steps;
   steps.push_back(std::move(plan));
   steps.push_back(std::move(rest));
