@@ -17,7 +17,7 @@ ALL_WITHIN = 240
 
 def answers(installed):
     try:
-        return installed.api.call("GET", "/readyz/ping")[0] == 200
+        return installed.api.call("GET", "/api/v1/namespaces/default")[0] == 200
     except BROKEN:
         return False
 
