@@ -1,40 +1,13 @@
 #include "cli/analyze.h"
 
-#include "cli/parse.h"
-
-#include "net/curl_http.h"
-#include "support/memory_files.h"
-#include "support/seeded_random.h"
-#include "support/test_context.h"
+#include "support/command_world.h"
 
 #include <gtest/gtest.h>
 
 namespace slipway::cli {
 namespace {
 
-class AnalyzeTest : public testing::Test {
- protected:
-  Result<> run(const std::vector<std::string>& argv) {
-    const Parsed parsed = parse("slipway", argv, commands());
-    if (!parsed.invocation) return error(Code::invalid, "{}", parsed.text);
-    printed.clear();
-    status = 0;
-    const Environment environment{{context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }},
-                                  status};
-    return parsed.invocation->command->run(environment, parsed.invocation->arguments);
-  }
-
-  testing_support::MemoryFiles files;
-  testing_support::TestContext test;
-  std::string printed;
-  int status = 0;
-
- private:
-  sys::Context context_ = test.context();
-  sys::RealRunner runner_;
-  testing_support::SeededRandom random_{1};
-  net::CurlHttp http_;
-};
+using AnalyzeTest = testing_support::CommandTest;
 
 TEST_F(AnalyzeTest, PrintsFindingsAndHasAStatusForThem) {
   ASSERT_TRUE(
@@ -42,6 +15,7 @@ TEST_F(AnalyzeTest, PrintsFindingsAndHasAStatusForThem) {
   ASSERT_TRUE(run({"analyze", "/b"}).ok());
   EXPECT_EQ(status, 1);
   EXPECT_TRUE(printed.starts_with("machine-not-booted: m0 does not boot: no disk")) << printed;
+  printed.clear();
   ASSERT_TRUE(run({"analyze", "/b", "--output", "json"}).ok());
   EXPECT_EQ(status, 1);
   const Result<Json> json = parse_json(printed, "x");
@@ -54,6 +28,7 @@ TEST_F(AnalyzeTest, SaysThatItFoundNothing) {
   ASSERT_TRUE(run({"analyze", "/b"}).ok());
   EXPECT_EQ(status, 0);
   EXPECT_EQ(printed, "No fault is known in /b.\n");
+  printed.clear();
   ASSERT_TRUE(run({"analyze", "/b", "--output", "json"}).ok());
   EXPECT_EQ(status, 0);
   EXPECT_EQ(printed, "{\n  \"findings\": []\n}\n");

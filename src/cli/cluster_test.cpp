@@ -1,38 +1,13 @@
 #include "cli/cluster.h"
 
-#include "cli/parse.h"
-
-#include "net/curl_http.h"
-#include "support/memory_files.h"
-#include "support/seeded_random.h"
-#include "support/test_context.h"
+#include "support/command_world.h"
 
 #include <gtest/gtest.h>
 
 namespace slipway::cli {
 namespace {
 
-class ClusterCommandsTest : public testing::Test {
- protected:
-  Result<> run(const std::vector<std::string>& argv) {
-    const Parsed parsed = parse("slipway", argv, commands());
-    if (!parsed.invocation) return error(Code::invalid, "{}", parsed.text);
-    int status = 0;
-    const Environment environment{{context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }},
-                                  status};
-    return parsed.invocation->command->run(environment, parsed.invocation->arguments);
-  }
-
-  testing_support::MemoryFiles files;
-  testing_support::TestContext test;
-  std::string printed;
-
- private:
-  sys::Context context_ = test.context();
-  sys::RealRunner runner_;
-  testing_support::SeededRandom random_{1};
-  net::CurlHttp http_;
-};
+using ClusterCommandsTest = testing_support::CommandTest;
 
 constexpr std::string_view events =
     R"({"time":"2026-11-21T09:30:00.000Z","source":"slipway","kind":"step","name":"assets","phase":"started"})"

@@ -66,8 +66,7 @@ Result<> while_watched(const Environment& environment, const Subject& subject, c
                        const std::function<Result<>(const sys::Context&)>& work) {
   const sys::Context& context = environment.context;
   const auto look = [&](const sys::Context& own, Keep keep) {
-    const Environment here{own, environment.files, environment.runner, environment.random, environment.http};
-    return examine(here, subject, folder, keep);
+    return examine(environment.with(own), subject, folder, keep);
   };
   std::stop_source ending;
   const std::stop_callback forward(context.stop, [&] { ending.request_stop(); });

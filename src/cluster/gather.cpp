@@ -46,10 +46,6 @@ std::string id_of(WallTime time) {
   return id;
 }
 
-Environment with_context(const Environment& environment, const sys::Context& context) {
-  return {context, environment.files, environment.runner, environment.random, environment.http};
-}
-
 // What a machine's own script collects, unpacked into `folder`.
 Result<> gather_machine(const Environment& environment, const local::ClusterChoice& choice, const std::string& machine,
                         const std::string& id, const std::string& folder) {
@@ -142,7 +138,7 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, co
   for (const local::MachineStatus& machine : machines) {
     if (!local::is_on(machine.state)) continue;
     tasks.run("", [&](const sys::Context& context) -> Result<> {
-      note(machine.name, probe_machine(with_context(environment, context), choice, cluster, machine, into.folder() + "/host"));
+      note(machine.name, probe_machine(environment.with(context), choice, cluster, machine, into.folder() + "/host"));
       return Ok{};
     });
   }
@@ -151,7 +147,7 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, co
         own, machines.size(), machines_at_once, [&](const sys::Context& context, std::size_t i) -> Result<> {
           const std::string& name = machines[i].name;
           const std::string folder = name == "bootstrap" ? into.folder() : into.folder() + "/control-plane/" + name;
-          note(name, gather_machine(with_context(environment, context), choice, name, into.id, folder));
+          note(name, gather_machine(environment.with(context), choice, name, into.id, folder));
           return Ok{};
         });
   });

@@ -20,6 +20,10 @@ Probe parse_probe(std::string_view text, std::string_view file) {
   return probe;
 }
 
+bool Probe::Line::has_answer() const {
+  return words.size() == 3 && words[2].find_first_not_of("0123456789") == std::string::npos;
+}
+
 std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view first_word) const {
   std::vector<Line> found;
   for (const Line& line : all) {

@@ -19,6 +19,8 @@ struct Probe {
     int number = 0;
     std::vector<std::string> words;  // the keyword first
     std::string text;
+
+    bool has_answer() const;  // of "reach": a status, not the words of curl
   };
 
   // Of a keyword and its first word, in order; an empty word is any.

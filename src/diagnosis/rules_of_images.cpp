@@ -169,9 +169,7 @@ Found registry_unreachable(const Bundle& bundle) {
     const std::optional<Probe> probe = bundle.probe(machine);
     if (!probe) continue;
     for (const Probe::Line& line : probe->lines("reach")) {
-      const bool is_registry = line.words[1].ends_with("/v2/");
-      const bool has_answer = line.words.size() == 3 && line.words[2].find_first_not_of("0123456789") == std::string::npos;
-      if (!is_registry || has_answer) continue;
+      if (!line.words[1].ends_with("/v2/") || line.has_answer()) continue;
       Finding finding{
           .stage = "images of " + machine.name,
           .cause = fmt::format("{} cannot reach the registry {}", machine.name, line.words[1]),

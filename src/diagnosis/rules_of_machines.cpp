@@ -121,10 +121,6 @@ Found hanging_start(const Bundle& bundle, const Machine& machine) {
   return std::nullopt;
 }
 
-bool has_answer(const Probe::Line& line) {
-  return line.words.size() == 3 && line.words[2].find_first_not_of("0123456789") == std::string::npos;
-}
-
 }  // namespace
 
 Found ignition_refused(const Bundle& bundle) {
@@ -267,7 +263,7 @@ Found config_server_unreachable(const Bundle& bundle) {
   for (const Machine& machine : bundle.machines()) {
     const std::optional<Probe> probe = bundle.probe(machine);
     const std::optional<Probe::Line> line = probe ? reach(*probe, url) : std::nullopt;
-    if (!line || !has_answer(*line)) continue;
+    if (!line || !line->has_answer()) continue;
     proof = quote(*probe, *line);
     witness = machine.name;
   }
@@ -276,7 +272,7 @@ Found config_server_unreachable(const Bundle& bundle) {
     if (machine.state != "igniting" && machine.state != "preparing") continue;
     const std::optional<Probe> probe = bundle.probe(machine);
     const std::optional<Probe::Line> line = probe ? reach(*probe, url) : std::nullopt;
-    if (!line || has_answer(*line)) continue;
+    if (!line || line->has_answer()) continue;
     std::vector<Quote> evidence = {quote(*probe, *line), *proof};
     if (const auto attempt = last_on_console(bundle, machine, "GET error: ")) evidence.push_back(*attempt);
     return Finding{

@@ -20,6 +20,9 @@ struct Environment {
   sys::Random& random;
   Http& http;
   std::function<void(std::string_view)> print{};  // to standard output
+
+  // The same for a task with a context of its own.
+  Environment with(const sys::Context& own) const { return {own, files, runner, random, http, print}; }
 };
 
 }  // namespace slipway::net

@@ -18,8 +18,7 @@ using kube::types::config_maps;
 using kube::types::secrets;
 using testing_support::RenderedCluster;
 
-const OperatorVariables variables{"registry.example.com/hyperkube@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
-                                  "0.1.0"};
+const OperatorVariables variables = testing_support::operator_variables();
 
 struct Cluster : RenderedCluster {
   std::vector<StaticPodOperator> works = {apiserver::make_operator(variables), controllers::make_operator(variables, "x"),

@@ -39,8 +39,7 @@ struct Cluster : RenderedCluster {
     RenderedCluster::settle(work, variables);
   }
 
-  const OperatorVariables variables{"registry.example.com/operand@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
-                                    "0.1.0"};
+  const OperatorVariables variables = testing_support::operator_variables("operand");
 };
 
 TEST(Masters, RunWhatIsKeptAsGolden) {

@@ -18,6 +18,10 @@
 
 namespace slipway::testing_support {
 
+inline operators::OperatorVariables operator_variables(const std::string& operand = "hyperkube") {
+  return {"registry.example.com/" + operand + "@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0", "0.1.0"};
+}
+
 class RenderedCluster {
  public:
   RenderedCluster() {

@@ -12,8 +12,7 @@ using kube::types::config_maps;
 using kube::types::secrets;
 using testing_support::RenderedCluster;
 
-const OperatorVariables variables{"registry.example.com/hyperkube@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
-                                  "0.1.0"};
+const OperatorVariables variables = testing_support::operator_variables();
 const std::string space(target_space);
 
 struct Cluster : RenderedCluster {

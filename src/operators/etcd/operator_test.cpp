@@ -15,8 +15,7 @@ using namespace std::chrono_literals;
 using kube::types::config_maps;
 using kube::types::secrets;
 
-const OperatorVariables variables{"registry.example.com/etcd@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
-                                  "0.1.0"};
+const OperatorVariables variables = testing_support::operator_variables("etcd");
 constexpr std::string_view bootstrap_address = "10.97.77.10";
 
 Json settings_with(JsonObject spec) {

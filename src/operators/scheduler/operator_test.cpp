@@ -11,8 +11,7 @@ using kube::types::config_maps;
 using testing_support::RenderedCluster;
 
 constexpr std::string_view space = "openshift-kube-scheduler";
-const OperatorVariables variables{"registry.example.com/hyperkube@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0",
-                                  "0.1.0"};
+const OperatorVariables variables = testing_support::operator_variables();
 
 struct Cluster : RenderedCluster {
   StaticPodOperator work = make_operator(variables);

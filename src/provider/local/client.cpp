@@ -74,9 +74,8 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
     if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
     findings.error({}, "forward", "host-port-taken: port {} of {} is taken on this host", forward.host_port, wishes.host_address)
         .hint(
-            "`ss --listening --tcp --processes` names the program that has it: end it; `slipway machine create` takes another "
-            "port "
-            "with --forward");
+            "`ss --listening --tcp --processes` names the program that has it: end it; "
+            "`slipway machine create` takes another port with --forward");
   }
 }
 

@@ -4,7 +4,9 @@
     status, object = api.call("GET", "/api/v1/nodes")
     api.get("/api/v1/nodes")["items"]
 
-A call is over after `timeout` seconds, whatever it was doing. Nothing is tried twice. Threads: any.
+A call is over after `timeout` seconds, whatever it was doing. `call` tries nothing twice; what asserts an answer asks again
+when a server that is busy says when to (429 with Retry-After: storage of a kind that has just changed), as every client does.
+Threads: any.
 """
 
 import base64
@@ -39,13 +41,18 @@ class Api:
 
     def call(self, method, path, body=None, kind="application/json"):
         """(status, the answer's JSON). Raises what is in BROKEN."""
+        status, answer, _ = self.ask(method, path, body, kind)
+        return status, answer
+
+    def ask(self, method, path, body, kind):
+        """(status, the answer's JSON, its headers)."""
         with self.connect() as connection:
             text = None if body is None else json.dumps(body)
             client = http.client.HTTPConnection(self.name)
             client.sock = connection
             client.request(method, path, text, {"Content-Type": kind, "Accept": "application/json", "Connection": "close"})
             answer = client.getresponse()
-            return answer.status, json.loads(answer.read())
+            return answer.status, json.loads(answer.read()), answer.headers
 
     def connect(self):
         end = time.monotonic() + self.timeout
@@ -65,8 +72,12 @@ class Api:
     def patch(self, path, body):
         return self.expect("PATCH", path, body, "application/merge-patch+json")
 
-    def expect(self, method, path, *body):
-        status, answer = self.call(method, path, *body)
+    def expect(self, method, path, body=None, kind="application/json"):
+        for _ in range(10):
+            status, answer, headers = self.ask(method, path, body, kind)
+            if status != 429 or "Retry-After" not in headers:
+                break
+            time.sleep(float(headers["Retry-After"]))
         assert 200 <= status < 300, f"{method} {path}: {status} {answer.get('message')}"
         return answer
 

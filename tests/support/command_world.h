@@ -1,0 +1,44 @@
+// CommandTest: commands of `slipway`, parsed and run in this process over files in memory.
+//
+//   ASSERT_TRUE(run({"analyze", "/b"}).ok());
+//   EXPECT_EQ(printed, ...);
+#pragma once
+
+#include "cli/parse.h"
+
+#include "net/curl_http.h"
+#include "support/memory_files.h"
+#include "support/seeded_random.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace slipway::testing_support {
+
+class CommandTest : public testing::Test {
+ protected:
+  Result<> run(const std::vector<std::string>& argv) {
+    const cli::Parsed parsed = cli::parse("slipway", argv, cli::commands());
+    if (!parsed.invocation) return error(Code::invalid, "{}", parsed.text);
+    status = 0;
+    const cli::Environment environment{
+        {context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }}, status};
+    return parsed.invocation->command->run(environment, parsed.invocation->arguments);
+  }
+
+  MemoryFiles files;
+  TestContext test;
+  std::string printed;  // by all runs
+  int status = 0;       // of the last
+
+ private:
+  sys::Context context_ = test.context();
+  sys::RealRunner runner_;
+  SeededRandom random_{1};
+  net::CurlHttp http_;
+};
+
+}  // namespace slipway::testing_support
