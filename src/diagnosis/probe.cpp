@@ -4,6 +4,8 @@
 
 #include "base/text.h"
 
+#include <algorithm>
+
 namespace slipway::diagnosis {
 
 Probe parse_probe(std::string_view text, std::string_view file) {
@@ -26,6 +28,8 @@ bool Probe::Line::has_answer() const {
 
 std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view first_word) const {
   std::vector<Line> found;
+  const bool asks_others = keyword == "reach" || keyword == "name";
+  if (asks_others && std::ranges::none_of(all, [](const Line& line) { return line.words[0] == "address"; })) return found;
   for (const Line& line : all) {
     if (line.words[0] == keyword && (first_word.empty() || line.words[1] == first_word)) found.push_back(line);
   }

@@ -23,7 +23,8 @@ struct Probe {
     bool has_answer() const;  // of "reach": a status, not the words of curl
   };
 
-  // Of a keyword and its first word, in order; an empty word is any.
+  // Of a keyword and its first word, in order; an empty word is any. What a machine without an address of its own cannot reach
+  // or resolve says nothing about the others: its network is just being made, and there are no such lines then.
   std::vector<Line> lines(std::string_view keyword, std::string_view first_word = {}) const;
 
   std::string file;

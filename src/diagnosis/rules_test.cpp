@@ -42,6 +42,7 @@ Files healthy() {
        "name api.demo.example.com 10.97.77.5\n"
        "reach https://api-int.demo.example.com:22623/healthz 200\n"
        "reach https://api-int.demo.example.com:6443/readyz curl: (7) Failed to connect\n"
+       "address 10.97.77.11 eth0\n"
        "link eth0 02:61:61:4d:4d:0b\n"
        "neighbour 10.97.77.5 02:61:61:4d:4d:0a\n"},
       {"host/master-0.console.log",
@@ -349,6 +350,17 @@ TEST(Rules, AMachineThatWasRemovedIsNoStranger) {
   files["host/machines.jsonl"] = R"({"name":"master-0","state":"running","address":"10.97.77.11"})"
                                  "\n";
   files.erase("host/bootstrap.probe.txt");
+  EXPECT_EQ(names(found_in(files)), "");
+}
+
+// The firmware makes a machine's network anew when it boots.
+TEST(Rules, AMachineWithoutAnAddressIsNoWitness) {
+  Files files = healthy();
+  files["host/bootstrap.probe.txt"] =
+      "clock 2026-11-22T06:10:00Z\n"
+      "name api-int.demo.example.com\n"
+      "reach http://10.97.77.1:5000/v2/ curl: (7) Failed to connect to 10.97.77.1 port 5000 after 0 ms\n"
+      "link eth0 02:61:61:4d:4d:0a\n";
   EXPECT_EQ(names(found_in(files)), "");
 }
 

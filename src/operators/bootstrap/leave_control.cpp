@@ -1,5 +1,7 @@
 #include "operators/bootstrap/leave_control.h"
 
+#include "base/time.h"
+#include "operators/lib/leader.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -14,18 +16,21 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Milliseconds leases_limit = 20s;
+constexpr Milliseconds look_again = 2s;  // at leases that nobody changes any more
 constexpr Milliseconds address_limit = 30s;
 
 struct LeaseName {
   std::string_view space;
   std::string_view name;
+  bool is_renewed_often;  // four times a second (data/operators)
 };
 constexpr std::array<LeaseName, 4> leases_of_control_plane = {{
-    {"kube-system", "kube-controller-manager"},
-    {"kube-system", "kube-scheduler"},
-    {"kube-system", "cluster-policy-controller-lock"},
-    {"openshift-cluster-version", "version"},
+    {"kube-system", "kube-controller-manager", true},
+    {"kube-system", "kube-scheduler", true},
+    {"kube-system", "cluster-policy-controller-lock", false},
+    {"openshift-cluster-version", "version", false},
 }};
+constexpr Milliseconds longest_silence = 3s;  // of a holder that renews so often
 constexpr std::array<std::string_view, 2> spaces = {"kube-system", "openshift-cluster-version"};
 
 std::string_view first_label(std::string_view name) { return name.substr(0, name.find('.')); }
@@ -35,14 +40,46 @@ bool is_of_host(std::string_view holder, std::string_view host) {
   return !name.empty() && (name == first_label(host) || name == "bootstrap");
 }
 
-Result<> wait_for_leases(const sys::Context& context, const Leaving& work) {
+const LeaseName* find_lease(const Json& lease, std::string_view space) {
+  const auto found = std::ranges::find_if(
+      leases_of_control_plane, [&](const LeaseName& each) { return each.space == space && each.name == kube::name_of(lease); });
+  return found == leases_of_control_plane.end() ? nullptr : &*found;
+}
+
+std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec", "holderIdentity"}).value_or(""); }
+
+Result<> wait_for_leases(const sys::Context& context, const Leaving& work, Milliseconds limit) {
   return sys::for_each_at_once(context, spaces.size(), spaces.size(), [&](const sys::Context& each, std::size_t i) {
-    return kube::wait_until(each, work.api, fmt::format("the leases in {} to be given back", spaces[i]), leases_limit,
+    return kube::wait_until(each, work.api, fmt::format("the leases in {} to be given back", spaces[i]), limit,
                             kube::types::leases, spaces[i], {},
                             [&](const kube::Objects& leases) -> Result<std::optional<std::string>> {
                               return held_here(leases, spaces[i], work.host);
                             });
   });
+}
+
+Result<> give_back_left_leases(const sys::Context& context, const Leaving& work) {
+  for (const std::string_view space : spaces) {
+    const kube::Objects leases = TRY(kube::list(context, work.api, kube::types::leases, space));
+    for (const Json& lease : leases) {
+      const WallTime now = context.clock.now();
+      if (!was_left(lease, space, work.host, now)) continue;
+      context.log.info("the lease {}/{} was left behind by {}: giving it back", space, kube::name_of(lease), holder_of(lease));
+      const Result<Json> given = kube::update(context, work.api, kube::types::leases, released_lease(lease, now));
+      // A conflict is a sign of life.
+      if (!given.ok() && given.error().code() != Code::conflict) return given.error();
+    }
+  }
+  return Ok{};
+}
+
+Result<> take_leases_back(const sys::Context& context, const Leaving& work) {
+  const SteadyTime end = context.clock.steady() + leases_limit;
+  for (;;) {
+    const Result<> back = wait_for_leases(context, work, look_again);
+    if (back.ok() || back.error().code() != Code::timeout || context.clock.steady() >= end) return back;
+    TRY(give_back_left_leases(context, work));
+  }
 }
 
 // Whoever changes an address here is seen at once by `ip monitor`; looking now and then is for what came before it listened.
@@ -84,13 +121,18 @@ Result<> tolerate(const sys::Context& context, const Result<>& result) {
 
 std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host) {
   for (const Json& lease : leases) {
-    const std::string_view name = kube::name_of(lease);
-    const bool is_meant = std::ranges::any_of(leases_of_control_plane,
-                                              [&](const LeaseName& each) { return each.space == space && each.name == name; });
-    const std::string_view holder = find_string(lease, {"spec", "holderIdentity"}).value_or("");
-    if (is_meant && is_of_host(holder, host)) return fmt::format("the lease {}/{} is held by {}", space, name, holder);
+    if (find_lease(lease, space) && is_of_host(holder_of(lease), host)) {
+      return fmt::format("the lease {}/{} is held by {}", space, kube::name_of(lease), holder_of(lease));
+    }
   }
   return {};
+}
+
+bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now) {
+  const LeaseName* known = find_lease(lease, space);
+  if (!known || !known->is_renewed_often || !is_of_host(holder_of(lease), host)) return false;
+  const Result<WallTime> renewed = parse_rfc3339(find_string(lease, {"spec", "renewTime"}).value_or(""));
+  return renewed.ok() && now - renewed.value() > longest_silence;
 }
 
 std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
@@ -107,7 +149,7 @@ Result<> leave_control(const sys::Context& context, const Leaving& work) {
   const SteadyTime start = context.clock.steady();
   const auto since = [&] { return human_duration(context.clock.steady() - start); };
   TRY(work.pods.take_away_controllers());
-  TRY(tolerate(context, wait_for_leases(context, work)));
+  TRY(tolerate(context, take_leases_back(context, work)));
   context.log.info("the temporary controllers are gone, after {}", since());
   TRY(tolerate(context, wait_for_address(context, work)));
   TRY(work.pods.take_away());

@@ -23,6 +23,13 @@ namespace slipway::operators {
 //   host  name of this machine; a holder is called by it, or by "bootstrap", and something behind a "_"
 std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host);
 
+// Whether one of those leases is held by a controller of this machine that told to end did so without giving it back. That
+// happens to one that was just renewing it: client-go reads the lease to replace it, and its own write, which it no longer waits
+// for, comes between. Only of leases that are renewed so often that silence says it. Pure.
+//
+//   now  by the clock of this machine, which is also the holder's
+bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now);
+
 // "10.97.77.5 is still on eth0"; nothing when this machine has none of these addresses. Pure.
 std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
                                         const std::vector<net::IpAddress>& virtual_ips);
@@ -35,8 +42,8 @@ struct Leaving {
   std::vector<net::IpAddress> virtual_ips;  // none where a balancer or DNS leads to the API
 };
 
-// Takes the pods of all but the API server away, waits until their leases are given back and the API's address has moved to a
-// master, then takes the rest away. May be repeated.
+// Takes the pods of all but the API server away, waits until their leases are given back, or gives back those that were left, and
+// until the API's address has moved to a master, then takes the rest away. May be repeated.
 //
 //   time    20 s at most for the leases and 30 s for the address; after that it goes on with a warning: whoever waits for a lease
 //           gets it when it runs out, and the address moves when the API server here is gone

@@ -56,6 +56,32 @@ TEST(HeldHere, IsByTheNameOfTheMachine) {
   EXPECT_FALSE(held_here({lease("kube-system", "version", "bootstrap_1")}, "kube-system", "bootstrap"));
 }
 
+TEST(WasLeft, IsWhatASilentHolderOfThisMachineStillHas) {
+  const WallTime now = parse_rfc3339("2026-11-22T10:00:10Z").value();
+  struct Case {
+    const char* name;
+    const char* holder;
+    const char* renewed;
+    bool left;
+  };
+  const Case cases[] = {
+      {"kube-scheduler", "bootstrap_1", "2026-11-22T10:00:06.900000Z", true},
+      {"kube-controller-manager", "bootstrap_1", "2026-11-22T10:00:00.000000Z", true},
+      {"kube-scheduler", "bootstrap_1", "2026-11-22T10:00:07.100000Z", false},
+      {"kube-scheduler", "master-0_1", "2026-11-22T10:00:00.000000Z", false},
+      {"kube-scheduler", "", "2026-11-22T10:00:00.000000Z", false},
+      {"cluster-policy-controller-lock", "bootstrap_1", "2026-11-22T10:00:00.000000Z", false},
+      {"somebody-elses", "bootstrap_1", "2026-11-22T10:00:00.000000Z", false},
+      {"kube-scheduler", "bootstrap_1", "", false},
+  };
+  for (const Case& each : cases) {
+    Json object = lease("kube-system", each.name, each.holder);
+    object.as_object()["spec"].as_object()["renewTime"] = each.renewed;
+    EXPECT_EQ(was_left(object, "kube-system", "bootstrap", now), each.left)
+        << each.name << " " << each.holder << " " << each.renewed;
+  }
+}
+
 TEST(AddressHere, IsAnyOfThem) {
   const std::vector<HostAddress> addresses = {{.address = net::parse_ip("10.97.77.9").value(), .interface = "eth0"},
                                               {.address = api_vip, .interface = "eth1"}};
@@ -139,6 +165,17 @@ TEST(LeaveControl, GivesBackLeasesThenTheAddressThenTheApi) {
   EXPECT_FALSE(world.files.info("/etc/kubernetes/bootstrap-secrets").value());
   EXPECT_TRUE(world.has("etcd-member-pod.yaml")) << "of others";
   ASSERT_TRUE(world.leave().ok()) << "again";
+}
+
+TEST(LeaveControl, GivesBackWhatWasLeft) {
+  World<TestContext> world;
+  Json left = lease("kube-system", "kube-scheduler", "bootstrap_1");
+  left.as_object()["spec"].as_object()["renewTime"] = to_rfc3339(world.context.clock.now() - Seconds(4));
+  world.kube.put(left);
+  ASSERT_TRUE(world.leave({}).ok());
+  const Json now = kube::get(world.context, world.kube, kube::types::leases, "kube-system", "kube-scheduler").value();
+  EXPECT_EQ(find_string(now, {"spec", "holderIdentity"}), "");
+  for (const std::string& line : world.test.logged()) EXPECT_FALSE(line.starts_with("warn")) << line;
 }
 
 TEST(LeaveControl, DoesNotWaitForEver) {

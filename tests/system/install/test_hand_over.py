@@ -53,7 +53,7 @@ def versions(installed):
 
 
 def test_nobody_raised_an_alarm(made_here):
-    assert '"kind":"finding"' not in (made_here.dir / "events.jsonl").read_text()
+    assert '"kind":"finding"' not in (made_here.dir / ".slipway/events.jsonl").read_text()
 
 
 def test_machines_are_nodes_and_ready(installed):
@@ -121,7 +121,7 @@ def test_leases_moved_to_masters_at_once(made_here, namespace, name):
     # Its holder before was asked to leave after that event.
     waited = (moment(lease["acquireTime"]) - moment(finished)).total_seconds()
     print(f"\n{name}: held by {lease['holderIdentity'].partition('_')[0]} {waited:.1f} s after bootstrap-finished")
-    assert waited < MOVED_WITHIN
+    assert waited < MOVED_WITHIN, lease
 
 
 def test_the_api_address_is_on_one_master(installed):
