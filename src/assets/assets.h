@@ -30,6 +30,10 @@ struct Environment {
   std::string release_image;    // by digest
   std::string release_version;  // "0.1.0"
   std::string invoker = "user";
+  bool no_kubeadmin = false;  // no user kubeadmin, and so no password file
+  std::optional<net::KeyType> key_type{};  // of new keys, when somebody asks for one; else RSA, on platform local P-256
+  std::optional<Secret> seed{};            // what is drawn follows from it; else it comes from the system
+  bool load_certificates = false;          // authorities of the user's are taken from tls/ (installer 4.4)
   // Names, roles and addresses of the machines that will ask for certificates (design 12.9); empty where a platform has Machine
   // objects or the user adds nodes by hand.
   struct Node {
@@ -40,11 +44,17 @@ struct Environment {
     bool operator==(const Node&) const = default;
   };
   std::vector<Node> nodes{};
+
+  std::string bootstrap_node_ip{};  // what the kubelet of the bootstrap machine shall be known by; empty: its own choice
+  // Images with slipway-node, any of which will do, for releases that have none in their release image (those of others).
+  bool release_has_slipway_node = true;
+  std::vector<std::string> slipway_images{};
 };
 
-// Where drawn assets get their numbers from.
+// Where drawn assets get their numbers from: assets/stream.h.
 struct Randomness {
   sys::Random* source = nullptr;
+  std::optional<Secret> seed{};  // of this cluster
 };
 
 // The assets, each made by one function from those in its signature. Drawn ones are kept by the store.
@@ -76,14 +86,23 @@ struct ServerToken {
 // ("service-account") have an empty pem, bundles ("kubelet-client-ca-bundle") an empty key. Drawn.
 using Tls = std::map<std::string, net::Certificate, std::less<>>;
 
-// Of an earlier run, to be used again as far as it is still good; empty in the first run.
-struct KeptTls {
+// Of those, root-ca and machine-config-server: what manifests and pointer configs carry. An RSA key takes its time, so the others
+// are made when somebody needs them.
+struct RootTls {
   Tls tls;
 };
 
-// tls/bound-service-account-signing-key.key of the user's, when there is one (installer 4.4).
-struct UserSigningKey {
-  std::optional<Secret> key{};
+// Of an earlier run, to be used again as far as it is still good; empty in the first run.
+struct KeptTls {
+  Tls tls;
+  bool has_cluster = false;  // machines have them: they stay as they are
+};
+
+// What the user gave of tls/ (installer 4.4).
+struct UserTls {
+  std::optional<Secret> signing_key{};         // of service account tokens
+  std::optional<std::string> password_hash{};  // bcrypt, of kubeadmin
+  Tls pairs{};                                 // to be used in the place of ours
 };
 
 struct Kubeconfigs {
@@ -98,6 +117,9 @@ struct CommonManifests {
 };
 struct OpenshiftManifests {
   AssetFiles files;  // openshift/*
+};
+struct ClusterApiManifests {
+  AssetFiles files;  // cluster-api/*
 };
 
 // What the user did to manifests/ and openshift/: a path with the content it shall have, or without one when it was removed.
@@ -141,6 +163,25 @@ struct BootstrapConfig {
 
 struct Metadata {
   Json document;
+};
+
+// Drawn: the login of the provisioning services on the bootstrap machine (installer 4.6); empty but on platform baremetal.
+struct IronicCredentials {
+  std::string user;
+  Secret password;
+
+  bool operator==(const IronicCredentials&) const = default;
+};
+
+// master.ign and worker.ign as the user changed them; empty where nobody did.
+struct PointerEdits {
+  std::optional<ignition::Config> master{};
+  std::optional<ignition::Config> worker{};
+};
+
+// bootstrap-in-place-for-live-iso.ign: a single node that bootstraps itself (installer 6.9).
+struct SingleNodeConfig {
+  ignition::Config config;
 };
 
 // What all generated assets are of; each field is one asset.

@@ -1,11 +1,13 @@
 #include "assets/bootstrap_ignition.h"
 
+#include "assets/bootstrap_variants.h"
 #include "assets/manifest_file.h"
 #include "assets/platform.h"
+#include "assets/pointer.h"
 #include "assets/tls.h"
 #include "base/text.h"
-#include "data/data.h"
 #include "ignition/make.h"
+#include "net/ip.h"
 
 #include <algorithm>
 #include <array>
@@ -32,47 +34,37 @@ bool is_appended(std::string_view path) {
   return name == "motd" || name == "containers.conf";
 }
 
-// Started with the machine; other units are pulled in by those (installer 6.4). An empty one is the system's own, which is
-// enabled.
-bool is_enabled(std::string_view unit) {
-  return unit.empty() ||
-         std::ranges::any_of(split(unit, '\n'), [](std::string_view line) { return line.starts_with("WantedBy="); });
-}
+// Started with the machine; the others are pulled in by those (installer 6.4).
+constexpr std::array<std::string_view, 8> enabled_units = {
+    "approve-csr.service", "chown-gatewayd-key.service", "install-to-disk.service", "journal-gateway-tls.service",
+    "kubelet.service",     "master-bmh-update.service",  "progress.service",        "systemd-journal-gatewayd.socket",
+};
 
-Result<> put_data_files(Config& config, const TemplateValues& values) {
-  for (const data::File& file : data::bootstrap()) {
-    const std::vector<std::string_view> steps = split(file.path, '/');
-    std::string text = TRY(fill_template(file.content, fmt::format("data/bootstrap/{}", file.path), values));
-    if (steps.front() == "files") {
-      std::string path(file.path.substr(steps.front().size()));
-      ignition::File made = ignition::make_file(path, text, mode_of(path));
-      if (is_appended(path)) {
-        made.overwrite = false;
-        made.append = {std::exchange(made.contents, {})};
-      }
-      put(config, std::move(made));
-    } else if (steps.front() == "units" && steps.size() == 2) {
-      ignition::Unit unit{.name = std::string(steps[1])};
-      if (is_enabled(text)) unit.enabled = true;
-      if (!text.empty()) unit.contents = std::move(text);
-      put(config, std::move(unit));
-    } else if (steps.front() == "units" && steps.size() == 3 && steps[1].ends_with(".d") && steps[2].ends_with(".conf")) {
-      const std::string_view stem = steps[2].substr(0, steps[2].size() - 5);
-      put_dropin(config, steps[1].substr(0, steps[1].size() - 2), stem, std::move(text));
-    } else {
-      return error(Code::internal, "data/bootstrap/{} is neither files/PATH nor units/UNIT nor units/UNIT.d/NAME.conf",
-                   file.path);
-    }
-  }
-  return Ok{};
-}
+// The version that OpenShift's installer writes here.
+constexpr ignition::Version encapsulated_version = ignition::Version::v3_1;
 
 Json encapsulated(const InstallConfig& config) {
   JsonObject object = object_of("machineconfiguration.openshift.io/v1", "MachineConfig", "", "bootstrap-fips");
-  object["spec"] = {{"config", {{"ignition", {{"version", to_string(ignition::Version::v3_2)}}}}},
+  object["spec"] = {{"config", {{"ignition", {{"version", to_string(encapsulated_version)}}}}},
                     {"fips", config.fips},
                     {"kernelArguments", JsonArray()}};
   return object;
+}
+
+bool has_v6_services(const InstallConfig& config) {
+  const auto& networks = config.networking.service_network;
+  const auto first = net::parse_cidr(networks.empty() ? "" : networks.front());
+  return first.ok() && !first->is_v4();
+}
+
+// slipway-node does the work on every machine; where the release has none, somebody has to say where it comes from.
+Result<> check_slipway_node(const Environment& environment) {
+  if (environment.release_has_slipway_node || !environment.slipway_images.empty()) return Ok{};
+  return error(Code::invalid,
+               "the release {} comes without slipway-node, which the bootstrap machine needs: name an image that has it in the "
+               "environment variable SLIPWAY_IMAGE (any release image of slipway will do), or mirror slipway's own release and "
+               "name the mirror in imageDigestSources, with the source {}",
+               environment.release_image, slipway_repository);
 }
 
 template <class Line>
@@ -94,7 +86,47 @@ TemplateValues bootstrap_values(const InstallConfig& config, const Environment& 
   return {{"RELEASE_IMAGE", environment.release_image},
           {"CLUSTER_DOMAIN", domain},
           {"API_HOST", "api." + domain},
-          {"API_INT_HOST", "api-int." + domain}};
+          {"API_INT_HOST", "api-int." + domain},
+          {"API_VIPS", join(config::api_vips(config), " ")},
+          {"PLATFORM", config.platform.type},
+          {"BOOTSTRAP_NODE_IP", environment.bootstrap_node_ip},
+          {"NODE_IP_FAMILY", has_v6_services(config) ? "6" : "4"},
+          {"SLIPWAY_IMAGES", join(environment.slipway_images, " ")}};
+}
+
+void put_file(Config& config, const std::string& path, std::string_view content, int mode) {
+  ignition::File file = ignition::make_file(path, content, mode);
+  file.user.name = "root";
+  if (is_appended(path)) {
+    file.overwrite = false;
+    file.append = {std::exchange(file.contents, {})};
+  }
+  ignition::put(config, std::move(file));
+}
+
+Result<> put_data_files(Config& config, std::span<const data::File> files, std::string_view folder,
+                        const TemplateValues& values) {
+  for (const data::File& file : files) {
+    if (!file.path.starts_with(folder)) continue;
+    const std::string_view path = file.path.substr(folder.size());
+    const std::vector<std::string_view> steps = split(path, '/');
+    std::string text = TRY(fill_template(file.content, file.path, values));
+    if (steps.front() == "files") {
+      const std::string target(path.substr(steps.front().size()));
+      put_file(config, target, text, mode_of(target));
+    } else if (steps.front() == "units" && steps.size() == 2) {
+      ignition::Unit unit{.name = std::string(steps[1])};
+      if (std::ranges::find(enabled_units, unit.name) != enabled_units.end()) unit.enabled = true;
+      if (!text.empty()) unit.contents = std::move(text);
+      ignition::put(config, std::move(unit));
+    } else if (steps.front() == "units" && steps.size() == 3 && steps[1].ends_with(".d") && steps[2].ends_with(".conf")) {
+      const std::string_view stem = steps[2].substr(0, steps[2].size() - 5);
+      put_dropin(config, steps[1].substr(0, steps[1].size() - 2), stem, std::move(text));
+    } else {
+      return error(Code::internal, "{} is neither files/PATH nor units/UNIT nor units/UNIT.d/NAME.conf", file.path);
+    }
+  }
+  return Ok{};
 }
 
 int mode_of(std::string_view path) {
@@ -139,25 +171,38 @@ std::string manager_environment(const InstallConfig& config) {
          });
 }
 
+void put_install_record(Config& bootstrap, const Environment& environment) {
+  const JsonObject data = {{"invoker", environment.invoker}, {"version", environment.release_version}};
+  const AssetFile file =
+      manifest_file("manifests/openshift-install.yaml", config_map("openshift-config", "openshift-install", data));
+  put_file(bootstrap, "/opt/openshift/" + file.path, file.content, secret_mode);
+}
+
 Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const Environment& environment, const Tls& tls,
                                               const ServerToken& token, const Kubeconfigs& kubeconfigs,
-                                              const ManifestSet& manifests, const CvoOverrides& overrides) {
+                                              const ManifestSet& manifests, const CvoOverrides& overrides,
+                                              const IronicCredentials& ironic, const PointerEdits& edits) {
+  TRY(check_slipway_node(environment));
   Config made{.ignition = {.version = ignition::Version::v3_2}};
   const std::string ssh_key = TRY(bootstrap_ssh_key(tls));
   ignition::User core{.name = "core", .ssh_authorized_keys = {ssh_key}};
   if (!config.ssh_key.empty()) core.ssh_authorized_keys.insert(core.ssh_authorized_keys.begin(), config.ssh_key);
   made.passwd.users = {std::move(core)};
 
-  auto file = [&](const std::string& path, std::string_view content, int mode) {
-    put(made, ignition::make_file(path, content, mode));
-  };
+  auto file = [&](const std::string& path, std::string_view content, int mode) { put_file(made, path, content, mode); };
   file("/etc/containers/registries.conf", registries_conf(config), public_mode);
   file("/etc/ignition-machine-config-encapsulated.json", emit_json(encapsulated(config), JsonStyle::compact), secret_mode);
   file("/etc/pki/ca-trust/source/anchors/ca.crt", config.additional_trust_bundle, secret_mode);
   file("/etc/profile.d/proxy.sh", proxy_script(config), secret_mode);
   file("/etc/systemd/system.conf.d/10-default-env.conf", manager_environment(config), secret_mode);
   file("/root/.docker/config.json", pull_secret_text(config), secret_mode);
-  TRY(put_data_files(made, bootstrap_values(config, environment)));
+  TemplateValues values = bootstrap_values(config, environment);
+  TRY(put_data_files(made, data::bootstrap(), "", values));
+  values.merge(variant_values(config, ironic));
+  for (const std::string_view folder : variant_folders(config)) {
+    TRY(put_data_files(made, data::bootstrap_variants(), fmt::format("{}/", folder), values));
+  }
+  for (const auto& [path, content] : silent_files(config)) file(path, content, secret_mode);
 
   const std::string root = "/opt/openshift/";
   for (const std::string_view folder : private_folders) {
@@ -167,6 +212,7 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
     file(root + manifest.path, manifest.path == "manifests/cvo-overrides.yaml" ? overrides.manifest : manifest.content,
          secret_mode);
   }
+  for (const AssetFile& manifest : pointer_manifests(edits, tls)) file(root + manifest.path, manifest.content, secret_mode);
   file(root + "original_cvo_overrides.patch", overrides.patch, secret_mode);
   file(root + "auth/kubeconfig", kubeconfigs.bootstrap.reveal(), secret_mode);
   file(root + "auth/kubeconfig-kubelet", kubeconfigs.kubelet.reveal(), secret_mode);

@@ -48,16 +48,22 @@ TEST(BootstrapConfig, HasTheFilesOfTheBootstrapMachine) {
       {"/etc/pki/ca-trust/source/anchors/ca.crt", 0600},
       {"/etc/profile.d/proxy.sh", 0600},
       {"/etc/systemd/system.conf.d/10-default-env.conf", 0600},
+      {"/etc/systemd/system.conf.d/10-default-env-godebug.conf", 0600},
       {"/root/.docker/config.json", 0600},
       {"/usr/local/bin/approve-csr.sh", 0555},
       {"/usr/local/bin/bootkube.sh", 0555},
+      {"/usr/local/bin/bootstrap-cluster-gather.sh", 0555},
       {"/usr/local/bin/bootstrap-service-record.sh", 0555},
+      {"/usr/local/bin/bootstrap-verify-api-server-urls.sh", 0555},
       {"/usr/local/bin/crio-configure.sh", 0555},
       {"/usr/local/bin/installer-gather.sh", 0555},
+      {"/usr/local/bin/installer-masters-gather.sh", 0555},
+      {"/usr/local/bin/kubelet-pause-image.sh", 0555},
       {"/usr/local/bin/kubelet.sh", 0555},
       {"/usr/local/bin/release-image-download.sh", 0555},
       {"/usr/local/bin/release-image.sh", 0555},
       {"/usr/local/bin/report-progress.sh", 0555},
+      {"/usr/local/bin/wait-for-ha-api.sh", 0555},
       {"/opt/openshift/manifests/cluster-config.yaml", 0600},
       {"/opt/openshift/manifests/machine-addresses.yaml", 0600},
       {"/opt/openshift/openshift/99_feature-gate.yaml", 0600},
@@ -77,6 +83,8 @@ TEST(BootstrapConfig, HasTheFilesOfTheBootstrapMachine) {
   }
   for (const ignition::File& file : config.storage.files) {
     EXPECT_TRUE(file.mode == 0600 || file.mode == 0644 || file.mode == 0555) << file.path;
+    EXPECT_EQ(file.user.name, "root") << file.path;
+    EXPECT_EQ(file.overwrite, file.append.empty()) << file.path;
   }
   EXPECT_EQ(find_file(config, "/etc/motd")->append.size(), 1u);
   for (const std::string path : {"/opt/openshift/auth", "/opt/openshift/manifests", "/opt/openshift/openshift"}) {
@@ -116,6 +124,9 @@ TEST(BootstrapConfig, EnablesTheUnitsThatStartTheOthers) {
   EXPECT_EQ(units.at("systemd-journal-gatewayd.socket")->contents, std::nullopt);
   ASSERT_TRUE(units.contains("systemd-journal-gatewayd.service"));
   EXPECT_EQ(units.at("systemd-journal-gatewayd.service")->dropins.at(0).name, "certs.conf");
+  ASSERT_TRUE(units.contains("zincati.service"));
+  EXPECT_EQ(units.at("zincati.service")->enabled, std::nullopt);
+  EXPECT_EQ(units.at("zincati.service")->dropins.at(0).name, "okd-machine-os-disabled.conf");
 }
 
 TEST(BootstrapConfig, LetsTheUserAndTheGathererIn) {
@@ -148,6 +159,82 @@ TEST(BootstrapConfig, ModesFollowThePath) {
   EXPECT_EQ(mode_of("/etc/containers/containers.conf"), 0644);
   EXPECT_EQ(mode_of("/etc/containers/registries.conf"), 0644);
   EXPECT_EQ(mode_of("/etc/kubernetes/kubelet.conf"), 0600);
+}
+
+TEST(BootstrapConfig, SaysWhatTheEnvironmentAndTheServicesSay) {
+  config::InstallConfig config = sample_config();
+  Environment environment = testing_support::sample_environment();
+  const auto value = [&](const char* name) { return bootstrap_values(config, environment).find(name)->second; };
+  EXPECT_EQ(value("SLIPWAY_IMAGES"), "");
+  EXPECT_EQ(value("BOOTSTRAP_NODE_IP"), "");
+  EXPECT_EQ(value("NODE_IP_FAMILY"), "4");
+  EXPECT_EQ(value("API_VIPS"), "10.97.77.5");
+  environment.slipway_images = {"a.example.com/slipway:1", "b.example.com/slipway:1"};
+  environment.bootstrap_node_ip = "192.0.2.9";
+  config.networking.service_network = {"fd02::/112", "172.30.0.0/16"};
+  EXPECT_EQ(value("SLIPWAY_IMAGES"), "a.example.com/slipway:1 b.example.com/slipway:1");
+  EXPECT_EQ(value("BOOTSTRAP_NODE_IP"), "192.0.2.9");
+  EXPECT_EQ(value("NODE_IP_FAMILY"), "6");
+}
+
+TEST(BootstrapConfig, NeedsSlipwayNodeFromSomewhere) {
+  Environment environment = testing_support::sample_environment();
+  environment.release_has_slipway_node = false;
+  SampleGraph sample;
+  sample.graph.put(environment);
+  const auto without = sample.graph.get<BootstrapConfig>();
+  ASSERT_FALSE(without.ok());
+  EXPECT_NE(without.error().message().find("SLIPWAY_IMAGE"), std::string::npos) << without.error().message();
+  EXPECT_NE(without.error().message().find(slipway_repository), std::string::npos) << without.error().message();
+  environment.slipway_images = {"a.example.com/slipway:1"};
+  sample.graph.put(environment);
+  EXPECT_TRUE(sample.graph.get<BootstrapConfig>().ok());
+}
+
+TEST(BootstrapConfig, HasWhatTheUserWroteIntoPointerConfigs) {
+  SampleGraph sample;
+  EXPECT_TRUE(pointer_manifests({}, sample.get<Tls>()).empty());
+  PointerEdits edits{.master = sample.get<PointerConfigs>().master};
+  edits.master->storage.files.push_back({.path = "/etc/mine", .mode = 0644, .contents = {.source = "data:,mine"}});
+  sample.graph.put(edits);
+  const ignition::Config& config = sample.get<BootstrapConfig>().config;
+  EXPECT_EQ(content_of(config, "/opt/openshift/openshift/99_openshift-installer-ignition_master.yaml"),
+            R"(apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata:
+  labels:
+    machineconfiguration.openshift.io/role: master
+  name: 99-installer-ignition-master
+spec:
+  baseOSExtensionsContainerImage: ""
+  config:
+    ignition:
+      version: "3.2.0"
+    storage:
+      files:
+      - contents:
+          source: data:,mine
+        mode: 420
+        path: /etc/mine
+  fips: false
+  kernelType: ""
+  osImageURL: ""
+)");
+  EXPECT_FALSE(find_file(config, "/opt/openshift/openshift/99_openshift-installer-ignition_worker.yaml"));
+}
+
+TEST(InstallRecord, SaysWhatMadeTheCluster) {
+  ignition::Config config;
+  put_install_record(config, testing_support::sample_environment());
+  EXPECT_EQ(content_of(config, "/opt/openshift/manifests/openshift-install.yaml"), R"(apiVersion: v1
+data:
+  invoker: user
+  version: "0.1.0"
+kind: ConfigMap
+metadata:
+  name: openshift-install
+  namespace: openshift-config
+)");
 }
 
 TEST(RegistriesConf, HasEachSourceOnceWithItsMirrorsInOrder) {
@@ -196,6 +283,14 @@ TEST(PointerConfigs, AreValidAndNameTheServerItsAuthorityAndTheToken) {
               sample.get<Tls>().find("root-ca")->second.pem);
     EXPECT_TRUE(config.storage.files.empty());
   }
+}
+
+TEST(PointerConfigs, PutAnAddressOfIpv6IntoBrackets) {
+  config::InstallConfig config = sample_config();
+  config.platform = {.type = "baremetal", .section = {{"apiVIPs", {"fd00:97::5", "10.97.77.5"}}}};
+  SampleGraph sample;
+  const PointerConfigs pointers = make_pointer_configs(config, sample.get<RootTls>(), sample.get<ServerToken>());
+  EXPECT_EQ(pointers.master.ignition.config.merge[0].source, "https://[fd00:97::5]:22623/config/master");
 }
 
 TEST(PointerConfigs, NameTheNameWhereThereIsNoVirtualAddress) {

@@ -2,6 +2,8 @@
 
 #include "assets/assets.h"
 #include "assets/bootstrap_ignition.h"
+#include "assets/bootstrap_variants.h"
+#include "assets/cluster_api.h"
 #include "assets/identity.h"
 #include "assets/kubeconfigs.h"
 #include "assets/manifest_set.h"
@@ -10,6 +12,7 @@
 #include "assets/openshift_manifests.h"
 #include "assets/password.h"
 #include "assets/pointer.h"
+#include "assets/single_node.h"
 #include "assets/tls.h"
 
 namespace slipway::assets {
@@ -17,9 +20,10 @@ namespace slipway::assets {
 namespace {
 
 // The common part of all: what has been made, under one roof.
-Assets collect(const config::InstallConfig& config, const ClusterId& id, const Tls& tls, const KubeadminPassword& password,
-               const ServerToken& token, const ManifestSet& manifests, const Kubeconfigs& kubeconfigs,
-               const BootstrapConfig& bootstrap, const PointerConfigs& pointers, const Metadata& metadata) {
+Assets collect(const config::InstallConfig& config, const Environment& environment, const ClusterId& id, const Tls& tls,
+               const KubeadminPassword& password, const ServerToken& token, const ManifestSet& manifests,
+               const Kubeconfigs& kubeconfigs, const BootstrapConfig& bootstrap, const PointerConfigs& pointers,
+               const Metadata& metadata) {
   Assets all{.config = config,
              .id = id,
              .tls = tls,
@@ -28,11 +32,12 @@ Assets collect(const config::InstallConfig& config, const ClusterId& id, const T
              .machine_config_server_token = token.text,
              .manifests = {},
              .openshift = {},
-             .auth = {{"auth/kubeadmin-password", password.plain.reveal()}, {"auth/kubeconfig", kubeconfigs.user.reveal()}},
+             .auth = {{"auth/kubeconfig", kubeconfigs.user.reveal()}},
              .bootstrap = bootstrap.config,
              .master = pointers.master,
              .worker = pointers.worker,
              .metadata = metadata.document};
+  if (!environment.no_kubeadmin) all.auth.insert(all.auth.begin(), {"auth/kubeadmin-password", password.plain.reveal()});
   for (const AssetFile& file : manifests.files) {
     (file.path.starts_with("manifests/") ? all.manifests : all.openshift).push_back(file);
   }
@@ -44,33 +49,47 @@ Assets collect(const config::InstallConfig& config, const ClusterId& id, const T
 Graph asset_graph() {
   Graph graph;
   // From outside: what the user wants, where it is made, what was made before, what the user changed by hand.
+  graph.subject("from outside");
   graph.input<config::InstallConfig>("install config");
   graph.input<Environment>("environment");
   graph.input<Randomness>("random numbers");
   graph.input<KeptTls>("certificates of before");
-  graph.input<UserSigningKey>("signing key of the user");
+  graph.input<UserTls>("keys of the user");
   graph.input<UserFiles>("files of the user");
+  graph.input<PointerEdits>("pointer configs of the user");
 
   // Drawn once for a cluster; the store gives them back in later runs.
+  graph.subject("drawn once for a cluster");
   graph.add("cluster id", make_cluster_id);
   graph.add("kubeadmin password", make_kubeadmin_password);
   graph.add("machine-config-server token", make_server_token);
+  graph.add("ironic credentials", make_ironic_credentials);
+  graph.add("root certificates", make_root_tls);
   graph.add("certificates", make_tls);
 
   // What people and machines hold to get in.
+  graph.subject("ways in");
   graph.add("kubeconfigs", make_kubeconfigs);
   graph.add("pointer configs", make_pointer_configs);
 
-  // Target `manifests`.
+  graph.subject("manifests");
   graph.add("common manifests", make_common_manifests);
   graph.add("openshift manifests", make_openshift_manifests);
+  graph.add("cluster-api manifests", make_cluster_api_manifests);
   graph.add("manifests", make_manifest_set);
 
-  // Target `ignition-configs`.
+  graph.subject("Ignition configs");
   graph.add("cvo overrides", make_cvo_overrides);
   graph.add("bootstrap config", make_bootstrap_config);
+  graph.add("single node config", make_single_node_config);
   graph.add("metadata", make_metadata);
   graph.add("assets", collect);
+
+  graph.target<config::InstallConfig>("create install-config");
+  graph.target<CommonManifests, OpenshiftManifests, ClusterApiManifests>("create manifests");
+  graph.target<Kubeconfigs, KubeadminPassword, BootstrapConfig, PointerConfigs, Metadata>("create ignition-configs");
+  graph.target<Kubeconfigs, KubeadminPassword, SingleNodeConfig, PointerConfigs, Metadata>("create single-node-ignition-config");
+  graph.target<Assets>("create cluster");
   return graph;
 }
 

@@ -25,10 +25,13 @@ namespace slipway::assets {
 // Threads: one at a time.
 class Graph {
  public:
+  // What the assets that follow are about; for pictures.
+  void subject(std::string name) { subject_ = std::move(name); }
+
   // An asset that comes from outside.
   template <class T>
   void input(std::string name) {
-    add_node(typeid(T), {std::move(name), {}, nullptr});
+    add_node(typeid(T), {std::move(name), subject_, {}, nullptr});
   }
 
   // An asset and the function that makes it: T or Result<T> of other assets.
@@ -40,7 +43,13 @@ class Graph {
       if (!made.ok()) return std::move(made).error();
       return std::any(std::move(made).value());
     };
-    add_node(typeid(T), {std::move(name), {std::type_index(typeid(Needs))...}, run});
+    add_node(typeid(T), {std::move(name), subject_, {std::type_index(typeid(Needs))...}, run});
+  }
+
+  // What people ask for, and the assets that it is.
+  template <class... Needs>
+  void target(std::string name) {
+    targets_.push_back({std::move(name), "", {std::type_index(typeid(Needs))...}, nullptr});
   }
 
   template <class T>
@@ -63,6 +72,15 @@ class Graph {
   // (what is needed, what it is needed for), by the names that were given.
   std::vector<std::pair<std::string, std::string>> edges() const;
 
+  // All assets in the order in which they were added, then the targets.
+  struct Row {
+    std::string name;
+    std::string subject;  // empty for targets
+    std::vector<std::string> needs;
+    bool is_target = false;
+  };
+  std::vector<Row> rows() const;
+
  private:
   template <class T>
   struct AssetOf {
@@ -74,8 +92,9 @@ class Graph {
   };
   struct Node {
     std::string name;
+    std::string subject;
     std::vector<std::type_index> needs;
-    std::function<Result<std::any>(Graph&)> run;  // none for inputs
+    std::function<Result<std::any>(Graph&)> run;  // none for inputs and targets
   };
 
   template <class T>
@@ -87,15 +106,18 @@ class Graph {
     CHECK(nodes_.emplace(type, std::move(node)).second);
   }
   std::string name_of(std::type_index type) const;
+  Row row_of(const Node& node, bool is_target) const;
   Result<> visit(std::type_index type, std::map<std::type_index, bool>& done) const;
   Result<> make(std::type_index type);
 
+  std::string subject_;
   std::map<std::type_index, Node> nodes_;
+  std::vector<Node> targets_;
   std::vector<std::type_index> order_;  // as they were added
   std::map<std::type_index, std::any> values_;
 };
 
-// All assets of an installation. Inputs: config::InstallConfig, Environment, Randomness, KeptTls, UserSigningKey, UserFiles.
+// All assets of an installation. Inputs: config::InstallConfig, Environment, Randomness, KeptTls, UserTls, UserFiles.
 Graph asset_graph();
 
 }  // namespace slipway::assets

@@ -23,6 +23,9 @@ Result<> Graph::visit(std::type_index type, std::map<std::type_index, bool>& don
 Result<> Graph::check() const {
   std::map<std::type_index, bool> done;
   for (const std::type_index& type : order_) TRY(visit(type, done));
+  for (const Node& target : targets_) {
+    for (const std::type_index& need : target.needs) TRY(visit(need, done).context(fmt::format("target '{}'", target.name)));
+  }
   return Ok{};
 }
 
@@ -48,6 +51,19 @@ std::vector<std::pair<std::string, std::string>> Graph::edges() const {
     for (const std::type_index& need : nodes_.at(type).needs) edges.emplace_back(name_of(need), name_of(type));
   }
   return edges;
+}
+
+Graph::Row Graph::row_of(const Node& node, bool is_target) const {
+  Row row{.name = node.name, .subject = node.subject, .needs = {}, .is_target = is_target};
+  for (const std::type_index& need : node.needs) row.needs.push_back(name_of(need));
+  return row;
+}
+
+std::vector<Graph::Row> Graph::rows() const {
+  std::vector<Row> rows;
+  for (const std::type_index& type : order_) rows.push_back(row_of(nodes_.at(type), false));
+  for (const Node& target : targets_) rows.push_back(row_of(target, true));
+  return rows;
 }
 
 }  // namespace slipway::assets

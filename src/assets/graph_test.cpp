@@ -1,6 +1,8 @@
 #include "assets/graph.h"
 
 #include "assets/assets.h"
+#include "assets/graph_dot.h"
+#include "assets/state.h"
 
 #include <gtest/gtest.h>
 
@@ -92,13 +94,65 @@ TEST(Graph, ACycleIsAnErrorNotALoop) {
   EXPECT_EQ(graph.get<Leaf>().error().message(), "asset 'root': asset 'leaf': the asset 'root' needs itself");
 }
 
+TEST(Graph, ATargetOfWhatNobodyMakesIsAnError) {
+  Graph graph = small_graph();
+  graph.target<Leaf, Seed>("create leaf");
+  EXPECT_TRUE(graph.check().ok());
+  Graph other;
+  other.target<Leaf>("create leaf");
+  EXPECT_TRUE(other.check().error().message().starts_with("target 'create leaf': nothing makes the asset "));
+}
+
+TEST(Graph, APictureHasSubjectsAndTargets) {
+  Graph graph;
+  graph.subject("from \"outside\"");
+  graph.input<Seed>("seed");
+  graph.subject("plants");
+  graph.add("root", make_root);
+  graph.add("leaf", make_leaf);
+  graph.target<Leaf>("create leaf");
+  EXPECT_EQ(to_dot(graph), R"(strict digraph "assets" {
+  rankdir=LR;
+  node [shape=box];
+  subgraph "cluster_0" {
+    label="from \"outside\"";
+    "seed";
+  }
+  subgraph "cluster_1" {
+    label="plants";
+    "root";
+    "leaf";
+  }
+  "create leaf" [style=filled];
+  "seed" -> "root";
+  "root" -> "leaf";
+  "seed" -> "leaf";
+  "leaf" -> "create leaf";
+}
+)");
+}
+
+TEST(AssetGraph, HasATargetForEachCommand) {
+  std::vector<std::string> names;
+  for (const Graph::Row& row : asset_graph().rows()) {
+    if (row.is_target) names.push_back(row.name);
+    EXPECT_EQ(row.subject.empty(), row.is_target) << row.name;
+  }
+  std::vector<std::string> expected;
+  for (const Target target : {Target::install_config, Target::manifests, Target::ignition_configs,
+                              Target::single_node_ignition_config, Target::cluster}) {
+    expected.push_back(fmt::format("create {}", to_string(target)));
+  }
+  EXPECT_EQ(names, expected);
+}
+
 TEST(AssetGraph, IsCompleteAndWithoutCycles) {
   const Graph graph = asset_graph();
   const Result<> checked = graph.check();
   EXPECT_TRUE(checked.ok()) << checked.error().message();
   const auto edges = graph.edges();
   for (const std::pair<std::string, std::string> edge :
-       {std::pair{"install config", "certificates"}, std::pair{"certificates", "pointer configs"},
+       {std::pair{"install config", "certificates"}, std::pair{"root certificates", "pointer configs"},
         std::pair{"files of the user", "manifests"}, std::pair{"manifests", "bootstrap config"}}) {
     EXPECT_NE(std::ranges::find(edges, edge), edges.end()) << edge.first << " -> " << edge.second;
   }

@@ -1,12 +1,12 @@
 #include "assets/identity.h"
 
+#include "assets/stream.h"
 #include "base/digest.h"
 
 namespace slipway::assets {
 
 namespace {
 
-constexpr std::size_t longest_stem = 21;
 constexpr std::string_view safe_alphabet = "bcdfghjklmnpqrstvwxz2456789";  // Kubernetes' own, spells no words
 
 std::string stem_of(std::string_view name) {
@@ -19,21 +19,26 @@ std::string stem_of(std::string_view name) {
       stem += '-';
     }
   }
-  stem.resize(std::min(stem.size(), longest_stem));
-  while (stem.ends_with('-')) stem.pop_back();
   return stem;
 }
 
 }  // namespace
 
+bool is_infra_id_cut(const config::InstallConfig& config) { return stem_of(config.name).size() > longest_stem; }
+
 Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Randomness& random) {
-  const std::string tail = TRY(sys::random_text(*random.source, 5, safe_alphabet));
-  const std::string uuid = TRY(sys::random_uuid(*random.source));
-  return ClusterId{stem_of(config.name) + "-" + tail, uuid};
+  std::string stem = stem_of(config.name);
+  stem.resize(std::min(stem.size(), longest_stem));
+  while (stem.ends_with('-')) stem.pop_back();
+  Stream stream(random, "cluster id");
+  const std::string tail = TRY(sys::random_text(stream, 5, safe_alphabet));
+  const std::string uuid = TRY(sys::random_uuid(stream));
+  return ClusterId{stem + "-" + tail, uuid};
 }
 
 Result<ServerToken> make_server_token(const Randomness& random) {
-  return ServerToken{Secret(TRY(sys::random_hex(*random.source, 64)))};
+  Stream stream(random, "machine-config-server token");
+  return ServerToken{Secret(TRY(sys::random_hex(stream, 64)))};
 }
 
 std::string loopback_address(const ClusterId& id) {

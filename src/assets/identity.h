@@ -5,6 +5,11 @@
 
 namespace slipway::assets {
 
+inline constexpr std::size_t longest_stem = 21;
+
+// Whether that many characters are too few for the name.
+bool is_infra_id_cut(const config::InstallConfig& config);
+
 // infra_id: the cluster's name, letters, digits and dashes only, at most 21 characters, a dash and five random ones
 // (installer 2.6). errors: those of Random
 Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Randomness& random);

@@ -1,5 +1,6 @@
 #include "assets/identity.h"
 
+#include "assets/cluster_config.h"
 #include "assets/kubeconfigs.h"
 #include "assets/metadata.h"
 #include "assets/password.h"
@@ -25,6 +26,7 @@ TEST(ClusterId, IsMadeOfTheNameAndFiveCharacters) {
       {"a-.-b", "a-b"},
       {"a-very-long-name-of-a-cluster", "a-very-long-name-of-a"},
       {"exactly-twenty-chars-x", "exactly-twenty-chars"},
+      {"twenty-one-characters", "twenty-one-characters"},
   };
   SeededRandom random(1);
   for (const auto& [name, stem] : cases) {
@@ -35,6 +37,7 @@ TEST(ClusterId, IsMadeOfTheNameAndFiveCharacters) {
     EXPECT_TRUE(id.infra_id.starts_with(stem + "-")) << id.infra_id;
     EXPECT_EQ(id.infra_id.find_first_not_of("bcdfghjklmnpqrstvwxz2456789", stem.size() + 1), std::string::npos) << id.infra_id;
     EXPECT_EQ(id.cluster_id.size(), 36u);
+    EXPECT_EQ(is_infra_id_cut(config), name.size() > 21) << name;
   }
 }
 
@@ -42,7 +45,7 @@ TEST(KubeadminPassword, IsFourGroupsOfReadableCharacters) {
   SeededRandom random(1);
   std::set<std::string> seen;
   for (int i = 0; i < 3; ++i) {
-    const KubeadminPassword password = make_kubeadmin_password({&random}).value();
+    const KubeadminPassword password = make_kubeadmin_password({&random}, {}).value();
     const std::string& text = password.plain.reveal();
     ASSERT_EQ(text.size(), 23u);
     for (const std::string_view group : split(text, '-')) EXPECT_EQ(group.size(), 5u) << text;
@@ -51,6 +54,28 @@ TEST(KubeadminPassword, IsFourGroupsOfReadableCharacters) {
     seen.insert(text);
   }
   EXPECT_EQ(seen.size(), 3u);
+}
+
+TEST(KubeadminPassword, HasOnlyTheHashWhenTheUserGivesIt) {
+  SeededRandom random(1);
+  UserTls user;
+  user.password_hash = "$2y$10$hash";
+  EXPECT_EQ(make_kubeadmin_password({&random}, user).value(), (KubeadminPassword{Secret(), "$2y$10$hash"}));
+}
+
+TEST(WhatIsDrawn, FollowsFromASeed) {
+  SeededRandom random(1);
+  const config::InstallConfig config = testing_support::sample_config();
+  const auto draw = [&](const char* seed) {
+    const Randomness drawn{&random, Secret(seed)};
+    const ClusterId id = make_cluster_id(config, drawn).value();
+    const KubeadminPassword password = make_kubeadmin_password(drawn, {}).value();
+    return std::vector{id.infra_id, id.cluster_id, password.plain.reveal(), password.hash,
+                       make_server_token(drawn)->text.reveal()};
+  };
+  const std::vector<std::string> one = draw("a"), other = draw("b");
+  EXPECT_EQ(draw("a"), one);
+  for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NE(one[i], other[i]);
 }
 
 TEST(ServerToken, Has256Bits) {
@@ -133,21 +158,38 @@ TEST(NoProxy, HasWhatTheClusterReachesItself) {
   EXPECT_EQ(no_proxy(config), "*");
 }
 
+TEST(NoProxy, HasWhereMachinesOfCloudsAskWhoTheyAre) {
+  struct Row {
+    std::string platform, region, has;
+  };
+  for (const Row& row : {Row{"aws", "us-east-1", ".ec2.internal"}, Row{"aws", "eu-west-1", ".eu-west-1.compute.internal"},
+                         Row{"gcp", "", "metadata.google.internal."}, Row{"openstack", "", "169.254.169.254"}}) {
+    config::InstallConfig config = testing_support::sample_config();
+    config.platform = {.type = row.platform, .section = {{"region", row.region}}};
+    const std::string names = no_proxy(config);
+    EXPECT_NE(("," + names + ",").find("," + row.has + ","), std::string::npos) << names;
+  }
+}
+
 TEST(PublicConfig, HasNoLoginOfAnything) {
   config::InstallConfig config;
   config.effective = parse_yaml(R"(pullSecret: hidden
 proxy: {httpProxy: "http://joe:hidden@p:1/x@y", httpsProxy: "https://p:2", noProxy: a@b}
 platform:
-  baremetal: {hosts: [{name: a, bmc: {username: hidden, password: hidden, address: redfish://1}}]}
+  baremetal:
+    hosts:
+    - {name: a, bmc: {username: hidden, password: hidden, address: "ipmi://joe:hidden@1"}, networkConfig: {x: [{password: hidden}]}}
+    - {name: b, hardwareProfile: default, networkConfig: "password: hidden"}
   vsphere: {username: hidden, password: hidden, vcenters: [{server: v, user: hidden, password: hidden}]}
 )",
                                 "c")
                          ->value;
-  const std::string text = emit_json(public_config(config), JsonStyle::compact);
-  EXPECT_EQ(text,
+  EXPECT_EQ(emit_json(public_config(config), JsonStyle::compact),
             R"({"pullSecret":"","proxy":{"httpProxy":"http://p:1/x@y","httpsProxy":"https://p:2","noProxy":"a@b"},)"
-            R"("platform":{"baremetal":{"hosts":[{"name":"a","bmc":{"username":"","password":"","address":"redfish://1"}}]},)"
-            R"("vsphere":{"username":"","password":"","vcenters":[{"server":"v","user":"","password":""}]}}})");
+            R"("platform":{"baremetal":{"hosts":[{"name":"a","bmc":{"username":"","password":"","address":"ipmi://1"},)"
+            R"("networkConfig":{"x":[{"password":""}]}},)"
+            R"({"name":"b","hardwareProfile":"unknown","networkConfig":{"password":""}}]},)"
+            R"("vsphere":{"vcenters":[{"server":"v","user":"","password":""}]}}})");
 }
 
 TEST(Metadata, HasTheMembersThatDestroyingReads) {

@@ -27,7 +27,9 @@ Secret text_of(const config::InstallConfig& config, const Tls& tls, const Row& r
                             .tls_server_name = std::string(row.tls_server_name),
                             .client_certificate = client.pem,
                             .client_key = client.key};
-  return Secret(emit_yaml(sorted_keys(kube::make_kubeconfig(access, config.name, row.user))));
+  Json document = kube::make_kubeconfig(access, config.name, row.user);
+  for (const std::string_view member : {"apiVersion", "kind"}) document.as_object().erase(member);  // installer 11.5
+  return Secret(emit_yaml(sorted_keys(document)));
 }
 
 std::string url(std::string_view host, const config::InstallConfig& config) {

@@ -1,5 +1,6 @@
 #include "assets/manifest_set.h"
 
+#include "assets/machine_objects.h"
 #include "assets/manifest_file.h"
 #include "base/check.h"
 #include "base/text.h"
@@ -26,8 +27,11 @@ constexpr std::array<std::string_view, 6> needed = {
 };
 
 // What the operator that owns machines makes, and the cluster-version operator never would (installer 11.1 #1).
-constexpr std::array<std::string_view, 5> machine_kinds = {"MachineConfig", "Machine", "MachineSet", "ControlPlaneMachineSet",
-                                                           "BareMetalHost"};
+constexpr std::array<std::string_view, 7> machine_kinds = {
+    "MachineConfig", "Machine", "MachineSet", "ControlPlaneMachineSet", "BareMetalHost", "IPAddress", "IPAddressClaim"};
+// Endings of names of Secrets that belong to those.
+constexpr std::array<std::string_view, 4> machine_secrets = {"-user-data", "-user-data-managed", "-bmc-secret",
+                                                             "-network-config-secret"};
 
 auto identity(const ManifestObject& object) { return std::tie(object.group, object.kind, object.name_space, object.name); }
 
@@ -62,9 +66,9 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
 }
 
 bool is_of_machines(const ManifestObject& object) {
-  const bool user_data = object.kind == "Secret" && object.name_space == "openshift-machine-api" &&
-                         object.name.find("-user-data") != std::string::npos;
-  return user_data || std::ranges::find(machine_kinds, object.kind) != machine_kinds.end();
+  if (object.kind != "Secret") return std::ranges::find(machine_kinds, object.kind) != machine_kinds.end();
+  return object.name_space == machine_namespace &&
+         std::ranges::any_of(machine_secrets, [&](std::string_view ending) { return object.name.ends_with(ending); });
 }
 
 }  // namespace
@@ -119,7 +123,17 @@ Result<CvoOverrides> make_cvo_overrides(const ManifestSet& manifests) {
   CHECK(own != nullptr);
   const JsonArray& users = find_array(own->value, {"spec", "overrides"});
   const Json before = users.empty() ? Json(nullptr) : Json(users);
-  overrides.insert(overrides.end(), users.begin(), users.end());
+  // The API takes an object once only. Of one that has a manifest here the user's word counts again when the bootstrap is over.
+  const auto is_named = [&](const Json& user) {
+    return std::ranges::any_of(overrides, [&](const Json& each) {
+      return std::ranges::all_of(
+          std::array<std::string_view, 4>{"kind", "group", "namespace", "name"},
+          [&](std::string_view key) { return find_string(each, {key}).value_or("") == find_string(user, {key}).value_or(""); });
+    });
+  };
+  for (const Json& user : users) {
+    if (!is_named(user)) overrides.push_back(user);
+  }
   Json object = own->value;
   if (!object.get_object()["spec"].is_object()) object.get_object()["spec"] = JsonObject();
   object.get_object()["spec"].get_object()["overrides"] = std::move(overrides);

@@ -1,11 +1,11 @@
 #include "assets/manifests.h"
 
+#include "assets/cloud_provider_config.h"
+#include "assets/cluster_config.h"
+#include "assets/infrastructure.h"
 #include "assets/manifest_file.h"
 #include "assets/platform.h"
-#include "base/digest.h"
-#include "base/sorted_keys.h"
 #include "base/text.h"
-#include "base/yaml.h"
 
 namespace slipway::assets {
 
@@ -14,53 +14,48 @@ namespace {
 using config::InstallConfig;
 
 constexpr std::string_view config_api = "config.openshift.io/v1";
+constexpr std::string_view operator_api = "operator.openshift.io/v1";
 
 JsonObject cluster_object(std::string_view kind) { return object_of(config_api, kind, "", "cluster"); }
 
-JsonArray array_of(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
-
-Json cluster_config(const InstallConfig& config) {
-  JsonObject object = object_of("v1", "ConfigMap", "kube-system", "cluster-config-v1");
-  object["metadata"].get_object()["annotations"] = {
-      {"kubernetes.io/description", "What the cluster was installed from. Changing it here changes nothing in the cluster."}};
-  object["data"] = {{"install-config", emit_yaml(sorted_keys(public_config(config)))}};
-  return object;
+// The zone of names that only the cluster's own networks see; the public one has an id that only the cloud knows.
+Json private_zone(const InstallConfig& config, const ClusterId& id) {
+  const std::string given = text_at(config.platform.section, {"hostedZone"});
+  if (!given.empty()) return {{"id", given}};
+  return {
+      {"tags", {{"Name", fmt::format("{}-int", id.infra_id)}, {fmt::format("kubernetes.io/cluster/{}", id.infra_id), "owned"}}}};
 }
 
-Json dns(const InstallConfig& config) {
+Json dns(const InstallConfig& config, const ClusterId& id) {
   JsonObject object = cluster_object("DNS");
-  object["spec"] = {{"baseDomain", config.cluster_domain()}, {"platform", {{"type", ""}}}};
+  JsonObject spec = {{"baseDomain", config.cluster_domain()}, {"platform", {{"type", ""}}}};
+  if (config.platform.type == "aws") spec["privateZone"] = private_zone(config, id);
+  object["spec"] = std::move(spec);
   return object;
 }
 
-Json infrastructure(const InstallConfig& config, const ClusterId& id, std::string_view type) {
-  JsonObject platform_spec = {{"type", type}};
-  JsonObject platform_status = {{"type", type}};
-  if (type == "External") {
-    const std::string_view name = find_string(config.platform.section, {"platformName"}).value_or("Unknown");
-    const bool manager = find_string(config.platform.section, {"cloudControllerManager"}).value_or("") == "External";
-    platform_spec["external"] = {{"platformName", name}};
-    platform_status["external"] = {{"cloudControllerManager", {{"state", manager ? "External" : "None"}}}};
-  }
-  JsonObject object = cluster_object("Infrastructure");
-  object["spec"] = {{"cloudConfig", {{"name", ""}}}, {"platformSpec", std::move(platform_spec)}};
-  object["status"] = {{"infrastructureName", id.infra_id},
-                      {"apiServerURL", fmt::format("https://api.{}:6443", config.cluster_domain())},
-                      {"apiServerInternalURI", fmt::format("https://api-int.{}:6443", config.cluster_domain())},
-                      {"etcdDiscoveryDomain", ""},
-                      {"controlPlaneTopology", control_plane_topology(config)},
-                      {"infrastructureTopology", infrastructure_topology(config)},
-                      {"cpuPartitioning", config.cpu_partitioning_mode},
-                      {"platform", type},
-                      {"platformStatus", std::move(platform_status)}};
-  return object;
+Json ingress_platform(const InstallConfig& config) {
+  if (config.platform.type != "aws") return {{"type", ""}};
+  const std::string given = text_at(config.platform.section, {"lbType"});
+  return {{"aws", {{"type", given.empty() ? "Classic" : given}}}, {"type", "AWS"}};
 }
 
 Json ingress(const InstallConfig& config, std::string_view type) {
   const bool on_control_plane = type == "None" && config.control_plane.replicas < 3;
   JsonObject object = cluster_object("Ingress");
-  object["spec"] = {{"domain", "apps." + config.cluster_domain()}, {"loadBalancer", {{"platform", {{"type", ""}}}}}};
+  object["spec"] = {{"domain", "apps." + config.cluster_domain()}, {"loadBalancer", {{"platform", ingress_platform(config)}}}};
   object["status"] = {{"defaultPlacement", on_control_plane ? "ControlPlane" : "Workers"}};
+  return object;
+}
+
+bool has_internal_ingress(const InstallConfig& config) {
+  if (config.publish != "Mixed") return config.publish == "Internal";
+  return find_string(config.effective, {"operatorPublishingStrategy", "ingress"}) == "Internal";
+}
+
+Json internal_ingress_controller() {
+  JsonObject object = object_of(operator_api, "IngressController", "openshift-ingress-operator", "default");
+  object["spec"] = {{"endpointPublishingStrategy", {{"loadBalancer", {{"scope", "Internal"}}}, {"type", "LoadBalancerService"}}}};
   return object;
 }
 
@@ -75,6 +70,15 @@ Json network(const InstallConfig& config) {
                     {"networkType", config.networking.network_type},
                     {"externalIP", {{"policy", JsonObject()}}},  // nobody may ask for an external address
                     {"networkDiagnostics", {{"mode", ""}, {"sourcePlacement", JsonObject()}, {"targetPlacement", JsonObject()}}}};
+  return object;
+}
+
+// What the network's operator is told besides.
+Json network_operator(const InstallConfig& config) {
+  JsonObject object = object_of(operator_api, "Network", "", "cluster");
+  object["spec"] = {
+      {"defaultNetwork", {{"ovnKubernetesConfig", {{"mtu", config.networking.mtu}}}, {"type", config.networking.network_type}}},
+      {"managementState", "Managed"}};
   return object;
 }
 
@@ -120,16 +124,14 @@ Json cluster_version(const InstallConfig& config, const Environment& environment
   return object;
 }
 
-Json secret(std::string_view name_space, std::string_view name, std::string_view type, JsonObject data) {
-  JsonObject object = object_of("v1", "Secret", name_space, name);
-  object["type"] = type;
-  object["data"] = std::move(data);
-  return object;
+void set_owner(JsonObject& object, std::string_view owner) {
+  object["metadata"].get_object()["annotations"] = {{"openshift.io/owning-component", owner}};
 }
 
-Json config_map(std::string_view name_space, std::string_view name, JsonObject data) {
-  JsonObject object = object_of("v1", "ConfigMap", name_space, name);
-  object["data"] = std::move(data);
+Json machine_config_server_secret(const net::Certificate& server, const ServerToken& token) {
+  JsonObject object = secret_object("openshift-machine-config-operator", "machine-config-server-tls", "Opaque",
+                                    {{"tls.crt", server.pem}, {"tls.key", server.key.reveal()}, {"token", token.text.reveal()}});
+  set_owner(object, "Machine Config Operator");
   return object;
 }
 
@@ -142,9 +144,9 @@ JsonArray mirrors(const std::vector<config::MirrorSource>& sources) {
 Result<Json> user_ca_bundle(const InstallConfig& config) {
   const std::vector<std::string> certificates =
       TRY(net::split_certificates(config.additional_trust_bundle).context("additionalTrustBundle"));
-  Json object = config_map("openshift-config", "user-ca-bundle", {{"ca-bundle.crt", join(certificates, "")}});
-  object.get_object()["metadata"].get_object()["annotations"] = {{"openshift.io/owning-component", "End User"}};
-  return object;
+  JsonObject object = config_map("openshift-config", "user-ca-bundle", {{"ca-bundle.crt", join(certificates, "")}});
+  set_owner(object, "End User");
+  return Json(std::move(object));
 }
 
 // Which machines may join, for the approver (design 12.9); ours, the installer that users know has no such file.
@@ -159,30 +161,32 @@ Json machine_addresses(const std::vector<Environment::Node>& nodes) {
 }  // namespace
 
 Result<CommonManifests> make_common_manifests(const InstallConfig& config, const Environment& environment, const ClusterId& id,
-                                              const Tls& tls, const ServerToken& token) {
+                                              const RootTls& root, const ServerToken& token) {
   const std::string_view type = TRY(platform_type(config));
-  const net::Certificate& server = tls.find("machine-config-server")->second;
-  const std::string pull_secret = base64_encode(pull_secret_text(config));
   CommonManifests made;
   auto add = [&](std::string_view name, const Json& object) {
     made.files.push_back(manifest_file(fmt::format("manifests/{}", name), object));
   };
   add("cluster-config.yaml", cluster_config(config));
-  add("cluster-dns-02-config.yml", dns(config));
-  add("cluster-infrastructure-02-config.yml", infrastructure(config, id, type));
+  add("cluster-dns-02-config.yml", dns(config, id));
+  const Json described = TRY(infrastructure(config, id));
+  add("cluster-infrastructure-02-config.yml", described);
   add("cluster-ingress-02-config.yml", ingress(config, type));
+  if (has_internal_ingress(config)) add("cluster-ingress-default-ingresscontroller.yaml", internal_ingress_controller());
   add("cluster-network-02-config.yml", network(config));
+  if (config.networking.mtu != 0) add("cluster-network-03-config.yml", network_operator(config));
   add("cluster-proxy-01-config.yaml", proxy(config));
   add("cluster-scheduler-02-config.yml", scheduler(config));
   add("cvo-overrides.yaml", cluster_version(config, environment, id));
-  add("kube-cloud-config.yaml", secret("kube-system", "kube-cloud-cfg", "Opaque", {{"config", ""}}));
-  add("kube-system-configmap-root-ca.yaml", config_map("kube-system", "root-ca", {{"ca.crt", tls.find("root-ca")->second.pem}}));
-  add("machine-config-server-tls-secret.yaml", secret("openshift-machine-config-operator", "machine-config-server-tls", "Opaque",
-                                                      {{"tls.crt", base64_encode(server.pem)},
-                                                       {"tls.key", base64_encode(server.key.reveal())},
-                                                       {"token", base64_encode(token.text.reveal())}}));
+  add("kube-cloud-config.yaml", secret_object("kube-system", "kube-cloud-cfg", "Opaque", {{"config", ""}}));
+  add("kube-system-configmap-root-ca.yaml",
+      config_map("kube-system", "root-ca", {{"ca.crt", root.tls.find("root-ca")->second.pem}}));
+  add("machine-config-server-tls-secret.yaml",
+      machine_config_server_secret(root.tls.find("machine-config-server")->second, token));
   add("openshift-config-secret-pull-secret.yaml",
-      secret("openshift-config", "pull-secret", "kubernetes.io/dockerconfigjson", {{".dockerconfigjson", pull_secret}}));
+      secret_object("openshift-config", "pull-secret", "kubernetes.io/dockerconfigjson",
+                    {{".dockerconfigjson", pull_secret_text(config)}}));
+  if (has_cloud_provider_config(config)) add("cloud-provider-config.yaml", cloud_provider_config(config, id));
   if (!config.additional_trust_bundle.empty()) {
     const Json bundle = TRY(user_ca_bundle(config));
     add("user-ca-bundle-config.yaml", bundle);

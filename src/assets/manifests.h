@@ -7,6 +7,6 @@ namespace slipway::assets {
 
 // errors: invalid: a platform whose manifests nobody makes yet, a trust bundle that cannot be read
 Result<CommonManifests> make_common_manifests(const config::InstallConfig& config, const Environment& environment,
-                                              const ClusterId& id, const Tls& tls, const ServerToken& token);
+                                              const ClusterId& id, const RootTls& root, const ServerToken& token);
 
 }  // namespace slipway::assets

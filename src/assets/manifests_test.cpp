@@ -4,69 +4,57 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
+
 namespace slipway::assets {
 namespace {
 
-using testing_support::named_tls;
+using testing_support::put_named_tls;
 using testing_support::sample_config;
 using testing_support::SampleGraph;
 
-constexpr std::string_view everything = R"(apiVersion: v1
-metadata:
-  name: demo
-baseDomain: example.com
-platform:
-  none: {}
-controlPlane:
-  name: master
-  replicas: 1
-  hyperthreading: Disabled
-compute:
-- name: worker
-  replicas: 1
-fips: false
-featureSet: CustomNoUpgrade
-featureGates:
-- First=true
-- Second=false
-proxy:
-  httpProxy: http://joe:hunter2@proxy.example.com:3128
-  httpsProxy: http://proxy.example.com:3128
-  noProxy: .corp.example.com,10.1.0.0/16
-imageDigestSources:
-- source: quay.io/one
-  mirrors: [mirror.example.com/one, other.example.com/one]
-- source: quay.io/one
-  mirrors: [mirror.example.com/one]
-pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
-)";
-
-// All files of both folders as one text.
-void expect_golden(const std::string& name, const ManifestSet& set) {
-  std::string text;
-  for (const AssetFile& file : set.files) text += fmt::format("# {}\n{}---\n", file.path, file.content);
-  testing_support::expect_golden(fmt::format("assets/{}.yaml", name), text);
+// Every install-config of tests/golden/install-configs with everything that is made of it besides keys and Ignition configs.
+std::vector<std::string> golden_configs() {
+  std::vector<std::string> names;
+  for (const auto& each : std::filesystem::directory_iterator(SLIPWAY_SOURCE "/tests/golden/install-configs")) {
+    names.push_back(each.path().stem());
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
-TEST(Manifests, OfThePlatformLocal) {
-  SampleGraph sample;
-  sample.graph.put(named_tls());
-  expect_golden("local", sample.get<ManifestSet>());
-}
-
-TEST(Manifests, OfAPlatformWithoutMachinesAndWithEveryOption) {
-  SampleGraph sample(sample_config(everything));
-  sample.graph.put(named_tls());
+Environment environment_of(const config::InstallConfig& config) {
   Environment environment = testing_support::sample_environment();
-  environment.nodes.clear();
-  sample.graph.put(environment);
-  expect_golden("none", sample.get<ManifestSet>());
+  if (config.platform.type != "local") environment.nodes.clear();
+  return environment;
 }
+
+class GoldenConfig : public testing::TestWithParam<std::string> {};
+
+TEST_P(GoldenConfig, GivesTheseFiles) {
+  const config::InstallConfig config = sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", GetParam())));
+  SampleGraph sample(config);
+  put_named_tls(sample.graph, config.platform.type);
+  sample.graph.put(environment_of(config));
+  std::string text;
+  for (const AssetFiles* files : {&sample.get<ManifestSet>().files, &sample.get<ClusterApiManifests>().files}) {
+    for (const AssetFile& file : *files) text += fmt::format("# {}\n{}---\n", file.path, file.content);
+  }
+  text += fmt::format("# metadata.json\n{}\n", emit_json(sample.get<Metadata>().document, JsonStyle::compact));
+  testing_support::expect_golden(fmt::format("assets/{}.yaml", GetParam()), text);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GoldenConfig, testing::ValuesIn(golden_configs()), [](const auto& each) {
+  std::string name = each.param;
+  std::ranges::replace(name, '-', '_');
+  return name;
+});
 
 TEST(Manifests, AreTheSameForTheSameNumbers) {
   SampleGraph first, second;
-  first.graph.put(named_tls());
-  second.graph.put(named_tls());
+  put_named_tls(first.graph);
+  put_named_tls(second.graph);
   EXPECT_EQ(first.get<ManifestSet>().files, second.get<ManifestSet>().files);
 }
 
@@ -80,12 +68,15 @@ const Json& object_of_kind(const ManifestSet& set, std::string_view kind, std::s
 }
 
 TEST(Manifests, SayNoSecretToThoseWhoMayReadConfigMaps) {
-  SampleGraph sample(sample_config(everything));
-  for (const ManifestObject& object : sample.get<ManifestSet>().objects) {
-    if (object.kind == "Secret" || object.kind == "Proxy") continue;
-    const std::string text = emit_json(object.value, JsonStyle::compact);
-    for (const std::string_view secret : {"cHVsbDpzZWNyZXQ=", "hunter2", "PRIVATE KEY"}) {
-      EXPECT_EQ(text.find(secret), std::string::npos) << object.kind << " " << object.name << " has " << secret;
+  for (const std::string& name : golden_configs()) {
+    SampleGraph sample(sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", name))));
+    for (const ManifestObject& object : sample.get<ManifestSet>().objects) {
+      if (object.kind == "Secret" || object.kind == "Proxy") continue;
+      const std::string text = emit_json(object.value, JsonStyle::compact);
+      for (const std::string_view secret : {"cHVsbDpzZWNyZXQ=", "hunter2", "PRIVATE KEY", "admin-", "administrator",
+                                            "bmc-secret-1", "nmstate-secret", "vcenter-secret"}) {
+        EXPECT_EQ(text.find(secret), std::string::npos) << name << ": " << object.kind << " " << object.name << " has " << secret;
+      }
     }
   }
 }
@@ -111,11 +102,62 @@ TEST(Manifests, ATrustBundleBecomesAConfigMapThatTheProxyNames) {
 
 TEST(Manifests, APlatformThatNobodyMakesManifestsForIsRefused) {
   config::InstallConfig config = sample_config();
-  config.platform = {.type = "aws"};
+  config.platform = {.type = "azure"};
   SampleGraph sample(config);
   const auto made = sample.graph.get<ManifestSet>();
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code(), Code::invalid);
+}
+
+TEST(Manifests, HaveNoKubeadminWhenNobodyWantsOne) {
+  SampleGraph sample;
+  Environment environment = testing_support::sample_environment();
+  environment.no_kubeadmin = true;
+  sample.graph.put(environment);
+  const Assets& assets = sample.get<Assets>();
+  for (const AssetFiles* files : {&assets.openshift, &assets.auth}) {
+    for (const AssetFile& file : *files) EXPECT_EQ(file.path.find("kubeadmin"), std::string::npos) << file.path;
+  }
+}
+
+// Without the capability nothing knows Machines; what is there besides stays.
+TEST(Manifests, HaveNoMachinesWithoutTheirOperator) {
+  for (const std::string name : {"baremetal", "vsphere"}) {
+    config::InstallConfig config = sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", name)));
+    config.capabilities = {{"baselineCapabilitySet", "None"}, {"additionalEnabledCapabilities", JsonArray{"baremetal"}}};
+    SampleGraph sample(config);
+    std::set<std::string> kinds;
+    for (const ManifestObject& object : sample.get<ManifestSet>().objects) {
+      kinds.insert(object.kind);
+      EXPECT_EQ(object.name.find("bmc-secret"), std::string::npos) << object.name;
+    }
+    for (const std::string absent : {"Machine", "MachineSet", "ControlPlaneMachineSet", "BareMetalHost"}) {
+      EXPECT_FALSE(kinds.contains(absent)) << name << ": " << absent;
+    }
+    object_of_kind(sample.get<ManifestSet>(), "Secret", name == "baremetal" ? "worker-user-data-managed" : "worker-user-data");
+  }
+}
+
+TEST(Manifests, AZoneThatThereIsNoneOfIsNamed) {
+  config::InstallConfig config = sample_config(testing_support::golden("install-configs/vsphere.yaml"));
+  config.compute.at(0).platform = {{"zones", JsonArray{"nowhere"}}};
+  SampleGraph sample(config);
+  const auto made = sample.graph.get<ManifestSet>();
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message(), "machine pool worker: 'nowhere' is no failure domain of the platform");
+}
+
+TEST(Manifests, AnIngressThatIsOnlyForTheInsideSaysSo) {
+  config::InstallConfig config = sample_config(testing_support::golden("install-configs/aws.yaml"));
+  for (const auto& [publish, ingress, is_internal] :
+       {std::tuple("External", "", false), std::tuple("Internal", "", true), std::tuple("Mixed", "External", false),
+        std::tuple("Mixed", "Internal", true)}) {
+    config.publish = publish;
+    config.effective.as_object()["operatorPublishingStrategy"] = {{"ingress", ingress}};
+    SampleGraph sample(config);
+    const auto& objects = sample.get<ManifestSet>().objects;
+    EXPECT_EQ(std::ranges::count(objects, "IngressController", &ManifestObject::kind), is_internal ? 1 : 0) << publish << ingress;
+  }
 }
 
 // What a user's file in the folders does; `path` and the texts of each row.
@@ -131,6 +173,13 @@ TEST(UserFiles, AreJudgedWithTheirPlaces) {
       {"openshift/two.yml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\nmetadata: {name: a}\n",
        ""},
       {"openshift/empty.json", "", ""},
+      // As oc-mirror writes them.
+      {"manifests/idms-oc-mirror.yaml",
+       "---\napiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nmetadata: {name: idms-release-0}\n"
+       "spec: {imageDigestMirrors: [{source: quay.io/one, mirrors: [mirror.example.com/one]}]}\n"
+       "---\napiVersion: config.openshift.io/v1\nkind: ImageTagMirrorSet\nmetadata: {name: itms-generic-0}\n"
+       "spec: {imageTagMirrors: [{source: quay.io/one, mirrors: [mirror.example.com/one]}]}\n",
+       ""},
       {"manifests/kube-cloud-config.yaml", std::nullopt, ""},
       {"manifests/broken.yaml", "a: [1\n",
        "manifests: error: manifests/broken.yaml:2:1: while parsing a flow sequence did not find expected ',' or ']'"},
@@ -196,6 +245,17 @@ TEST(CvoOverrides, NameEveryObjectOfOursAndTheUsersButNoMachines) {
   EXPECT_EQ(overrides.patch, R"({"spec":{"overrides":null}})");
 }
 
+TEST(CvoOverrides, LeaveWhatMachinesAreMadeOfToTheirOperators) {
+  for (const std::string name : {"baremetal-dual-stack", "vsphere-static-addresses"}) {
+    SampleGraph sample(sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", name))));
+    const std::string& text = sample.get<CvoOverrides>().manifest;
+    for (const std::string_view absent :
+         {"BareMetalHost", "kind: Machine", "IPAddress", "bmc-secret", "network-config-secret", "user-data", "ControlPlane"}) {
+      EXPECT_EQ(text.find(absent), std::string::npos) << name << ": " << absent;
+    }
+  }
+}
+
 TEST(CvoOverrides, OfTheUserComeLastAndAreBroughtBack) {
   SampleGraph sample;
   Json version = object_of_kind(sample.get<ManifestSet>(), "ClusterVersion", "version");
@@ -208,6 +268,26 @@ TEST(CvoOverrides, OfTheUserComeLastAndAreBroughtBack) {
   EXPECT_EQ(find_string(find_array(object, {"spec", "overrides"}).back(), {"name"}), "mine");
   EXPECT_EQ(overrides.patch,
             R"({"spec":{"overrides":[{"kind":"Deployment","group":"apps","namespace":"mine","name":"mine","unmanaged":true}]}})");
+}
+
+// The API refuses an object that is named twice.
+TEST(CvoOverrides, OfTheUserForAnObjectThatHasAManifestIsNoSecondOne) {
+  SampleGraph sample;
+  Json version = object_of_kind(sample.get<ManifestSet>(), "ClusterVersion", "version");
+  const Json users = {
+      {"kind", "DNS"}, {"group", "config.openshift.io"}, {"namespace", ""}, {"name", "cluster"}, {"unmanaged", false}};
+  version.as_object()["spec"].as_object()["overrides"] = JsonArray{users};
+  SampleGraph changed;
+  changed.graph.put(UserFiles{{{"manifests/cvo-overrides.yaml", emit_yaml(version)}}});
+  const CvoOverrides& overrides = changed.get<CvoOverrides>();
+  std::vector<Json> named;
+  const Json manifest = parse_yaml(overrides.manifest, "cvo-overrides.yaml")->value;
+  for (const Json& each : find_array(manifest, {"spec", "overrides"})) {
+    if (find_string(each, {"kind"}) == "DNS") named.push_back(each);
+  }
+  ASSERT_EQ(named.size(), 1u);
+  EXPECT_EQ(named[0].as_object().at("unmanaged"), Json(true)) << "as long as the bootstrap is running";
+  EXPECT_EQ(find_array(parse_json(overrides.patch, "patch").value(), {"spec", "overrides"}), JsonArray{users});
 }
 
 }  // namespace

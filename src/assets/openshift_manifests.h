@@ -5,7 +5,9 @@
 
 namespace slipway::assets {
 
-OpenshiftManifests make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
-                                            const KubeadminPassword& password, const PointerConfigs& pointers);
+// errors: those of the platform's machines
+Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
+                                                    const ClusterId& id, const KubeadminPassword& password,
+                                                    const PointerConfigs& pointers);
 
 }  // namespace slipway::assets

@@ -1,23 +1,56 @@
 // What a target does to the asset directory, decided before anything is written (installer 1.5, 3.2, 11.2).
 //
 // One rule says whose a file is: a content that we wrote is ours, every other one is the user's and never overwritten. So files
-// that the user changed, added or removed in manifests/ and openshift/ are honoured, of whatever kind they are; they are
-// remembered when a later target consumes the folders. What is generated is always made anew from the install-config and
+// that the user changed, added or removed in manifests/, openshift/ and cluster-api/ are honoured, of whatever kind they are;
+// they are remembered when a later target consumes the folders. What is generated is always made anew from the install-config and
 // what was drawn for it, which stays the same as long as the install-config does.
+//
+// `slipway plan` and `slipway diff` show a plan (assets/preview.h), the targets apply it (assets/store.h).
 #pragma once
 
 #include "assets/state.h"
 
 namespace slipway::assets {
 
+inline constexpr std::string_view install_config_file = "install-config.yaml";
+
+// What is consumed goes here, below the asset directory, by its path there. Nobody reads it again but people.
+inline constexpr std::string_view consumed_folder = ".slipway/consumed";
+
 // The files of a folder that matter here, by path.
 using Snapshot = std::map<std::string, std::string, std::less<>>;
 
+// What somebody wants of an asset directory.
+struct Request {
+  Target target = Target::manifests;
+  bool consumes_install_config = false;         // as openshift-install does; else install-config.yaml stays where it is
+  std::optional<std::string> install_config{};  // its text, when the directory has none and remembers none
+};
+
+enum class Action {
+  add,      // a file that is not there
+  change,   // one that is
+  consume,  // it goes to .slipway/consumed
+  remove,
+};
+
+// One file of the directory that a target touches.
+struct Change {
+  Action action = Action::add;
+  std::string path;
+  std::string content{};  // that is written
+  std::string why;        // completes "... because": "it is not there yet"
+
+  bool operator==(const Change&) const = default;
+};
+
 struct Plan {
-  State begin;  // written before anything else: from here on the same command continues
-  State end;    // written last
-  AssetFiles writes;
-  std::vector<std::string> removes;
+  // The state file, written before anything else, so that from here on the same command continues, and at the end. install-config
+  // leaves it alone.
+  std::optional<State> begin;
+  std::optional<State> end;
+  std::vector<Change> changes;    // in their order
+  std::set<std::string> folders;  // that the target's files are in; "" is the directory itself
   std::vector<std::string> warnings;
   std::optional<Assets> assets;  // of the targets behind manifests
 };
@@ -30,7 +63,11 @@ Result<config::Loaded> config_of(const Snapshot& folder, const std::optional<Sta
 //
 //   errors  those of config_of and of the assets; conflict, naming the files: changes of the user's to files that another
 //           install-config made, a cluster that was made of another install-config
-Result<Plan> plan_target(Target target, const Snapshot& folder, const std::optional<State>& state, const Environment& environment,
-                         sys::Random& random);
+Result<Plan> plan_target(const Request& request, const Snapshot& folder, const std::optional<State>& state,
+                         const Environment& environment, sys::Random& random);
+
+// The same for the target install-config: the install-config with its defaults, older fields by their new names.
+// errors: those of config_of
+Result<Plan> plan_install_config(const Request& request, const Snapshot& folder, const std::optional<State>& state);
 
 }  // namespace slipway::assets

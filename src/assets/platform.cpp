@@ -2,47 +2,42 @@
 
 #include "base/text.h"
 
+#include <algorithm>
 #include <set>
 
 namespace slipway::assets {
 
 namespace {
 
-// "http://user:secret@proxy:3128" without what stands between the slashes and the @.
-std::string without_login(std::string_view url) {
-  const std::size_t slashes = url.find("://");
-  const std::size_t begin = slashes == std::string_view::npos ? 0 : slashes + 3;
-  const std::size_t at = url.substr(0, url.find('/', begin)).rfind('@');
-  if (at == std::string_view::npos || at < begin) return std::string(url);
-  return std::string(url.substr(0, begin)) + std::string(url.substr(at + 1));
-}
+struct Row {
+  std::string_view platform;
+  std::string_view type;
+};
+constexpr Row rows[] = {{"aws", "AWS"},     {"baremetal", "BareMetal"}, {"external", "External"},
+                        {"gcp", "GCP"},     {"kubevirt", "KubeVirt"},   {"libvirt", "Libvirt"},
+                        {"local", "None"},  {"none", "None"},           {"openstack", "OpenStack"},
+                        {"ovirt", "oVirt"}, {"vsphere", "VSphere"}};
 
-void blank(Json& object, std::initializer_list<std::string_view> keys) {
-  JsonObject* members = object.if_object();
-  if (!members) return;
-  for (const std::string_view key : keys) {
-    if (Json* value = members->if_contains(key)) *value = "";
+// Where machines of a cloud ask who they are; never behind a proxy.
+void add_cloud_names(const config::InstallConfig& config, std::set<std::string>& names) {
+  const std::string& platform = config.platform.type;
+  if (platform == "aws" || platform == "gcp" || platform == "openstack") names.insert("169.254.169.254");
+  if (platform == "gcp") names.insert({"metadata", "metadata.google.internal", "metadata.google.internal."});
+  if (platform == "aws") {
+    const std::string_view region = find_string(config.platform.section, {"region"}).value_or("");
+    names.insert(region == "us-east-1" ? ".ec2.internal" : fmt::format(".{}.compute.internal", region));
   }
-}
-
-Json* member(Json* value, std::string_view key) {
-  JsonObject* members = value ? value->if_object() : nullptr;
-  return members ? members->if_contains(key) : nullptr;
-}
-
-template <class Change>
-void for_each_item(Json* list, Change change) {
-  if (!list || !list->is_array()) return;
-  for (Json& item : list->get_array()) change(item);
 }
 
 }  // namespace
 
 Result<std::string_view> platform_type(const config::InstallConfig& config) {
-  if (config.platform.type == "none" || config.platform.type == "local") return std::string_view("None");
-  if (config.platform.type == "external") return std::string_view("External");
-  return error(Code::invalid, "platform '{}': manifests for it cannot be made yet; use local, none or external",
-               config.platform.type);
+  const Row* row = std::ranges::find(rows, config.platform.type, &Row::platform);
+  if (row != std::end(rows)) return row->type;
+  std::vector<std::string> names;
+  for (const Row& each : rows) names.emplace_back(each.platform);
+  return error(Code::invalid, "platform '{}': manifests for it cannot be made; those of these can: {}", config.platform.type,
+               join(names, ", "));
 }
 
 std::string_view control_plane_topology(const config::InstallConfig& config) {
@@ -61,30 +56,25 @@ std::string no_proxy(const config::InstallConfig& config) {
   for (const std::string& cidr : config.networking.service_network) names.insert(cidr);
   for (const std::string& cidr : config.networking.machine_network) names.insert(cidr);
   for (const config::ClusterNetwork& network : config.networking.cluster_network) names.insert(network.cidr);
+  add_cloud_names(config, names);
   for (const std::string_view name : split(given, ',')) {
     if (!trim(name).empty()) names.emplace(trim(name));
   }
   return join({names.begin(), names.end()}, ",");
 }
 
-Json public_config(const config::InstallConfig& config) {
-  Json shown = config.effective;
-  blank(shown, {"pullSecret"});
-  if (Json* proxy = member(&shown, "proxy")) {
-    for (const std::string_view key : {"httpProxy", "httpsProxy"}) {
-      Json* url = member(proxy, key);
-      if (url && url->is_string()) *url = without_login(url->get_string());
-    }
-  }
-  Json* platform = member(&shown, "platform");
-  for_each_item(member(member(platform, "baremetal"), "hosts"), [](Json& host) {
-    if (Json* bmc = member(&host, "bmc")) blank(*bmc, {"username", "password"});
+bool has_machine_api(const config::InstallConfig& config) {
+  if (!config.capabilities.is_object() || find_string(config.capabilities, {"baselineCapabilitySet"}) != "None") return true;
+  const JsonArray& added = find_array(config.capabilities, {"additionalEnabledCapabilities"});
+  return std::ranges::find(added, Json("MachineAPI")) != added.end();
+}
+
+bool has_preview_gate(const config::InstallConfig& config, std::string_view gate) {
+  if (config.feature_set != "CustomNoUpgrade") return !config.feature_set.empty();
+  return std::ranges::any_of(config.feature_gates, [&](const std::string& given) {
+    const std::vector<std::string_view> parts = split(given, '=');
+    return parts.front() == gate && to_lower(parts.back()) == "true";
   });
-  if (Json* vsphere = member(platform, "vsphere")) {
-    blank(*vsphere, {"username", "password"});
-    for_each_item(member(vsphere, "vcenters"), [](Json& vcenter) { blank(vcenter, {"user", "password"}); });
-  }
-  return shown;
 }
 
 std::string pull_secret_text(const config::InstallConfig& config) {

@@ -18,8 +18,11 @@ std::string_view infrastructure_topology(const config::InstallConfig& config);
 // What clients of the cluster do not send through its proxy, sorted (installer 5.1); the network operator computes the same.
 std::string no_proxy(const config::InstallConfig& config);
 
-// The install-config as everybody in the cluster may read it: without pull secret, logins of machines and proxies' passwords.
-Json public_config(const config::InstallConfig& config);
+// Whether the cluster will have Machines: it is a part of every set of capabilities but None.
+bool has_machine_api(const config::InstallConfig& config);
+
+// Whether a feature gate is on that only previews have: TechPreviewNoUpgrade, DevPreviewNoUpgrade, or by its name.
+bool has_preview_gate(const config::InstallConfig& config, std::string_view gate);
 
 // Logins for registries as a document that clients take also when there are none.
 std::string pull_secret_text(const config::InstallConfig& config);

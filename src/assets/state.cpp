@@ -1,5 +1,8 @@
 #include "assets/state.h"
 
+#include "assets/user_files.h"
+
+#include <algorithm>
 #include <array>
 
 namespace slipway::assets {
@@ -7,7 +10,8 @@ namespace slipway::assets {
 namespace {
 
 constexpr int format = 1;
-constexpr std::array<std::string_view, 3> target_names = {"manifests", "ignition-configs", "cluster"};
+constexpr std::array<std::string_view, 5> target_names = {"install-config", "manifests", "ignition-configs",
+                                                          "single-node-ignition-config", "cluster"};
 
 std::optional<Target> find_target(std::string_view name) {
   for (std::size_t i = 0; i < target_names.size(); ++i) {
@@ -31,6 +35,19 @@ Result<Tls> parse_tls(const Json& value) {
   return tls;
 }
 
+// What the plan will write there: nothing else than manifests, directly in their folders.
+Result<> check_user_path(std::string_view path) {
+  const std::string_view name = path.substr(path.find('/') + 1);
+  if (is_manifest_path(path) && !name.empty() && !name.starts_with('.') && name.find('/') == std::string_view::npos) return Ok{};
+  return error(Code::invalid, "userFiles: '{}' is no file of manifests", path);
+}
+
+// The original keeps what it made by the names of its types (installer 1.7).
+bool is_of_original(const Json& value) {
+  const JsonObject& members = find_object(value, {});
+  return std::any_of(members.begin(), members.end(), [](const auto& member) { return member.key().starts_with('*'); });
+}
+
 Result<State> read_state(const Json& value) {
   const Json* found = find(value, {"format"});
   if (!found || *found != Json(format)) return error(Code::invalid, "format: {} is needed", format);
@@ -41,6 +58,10 @@ Result<State> read_state(const Json& value) {
   state.password.plain = Secret(TRY(require_string(value, {"kubeadmin", "password"})));
   state.password.hash = TRY(require_string(value, {"kubeadmin", "hash"}));
   state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
+  if (find(value, {"ironic"})) {
+    std::string user = TRY(require_string(value, {"ironic", "user"}));
+    state.ironic = IronicCredentials{std::move(user), Secret(TRY(require_string(value, {"ironic", "password"})))};
+  }
   state.tls = TRY(parse_tls(value));
   const std::string target = TRY(require_string(value, {"target"}));
   const std::optional<Target> known = find_target(target);
@@ -53,6 +74,7 @@ Result<State> read_state(const Json& value) {
     for (const Json& digest : find_array(member.value(), {})) digests.insert(TRY(require_string(digest, {})));
   }
   for (const auto& member : find_object(value, {"userFiles"})) {
+    TRY(check_user_path(member.key()));
     const std::optional<std::string_view> content = find_string(member.value(), {});
     state.user.files[std::string(member.key())] = content ? std::optional<std::string>(*content) : std::nullopt;
   }
@@ -64,9 +86,25 @@ Result<State> read_state(const Json& value) {
 std::string_view to_string(Target target) { return target_names[static_cast<std::size_t>(target)]; }
 
 Result<State> parse_state(std::string_view text) {
-  const Json value = TRY(parse_json(text, state_file));
+  const Result<Json> parsed = parse_json(text, state_file);
+  if (!parsed.ok()) {
+    return error(Code::invalid, "{}; without it nothing can go on here: put back a copy of it, or use another folder",
+                 parsed.error().message());
+  }
+  const Json& value = parsed.value();
   Result<State> state = read_state(value);
   if (state.ok()) return state;
+  if (is_of_original(value)) {
+    return error(Code::invalid,
+                 "{} is openshift-install's own: only that program can go on with what it made here, and destroy it; to make a "
+                 "cluster with this one, use another folder with the install-config.yaml",
+                 state_file);
+  }
+  const Json* version = find(value, {"format"});
+  if (version && version->is_int64() && version->get_int64() > format) {
+    return error(Code::invalid, "{} was written by a newer version of this program (format {}, this one knows {}): use that one",
+                 state_file, version->get_int64(), format);
+  }
   return error(Code::invalid, "{} was not written by this program ({}); use another folder, or remove the file to begin anew",
                state_file, state.error().message());
 }
@@ -78,19 +116,22 @@ std::string state_text(const State& state) {
   }
   for (const auto& [path, digests] : state.written) written[path] = JsonArray(digests.begin(), digests.end());
   for (const auto& [path, content] : state.user.files) user[path] = content ? Json(*content) : Json(nullptr);
-  return emit_json({{"format", format},
-                    {"installConfig", state.install_config},
-                    {"infraID", state.id.infra_id},
-                    {"clusterID", state.id.cluster_id},
-                    {"kubeadmin", {{"password", state.password.plain.reveal()}, {"hash", state.password.hash}}},
-                    {"machineConfigServerToken", state.token.text.reveal()},
-                    {"target", to_string(state.target)},
-                    {"complete", state.complete},
-                    {"hasCluster", state.has_cluster},
-                    {"tls", std::move(tls)},
-                    {"written", std::move(written)},
-                    {"userFiles", std::move(user)}},
-                   JsonStyle::pretty);
+  Json text = {{"format", format},
+               {"installConfig", state.install_config},
+               {"infraID", state.id.infra_id},
+               {"clusterID", state.id.cluster_id},
+               {"kubeadmin", {{"password", state.password.plain.reveal()}, {"hash", state.password.hash}}},
+               {"machineConfigServerToken", state.token.text.reveal()},
+               {"target", to_string(state.target)},
+               {"complete", state.complete},
+               {"hasCluster", state.has_cluster},
+               {"tls", std::move(tls)},
+               {"written", std::move(written)},
+               {"userFiles", std::move(user)}};
+  if (state.ironic) {
+    text.get_object()["ironic"] = {{"user", state.ironic->user}, {"password", state.ironic->password.reveal()}};
+  }
+  return emit_json(text, JsonStyle::pretty);
 }
 
 }  // namespace slipway::assets

@@ -11,7 +11,7 @@ namespace slipway::assets {
 inline constexpr std::string_view state_file = ".openshift_install_state.json";
 
 // How far a folder was taken, each target from what the one before left.
-enum class Target { manifests, ignition_configs, cluster };
+enum class Target { install_config, manifests, ignition_configs, single_node_ignition_config, cluster };
 
 std::string_view to_string(Target target);  // "ignition-configs", as in `create ignition-configs`
 
@@ -20,6 +20,7 @@ struct State {
   ClusterId id;
   KubeadminPassword password;
   ServerToken token;
+  std::optional<IronicCredentials> ironic{};  // versions before had none
   Tls tls;
 
   Target target = Target::manifests;  // the last one
@@ -34,7 +35,7 @@ struct State {
   bool operator==(const State&) const = default;
 };
 
-// errors: invalid: not a state of ours, naming the file and what to do
+// errors: invalid, naming the file and what to do: broken, openshift-install's own, a newer version's, none of these
 Result<State> parse_state(std::string_view text);
 std::string state_text(const State& state);
 

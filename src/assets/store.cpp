@@ -1,7 +1,7 @@
 #include "assets/store.h"
 
-#include "assets/plan.h"
 #include "assets/user_files.h"
+#include "assets/user_tls.h"
 #include "base/check.h"
 
 #include <algorithm>
@@ -12,27 +12,33 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr std::string_view config_file = "install-config.yaml";
-constexpr std::string_view user_key = "tls/bound-service-account-signing-key.key";
 constexpr std::string_view metadata_file = "metadata.json";
-constexpr auto single_files = std::to_array<std::string_view>({
-    config_file,
-    user_key,
+constexpr auto outputs = std::to_array<std::string_view>({
     metadata_file,
     "bootstrap.ign",
     "master.ign",
     "worker.ign",
+    "bootstrap-in-place-for-live-iso.ign",
     "auth/kubeadmin-password",
     "auth/kubeconfig",
     "tls/journal-gatewayd.crt",
     "tls/journal-gatewayd.key",
 });
-constexpr std::array<std::string_view, 2> manifest_folders = {"manifests", "openshift"};
-constexpr std::array<std::string_view, 4> all_folders = {"manifests", "openshift", "auth", "tls"};
+constexpr std::array<std::string_view, 3> manifest_folders = {"manifests", "openshift", "cluster-api"};
+constexpr std::array<std::string_view, 5> all_folders = {"manifests", "openshift", "cluster-api", "auth", "tls"};
+constexpr std::string_view templates_folder = "templates";
 constexpr sys::Mode secret_mode = 0600;
 constexpr sys::Mode metadata_mode = 0640;
 
 std::string below(const std::string& directory, std::string_view path) { return fmt::format("{}/{}", directory, path); }
+
+std::string consumed(std::string_view path) { return fmt::format("{}/{}", consumed_folder, path); }
+
+// metadata.json has logins on platforms whose machines are reached with them.
+sys::Mode mode_of_file(std::string_view path, std::string_view content) {
+  const bool has_secret = path != metadata_file || content.find(R"("password":)") != std::string_view::npos;
+  return has_secret ? secret_mode : metadata_mode;
+}
 
 bool is_manifest_name(std::string_view name) {
   return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
@@ -41,32 +47,46 @@ bool is_manifest_name(std::string_view name) {
 struct Found {
   Snapshot folder;
   std::optional<State> state;
-  std::vector<std::string> unused;
+  std::vector<std::string> warnings;
 };
 
-Result<Found> look(sys::Files& files, const std::string& directory) {
+Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& path) {
+  if (!TRY(files.info(path))) return std::vector<std::string>();
+  return files.list(path);
+}
+
+Result<Found> look_into(sys::Files& files, const std::string& directory) {
   Found found;
   auto take = [&](const std::string& path) -> Result<> {
     std::optional<std::string> content = TRY(files.read_if_exists(below(directory, path)));
     if (content) found.folder.emplace(path, std::move(*content));
     return Ok{};
   };
-  for (const std::string_view path : single_files) TRY(take(std::string(path)));
+  TRY(take(std::string(install_config_file)));
+  for (const std::string& path : user_tls_files()) TRY(take(path));
+  for (const std::string_view path : outputs) TRY(take(std::string(path)));
   for (const std::string_view folder : manifest_folders) {
-    if (!TRY(files.info(below(directory, folder)))) continue;
-    const std::vector<std::string> names = TRY(files.list(below(directory, folder)));
+    const std::vector<std::string> names = TRY(names_in(files, below(directory, folder)));
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}", folder, name);
       if (is_manifest_name(name)) {
         TRY(take(path));
       } else {
-        found.unused.push_back(path);
+        found.warnings.push_back(fmt::format("{} is not used: manifests end in .yaml, .yml or .json", path));
       }
     }
+  }
+  if (TRY(files.info(below(directory, templates_folder)))) {
+    found.warnings.push_back(
+        fmt::format("{}/ is not used: change the files that `create manifests` writes instead", templates_folder));
   }
   const std::optional<std::string> text = TRY(files.read_if_exists(below(directory, state_file)));
   if (text) found.state = TRY(parse_state(*text));
   return found;
+}
+
+Result<Found> look(sys::Files& files, const std::string& directory) {
+  return look_into(files, directory).context(fmt::format("reading the folder {}", directory));
 }
 
 Result<> write_state(sys::Files& files, const std::string& directory, const State& state) {
@@ -83,66 +103,155 @@ Result<> remove_empty(sys::Files& files, const std::string& directory, std::span
   return Ok{};
 }
 
-// The state goes first, so that a kill at any moment leaves what the same command continues from.
-Result<> apply(sys::Files& files, const std::string& directory, const Plan& plan) {
-  if (!plan.writes.empty() || !plan.removes.empty()) TRY(write_state(files, directory, plan.begin));
-  for (const AssetFile& file : plan.writes) {
-    TRY(files.write(below(directory, file.path), file.content, file.path == metadata_file ? metadata_mode : secret_mode));
-  }
-  for (const std::string& path : plan.removes) TRY(files.remove(below(directory, path)));
-  if (std::ranges::any_of(plan.removes, is_manifest_path)) TRY(remove_empty(files, directory, manifest_folders));
-  return write_state(files, directory, plan.end);
+Result<> remove_all_empty(sys::Files& files, const std::string& directory) {
+  TRY(remove_empty(files, directory, all_folders));
+  TRY(remove_empty(files, below(directory, consumed_folder), all_folders));
+  return remove_empty(files, directory, std::to_array({consumed_folder}));
 }
 
-Result<std::optional<Assets>> make(Target target, const sys::Context& context, sys::Files& files, sys::Random& random,
-                                   const std::string& directory, const Environment& environment) {
-  const Found found = TRY(look(files, directory).context(fmt::format("reading the folder {}", directory)));
-  for (const std::string& path : found.unused) {
-    context.log.warn("{} is not used: manifests end in .yaml, .yml or .json", path);
+Result<> move_file(sys::Files& files, const std::string& from, const std::string& to) {
+  TRY(files.make_directories(to.substr(0, to.rfind('/')), 0700));
+  return files.rename(from, to);
+}
+
+Result<> apply(sys::Files& files, const std::string& directory, const Change& change) {
+  const std::string path = below(directory, change.path);
+  switch (change.action) {
+    case Action::add:
+    case Action::change: return files.write(path, change.content, mode_of_file(change.path, change.content));
+    case Action::consume: return move_file(files, path, below(directory, consumed(change.path)));
+    case Action::remove: return files.remove(path);
   }
-  Plan plan = TRY(plan_target(target, found.folder, found.state, environment, random));
-  for (const std::string& warning : plan.warnings) context.log.warn("{}", warning);
-  const bool changes_nothing = plan.writes.empty() && plan.removes.empty() && found.state == plan.end;
-  if (!changes_nothing) TRY(apply(files, directory, plan).context(fmt::format("writing the target {}", to_string(target))));
-  return std::move(plan.assets);
+  return Ok{};
+}
+
+// As if the change had not been made; it may not have been.
+Result<> take_back(sys::Files& files, const std::string& directory, const Change& change, const Snapshot& before) {
+  const std::string path = below(directory, change.path);
+  const auto content = before.find(change.path);
+  if (content == before.end()) return files.remove(path);
+  if (TRY(files.read_if_exists(path)) == content->second) return Ok{};
+  if (change.action != Action::consume) return files.write(path, content->second, mode_of_file(change.path, content->second));
+  return move_file(files, below(directory, consumed(change.path)), path);
+}
+
+// What of a plan was begun.
+struct Progress {
+  bool state = false;
+  std::size_t changes = 0;
+};
+
+// The state goes first, so that a kill at any moment leaves what the same command continues from.
+Result<> apply_all(sys::Files& files, const std::string& directory, const Plan& plan, Progress& begun) {
+  if (plan.begin && !plan.changes.empty()) {
+    TRY(write_state(files, directory, *plan.begin));
+    begun.state = true;
+  }
+  for (const Change& change : plan.changes) {
+    ++begun.changes;
+    TRY(apply(files, directory, change));
+  }
+  if (std::ranges::any_of(plan.changes, is_manifest_path, &Change::path)) TRY(remove_empty(files, directory, manifest_folders));
+  return plan.end ? write_state(files, directory, *plan.end) : Result<>(Ok{});
+}
+
+Result<> take_all_back(sys::Files& files, const std::string& directory, const Preview& seen, const Progress& begun) {
+  // What was added goes first: a full disk has room for the rest then.
+  const std::span<const Change> made(seen.plan.changes.data(), begun.changes);
+  for (const bool added : {true, false}) {
+    for (auto change = made.rbegin(); change != made.rend(); ++change) {
+      if ((change->action == Action::add) == added) TRY(take_back(files, directory, *change, seen.folder));
+    }
+  }
+  TRY(remove_all_empty(files, directory));
+  if (!begun.state) return Ok{};
+  return seen.state ? write_state(files, directory, *seen.state) : files.remove(below(directory, state_file));
+}
+
+Result<> apply_or_leave_nothing(sys::Files& files, const std::string& directory, const Preview& seen) {
+  Progress begun;
+  const Result<> applied = apply_all(files, directory, seen.plan, begun);
+  if (applied.ok()) return Ok{};
+  const Result<> undone = take_all_back(files, directory, seen, begun);
+  return error(applied.error().code(), "{}; {}", applied.error().message(),
+               undone.ok() ? "nothing new is left behind" : "what was written stays, and the same command continues from there");
+}
+
+Result<Preview> make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+                     const Environment& environment, const Request& request) {
+  Result<Preview> seen = preview_target(files, random, directory, environment, request);
+  if (!seen.ok()) {
+    context.log.info("nothing was written to {}", directory);
+    return seen;
+  }
+  for (const std::string& warning : seen->plan.warnings) context.log.warn("{}", warning);
+  const bool changes_nothing = seen->plan.changes.empty() && (!seen->plan.end || seen->state == seen->plan.end);
+  if (!changes_nothing) {
+    TRY(apply_or_leave_nothing(files, directory, seen.value())
+            .context(fmt::format("writing the target {}", to_string(request.target))));
+  }
+  return seen;
 }
 
 }  // namespace
 
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory) {
-  const Found found = TRY(look(files, directory).context(fmt::format("reading the folder {}", directory)));
+  const Found found = TRY(look(files, directory));
   return TRY(config_of(found.folder, found.state)).config;
 }
 
-Result<> create_manifests(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
-                          const Environment& environment) {
-  TRY(make(Target::manifests, context, files, random, directory, environment));
-  return Ok{};
+Result<Preview> preview_target(sys::Files& files, sys::Random& random, const std::string& directory,
+                               const Environment& environment, const Request& request) {
+  Found found = TRY(look(files, directory));
+  Plan plan =
+      TRY(request.target == Target::install_config ? plan_install_config(request, found.folder, found.state)
+                                                   : plan_target(request, found.folder, found.state, environment, random));
+  plan.warnings.insert(plan.warnings.begin(), found.warnings.begin(), found.warnings.end());
+  return Preview{std::move(found.folder), std::move(found.state), std::move(plan)};
 }
 
-Result<> create_ignition_configs(const sys::Context& context, sys::Files& files, sys::Random& random,
-                                 const std::string& directory, const Environment& environment) {
-  TRY(make(Target::ignition_configs, context, files, random, directory, environment));
-  return Ok{};
-}
-
-Result<> forget(sys::Files& files, const std::string& directory) {
-  const Found found = TRY(look(files, directory).context(fmt::format("reading the folder {}", directory)));
-  for (const auto& [path, content] : found.folder) {
-    const bool is_ours_now = is_manifest_path(path) && found.state && is_ours(found.state->written, path, content);
-    const bool is_output = !is_manifest_path(path) && path != user_key && path != config_file && path != metadata_file;
-    if (is_ours_now || is_output) TRY(files.remove(below(directory, path)));
-  }
-  TRY(remove_empty(files, directory, all_folders));
-  TRY(files.remove(below(directory, state_file)));
-  return files.remove(below(directory, metadata_file));
+Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+                           const Environment& environment, const Request& request) {
+  const Preview seen = TRY(make(context, files, random, directory, environment, request));
+  Made made;
+  for (const std::string& folder : seen.plan.folders)
+    made.folders.push_back(folder.empty() ? directory : below(directory, folder));
+  if (seen.plan.assets) made.usable_until = first_expiry(seen.plan.assets->tls);
+  return made;
 }
 
 Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
-                            const Environment& environment) {
-  std::optional<Assets> assets = TRY(make(Target::cluster, context, files, random, directory, environment));
-  CHECK(assets.has_value());
-  return std::move(*assets);
+                            const Environment& environment, bool consumes_install_config) {
+  const Request request{.target = Target::cluster, .consumes_install_config = consumes_install_config};
+  Preview seen = TRY(make(context, files, random, directory, environment, request));
+  CHECK(seen.plan.assets.has_value());
+  return std::move(*seen.plan.assets);
+}
+
+Result<std::optional<Expiry>> usable_until(sys::Files& files, const std::string& directory) {
+  const Found found = TRY(look(files, directory));
+  return found.state ? first_expiry(found.state->tls) : std::nullopt;
+}
+
+Result<> forget(sys::Files& files, const std::string& directory) {
+  const Found found = TRY(look(files, directory));
+  for (const auto& [path, content] : found.folder) {
+    const bool is_input = path == install_config_file || std::ranges::find(user_tls_files(), path) != user_tls_files().end();
+    const bool is_ours_now = !is_manifest_path(path) || (found.state && is_ours(found.state->written, path, content));
+    if (!is_input && path != metadata_file && is_ours_now) TRY(files.remove(below(directory, path)));
+  }
+  for (const std::string_view path : outputs) TRY(files.remove(below(directory, consumed(path))));
+  for (const std::string_view folder : manifest_folders) {
+    const std::vector<std::string> names = TRY(names_in(files, below(directory, consumed(folder))));
+    for (const std::string& name : names) {
+      const std::string path = fmt::format("{}/{}", folder, name);
+      const bool is_users = found.state && found.state->user.files.contains(path);
+      if (!is_users) TRY(files.remove(below(directory, consumed(path))));
+    }
+  }
+  TRY(remove_all_empty(files, directory));
+  TRY(files.remove(below(directory, state_file)));
+  return files.remove(below(directory, metadata_file));
 }
 
 }  // namespace slipway::assets

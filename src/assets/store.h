@@ -1,37 +1,66 @@
 // The asset directory: install-config.yaml in, files out; the same command again continues after whatever happened.
 //
 //   install-config.yaml ─► manifests/ openshift/ ─► bootstrap.ign master.ign worker.ign auth/ metadata.json ─► a cluster
+//                          cluster-api/ ──────────────────────────────────────────────────────────────────────┘
 //
-// Each target consumes the files of the one before; install-config.yaml is kept (design 9). Whose a file is and what is honoured:
-// assets/plan.h. Every file is 0600 but metadata.json.
+// Each target consumes the files of the one before: they move to .slipway/consumed/, which is never read again.
+// install-config.yaml is kept (design 9), unless the program was called as openshift-install. Whose a file is and what is
+// honoured: assets/plan.h. Every file is 0600 but metadata.json. .slipway/ also has the lock of the directory and the events of
+// its cluster.
 #pragma once
 
-#include "assets/state.h"
+#include "assets/plan.h"
+#include "assets/validity.h"
 #include "sys/context.h"
 #include "sys/files.h"
 
 namespace slipway::assets {
 
+inline constexpr std::string_view lock_file = ".slipway/lock";
+inline constexpr std::string_view events_file = ".slipway/events.jsonl";
+
 // The install-config that the targets below would use. errors: those of config_of (assets/plan.h) and of Files
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);
 
-// `create manifests`, `create ignition-configs`.
+// A directory as it is, and what a target would do to it.
+struct Preview {
+  Snapshot folder;
+  std::optional<State> state;
+  Plan plan;
+};
+
+// Writes nothing. environment: not looked at for the target install-config
+//
+//   errors  those of plan_target, of the state file, of Files
+//   time    milliseconds with keys of P-256, else what making keys takes; blocks on disk
+Result<Preview> preview_target(sys::Files& files, sys::Random& random, const std::string& directory,
+                               const Environment& environment, const Request& request);
+
+// What a target made.
+struct Made {
+  std::vector<std::string> folders;      // that its files are in: "demo/auth", "demo"
+  std::optional<Expiry> usable_until{};  // of Ignition configs
+};
+
+// `create install-config`, `manifests`, `ignition-configs`, `single-node-ignition-config`.
 //
 //   directory  somebody who holds its lock calls this
-//   errors     those of plan_target; then nothing was written. Those of Files; then the same call continues
-//   time       milliseconds; blocks on disk
-Result<> create_manifests(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
-                          const Environment& environment);
-Result<> create_ignition_configs(const sys::Context& context, sys::Files& files, sys::Random& random,
-                                 const std::string& directory, const Environment& environment);
+//   errors     those of preview_target; then nothing was written. Those of Files; then what was written was taken back, or, where
+//              that fails too, the same call continues: the message says which
+//   time       that of preview_target; blocks on disk
+Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+                           const Environment& environment, const Request& request);
 
 // What `create cluster` begins with: all assets, continued from whatever is there, the user's changes in them. Writes auth/,
 // metadata.json and tls/journal-gatewayd.*, and consumes what the targets before wrote.
 Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
-                            const Environment& environment);
+                            const Environment& environment, bool consumes_install_config = false);
 
-// Removes everything that the targets wrote and remember; install-config.yaml and the user's files in manifests/ and openshift/
-// stay. metadata.json goes last, since it says what there is.
+// Until when what the targets wrote can be used; nothing before there is something.
+Result<std::optional<Expiry>> usable_until(sys::Files& files, const std::string& directory);
+
+// Removes everything that the targets wrote, consumed and remember; install-config.yaml and the user's files in the folders of
+// manifests stay, consumed ones too. metadata.json goes last, since it says what there is.
 Result<> forget(sys::Files& files, const std::string& directory);
 
 }  // namespace slipway::assets

@@ -1,6 +1,6 @@
 #include "assets/store.h"
 
-#include "assets/plan.h"
+#include "assets/user_files.h"
 #include "base/yaml.h"
 #include "ignition/data_url.h"
 #include "ignition/validate.h"
@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace slipway::assets {
@@ -20,10 +21,13 @@ using testing_support::MemoryFiles;
 using testing_support::sample_environment;
 using testing_support::sample_install_config;
 
-// Passes everything on until so many changes were made, then every change fails: what is left behind is what a kill leaves.
+enum class After { dead, well };  // every change, none
+
+// Passes everything on until so many changes were made. Then every change fails, and what is left behind is what a kill leaves;
+// or one of them does, as with a disk that is full for a moment.
 class DyingFiles final : public sys::Files {
  public:
-  DyingFiles(sys::Files& files, int changes) : files_(files), left_(changes) {}
+  DyingFiles(sys::Files& files, int changes, After after = After::dead) : files_(files), left_(changes), after_(after) {}
 
   Result<std::string> read(const std::string& path) override { return files_.read(path); }
   Result<> write(const std::string& path, std::string_view content, sys::Mode mode) override {
@@ -57,19 +61,27 @@ class DyingFiles final : public sys::Files {
 
  private:
   Result<> change() {
-    if (left_ == 0) return error(Code::internal, "killed");
+    if (left_ == 0) {
+      if (after_ == After::well) left_ = -1;
+      return error(Code::unavailable, "no space");
+    }
     --left_;
     ++changes_;
     return Ok{};
   }
 
   sys::Files& files_;
-  int left_;
+  int left_;  // before the failure; below zero there is none
+  const After after_;
   int changes_ = 0;
 };
 
 constexpr int for_ever = std::numeric_limits<int>::max();
 constexpr std::string_view thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: mine\n";
+
+// Given, it is not made: that takes longer than all the rest.
+constexpr std::string_view password_hash_file = "tls/kubeadmin-password.hash";
+constexpr std::string_view password_hash = "$2a$10$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 using Tree = std::map<std::string, std::string>;
 
@@ -78,8 +90,9 @@ class Store : public testing::Test {
  protected:
   Store() { put("install-config.yaml", sample_install_config); }
 
-  Result<> manifests(int changes = for_ever) { return run(create_manifests, changes); }
-  Result<> ignition_configs(int changes = for_ever) { return run(create_ignition_configs, changes); }
+  Result<> install_config() { return run({.target = Target::install_config}); }
+  Result<> manifests(int changes = for_ever) { return run({.target = Target::manifests}, changes); }
+  Result<> ignition_configs(int changes = for_ever) { return run({.target = Target::ignition_configs}, changes); }
   Result<Assets> cluster(int changes = for_ever) {
     testing_support::SeededRandom random(++seed_);
     DyingFiles dying(files, changes);
@@ -108,9 +121,12 @@ class Store : public testing::Test {
     }
     return found;
   }
+  // All but the copies of what was consumed.
   std::vector<std::string> paths() {
     std::vector<std::string> paths;
-    for (const auto& [path, content] : tree()) paths.push_back(path);
+    for (const auto& [path, content] : tree()) {
+      if (!path.starts_with(".slipway/")) paths.push_back(path);
+    }
     return paths;
   }
 
@@ -122,22 +138,81 @@ class Store : public testing::Test {
     return ignition::decode_data_url(*file->contents.source).value();
   }
 
+  Result<> run(const Request& request, int changes = for_ever, After after = After::dead) {
+    testing_support::SeededRandom random(++seed_);
+    DyingFiles dying(files, changes, after);
+    const Result<Made> result = create_target(context.context(), dying, random, "/d", environment, request);
+    changes_ = dying.changes();
+    if (!result.ok()) return result.error();
+    made_ = result.value();
+    return Ok{};
+  }
+  // What the next run() would do.
+  Result<Preview> preview(const Request& request) {
+    testing_support::SeededRandom random(seed_ + 1);
+    return preview_target(files, random, "/d", environment, request);
+  }
+
+  // A folder with everything that a plan may find, each by what makes it.
+  struct Situation {
+    std::string name;
+    std::function<void()> make;
+    Request request;
+  };
+  std::vector<Situation> situations() {
+    auto edit = [this] {
+      ASSERT_TRUE(manifests().ok());
+      put("manifests/mine.yaml", thing);
+      put("cluster-api/mine.yaml", thing);
+      put("manifests/cluster-network-02-config.yml", read("manifests/cluster-network-02-config.yml") + "# by hand\n");
+      remove("manifests/kube-cloud-config.yaml");
+    };
+    auto change_config = [this] {
+      std::string text(sample_install_config);
+      put("install-config.yaml", text.replace(text.find("example.com"), 11, "example.org"));
+    };
+    return {
+        {"config", [] {}, {.target = Target::install_config}},
+        {"new", [] {}, {.target = Target::manifests}},
+        {"new, all the way", [] {}, {.target = Target::ignition_configs}},
+        {"edited", edit, {.target = Target::ignition_configs}},
+        {"as the original", edit, {.target = Target::ignition_configs, .consumes_install_config = true}},
+        {"brought back",
+         [=, this] {
+           edit();
+           ASSERT_TRUE(ignition_configs().ok());
+         },
+         {.target = Target::manifests}},
+        {"another config",
+         [=, this] {
+           ASSERT_TRUE(manifests().ok());
+           ASSERT_TRUE(ignition_configs().ok());
+           change_config();
+         },
+         {.target = Target::ignition_configs}},
+        {"a newer release",
+         [this] {
+           environment.release_version = "0.1.0";
+           ASSERT_TRUE(manifests().ok());
+           environment.release_version = "0.2.0";
+         },
+         {.target = Target::manifests}},
+        {"cluster",
+         [=, this] {
+           edit();
+           ASSERT_TRUE(ignition_configs().ok());
+         },
+         {.target = Target::cluster}},
+    };
+  }
+
   MemoryFiles files;
   testing_support::TestContext context;
   Environment environment = sample_environment();
   int changes_ = 0;
+  Made made_;  // by the last run
 
  private:
-  using Create = Result<> (*)(const sys::Context&, sys::Files&, sys::Random&, const std::string&, const Environment&);
-
-  Result<> run(Create create, int changes) {
-    testing_support::SeededRandom random(++seed_);
-    DyingFiles dying(files, changes);
-    Result<> result = create(context.context(), dying, random, "/d", environment);
-    changes_ = dying.changes();
-    return result;
-  }
-
   unsigned seed_ = 0;
 };
 
@@ -199,7 +274,8 @@ TEST_F(Store, EveryTargetHasTheSameKeys) {
   const Result<Assets> assets = cluster();
   ASSERT_TRUE(assets.ok());
   EXPECT_EQ(assets->id, first.id);
-  EXPECT_EQ(assets->tls, first.tls);
+  EXPECT_FALSE(first.tls.empty());
+  for (const auto& [name, certificate] : first.tls) EXPECT_EQ(assets->tls.find(name)->second, certificate) << name;
   EXPECT_EQ(assets->machine_config_server_token, first.token.text);
   EXPECT_EQ(assets->kubeadmin_password, first.password.plain);
 }
@@ -422,11 +498,42 @@ TEST_F(Store, TheUsersSigningKeyGoesAlong) {
   EXPECT_TRUE(on_bootstrap("tls/bound-service-account-signing-key.pub"));
 }
 
-TEST_F(Store, AStateOfAnotherProgramIsRefused) {
-  put(std::string(state_file), R"({"*installconfig.InstallConfig": {}})");
-  const Result<> made = manifests();
-  EXPECT_EQ(made.error().code(), Code::invalid);
-  EXPECT_NE(made.error().message().find("remove the file to begin anew"), std::string::npos);
+TEST_F(Store, AStateOfAnotherProgramIsRefusedWithWhatToDo) {
+  struct Case {
+    std::string_view text;
+    std::string_view words;
+  };
+  const Case cases[] = {
+      {R"({"*installconfig.InstallConfig": {}, "*tls.RootCA": {}})", "openshift-install's own: only that program can go on"},
+      {R"({"format": 2, "installConfig": ""})", "written by a newer version of this program (format 2, this one knows 1)"},
+      {R"({"format": 0})", "was not written by this program (format: 1 is needed); use another folder, or remove the file"},
+      {R"({"format": 1})", "was not written by this program (installConfig: missing, a string is needed)"},
+      {"[]", "was not written by this program"},
+      {"{\"format\": 1,", ".openshift_install_state.json:1:14: "},
+      {"", "put back a copy of it, or use another folder"},
+  };
+  for (const Case& c : cases) {
+    put(std::string(state_file), c.text);
+    const Tree before = tree();
+    const Result<> made = manifests();
+    ASSERT_FALSE(made.ok()) << c.text;
+    EXPECT_EQ(made.error().code(), Code::invalid);
+    EXPECT_NE(made.error().message().find(c.words), std::string::npos) << made.error().message();
+    EXPECT_EQ(tree(), before);
+    EXPECT_EQ(context.logged().back(), "info: nothing was written to /d");
+  }
+}
+
+// What the plan writes by its state shall never be a file of somebody else.
+TEST_F(Store, AStateNamesNoFilesButManifests) {
+  ASSERT_TRUE(manifests().ok());
+  const State good = state();
+  for (const std::string path :
+       {"/etc/passwd", "manifests/../x", "manifests/a/b.yaml", "manifests/", "manifests/.a", "", "x.yaml"}) {
+    State bad = good;
+    bad.user.files[path] = "x";
+    EXPECT_FALSE(parse_state(state_text(bad)).ok()) << path;
+  }
 }
 
 TEST_F(Store, TheStateIsReadAsItWasWritten) {
@@ -445,47 +552,273 @@ TEST_F(Store, ForgettingLeavesTheInstallConfigAlone) {
   ASSERT_TRUE(cluster().ok());
   put("manifests/mine.yaml", thing);
   ASSERT_TRUE(forget(files, "/d").ok());
-  EXPECT_EQ(paths(), (std::vector<std::string>{"install-config.yaml", "manifests/mine.yaml"}));
+  EXPECT_EQ(tree(),
+            (Tree{{"install-config.yaml", std::string(sample_install_config)}, {"manifests/mine.yaml", std::string(thing)}}));
   EXPECT_FALSE(exists("auth"));
   ASSERT_TRUE(cluster().ok());
 }
 
-// The order of people: manifests, their changes, Ignition configs, cluster. Killed at every change in turn, then run again.
-TEST_F(Store, AfterAKillAtAnyMomentTheSameCommandReachesTheSameEnd) {
-  for (int kill = 0, kills = 1; kill < kills; ++kill) {
+TEST_F(Store, ForgettingLeavesWhatTheUserMadeAmongWhatWasConsumed) {
+  ASSERT_TRUE(manifests().ok());
+  put("manifests/mine.yaml", thing);
+  ASSERT_TRUE(run({.target = Target::ignition_configs, .consumes_install_config = true}).ok());
+  ASSERT_TRUE(cluster().ok());
+  ASSERT_TRUE(forget(files, "/d").ok());
+  EXPECT_EQ(tree(), (Tree{{".slipway/consumed/install-config.yaml", std::string(sample_install_config)},
+                          {".slipway/consumed/manifests/mine.yaml", std::string(thing)}}));
+}
+
+TEST_F(Store, WhatIsConsumedCanBeFoundAndIsNeverReadAgain) {
+  ASSERT_TRUE(manifests().ok());
+  put("manifests/mine.yaml", thing);
+  Tree consumed;
+  for (const auto& [path, content] : tree()) {
+    if (is_manifest_path(path)) consumed.emplace(".slipway/consumed/" + path, content);
+  }
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_GT(consumed.size(), 20u);
+  for (const auto& [path, content] : consumed) EXPECT_EQ(read(path), content);
+  for (const std::string folder : {".slipway", ".slipway/consumed", ".slipway/consumed/manifests"}) {
+    EXPECT_EQ(files.info("/d/" + folder).value()->mode, 0700u) << folder;
+  }
+  put(".slipway/consumed/manifests/mine.yaml", "a: [1\n");
+  put(".slipway/consumed/install-config.yaml", "a: [1\n");
+  const std::string before = read("bootstrap.ign");
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(read("bootstrap.ign"), before);
+}
+
+// Scripts that drive openshift-install expect it to be gone, and put it back when they want it.
+TEST_F(Store, CalledAsTheOriginalItConsumesTheInstallConfig) {
+  ASSERT_TRUE(run({.target = Target::manifests, .consumes_install_config = true}).ok());
+  EXPECT_FALSE(exists("install-config.yaml"));
+  EXPECT_EQ(read(".slipway/consumed/install-config.yaml"), sample_install_config);
+  const State before = state();
+  ASSERT_TRUE(run({.target = Target::ignition_configs, .consumes_install_config = true}).ok());
+  EXPECT_EQ(state().id, before.id);
+  put("install-config.yaml", sample_install_config);
+  ASSERT_TRUE(run({.target = Target::ignition_configs, .consumes_install_config = true}).ok());
+  EXPECT_EQ(state().id, before.id);
+  EXPECT_FALSE(exists("install-config.yaml"));
+}
+
+TEST_F(Store, TheInstallConfigIsWrittenWithItsDefaultsAndTheUsersOwnStaysBeside) {
+  ASSERT_TRUE(install_config().ok());
+  EXPECT_EQ(made_.folders, std::vector<std::string>{"/d"});
+  const std::string written = read("install-config.yaml");
+  EXPECT_EQ(parse_yaml(written, "written")->value, testing_support::sample_config().effective);
+  EXPECT_EQ(files.info("/d/install-config.yaml").value()->mode, 0600u);
+  EXPECT_EQ(read(".slipway/consumed/install-config.yaml"), sample_install_config);
+  EXPECT_FALSE(exists(std::string(state_file)));
+  ASSERT_TRUE(install_config().ok());
+  EXPECT_EQ(changes_, 0);
+
+  // It is the same install-config to the targets behind.
+  put("install-config.yaml", sample_install_config);
+  ASSERT_TRUE(manifests().ok());
+  const State before = state();
+  ASSERT_TRUE(install_config().ok());
+  EXPECT_EQ(state(), before);
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(state().id, before.id);
+
+  // The remembered one comes back, before any other is asked for.
+  remove("install-config.yaml");
+  ASSERT_TRUE(run({.target = Target::install_config, .install_config = "apiVersion: v7"}).ok());
+  EXPECT_EQ(read("install-config.yaml"), written);
+}
+
+TEST_F(Store, AnInstallConfigThatWasAskedForIsWritten) {
+  remove("install-config.yaml");
+  EXPECT_EQ(install_config().error().code(), Code::not_found);
+  ASSERT_TRUE(run({.target = Target::install_config, .install_config = std::string(sample_install_config)}).ok());
+  EXPECT_EQ(parse_yaml(read("install-config.yaml"), "written")->value, testing_support::sample_config().effective);
+  EXPECT_EQ(paths(), std::vector<std::string>{"install-config.yaml"});
+}
+
+// cluster-api/ is nothing to the machines: it outlives the Ignition configs, and the cluster consumes it (installer 1.5).
+TEST_F(Store, ClusterApiManifestsAreTheClustersAlone) {
+  ASSERT_TRUE(manifests().ok());
+  put("cluster-api/mine.yaml", thing);
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(read("cluster-api/mine.yaml"), thing);
+  EXPECT_EQ(on_bootstrap("cluster-api/mine.yaml"), std::nullopt);
+  put("cluster-api/mine.yaml", "a: [1\n");
+  EXPECT_NE(ignition_configs().error().message().find("cluster-api/mine.yaml:2:1"), std::string::npos);
+  put("cluster-api/mine.yaml", thing);
+  ASSERT_TRUE(cluster().ok());
+  EXPECT_FALSE(exists("cluster-api"));
+  EXPECT_EQ(read(".slipway/consumed/cluster-api/mine.yaml"), thing);
+}
+
+constexpr std::string_view single_node_config = R"(apiVersion: v1
+metadata: {name: demo}
+baseDomain: example.com
+platform: {none: {}}
+controlPlane: {name: master, replicas: 1}
+compute: [{name: worker, replicas: 0}]
+bootstrapInPlace: {installationDisk: /dev/sda}
+pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
+)";
+
+TEST_F(Store, ASingleNodeHasAConfigOfItsOwnAndConsumesTheOthers) {
+  environment.nodes.clear();
+  environment.key_type = net::KeyType::p256;
+  put("install-config.yaml", single_node_config);
+  ASSERT_TRUE(ignition_configs().ok());
+  const std::string bootstrap = read("bootstrap.ign");
+  const Result<> made = run({.target = Target::single_node_ignition_config});
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_EQ(paths(), (std::vector<std::string>{".openshift_install_state.json", "auth/kubeadmin-password", "auth/kubeconfig",
+                                               "bootstrap-in-place-for-live-iso.ign", "install-config.yaml", "metadata.json",
+                                               "worker.ign"}));
+  EXPECT_EQ(read(".slipway/consumed/bootstrap.ign"), bootstrap);
+  const auto config = ignition::read_config(read("bootstrap-in-place-for-live-iso.ign"), "config");
+  EXPECT_TRUE(config.ok()) << config.error().message();
+  ASSERT_TRUE(run({.target = Target::single_node_ignition_config}).ok());
+  EXPECT_EQ(changes_, 0);
+}
+
+TEST_F(Store, ARefusedSingleNodeLeavesNothing) {
+  const Tree before = tree();
+  const Result<> made = run({.target = Target::single_node_ignition_config});
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message().find("bootstrapInPlace"), std::string::npos) << made.error().message();
+  EXPECT_EQ(tree(), before);
+}
+
+TEST_F(Store, TheBootstrapMachineIsToldOfAChangedPointer) {
+  ASSERT_TRUE(ignition_configs().ok());
+  const std::string path = "openshift/99_openshift-installer-ignition_worker.yaml";
+  EXPECT_EQ(on_bootstrap(path), std::nullopt);
+  Json config = parse_json(read("worker.ign"), "worker.ign").value();
+  config.get_object()["storage"] =
+      parse_json(R"({"files": [{"path": "/etc/mine", "contents": {"source": "data:,mine"}}]})", "storage").value();
+  const std::string mine = emit_json(config, JsonStyle::compact);
+  put("worker.ign", mine);
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(read("worker.ign"), mine);
+  EXPECT_NE(on_bootstrap(path).value_or("").find("/etc/mine"), std::string::npos) << on_bootstrap(path).value_or("");
+}
+
+// What openshift-install ignores, or takes from its state file after all (installer 11.2 #7, #8).
+TEST_F(Store, OneRuleHoldsForEveryManifest) {
+  ASSERT_TRUE(manifests().ok());
+  const std::string edited = read("manifests/cluster-config.yaml") + "# by hand\n";
+  put("manifests/cluster-config.yaml", edited);
+  for (const std::string role : {"master", "worker"})
+    remove(fmt::format("openshift/99_openshift-cluster-api_{}-user-data-secret.yaml", role));
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(on_bootstrap("manifests/cluster-config.yaml"), edited);
+  for (const std::string role : {"master", "worker"}) {
+    EXPECT_EQ(on_bootstrap(fmt::format("openshift/99_openshift-cluster-api_{}-user-data-secret.yaml", role)), std::nullopt);
+  }
+  EXPECT_FALSE(exists("openshift"));
+  EXPECT_FALSE(exists("manifests"));
+}
+
+TEST_F(Store, TemplatesOfTheOriginalAreSaidToBeUnused) {
+  put("templates/cluster-proxy-01-config.yaml", "x");
+  ASSERT_TRUE(manifests().ok());
+  EXPECT_EQ(context.logged().front(), "warning: templates/ is not used: change the files that `create manifests` writes instead");
+}
+
+TEST_F(Store, ATargetNamesItsFoldersAndHowLongTheConfigsCanBeUsed) {
+  ASSERT_TRUE(manifests().ok());
+  EXPECT_EQ(made_.folders, (std::vector<std::string>{"/d/manifests", "/d/openshift"}));
+  EXPECT_EQ(made_.usable_until, std::nullopt);
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(made_.folders, (std::vector<std::string>{"/d", "/d/auth"}));
+  ASSERT_TRUE(made_.usable_until);
+  EXPECT_GT(made_.usable_until->until, environment.now);
+  EXPECT_LT(made_.usable_until->until, environment.now + std::chrono::hours(24 * 31));
+  EXPECT_EQ(usable_until(files, "/d").value(), made_.usable_until);
+}
+
+// What a plan says is what is there afterwards, byte for byte, and nothing else.
+TEST_F(Store, APlanIsWhatIsThenWritten) {
+  environment.seed = Secret("the same in both");
+  for (const Situation& situation : situations()) {
     ASSERT_TRUE(files.remove("/d").ok());
     put("install-config.yaml", sample_install_config);
-    int left = kill;
-    auto until_it_works = [&](auto step) {
-      const Result<> first = step(left);
-      left -= std::min(left, changes_);
-      if (first.ok()) return;
-      left = for_ever;  // killed once, in this step
-      const Result<> second = step(for_ever);
-      ASSERT_TRUE(second.ok()) << kill << ": " << second.error().message();
-    };
-    until_it_works([&](int changes) { return manifests(changes); });
-    const State first = state();
-    EXPECT_TRUE(first.complete);
-    put("manifests/mine.yaml", thing);
-    remove("manifests/kube-cloud-config.yaml");
-    until_it_works([&](int changes) { return ignition_configs(changes); });
-    EXPECT_EQ(on_bootstrap("manifests/mine.yaml"), thing) << kill;
-    EXPECT_EQ(on_bootstrap("manifests/kube-cloud-config.yaml"), std::nullopt) << kill;
-    EXPECT_TRUE(on_bootstrap("manifests/cluster-proxy-01-config.yaml")) << kill;
-    EXPECT_FALSE(exists("manifests")) << kill;
-    until_it_works([&](int changes) -> Result<> {
-      TRY(cluster(changes));
-      return Ok{};
-    });
-    EXPECT_EQ(state().id, first.id) << kill;
-    EXPECT_EQ(state().tls, first.tls) << kill;
-    EXPECT_TRUE(state().complete) << kill;
-    EXPECT_EQ(paths().size(), 7u) << kill;
-    if (left != for_ever) break;  // the whole way without being killed
-    kills = kill + 2;
-    ASSERT_LT(kills, 200);
+    put(std::string(password_hash_file), password_hash);
+    situation.make();
+    Tree expected = tree();
+    const Result<Preview> seen = preview(situation.request);
+    ASSERT_TRUE(seen.ok()) << situation.name << ": " << seen.error().message();
+    EXPECT_EQ(tree(), expected) << situation.name << ": a preview writes nothing";
+    EXPECT_FALSE(seen->plan.changes.empty()) << situation.name;
+    for (const Change& change : seen->plan.changes) {
+      EXPECT_FALSE(change.why.empty()) << change.path;
+      EXPECT_EQ(expected.contains(change.path), change.action != Action::add) << situation.name << " " << change.path;
+      if (change.action == Action::consume) expected[fmt::format("{}/{}", consumed_folder, change.path)] = expected[change.path];
+      if (change.action == Action::add || change.action == Action::change) {
+        expected[change.path] = change.content;
+      } else {
+        expected.erase(change.path);
+      }
+    }
+    if (seen->plan.end) expected[std::string(state_file)] = state_text(*seen->plan.end);
+    ASSERT_TRUE(run(situation.request).ok()) << situation.name;
+    EXPECT_EQ(tree(), expected) << situation.name;
+    if (situation.request.target == Target::install_config || situation.request.consumes_install_config) continue;
+    EXPECT_TRUE(preview(situation.request)->plan.changes.empty()) << situation.name << ": done is done";
   }
+}
+
+// A disk that is full for a moment, at every change in turn: nothing new is left, nothing is lost, and the next time it works.
+TEST_F(Store, ATargetThatCannotWriteLeavesNothingBehind) {
+  environment.seed = Secret("the same each time");
+  for (const Situation& situation : situations()) {
+    ASSERT_TRUE(files.remove("/d").ok());
+    put("install-config.yaml", sample_install_config);
+    put(std::string(password_hash_file), password_hash);
+    situation.make();
+    const Tree before = tree();
+    for (int at = 0;; ++at) {
+      ASSERT_LT(at, 200);
+      const Result<> made = run(situation.request, at, After::well);
+      if (made.ok()) break;
+      EXPECT_EQ(tree(), before) << situation.name << " " << at;
+      EXPECT_NE(made.error().message().find("no space; nothing new is left behind"), std::string::npos) << made.error().message();
+    }
+  }
+}
+
+TEST_F(Store, WhereTakingBackFailsTooItSaysThatTheSameCommandContinues) {
+  const Result<> made = manifests(5);
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message().find("the same command continues from there"), std::string::npos) << made.error().message();
+  EXPECT_TRUE(manifests().ok());
+}
+
+// The order of people: manifests, their changes, Ignition configs, cluster. Each is killed at every change in turn, then run
+// again.
+TEST_F(Store, AfterAKillAtAnyMomentTheSameCommandReachesTheSameEnd) {
+  environment.seed = Secret("the same each time");
+  put(std::string(password_hash_file), password_hash);
+  const auto kill_everywhere = [&](auto step) {
+    const Tree before = tree();
+    ASSERT_TRUE(step(for_ever).ok());
+    const Tree undisturbed = tree();
+    for (int kill = 0;; ++kill) {
+      ASSERT_LT(kill, 200);
+      ASSERT_TRUE(files.remove("/d").ok());
+      for (const auto& [path, content] : before) put(path, content);
+      if (step(kill).ok()) return;
+      ASSERT_TRUE(step(for_ever).ok()) << kill;
+      ASSERT_EQ(tree(), undisturbed) << kill;
+    }
+  };
+  kill_everywhere([&](int changes) { return manifests(changes); });
+  put("manifests/mine.yaml", thing);
+  remove("manifests/kube-cloud-config.yaml");
+  kill_everywhere([&](int changes) { return ignition_configs(changes); });
+  EXPECT_EQ(on_bootstrap("manifests/mine.yaml"), thing);
+  kill_everywhere([&](int changes) -> Result<> {
+    TRY(cluster(changes));
+    return Ok{};
+  });
 }
 
 // The same for another install-config over the files of the first.

@@ -3,7 +3,6 @@
 
 #include "assets/assets.h"
 
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -29,7 +28,13 @@ struct CertificateRow {
   OnMachine on_machine = OnMachine::pair;
   bool with_issuer = false;                                        // the issuer's certificate follows its own
   Result<Names> (*names)(const config::InstallConfig&) = nullptr;  // subject alternative names; none when null
+  bool has_key_usage = true;
+  bool is_root = false;         // of RootTls
+  std::string_view platform{};  // the only one that has it; empty: all
 };
+
+// Rows of one day in OpenShift's installer live for so long, and are made anew when half of it is over.
+inline constexpr Seconds short_life = std::chrono::hours(24 * 30);
 
 // Issuers stand before those they sign.
 std::span<const CertificateRow> certificate_rows();
@@ -40,14 +45,19 @@ struct BundleRow {
 };
 std::span<const BundleRow> bundle_rows();
 
-// Makes all rows, bundles and keys.
+// Makes the two rows that manifests carry, so that a target that needs no more is quick. errors: as make_tls
+Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
+                              const KeptTls& kept);
+
+// Makes all other rows, bundles and keys.
 //
-//   kept    certificates to use again: those of the same issuer whose time is not half over (short-lived ones) or not over
-//           (others); all bundles are made anew of what there is then
-//   errors  invalid: a user's signing key that is none; internal
-//   time    milliseconds
-Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const KeptTls& kept,
-                     const UserSigningKey& user_key);
+//   kept    certificates to use again: all of them when a cluster has them; else those of the same issuer whose time is not
+//           half over (short-lived ones) or not over (others); all bundles are made anew of what there is then
+//   errors  invalid: a certificate of the user's that the authority it needs has not signed; conflict: another type of keys is
+//           asked for than what is kept has; internal
+//   time    milliseconds with P-256, with RSA 26 keys on all cores: a second on two
+Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
+                     const KeptTls& kept, const RootTls& root, const UserTls& user);
 
 // What lies in /opt/openshift/tls: "root-ca.crt", "service-account.pub", and the machine-config-server's token.
 Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token);

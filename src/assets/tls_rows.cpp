@@ -5,8 +5,7 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr Seconds day = std::chrono::hours(24);
-constexpr Seconds year = 365 * day;
+constexpr Seconds year = std::chrono::hours(24 * 365);
 
 std::vector<std::string> units(std::string_view name) { return {std::string(name)}; }
 
@@ -54,10 +53,12 @@ std::vector<CertificateRow> make_rows() {
   const net::SubjectName admin = person("system:admin", {"system:masters"});
   const net::SubjectName api_server = person("system:kube-apiserver", {"kube-master"});
   const net::SubjectName proxy = person("system:kube-apiserver-proxy", {"kube-master"});
+  CertificateRow root_ca = signer("root-ca", 10 * year, certificate);
+  root_ca.is_root = true;
   return {
-      signer("root-ca", 10 * year, certificate),
+      root_ca,
       {"machine-config-server", person("system:machine-config-server", {}), "root-ca", server, 10 * year, pair, false,
-       machine_config_server_names},
+       machine_config_server_names, false, true},
       {"journal-gatewayd", person("journal-gatewayd", {"OpenShift Bootstrap"}), "root-ca", server_and_client, 10 * year},
       signer("admin-kubeconfig-signer", 10 * year, certificate),
       {"admin-kubeconfig-client", admin, "admin-kubeconfig-signer", server_and_client, 10 * year, nothing},
@@ -65,26 +66,35 @@ std::vector<CertificateRow> make_rows() {
       {"kubelet-client",
        person(bootstrapper, {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts"}),
        "kubelet-bootstrap-kubeconfig-signer", client, 10 * year},
-      signer("kubelet-signer", day),
+      signer("kubelet-signer", short_life),
       signer("kube-control-plane-signer", year),
       {"kube-control-plane-kube-controller-manager-client", admin, "kube-control-plane-signer", client, year},
       {"kube-control-plane-kube-scheduler-client", admin, "kube-control-plane-signer", client, year},
       signer("kube-apiserver-to-kubelet-signer", year),
       {"kube-apiserver-to-kubelet-client", api_server, "kube-apiserver-to-kubelet-signer", client, year},
       signer("kube-apiserver-localhost-signer", 10 * year),
-      {"kube-apiserver-localhost-server", api_server, "kube-apiserver-localhost-signer", server, day, pair, true,
+      {"kube-apiserver-localhost-server", api_server, "kube-apiserver-localhost-signer", server, short_life, pair, true,
        localhost_names},
       signer("kube-apiserver-service-network-signer", 10 * year),
-      {"kube-apiserver-service-network-server", api_server, "kube-apiserver-service-network-signer", server, day, pair, true,
-       service_network_names},
+      {"kube-apiserver-service-network-server", api_server, "kube-apiserver-service-network-signer", server, short_life, pair,
+       true, service_network_names},
       signer("kube-apiserver-lb-signer", 10 * year),
-      {"kube-apiserver-lb-server", api_server, "kube-apiserver-lb-signer", server, day, pair, true, load_balancer_names},
-      {"kube-apiserver-internal-lb-server", api_server, "kube-apiserver-lb-signer", server, day, pair, true,
+      {"kube-apiserver-lb-server", api_server, "kube-apiserver-lb-signer", server, short_life, pair, true, load_balancer_names},
+      {"kube-apiserver-internal-lb-server", api_server, "kube-apiserver-lb-signer", server, short_life, pair, true,
        internal_load_balancer_names},
-      signer("aggregator-signer", day),
-      {"aggregator-client", proxy, "aggregator-signer", client, day},
-      {"aggregator-ca", {.common_name = "aggregator", .organizational_units = units("bootkube")}, "", Usage::authority, day},
-      {"apiserver-proxy", proxy, "aggregator-ca", client, day},
+      signer("aggregator-signer", short_life),
+      {"aggregator-client", proxy, "aggregator-signer", client, short_life},
+      {.file = "aggregator-ca",
+       .subject = {.common_name = "aggregator", .organizational_units = units("bootkube")},
+       .valid_for = short_life},
+      {"apiserver-proxy", proxy, "aggregator-ca", client, short_life},
+      // Upstream's has no names by mistake (installer 9.2).
+      {.file = "ironic/tls",
+       .subject = {.common_name = "ironic", .organizational_units = units("openshift")},
+       .usage = server,
+       .valid_for = short_life,
+       .names = machine_config_server_names,
+       .platform = "baremetal"},
   };
 }
 

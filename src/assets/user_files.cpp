@@ -18,7 +18,14 @@ bool is_ours(const Written& written, const std::string& path, std::string_view c
   return found != written.end() && found->second.contains(sha256_hex(content));
 }
 
-bool is_manifest_path(std::string_view path) { return path.starts_with("manifests/") || path.starts_with("openshift/"); }
+bool is_for_machines(std::string_view path) { return path.starts_with("manifests/") || path.starts_with("openshift/"); }
+
+bool is_manifest_path(std::string_view path) { return is_for_machines(path) || path.starts_with("cluster-api/"); }
+
+bool consumes(Target target, std::string_view path) {
+  const bool is_behind = target != Target::install_config && target != Target::manifests;
+  return is_for_machines(path) ? is_behind : is_manifest_path(path) && target == Target::cluster;
+}
 
 UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state,
                           const std::map<std::string, std::string, std::less<>>& generated) {
@@ -35,9 +42,9 @@ UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& st
   }
   // A file that is gone was removed by the user only if it was there for sure, and if its folder still is: without the folder
   // nothing is said about its files.
-  if (!state || state->target != Target::manifests || !state->complete) return user;
-  for (const std::string_view prefix : {"manifests/", "openshift/"}) {
-    if (!has_files_below(folder, prefix)) continue;
+  if (!state || !state->complete) return user;
+  for (const std::string_view prefix : {"manifests/", "openshift/", "cluster-api/"}) {
+    if (consumes(state->target, prefix) || !has_files_below(folder, prefix)) continue;
     auto look = [&](const std::string& path) {
       if (!path.starts_with(prefix) || folder.contains(path)) return;
       if (generated.contains(path)) {

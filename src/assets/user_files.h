@@ -10,9 +10,13 @@ using Written = std::map<std::string, std::set<std::string>, std::less<>>;
 // Whether we wrote this content at this path.
 bool is_ours(const Written& written, const std::string& path, std::string_view content);
 
-bool is_manifest_path(std::string_view path);  // below manifests/ or openshift/
+bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: the bootstrap machine gets it
+bool is_manifest_path(std::string_view path);  // the same, or below cluster-api/
 
-// manifests/ and openshift/ as the user has them now, as differences from what is generated.
+// Whether a target uses up this file of the folders of manifests: cluster-api/ is the cluster's alone (installer 1.5).
+bool consumes(Target target, std::string_view path);
+
+// manifests/, openshift/ and cluster-api/ as the user has them now, as differences from what is generated.
 //
 //   state      of the last run, if it was for the same install-config; remembered changes are its own
 //   generated  what would be there without the user

@@ -17,6 +17,7 @@ constexpr std::string_view expected[] = {
     "files/etc/kubernetes/kubelet-container.conf.d/10-container.conf",
     "files/etc/kubernetes/kubelet.conf",
     "files/etc/motd",
+    "files/etc/systemd/system.conf.d/10-default-env-godebug.conf",
     "files/usr/local/bin/approve-csr.sh",
     "files/usr/local/bin/bootkube.sh",
     "files/usr/local/bin/bootstrap-cluster-gather.sh",
@@ -43,6 +44,7 @@ constexpr std::string_view expected[] = {
     "units/release-image.service",
     "units/systemd-journal-gatewayd.service.d/certs.conf",
     "units/systemd-journal-gatewayd.socket",
+    "units/zincati.service.d/okd-machine-os-disabled.conf",
 };
 
 TEST(BootstrapData, HasTheNamesThatAreKnown) {
@@ -52,7 +54,8 @@ TEST(BootstrapData, HasTheNamesThatAreKnown) {
 }
 
 TEST(BootstrapData, HasNoOtherHoles) {
-  const std::set<std::string> known = {"RELEASE_IMAGE", "CLUSTER_DOMAIN", "API_HOST", "API_INT_HOST"};
+  const std::set<std::string> known = {"RELEASE_IMAGE",  "CLUSTER_DOMAIN",    "API_HOST",      "API_INT_HOST",
+                                       "SLIPWAY_IMAGES", "BOOTSTRAP_NODE_IP", "NODE_IP_FAMILY"};
   std::set<std::string> used;
   for (const data::File& file : data::bootstrap()) {
     for (const std::string& hole : template_holes(file.content)) {

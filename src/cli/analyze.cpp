@@ -7,6 +7,7 @@
 #include "diagnosis/rules.h"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace slipway::cli {
 
@@ -30,9 +31,16 @@ Result<diagnosis::Bundle> open_bundle(const Environment& environment, const std:
   return diagnosis::unpack(TRY(environment.files.read(path))).context(path);
 }
 
+// What is to be looked at; openshift-install's --file counts from the asset directory.
+Result<std::string> chosen_bundle(const Environment& environment, const Arguments& arguments) {
+  if (arguments.has("BUNDLE")) return absolute(arguments["BUNDLE"]);
+  const std::string folder = absolute(arguments["--dir"]);
+  if (arguments.has("--file")) return (std::filesystem::path(folder) / arguments["--file"]).lexically_normal().string();
+  return newest_bundle(environment, folder);
+}
+
 Result<> analyze(const Environment& environment, const Arguments& arguments) {
-  const std::string path =
-      arguments.has("BUNDLE") ? absolute(arguments["BUNDLE"]) : TRY(newest_bundle(environment, absolute(arguments["--dir"])));
+  const std::string path = TRY(chosen_bundle(environment, arguments));
   const std::vector<diagnosis::Finding> findings = diagnosis::diagnose(TRY(open_bundle(environment, path)));
   if (arguments["--output"] == "json") {
     environment.print(emit_json(diagnosis::to_json(findings), JsonStyle::pretty));
@@ -51,7 +59,7 @@ Command analyze_command() {
           .positionals = {{.name = "BUNDLE",
                            .value = "BUNDLE",
                            .help = "log-bundle-*.tar.gz, or the folder that it was unpacked to; else the newest of --dir"}},
-          .options = {{.name = "--dir", .value = "DIR", .help = "the cluster's asset directory", .fallback = "."},
+          .options = {{.name = "--file", .value = "BUNDLE", .help = "the same; a relative path counts from the asset directory"},
                       {.name = "--output",
                        .value = "text|json",
                        .help = "json: for programs",

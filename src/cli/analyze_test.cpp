@@ -42,6 +42,9 @@ TEST_F(AnalyzeTest, TakesTheNewestBundleOfADirectory) {
   ASSERT_FALSE(broken.ok());
   EXPECT_NE(broken.error().message().find("/d/log-bundle-20261122061000.tar.gz: "), std::string::npos)
       << broken.error().message();
+  const Result<> older = run({"analyze", "--dir", "/d", "--file", "log-bundle-20261122060000.tar.gz"});
+  ASSERT_FALSE(older.ok());
+  EXPECT_NE(older.error().message().find("/d/log-bundle-20261122060000.tar.gz: "), std::string::npos) << older.error().message();
 }
 
 TEST_F(AnalyzeTest, SaysWhatIsMissing) {

@@ -1,7 +1,10 @@
 #include "cli/cluster.h"
 
 #include "cli/asset_inputs.h"
+#include "cli/create_assets.h"
+#include "cli/exit_status.h"
 #include "cli/local_options.h"
+#include "cli/validate.h"
 
 #include "assets/store.h"
 #include "base/text.h"
@@ -14,9 +17,13 @@
 #include "cluster/timeline.h"
 #include "cluster/timeline_html.h"
 #include "cluster/workers.h"
+#include "diagnosis/open.h"
+#include "diagnosis/rules.h"
 #include "sys/events.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 
 namespace slipway::cli {
 
@@ -27,7 +34,7 @@ Result<cluster::LocalGround> local_ground(const Arguments& arguments) {
   return cluster::LocalGround{.state = state_folder(arguments), .program = std::move(program)};
 }
 
-std::string events_path(const std::string& folder) { return folder + "/events.jsonl"; }
+std::string events_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::events_file); }
 
 // What happens to a cluster stands in its directory; `slipway timeline` reads it.
 void keep_events(const Environment& environment, const std::string& folder) {
@@ -56,8 +63,8 @@ void print_events(const Environment& environment, const Arguments& arguments) {
 }
 
 // What people do next.
-std::string next_steps(const config::InstallConfig& config, const provider::local::ClusterConfig& made, const std::string& folder,
-                       Milliseconds took) {
+std::string next_steps(std::string_view program, const config::InstallConfig& config, const provider::local::ClusterConfig& made,
+                       const std::string& folder, Milliseconds took) {
   const std::string domain = config.cluster_domain();
   std::string text = fmt::format(
       "\nCluster {} is complete, after {}.\n\n"
@@ -75,43 +82,115 @@ std::string next_steps(const config::InstallConfig& config, const provider::loca
         made.host_address, name, ports.https == 443 ? "" : fmt::format(":{}", ports.https));
   }
   return text + fmt::format(
-                    "One more worker:           slipway create worker --dir {}\n"
-                    "What took how long:        slipway timeline --dir {}\n"
-                    "To remove all of it:       slipway destroy cluster --dir {}\n",
-                    folder, folder, folder);
+                    "One more worker:           {0} create worker --dir {1}\n"
+                    "What took how long:        {0} timeline --dir {1}\n"
+                    "To remove all of it:       {0} destroy cluster --dir {1}\n",
+                    program, folder);
 }
 
-Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
+Result<kube::Client> client_of(const Environment& environment, const std::string& folder) {
+  return kube::Client(environment.http, TRY(kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig")));
+}
+
+// What the operators say of themselves when a cluster has not become complete; nothing when nobody can be asked.
+std::vector<Json> ask_operators(const Environment& environment, const std::string& folder) {
+  auto client = client_of(environment, folder);
+  if (!client.ok()) return {};
+  kube::Client& api = client.value();
+  if (!api.send(environment.context, {.path = "/readyz", .limit = Seconds(5)}).ok()) return {};
+  auto found = kube::list(environment.context, api, kube::types::cluster_operators, "", {});
+  return found.ok() ? std::move(found).value() : std::vector<Json>();
+}
+
+// With which status an installation ends that failed, and where people can look (installer 8.1 to 8.4).
+void tell_end(const Environment& environment, const std::string& folder, const FailedStep& failed) {
+  ExitStatus status = status_of_step(failed.name());
+  Log& log = environment.context.log;
+  if (status == ExitStatus::bootstrap || status == ExitStatus::initialisation || status == ExitStatus::operators) {
+    const std::vector<Json> operators = ask_operators(environment, folder);
+    for (const cluster::OperatorLine& line : cluster::operator_lines(operators)) {
+      line.level == Level::error ? log.error("{}", line.text) : log.info("{}", line.text);
+    }
+    if (status == ExitStatus::operators && !cluster::only_work_is_left(operators)) status = ExitStatus::initialisation;
+    if (status == ExitStatus::bootstrap) {
+      log.info("`slipway gather bootstrap --dir {}` collects what tells why; `slipway analyze --dir {}` looks at it", folder,
+               folder);
+    } else {
+      log.info("{}/auth/kubeconfig is for looking at the cluster; `slipway wait-for install-complete --dir {}` waits again",
+               folder, folder);
+    }
+  }
+  environment.exit_status = static_cast<int>(status);
+}
+
+// An installation, or waiting for one: watched, and ended with the status of what failed.
+Result<> installing(const Environment& environment, const std::string& folder,
+                    const std::function<Result<>(cluster::FaultWatch&)>& work) {
   const SteadyTime begin = environment.context.clock.steady();
-  print_events(environment, arguments);
-  cluster::FaultWatch faults(environment.context.clock);
-  environment.context.events.add_sink([&faults](const sys::Event& event) { faults.hear(event); });
-  const std::string folder = absolute(arguments["--dir"]);
+  // Sinks are called as long as there are events.
+  const auto faults = std::make_shared<cluster::FaultWatch>(environment.context.clock);
+  const auto failed = std::make_shared<FailedStep>();
+  environment.context.events.add_sink([faults, failed](const sys::Event& event) {
+    faults->hear(event);
+    failed->hear(event);
+  });
+  const Result<> worked = work(*faults);
+  if (worked.ok()) {
+    const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
+    environment.context.log.info("time elapsed: {}", human_duration(took));
+  } else if (!failed->name().empty() && !environment.context.stop.stop_requested()) {
+    tell_end(environment, folder, *failed);
+  }
+  return worked;
+}
+
+bool keeps_bootstrap() {
+  const char* wish = std::getenv("OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP");
+  return wish && *wish;
+}
+
+// Before anything is written or consumed.
+Result<> check_platform(const config::InstallConfig& config) {
+  if (config.platform.type == "local") return Ok{};
+  return error(Code::invalid,
+               "platform {}: this version makes machines of platform local only; `slipway create ignition-configs` writes what "
+               "yours need",
+               config.platform.type);
+}
+
+Result<> create_cluster_in(const Environment& environment, const Arguments& arguments, const std::string& folder,
+                           cluster::FaultWatch& faults) {
+  const SteadyTime begin = environment.context.clock.steady();
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  TRY(refuse_unknown_fields(environment, arguments));
+  TRY(check_platform(TRY(read_config(environment, folder))));
   const auto earlier = TRY(read_events(environment, events_path(folder)));
   keep_events(environment, folder);
   const assets::Environment inputs = TRY(asset_inputs(environment, arguments, folder));
   sys::Span span(environment.context.events, environment.context.clock, "step", "assets",
                  {{"description", "configs and certificates are made"}});
   const assets::Assets assets =
-      TRY(span.end(assets::load_or_make(environment.context, environment.files, environment.random, folder, inputs)));
-  if (assets.config.platform.type != "local") {
-    return error(Code::invalid,
-                 "platform {}: this version makes machines of platform local only; `slipway create ignition-configs` writes what "
-                 "yours need",
-                 assets.config.platform.type);
-  }
+      TRY(span.end(assets::load_or_make(environment.context, environment.files, environment.random, folder, inputs,
+                                        target_request(environment, assets::Target::cluster).consumes_install_config)));
   cluster::LocalGround ground = TRY(local_ground(arguments));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
-  TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>()), faults, folder));
+  TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>()), faults, folder,
+                                    keeps_bootstrap()));
   if (arguments["--output"] != "json") {
     const provider::local::ClusterConfig made =
         TRY(provider::local::read_cluster(environment.files, ground.choice(assets.config.name)));
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
-    environment.print(next_steps(assets.config, made, folder, took));
+    environment.print(next_steps(environment.program, assets.config, made, folder, took));
   }
   return Ok{};
+}
+
+Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
+  print_events(environment, arguments);
+  const std::string folder = absolute(arguments["--dir"]);
+  return installing(environment, folder,
+                    [&](cluster::FaultWatch& faults) { return create_cluster_in(environment, arguments, folder, faults); });
 }
 
 // The cluster that an asset directory is of.
@@ -124,34 +203,72 @@ Result<std::string> cluster_name(const Environment& environment, const std::stri
   return require_string(metadata, {"clusterName"}).context(path);
 }
 
+// Machines that start when that is over do not get into the cluster; one that is complete has other certificates by then.
+void warn_of_age(const Environment& environment, const std::string& folder) {
+  const auto end = assets::usable_until(environment.files, folder);
+  if (!end.ok() || !end.value() || end.value()->until > environment.context.clock.now()) return;
+  environment.context.log.warn(
+      "machines could be made of the Ignition configs in {} until {}, when the certificate {} ended: those that start now cannot "
+      "join; make new configs in another directory",
+      folder, to_rfc3339(end.value()->until), end.value()->certificate);
+}
+
 // Waits for a cluster of any platform, through the kubeconfig of its directory.
-Result<> wait_for(const Environment& environment, const Arguments& arguments,
+Result<> wait_for(const Environment& environment, const Arguments& arguments, const std::string& folder,
                   std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
   print_events(environment, arguments);
-  cluster::FaultWatch faults(environment.context.clock);
-  environment.context.events.add_sink([&faults](const sys::Event& event) { faults.hear(event); });
-  const std::string folder = absolute(arguments["--dir"]);
-  const config::InstallConfig config = TRY(assets::read_config(environment.files, folder));
-  const kube::Access access = TRY(
-      kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig").context("no cluster was made of this directory yet"));
-  kube::Client api(environment.http, access);
+  const config::InstallConfig config = TRY(read_config(environment, folder));
+  kube::Client api = TRY(client_of(environment, folder).context("no cluster was made of this directory yet"));
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  const bool is_local = config.platform.type == "local" && provider::local::read_cluster(environment.files, ground.choice(config.name)).ok();
+  const bool is_local =
+      config.platform.type == "local" && provider::local::read_cluster(environment.files, ground.choice(config.name)).ok();
   const cluster::Subject subject{config.name, is_local ? &ground : nullptr, &config, &api};
-  return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
-    return cluster::wait_for_all(watched, api, conditions(config), [] { return std::string(); });
+  return installing(environment, folder, [&](cluster::FaultWatch& faults) {
+    return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
+      return cluster::wait_for_all(watched, api, conditions(config), [] { return std::string(); });
+    });
   });
 }
 
 Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
-  TRY(wait_for(environment, arguments, cluster::bootstrap_conditions));
-  if (arguments["--output"] != "json")
-    environment.print("The bootstrap machine is not needed any more: slipway destroy bootstrap\n");
+  const std::string folder = absolute(arguments["--dir"]);
+  warn_of_age(environment, folder);
+  TRY(wait_for(environment, arguments, folder, cluster::bootstrap_conditions));
+  if (arguments["--output"] != "json") {
+    environment.print(fmt::format("The bootstrap machine is not needed any more: {} destroy bootstrap\n", environment.program));
+  }
   return Ok{};
 }
 
+// Where the console is, of a release that has one.
+std::optional<std::string> console_of(const Environment& environment, const std::string& folder) {
+  auto client = client_of(environment, folder);
+  if (!client.ok()) return std::nullopt;
+  const Result<Json> route = client.value().send(
+      environment.context,
+      {.path = "/apis/route.openshift.io/v1/namespaces/openshift-console/routes/console", .limit = Seconds(10)});
+  if (!route.ok()) return std::nullopt;
+  for (const Json& ingress : find_array(route.value(), {"status", "ingress"})) {
+    const auto host = find_string(ingress, {"host"});
+    if (host && kube::condition_status({{"status", ingress}}, "Admitted") == "True") return fmt::format("https://{}", *host);
+  }
+  return std::nullopt;
+}
+
+// The password is never printed: what stands on a terminal ends up in logs.
 Result<> wait_for_install(const Environment& environment, const Arguments& arguments) {
-  return wait_for(environment, arguments, cluster::install_conditions);
+  const std::string folder = absolute(arguments["--dir"]);
+  TRY(wait_for(environment, arguments, folder, cluster::install_conditions));
+  Log& log = environment.context.log;
+  log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
+  const std::optional<std::string> console = console_of(environment, folder);
+  if (!console) {
+    log.debug("no console was found");
+    return Ok{};
+  }
+  log.info("the console is at {}", *console);
+  log.info("log in there as kubeadmin, with the password in {}/auth/kubeadmin-password", folder);
+  return Ok{};
 }
 
 // What the machines of a cluster did, by their owner; nothing when there are none any more.
@@ -189,9 +306,14 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
   if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
     api.emplace(environment.http, access.value());
   }
-  const std::string archive = TRY(cluster::gather(
-      environment, {name, &ground, config.ok() ? &config.value() : nullptr, api ? &*api : nullptr}, folder));
+  const std::string archive =
+      TRY(cluster::gather(environment, {name, &ground, config.ok() ? &config.value() : nullptr, api ? &*api : nullptr}, folder));
   environment.print(archive + "\n");
+  if (arguments.has("--skipAnalysis")) return Ok{};
+  const auto findings = diagnosis::diagnose(TRY(diagnosis::unpack(TRY(environment.files.read(archive)))));
+  for (const diagnosis::Finding& finding : findings) {
+    environment.context.log.info("{}: {}; {}", finding.name, finding.cause, finding.next_step);
+  }
   return Ok{};
 }
 
@@ -222,7 +344,7 @@ Result<> change_workers(const Environment& environment, const Arguments& argumen
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   keep_events(environment, folder);
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  kube::Client api(environment.http, TRY(kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig")));
+  kube::Client api = TRY(client_of(environment, folder));
   return change({ground, name, api});
 }
 
@@ -240,6 +362,9 @@ Result<> destroy_worker(const Environment& environment, const Arguments& argumen
   });
 }
 
+constexpr const char* waiting_interrupted = "the installation goes on without being watched, and the same command waits again";
+constexpr const char* destroying_interrupted = "the same command removes what is left";
+
 Option output_option() {
   return {.name = "--output",
           .value = "text|json",
@@ -248,15 +373,23 @@ Option output_option() {
           .choices = {"text", "json"}};
 }
 
-Option dir_option() { return {.name = "--dir", .value = "DIR", .help = "the cluster's asset directory", .fallback = "."}; }
-
 }  // namespace
 
 Command create_cluster_command() {
   Command command{.words = "create cluster",
                   .summary = "Make the cluster of an install-config.yaml; the same command again continues",
-                  .options = {dir_option(), os_repo_option(), images_option(), state_option(), output_option()},
-                  .run = create_cluster};
+                  .options = {os_repo_option(),
+                              images_option(),
+                              state_option(),
+                              output_option(),
+                              strict_option(),
+                              {.name = "--skip-password-print",
+                               .value = "",
+                               .help = "nothing: the password is never printed; for scripts of openshift-install"}},
+                  .run = create_cluster,
+                  .when_interrupted =
+                      "machines that were made go on, and the same command continues; `slipway destroy cluster` "
+                      "removes them"};
   std::ranges::move(asset_input_options(), std::back_inserter(command.options));
   return command;
 }
@@ -269,40 +402,42 @@ Command create_worker_command() {
                        .value = "NAME",
                        .help = "of the worker; the first of worker-0, worker-1, ... that is free when there is none. With the "
                                "name of one that was begun the command continues"}},
-      .options = {dir_option(), state_option(), output_option()},
-      .run = create_worker};
+      .options = {state_option(), output_option()},
+      .run = create_worker,
+      .when_interrupted = "the machine goes on, and the same command with its name continues"};
 }
 
 Command destroy_worker_command() {
   return {.words = "destroy worker",
           .summary = "Take a worker out of a cluster on local machines: what runs on it moves first",
           .positionals = {{.name = "NAME", .value = "NAME", .help = "of the worker", .required = true}},
-          .options = {dir_option(),
-                      {.name = "--force", .value = "", .help = "at once, without waiting for what runs on it to move"},
+          .options = {{.name = "--force", .value = "", .help = "at once, without waiting for what runs on it to move"},
                       state_option(),
                       output_option()},
-          .run = destroy_worker};
+          .run = destroy_worker,
+          .when_interrupted = destroying_interrupted};
 }
 
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",
           .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
-          .options = {dir_option(), state_option(), output_option()},
-          .run = wait_for_bootstrap};
+          .options = {state_option(), output_option()},
+          .run = wait_for_bootstrap,
+          .when_interrupted = waiting_interrupted};
 }
 
 Command wait_for_install_command() {
   return {.words = "wait-for install-complete",
           .summary = "Wait until the nodes are Ready, the operators available and the release installed",
-          .options = {dir_option(), state_option(), output_option()},
-          .run = wait_for_install};
+          .options = {state_option(), output_option()},
+          .run = wait_for_install,
+          .when_interrupted = waiting_interrupted};
 }
 
 Command timeline_command() {
   return {.words = "timeline",
           .summary = "Show what happened when, who waited for whom, and which chain of waiting took all the time",
-          .options = {dir_option(),
-                      {.name = "--from", .value = "FILE", .help = "events of another place than the directory's"},
+          .options = {{.name = "--from", .value = "FILE", .help = "events of another place than the directory's"},
                       {.name = "--output",
                        .value = "text|html|json",
                        .help = "html: a page for a browser, in one file; json: for programs",
@@ -315,22 +450,25 @@ Command timeline_command() {
 Command gather_bootstrap_command() {
   return {.words = "gather bootstrap",
           .summary = "Collect what tells why a cluster does not come up, without secrets, in one archive",
-          .options = {dir_option(), state_option()},
-          .run = gather_bootstrap};
+          .options = {{.name = "--skipAnalysis", .value = "", .help = "do not say what is found in it"}, state_option()},
+          .run = gather_bootstrap,
+          .when_interrupted = "nothing was kept of what was gathered"};
 }
 
 Command destroy_bootstrap_command() {
   return {.words = "destroy bootstrap",
           .summary = "Remove the bootstrap machine",
-          .options = {dir_option(), state_option()},
-          .run = destroy_bootstrap};
+          .options = {state_option()},
+          .run = destroy_bootstrap,
+          .when_interrupted = destroying_interrupted};
 }
 
 Command destroy_cluster_command() {
   return {.words = "destroy cluster",
           .summary = "Remove the cluster's machines and all that was made for it but the install-config",
-          .options = {dir_option(), state_option()},
-          .run = destroy_cluster};
+          .options = {state_option()},
+          .run = destroy_cluster,
+          .when_interrupted = destroying_interrupted};
 }
 
 }  // namespace slipway::cli

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace slipway::cli {
 namespace {
 
@@ -17,7 +19,7 @@ constexpr std::string_view events =
     R"({"time":"2026-11-21T09:30:0)";
 
 TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKillHasCut) {
-  ASSERT_TRUE(files.write("/demo/events.jsonl", events, 0644).ok());
+  ASSERT_TRUE(files.write("/demo/.slipway/events.jsonl", events, 0644).ok());
   ASSERT_TRUE(files.write("/elsewhere", events, 0644).ok());
   const Result<> shown = run({"timeline", "--dir", "/demo"});
   ASSERT_TRUE(shown.ok()) << shown.error().message();
@@ -28,7 +30,7 @@ TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKil
 }
 
 TEST_F(ClusterCommandsTest, TimelineHasWhatTheMachinesDidAndIsAPageOrJsonToo) {
-  ASSERT_TRUE(files.write("/demo/events.jsonl", events, 0644).ok());
+  ASSERT_TRUE(files.write("/demo/.slipway/events.jsonl", events, 0644).ok());
   ASSERT_TRUE(files.write("/demo/metadata.json", R"({"clusterName":"demo"})", 0644).ok());
   ASSERT_TRUE(
       files
@@ -61,7 +63,7 @@ TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
     std::string words;
   };
   const Case cases[] = {
-      {{"timeline", "--dir", "/empty"}, "/empty/events.jsonl is not there"},
+      {{"timeline", "--dir", "/empty"}, "/empty/.slipway/events.jsonl is not there"},
       {{"wait-for", "bootstrap-complete", "--dir", "/empty"}, "there is no install-config.yaml"},
       {{"wait-for", "bootstrap-complete", "--dir", "/made"}, "no cluster was made of this directory yet"},
       {{"wait-for", "install-complete", "--dir", "/made"}, "no cluster was made of this directory yet"},
@@ -77,6 +79,39 @@ TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
     EXPECT_NE(ran.error().message().find(c.words), std::string::npos) << ran.error().message();
   }
   EXPECT_EQ(printed, "");
+}
+
+// Nobody listens there; time passes as fast as it is waited for.
+constexpr std::string_view kubeconfig = R"(apiVersion: v1
+clusters: [{name: made, cluster: {server: "https://127.0.0.1:1"}}]
+users: [{name: admin, user: {token: secret}}]
+contexts: [{name: admin, context: {cluster: made, user: admin}}]
+current-context: admin
+)";
+
+TEST_F(ClusterCommandsTest, EndWithTheStatusOfWhatWasWaitedForInVain) {
+  ASSERT_TRUE(files
+                  .write("/made/install-config.yaml",
+                         "apiVersion: v1\nmetadata: {name: made}\nbaseDomain: example.com\nplatform: {local: {}}\n", 0644)
+                  .ok());
+  ASSERT_TRUE(files.write("/made/auth/kubeconfig", kubeconfig, 0600).ok());
+  struct Case {
+    std::string command;
+    ExitStatus status;
+    std::string hint;
+  };
+  const Case cases[] = {
+      {"bootstrap-complete", ExitStatus::bootstrap, "slipway gather bootstrap --dir /made"},
+      {"install-complete", ExitStatus::initialisation, "slipway wait-for install-complete --dir /made"},
+  };
+  for (const Case& c : cases) {
+    const Result<> waited = run({"wait-for", c.command, "--dir", "/made", "--state", "/state"});
+    ASSERT_FALSE(waited.ok()) << c.command;
+    EXPECT_EQ(status, static_cast<int>(c.status)) << waited.error().message();
+    const auto told = test.logged();
+    EXPECT_TRUE(std::ranges::any_of(told, [&](const std::string& line) { return line.find(c.hint) != std::string::npos; }))
+        << c.hint;
+  }
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 namespace slipway::cli {
 
 struct Option {
-  std::string name;   // "--to"
-  std::string value;  // what stands for the value in help, "REGISTRY/REPOSITORY"; empty for a switch
+  std::string name;     // "--to"
+  std::string value{};  // what stands for the value in help, "REGISTRY/REPOSITORY"; empty for a switch
   std::string help;
   bool required = false;
   std::string fallback{};              // the value when it is not given
@@ -41,10 +41,31 @@ class Arguments {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
+// What the program ends with (installer 1.2).
+enum class ExitStatus {
+  failure = 1,         // all that has no status of its own
+  install_config = 3,  // it cannot be read, or something in it is wrong
+  infrastructure = 4,  // the machines could not be made
+  bootstrap = 5,       // the control plane did not get onto its own machines
+  initialisation = 6,  // the cluster did not become complete
+  operators = 7,       // it is complete, and its operators do not settle
+  interrupted = 8,     // a stop was asked for
+};
+
 // What commands act on; made once in main.
 struct Environment : net::Environment {
-  int& exit_status;  // when a command succeeds; one that runs a program for people sets the program's
+  // Of the program: as it stands when a command succeeds. When one fails it is `interrupted` if that is why, else what the
+  // command has set, else `failure`.
+  int& exit_status;
+  std::string program = "slipway";  // what it was called by
 };
+
+// The same result; with an error the program ends with that status.
+template <class T>
+Result<T> or_end_with(ExitStatus status, const Environment& environment, Result<T> result) {
+  if (!result.ok()) environment.exit_status = static_cast<int>(status);
+  return result;
+}
 
 struct Command {
   std::string words;                  // "release info"
@@ -53,7 +74,11 @@ struct Command {
   std::vector<Option> options{};
   Result<> (*run)(const Environment& environment, const Arguments& arguments) = nullptr;  // null: a group, whose help is shown
   bool is_hidden = false;                                                                 // not in help: slipway calls it itself
+  std::string when_interrupted{};  // what goes on and how to continue, a sentence without its dot
 };
+
+// What every command takes, before its words or behind them.
+std::span<const Option> global_options();
 
 // Every command there is.
 std::span<const Command> commands();

@@ -1,54 +1,127 @@
 #include "cli/create_assets.h"
 
+#include "assets/size_report.h"
 #include "assets/store.h"
+#include "base/text.h"
+#include "cli/ask.h"
 #include "cli/asset_inputs.h"
+#include "cli/cloud_credentials.h"
+#include "cli/validate.h"
+#include "ignition/validate.h"
 
-#include <algorithm>
+#include <cstdlib>
 
 namespace slipway::cli {
 
 namespace {
 
-using Create = Result<> (*)(const sys::Context&, sys::Files&, sys::Random&, const std::string&, const assets::Environment&);
+constexpr std::size_t most_folders = 3;  // that are named one by one (installer 1.3)
 
-Result<> run(Create create, std::string_view made, const Environment& environment, const Arguments& arguments) {
-  const std::string& folder = arguments["--dir"];
-  const sys::FileLock lock = TRY(lock_assets(environment, folder));
-  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, folder));
-  TRY(create(environment.context, environment.files, environment.random, folder, inputs));
-  environment.context.log.info("{} made in {}", made, folder);
+// "demo/manifests and demo/openshift"; the asset directory for more than three.
+std::string where(std::vector<std::string> folders, const std::string& directory) {
+  if (folders.size() > most_folders) return directory;
+  const std::string last = folders.back();
+  folders.pop_back();
+  return folders.empty() ? last : fmt::format("{} and {}", join(folders, ", "), last);
+}
+
+// The config of the bootstrap machine; empty for targets that have none.
+std::string_view bootstrap_file(assets::Target target) {
+  if (target == assets::Target::ignition_configs) return "bootstrap.ign";
+  return target == assets::Target::single_node_ignition_config ? "bootstrap-in-place-for-live-iso.ign" : "";
+}
+
+Result<> print_sizes(const Environment& environment, const std::string& path) {
+  const std::string text = TRY(environment.files.read(path));
+  environment.print(assets::size_report(TRY(ignition::read_config(text, path)).config));
   return Ok{};
 }
 
-Result<> create_manifests(const Environment& environment, const Arguments& arguments) {
-  return run(assets::create_manifests, "manifests/ and openshift/", environment, arguments);
+Result<> create(assets::Request request, const Environment& environment, const Arguments& arguments) {
+  const std::string& folder = arguments["--dir"];
+  const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  TRY(refuse_unknown_fields(environment, arguments));
+  assets::Environment inputs;
+  if (request.target != assets::Target::install_config) inputs = TRY(asset_inputs(environment, arguments, folder));
+  const assets::Made made =
+      TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
+  environment.context.log.info("{} made in {}", to_string(request.target), where(made.folders, folder));
+  if (made.usable_until) {
+    environment.context.log.info("machines can be made of them until {}, when the certificate {} ends",
+                                 to_rfc3339(made.usable_until->until), made.usable_until->certificate);
+  }
+  const std::string_view config = bootstrap_file(request.target);
+  if (!config.empty() && arguments.has("--size-report")) TRY(print_sizes(environment, fmt::format("{}/{}", folder, config)));
+  return Ok{};
 }
 
-Result<> create_ignition_configs(const Environment& environment, const Arguments& arguments) {
-  return run(assets::create_ignition_configs, "bootstrap.ign, master.ign, worker.ign, auth/ and metadata.json", environment,
-             arguments);
+std::string variable(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
+  return value ? value : "";
 }
 
-Command command(std::string words, std::string summary, Result<> (*run_it)(const Environment&, const Arguments&)) {
-  Command made{.words = std::move(words),
+// Of the file that is there, or of what somebody at the terminal answers.
+Result<> create_install_config(const Environment& environment, const Arguments& arguments) {
+  const std::string& folder = arguments["--dir"];
+  assets::Request request = target_request(environment, assets::Target::install_config);
+  Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
+  if (!config.ok() && config.error().code() == Code::not_found) {
+    const std::string text =
+        TRY(or_end_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
+    config = TRY(config::load_install_config(text, "what was answered")).config;
+    request.install_config = text;
+    TRY(environment.files.make_directories(folder, 0755));
+  }
+  const config::InstallConfig known = TRY(or_end_with(ExitStatus::install_config, environment, std::move(config)));
+  TRY(check_cloud_credentials(environment, known, variable));
+  return create(std::move(request), environment, arguments);
+}
+
+template <assets::Target target>
+Result<> run(const Environment& environment, const Arguments& arguments) {
+  return create(target_request(environment, target), environment, arguments);
+}
+
+Command command(std::string summary, assets::Target target, Result<> (*run_it)(const Environment&, const Arguments&)) {
+  Command made{.words = fmt::format("create {}", to_string(target)),
                .summary = std::move(summary),
-               .options = {{.name = "--dir",
-                            .value = "DIR",
-                            .help = "the asset directory, with the install-config.yaml",
-                            .fallback = "."}},
-               .run = run_it};
-  std::ranges::move(asset_input_options(), std::back_inserter(made.options));
+               .run = run_it,
+               .when_interrupted = "the same command continues"};
+  if (target != assets::Target::install_config) made.options = asset_input_options();
+  made.options.push_back(strict_option());
+  if (!bootstrap_file(target).empty()) {
+    made.options.push_back(
+        {.name = "--size-report", .help = "print what the config of the bootstrap machine consists of, largest first"});
+  }
   return made;
 }
 
 }  // namespace
 
+assets::Request target_request(const Environment& environment, assets::Target target) {
+  return {.target = target, .consumes_install_config = environment.program == "openshift-install"};
+}
+
+Command create_install_config_command() {
+  using enum assets::Target;
+  return command("Ask for an install-config.yaml, or write the one that is there with all of its defaults", install_config,
+                 create_install_config);
+}
+
 Command create_manifests_command() {
-  return command("create manifests", "Make the manifests of a cluster, to look at and to change", create_manifests);
+  using enum assets::Target;
+  return command("Make the manifests of a cluster, to look at and to change", manifests, run<manifests>);
 }
 
 Command create_ignition_configs_command() {
-  return command("create ignition-configs", "Make the Ignition configs of the machines of a cluster", create_ignition_configs);
+  using enum assets::Target;
+  return command("Make the Ignition configs of the machines of a cluster", ignition_configs, run<ignition_configs>);
+}
+
+Command create_single_node_ignition_config_command() {
+  using enum assets::Target;
+  return command("Make the Ignition config of a single node that bootstraps itself", single_node_ignition_config,
+                 run<single_node_ignition_config>);
 }
 
 }  // namespace slipway::cli

@@ -15,13 +15,18 @@ namespace slipway::cli {
 
 namespace {
 
-// The values that CLI11 fills in for one command, and where the command hangs in its tree.
+// What CLI11 fills in, by the names of rows.
+struct Values {
+  std::map<std::string, std::string> texts;
+  std::map<std::string, std::vector<std::string>> lists;
+  std::map<std::string, bool> switches;
+};
+
+// One command, and where it hangs in CLI11's tree.
 struct Leaf {
   const Command* command;
   CLI::App* app;
-  std::map<std::string, std::string> values;
-  std::map<std::string, std::vector<std::string>> lists;
-  std::map<std::string, bool> switches;
+  Values values;
 };
 
 // Help in our words: CLI11 knows neither the words before a command nor our names of positionals.
@@ -42,10 +47,20 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_positional() ? option->get_option_text() : CLI::Formatter::make_option_opts(option);
   }
+  // Below the options of a command, those of all.
+  std::string make_footer(const CLI::App* app) const override {
+    const CLI::App* root = app;
+    while (root->get_parent()) root = root->get_parent();
+    if (root == app) return "";
+    const auto is_general = [root](const CLI::Option* option) { return option != root->get_help_ptr(); };
+    return make_group("Global Options", false, root->get_options(is_general)).substr(1);  // without its blank line
+  }
 };
 
-const std::map<std::string, Level> log_levels = {
-    {"debug", Level::debug}, {"info", Level::info}, {"warn", Level::warn}, {"warning", Level::warn}, {"error", Level::error}};
+// Ours are four; the names are openshift-install's (installer 1.1).
+const std::map<std::string, Level> log_levels = {{"trace", Level::debug}, {"debug", Level::debug},  {"info", Level::info},
+                                                 {"warn", Level::warn},   {"warning", Level::warn}, {"error", Level::error},
+                                                 {"fatal", Level::error}, {"panic", Level::error}};
 
 // The app of the last word, making those on the way: "release info" hangs under "release".
 CLI::App* app_for(CLI::App& root, const Command& command) {
@@ -60,32 +75,36 @@ CLI::App* app_for(CLI::App& root, const Command& command) {
   return app;
 }
 
-void add_options(Leaf& leaf) {
-  for (const Option& positional : leaf.command->positionals) {
-    // CLI11 allows letters only in names of positionals and would show its own in messages: help gets ours, and whether a
-    // required one is there is looked at by missing_positional.
-    const std::string name = "positional" + std::to_string(leaf.app->get_options().size());
-    CLI::Option* added = positional.repeats
-                             ? leaf.app->add_option(name, leaf.lists[positional.name], positional.help)
-                             : leaf.app->add_option(name, leaf.values[positional.name] = positional.fallback, positional.help);
-    added->option_text(positional.name);
-  }
-  for (const Option& option : leaf.command->options) {
-    if (option.value.empty()) {
-      leaf.app->add_flag(option.name, leaf.switches[option.name], option.help);
+void add_options(CLI::App& app, std::span<const Option> rows, Values& values) {
+  for (const Option& row : rows) {
+    if (row.value.empty()) {
+      app.add_flag(row.name, values.switches[row.name], row.help);
       continue;
     }
-    if (option.repeats) {
-      leaf.app->add_option(option.name, leaf.lists[option.name], option.help)
-          ->option_text(option.value)
-          ->required(option.required)
+    if (row.repeats) {
+      app.add_option(row.name, values.lists[row.name], row.help)
+          ->option_text(row.value)
+          ->required(row.required)
           ->allow_extra_args(false);  // one value each time: what follows may be a positional
       continue;
     }
-    leaf.values[option.name] = option.fallback;
-    CLI::Option* added = leaf.app->add_option(option.name, leaf.values[option.name], option.help)->required(option.required);
-    added->option_text(option.fallback.empty() ? option.value : fmt::format("{} (default {})", option.value, option.fallback));
-    if (!option.choices.empty()) added->check(CLI::IsMember(option.choices));
+    values.texts[row.name] = row.fallback;
+    CLI::Option* added = app.add_option(row.name, values.texts[row.name], row.help)->required(row.required);
+    added->option_text(row.fallback.empty() ? row.value : fmt::format("{} (default {})", row.value, row.fallback));
+    added->take_last();  // given twice, as scripts do that lay theirs over a user's
+    if (!row.choices.empty()) added->check(CLI::IsMember(row.choices));
+  }
+}
+
+void add_positionals(CLI::App& app, std::span<const Option> rows, Values& values) {
+  for (const Option& row : rows) {
+    // CLI11 allows letters only in names of positionals and would show its own in messages: help gets ours, and whether a
+    // required one is there is looked at by missing_positional.
+    const std::string name = "positional" + std::to_string(app.get_options().size());
+    CLI::Option* added = row.repeats ? app.add_option(name, values.lists[row.name], row.help)
+                                     : app.add_option(name, values.texts[row.name] = row.fallback, row.help);
+    added->option_text(row.name);
+    if (!row.choices.empty()) added->check(CLI::IsMember(row.choices));
   }
 }
 
@@ -96,15 +115,24 @@ const CLI::App& deepest(const CLI::App& root) {
   return *app;
 }
 
+// Words that belong to nothing are looked for among the commands of every level: `create cluster version` has two.
+const CLI::App* second_command(const CLI::App& root) {
+  for (const CLI::App* app = &root; !app->get_subcommands().empty(); app = app->get_subcommands().front()) {
+    if (app->get_subcommands().size() > 1) return app->get_subcommands().at(1);
+  }
+  return nullptr;
+}
+
 Parsed mistake(const CLI::App& root, std::string_view what) {
   std::string words;
   for (const CLI::App* at = &deepest(root); at->get_parent(); at = at->get_parent()) words.insert(0, " " + at->get_name());
-  return {{}, fmt::format("error: {}; see `{}{} --help`\n", what, root.get_name(), words), 1};
+  return {{}, fmt::format("{}; see `{}{} --help`", what, root.get_name(), words), 1};
 }
 
 const Option* missing_positional(const Leaf& leaf) {
   for (const Option& positional : leaf.command->positionals) {
-    const bool is_there = positional.repeats ? !leaf.lists.at(positional.name).empty() : !leaf.values.at(positional.name).empty();
+    const bool is_there =
+        positional.repeats ? !leaf.values.lists.at(positional.name).empty() : !leaf.values.texts.at(positional.name).empty();
     if (positional.required && !is_there) return &positional;
   }
   return nullptr;
@@ -130,15 +158,14 @@ Parsed parse(std::string_view program, const std::vector<std::string>& argv, std
   root.set_help_flag("-h,--help", "show this help");
   root.option_defaults()->ignore_case(false);
   root.fallthrough();
-  std::string log_level = "info", events_path;
-  root.add_option("--log-level", log_level, "least level of log lines on standard error")
-      ->option_text("debug|info|warn|error (default info)");
-  root.add_option("--events", events_path, "append what happens to this file, one JSON object a line")->option_text("FILE");
+  Values general;
+  add_options(root, global_options(), general);
 
   std::list<Leaf> leaves;
   for (const Command& command : commands) {
-    Leaf& leaf = leaves.emplace_back(Leaf{&command, app_for(root, command), {}, {}, {}});
-    add_options(leaf);
+    Leaf& leaf = leaves.emplace_back(Leaf{&command, app_for(root, command), {}});
+    add_positionals(*leaf.app, command.positionals, leaf.values);
+    add_options(*leaf.app, command.options, leaf.values);
   }
   try {
     std::vector<std::string> reversed(argv.rbegin(), argv.rend());  // CLI11 takes arguments from the back
@@ -148,15 +175,20 @@ Parsed parse(std::string_view program, const std::vector<std::string>& argv, std
   } catch (const CLI::ParseError& problem) {
     return mistake(root, problem.what());
   }
+  if (const CLI::App* second = second_command(root)) {
+    return mistake(root, fmt::format("The following argument was not expected: {}", second->get_name()));
+  }
+  const std::string log_level = general.texts["--log-level"];
   if (!log_levels.contains(log_level)) {
-    return mistake(root, fmt::format("--log-level: '{}' is none of debug, info, warn, error", log_level));
+    return mistake(root, fmt::format("--log-level: '{}' is none of trace, debug, info, warn, error, fatal, panic", log_level));
   }
   for (Leaf& leaf : leaves) {
     if (!leaf.app->parsed() || !leaf.command->run) continue;
     if (const Option* missing = missing_positional(leaf)) return mistake(root, missing->name + " is required");
-    for (const auto& [name, set] : leaf.switches) leaf.values[name] = set ? "true" : "";
-    return {Invocation{leaf.command, Arguments(std::move(leaf.values), std::move(leaf.lists)), log_levels.at(log_level),
-                       std::move(events_path)}};
+    Values& values = leaf.values;
+    values.texts.insert(general.texts.begin(), general.texts.end());
+    for (const auto& [name, set] : values.switches) values.texts[name] = set ? "true" : "";
+    return {Invocation{leaf.command, Arguments(std::move(values.texts), std::move(values.lists)), log_levels.at(log_level)}};
   }
   return {{}, deepest(root).help(), 0};
 }

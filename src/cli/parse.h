@@ -15,10 +15,9 @@ struct Invocation {
   const Command* command = nullptr;
   Arguments arguments;
   Level log_level = Level::info;
-  std::string events_path;  // file that events are appended to; empty when there is none
 };
 
-// What came of reading: something to run, or a text to print and the exit status to end with (help, version, a mistake).
+// What came of reading: something to run, or the status to end with and a text: of 0 help, of 1 a sentence about a mistake.
 struct Parsed {
   std::optional<Invocation> invocation{};
   std::string text{};

@@ -39,8 +39,22 @@ TEST(Parse, FillsInWhatWasGivenAndWhatWasNot) {
   EXPECT_EQ(parsed.invocation->arguments["--output"], "text");
   EXPECT_TRUE(parsed.invocation->arguments.has("--wide"));
   EXPECT_EQ(parsed.invocation->log_level, Level::debug);
-  EXPECT_FALSE(parse_words({"--events", "x", "version"}).invocation->events_path.empty());
+  EXPECT_EQ(parsed.invocation->arguments["--dir"], ".");
+  EXPECT_EQ(parse_words({"--events", "x", "version"}).invocation->arguments["--events"], "x");
   EXPECT_FALSE(parse_words({"release", "info", "x"}).invocation->arguments.has("--wide"));
+}
+
+TEST(Parse, TakesWhatIsGeneralBeforeACommandAndBehindIt) {
+  for (const std::vector<std::string>& argv :
+       std::vector<std::vector<std::string>>{{"--dir", "a", "--log-level=fatal", "release", "info", "x"},
+                                             {"release", "--dir", "a", "info", "--log-level", "panic", "x"},
+                                             {"release", "info", "x", "--dir=b", "--dir", "a", "--log-level", "error"}}) {
+    const Parsed parsed = parse_words(argv);
+    ASSERT_TRUE(parsed.invocation) << parsed.text;
+    EXPECT_EQ(parsed.invocation->arguments["--dir"], "a");
+    EXPECT_EQ(parsed.invocation->log_level, Level::error);
+  }
+  EXPECT_EQ(parse_words({"version", "--log-level", "trace"}).invocation->log_level, Level::debug);
 }
 
 TEST(Parse, TakesWhatRepeatsAndLeavesOtherProgramsOptionsAlone) {
@@ -64,13 +78,14 @@ TEST(Parse, SaysWhatIsWrongAndWhereHelpIs) {
     const char* text;
   };
   const Case cases[] = {
-      {{"release", "info"}, "error: IMAGE|DIR is required; see `slipway release info --help`\n"},
-      {{"release", "info", "x", "--output", "xml"},
-       "error: --output: xml not in {text,json}; see `slipway release info --help`\n"},
-      {{"release", "mirror"}, "error: --to is required; see `slipway release mirror --help`\n"},
-      {{"release", "inof"}, "error: The following argument was not expected: inof; see `slipway release --help`\n"},
+      {{"release", "info"}, "IMAGE|DIR is required; see `slipway release info --help`"},
+      {{"release", "info", "x", "--output", "xml"}, "--output: xml not in {text,json}; see `slipway release info --help`"},
+      {{"release", "mirror"}, "--to is required; see `slipway release mirror --help`"},
+      {{"release", "inof"}, "The following argument was not expected: inof; see `slipway release --help`"},
+      {{"version", "extra"}, "The following argument was not expected: extra; see `slipway version --help`"},
+      {{"version", "own"}, "The following argument was not expected: own; see `slipway version --help`"},
       {{"version", "--log-level", "loud"},
-       "error: --log-level: 'loud' is none of debug, info, warn, error; see `slipway version --help`\n"},
+       "--log-level: 'loud' is none of trace, debug, info, warn, error, fatal, panic; see `slipway version --help`"},
   };
   for (const Case& c : cases) {
     Parsed parsed = parse_words(c.argv);
@@ -89,10 +104,11 @@ TEST(Parse, HelpAndGroupsSucceed) {
     EXPECT_NE(parsed.text.find("Usage:"), std::string::npos) << parsed.text;
   }
   const std::string help = parse_words({"release", "info", "--help"}).text;
-  for (const char* part :
-       {"Usage: slipway release info IMAGE|DIR [OPTIONS]", "--output", "text|json (default text)", "Show a release"}) {
+  for (const char* part : {"Usage: slipway release info IMAGE|DIR [OPTIONS]", "--output", "text|json (default text)",
+                           "Show a release", "Global Options:\n  --dir DIR (default .)"}) {
     EXPECT_NE(help.find(part), std::string::npos) << part << " in\n" << help;
   }
+  EXPECT_EQ(parse("openshift-install", {"release", "--help"}, table).text.find("slipway"), std::string::npos);
 }
 
 }  // namespace

@@ -34,6 +34,17 @@ std::string finding(const sys::Event& event) {
                      next && next->is_string() ? std::string_view(next->get_string()) : "");
 }
 
+// How long an event says that something is waited for; other machines' programs may say what they like.
+std::optional<Milliseconds> limit_of(const sys::Event& event) {
+  constexpr std::uint64_t longest = std::chrono::floor<Milliseconds>(std::chrono::years(1)).count();
+  const auto limit = field(event, "limit_ms");
+  if (event.phase != sys::Phase::started || !limit || *limit > longest) return std::nullopt;
+  return Milliseconds(*limit);
+}
+
+// "09:30 UTC"
+std::string time_of_day(WallTime time) { return to_rfc3339(time).substr(11, 5) + " UTC"; }
+
 std::string since(WallTime start, WallTime now) {
   return fmt::format("{:6.1f} s  ", std::chrono::duration<double>(now - start).count());
 }
@@ -43,7 +54,11 @@ std::string since(WallTime start, WallTime now) {
 std::optional<std::string> describe(const sys::Event& event) {
   const std::string line = subject(event);
   switch (event.phase) {
-    case sys::Phase::started: return line + ": started";
+    case sys::Phase::started: {
+      const auto limit = limit_of(event);
+      if (!limit) return line + ": started";
+      return fmt::format("waiting up to {} (until {}): {}", human_duration(*limit), time_of_day(event.time + *limit), line);
+    }
     case sys::Phase::progress: {
       const auto bytes = field(event, "bytes"), total = field(event, "total");
       if (!bytes || !total) return std::nullopt;
@@ -63,6 +78,8 @@ std::optional<std::string> describe(const sys::Event& event) {
   return std::nullopt;
 }
 
+bool is_announced(const sys::Event& event) { return limit_of(event).has_value(); }
+
 bool is_lasting(const sys::Event& event) { return event.phase != sys::Phase::started && event.phase != sys::Phase::progress; }
 
 sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_view)> write) {
@@ -76,7 +93,7 @@ sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_vi
       shown.waiting_for = event.phase == sys::Phase::started ? subject(event) : "";
     }
     const bool lasting = is_lasting(event);
-    if (!terminal && !lasting) return;
+    if (!terminal && !lasting && !is_announced(event)) return;
     const std::optional<std::string> line = describe(event);
     if (!line) return;
     const std::string elapsed = shown.start ? since(*shown.start, event.time) : "";

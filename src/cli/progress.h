@@ -13,6 +13,9 @@ namespace slipway::cli {
 // The line that tells an event to a person; nothing for events that are only for programs. Pure.
 std::optional<std::string> describe(const sys::Event& event);
 
+// Whether an event says for how long something is waited for: it is told everywhere, so that nobody wonders.
+bool is_announced(const sys::Event& event);
+
 // Whether the line stands for good or is replaced by the next one on a terminal.
 bool is_lasting(const sys::Event& event);
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace slipway::cli {
 namespace {
 
@@ -47,6 +49,24 @@ TEST(Progress, StepsHaveTheTimeSinceTheFirstAndAreWaitedFor) {
   EXPECT_EQ(text,
             "\r\x1b[K   0.0 s  the API answers: started\r\x1b[K   2.5 s  bootstrap: stage etcd-bootstrap: done in 300 ms\n"
             "   2.5 s  waiting: the API answers");
+}
+
+TEST(Progress, SaysHowLongSomethingIsWaitedForWhateverReadsIt) {
+  sys::Event step{.kind = "step", .name = "api", .fields = {{"description", "the API answers"}, {"limit_ms", 1'200'000}}};
+  step.time = parse_rfc3339("2026-11-21T23:50:00.125Z").value();
+  EXPECT_TRUE(is_announced(step));
+  EXPECT_FALSE(is_lasting(step));
+  EXPECT_EQ(describe(step), "waiting up to 20 min 0 s (until 00:10 UTC): the API answers");
+  testing_support::FakeClock clock;
+  sys::Events events(clock, "slipway");
+  std::string text;
+  events.add_sink(progress_sink(false, [&](std::string_view piece) { text += piece; }));
+  events.relay(step);
+  EXPECT_EQ(text, "   0.0 s  waiting up to 20 min 0 s (until 00:10 UTC): the API answers\n");
+  step.fields["limit_ms"] = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(describe(step), "the API answers: started");
+  step.phase = Phase::finished;
+  EXPECT_FALSE(is_announced(step));
 }
 
 }  // namespace

@@ -1,12 +1,47 @@
 #include "cli/version.h"
 
+#include "cli/asset_inputs.h"
+
 namespace slipway::cli {
 
+namespace {
+
+// The lines and the words before their values are openshift-install's: scripts cut the values out (installer 1.4).
 Result<> version(const Environment& environment, const Arguments& arguments) {
-  const Json text = {{"version", SLIPWAY_VERSION}};
-  environment.print(arguments["--output"] == "json" ? emit_json(text, JsonStyle::pretty)
-                                                    : fmt::format("slipway {}\n", SLIPWAY_VERSION));
+  const KnownRelease release = known_release(environment);
+  if (arguments["--output"] == "json") {
+    JsonObject document = {{"version", program_version()}};
+    if (!program_commit().empty()) document["commit"] = program_commit();
+    if (!release.image.empty()) {
+      document["releaseImage"] = release.image;
+      document["releaseArchitecture"] = release.architecture;
+    }
+    environment.print(emit_json(document, JsonStyle::pretty));
+    return Ok{};
+  }
+  std::string text = fmt::format("{} {}\n", environment.program, program_version());
+  if (!program_commit().empty()) text += fmt::format("built from commit {}\n", program_commit());
+  if (!release.image.empty()) {
+    text += fmt::format("release image {}\nrelease architecture {}\n", release.image, release.architecture);
+  }
+  environment.print(text);
   return Ok{};
+}
+
+}  // namespace
+
+std::string_view program_version() { return SLIPWAY_VERSION; }
+std::string_view program_commit() { return SLIPWAY_COMMIT; }
+
+Command version_command() {
+  return {.words = "version",
+          .summary = "Print the version of this program, and the release that it installs when nobody names another",
+          .options = {{.name = "--output",
+                       .value = "text|json",
+                       .help = "form of the output",
+                       .fallback = "text",
+                       .choices = {"text", "json"}}},
+          .run = version};
 }
 
 }  // namespace slipway::cli

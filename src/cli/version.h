@@ -1,10 +1,15 @@
-// slipway version
+// slipway version: a row of the table of commands; and what version this is.
 #pragma once
 
 #include "cli/command.h"
 
+#include <string_view>
+
 namespace slipway::cli {
 
-Result<> version(const Environment& environment, const Arguments& arguments);
+std::string_view program_version();  // "0.1.0"
+std::string_view program_commit();   // that it was built from; empty when that is not known
+
+Command version_command();
 
 }  // namespace slipway::cli

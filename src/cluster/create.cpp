@@ -1,6 +1,5 @@
 #include "cluster/create.h"
 
-#include "cluster/asset_validity.h"
 #include "cluster/bootstrap_log.h"
 #include "cluster/cluster_events.h"
 #include "cluster/destroy.h"
@@ -9,6 +8,7 @@
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 
+#include "assets/validity.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "ignition/parse.h"
@@ -86,10 +86,11 @@ Result<> check_virtual_addresses(const Environment& environment, const local::Cl
   return Ok{};
 }
 
-Result<> make_machines(const Environment& environment, const LocalGround& ground, const assets::Assets& assets) {
+Result<> make_machines(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
+                       bool keep_bootstrap) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
-  TRY(check_validity(assets, context.clock.now()).to_result().context("the assets cannot be used"));
+  TRY(assets::check_validity(assets, context.clock.now()).to_result().context("the assets cannot be used"));
   const local::ClusterWishes wishes = TRY(wishes_for(environment, ground, assets));
   const std::vector<Machine> machines = TRY(planned_machines(assets.config));
   std::vector<local::MachineGroup> groups;
@@ -104,7 +105,8 @@ Result<> make_machines(const Environment& environment, const LocalGround& ground
   // until the bootstrap machine is gone: what would not start then is containers.
   add("worker", assets.worker, local::inotify_of_worker);
   const std::optional<int> left = local::free_inotify_instances(environment.files);
-  if (left && *left < local::peak_of_inotify(groups) && assets.config.compute_replicas() > 0) groups.back().after = "bootstrap";
+  if (!keep_bootstrap && left && *left < local::peak_of_inotify(groups) && assets.config.compute_replicas() > 0)
+    groups.back().after = "bootstrap";
   TRY(local::preflight(context, environment.files, choice, wishes, groups));
 
   sys::Span span(context.events, context.clock, "step", "machines",
@@ -163,11 +165,12 @@ Result<> remove_bootstrap(const Environment& environment, const LocalGround& gro
 }  // namespace
 
 Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
-                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder) {
+                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder,
+                              bool keep_bootstrap) {
   const sys::Context& context = environment.context;
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const bool is_handed_over = TRY(bootstrap_is_over(environment, choice));
-  TRY(is_handed_over ? start_machines(environment, ground, assets) : make_machines(environment, ground, assets));
+  TRY(is_handed_over ? start_machines(environment, ground, assets) : make_machines(environment, ground, assets, keep_bootstrap));
 
   kube::Client api(environment.http, TRY(users_access(assets)));
   BootstrapLog bootstrap;
@@ -198,7 +201,11 @@ Result<> create_local_cluster(const Environment& environment, const LocalGround&
   const Result<> waited = while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) -> Result<> {
     TRY(wait_for_all(watched, api, bootstrap_conditions(assets.config), why_not));
     listening_to_bootstrap.request_stop();
-    TRY(remove_bootstrap(environment, ground, assets.config.name));
+    if (keep_bootstrap) {
+      context.log.warn("the bootstrap machine stays; `slipway destroy bootstrap --dir {}` removes it", folder);
+    } else {
+      TRY(remove_bootstrap(environment, ground, assets.config.name));
+    }
     return wait_for_all(watched, api, install_conditions(assets.config), why_no_machine);
   });
   listening.request_stop();

@@ -32,6 +32,7 @@ struct LocalGround {
 // was removed none is made any more, for workers may have come and gone since (workers.h); those that are there are switched on.
 //
 //   assets   of platform local
+//   keep_bootstrap  the bootstrap machine stays, for people who want to look at it
 //   earlier  what earlier calls have told; operators' events among it are not told again
 //   faults   hears the stream; what is wrong and will not heal by itself ends the call (fault_watch.h)
 //   folder   where a log bundle is left when the call fails
@@ -40,6 +41,7 @@ struct LocalGround {
 //            with the last failure that the bootstrap machine told, and what was found
 //   time     minutes; a stop ends the waiting, machines go on
 Result<> create_local_cluster(const Environment& environment, const LocalGround& ground, const assets::Assets& assets,
-                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder);
+                              const std::vector<sys::Event>& earlier, FaultWatch& faults, const std::string& folder,
+                              bool keep_bootstrap = false);
 
 }  // namespace slipway::cluster

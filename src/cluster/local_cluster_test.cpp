@@ -10,7 +10,9 @@ config::InstallConfig demo() {
   config.name = "demo";
   config.base_domain = "example.com";
   config.networking.machine_network = {"10.97.77.0/24"};
-  config.platform = {.type = "local", .local = config::LocalPlatform{"10.97.77.5", "10.97.77.7"}};
+  config.platform = {.type = "local",
+                     .local = config::LocalPlatform{"10.97.77.5", "10.97.77.7"},
+                     .section = {{"apiVIPs", {"10.97.77.5"}}, {"ingressVIPs", {"10.97.77.7"}}}};
   return config;
 }
 

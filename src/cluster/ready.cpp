@@ -135,6 +135,31 @@ std::optional<std::string> unsettled_operators(const std::vector<Json>& operator
   return join(unsettled, "; ");
 }
 
+bool only_work_is_left(const std::vector<Json>& operators) {
+  return !operators.empty() && std::ranges::all_of(operators, [](const Json& each) {
+    return kube::condition_status(each, "Available") == "True" && kube::condition_status(each, "Degraded") != "True";
+  });
+}
+
+std::vector<OperatorLine> operator_lines(const std::vector<Json>& operators) {
+  std::vector<OperatorLine> lines;
+  for (const Json& each : operators) {
+    for (const Json& condition : find_array(each, {"status", "conditions"})) {
+      const std::string_view type = find_string(condition, {"type"}).value_or("");
+      const std::string_view status = find_string(condition, {"status"}).value_or("");
+      const bool is_well = status == (type == "Available" ? "True" : "False");
+      const bool can_be_well = type == "Available" || type == "Degraded" || type == "Progressing";
+      if (type == "Upgradeable" || (can_be_well && is_well)) continue;
+      const std::string_view reason = find_string(condition, {"reason"}).value_or("");
+      const std::string_view words = find_string(condition, {"message"}).value_or("");
+      lines.push_back({type == "Available" || type == "Degraded" ? Level::error : Level::info,
+                       fmt::format("cluster operator {}: {} is {}{}{}{}{}", kube::name_of(each), type, status,
+                                   reason.empty() ? "" : " since ", reason, words.empty() ? "" : ": ", words)});
+    }
+  }
+  return lines;
+}
+
 std::optional<std::string> not_available(const Json& cluster_version) {
   const bool fails = kube::condition_status(cluster_version, "Failing") == "True";
   if (!fails && kube::condition_status(cluster_version, "Available") == "True") return std::nullopt;
@@ -177,7 +202,8 @@ std::vector<Condition> install_conditions(const config::InstallConfig& config) {
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
                       const WhyNot& why_not) {
   for (const Condition& condition : conditions) {
-    sys::Span span(context.events, context.clock, "step", condition.name, {{"description", condition.description}});
+    sys::Span span(context.events, context.clock, "step", condition.name,
+                   {{"description", condition.description}, {"limit_ms", condition.limit.count()}});
     TRY(span.end(condition.wait(context, api, why_not, condition.limit)));
   }
   return Ok{};

@@ -1,6 +1,7 @@
 // What has to be true before a cluster is what its user asked for, in the order in which it becomes true.
 #pragma once
 
+#include "base/log.h"
 #include "config/install_config.h"
 #include "kube/client.h"
 
@@ -29,7 +30,7 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
 // From there to a cluster that people can use (seed 001, steps 8 to 10): its workers, its operators, ClusterVersion.
 std::vector<Condition> install_conditions(const config::InstallConfig& config);
 
-// Waits for each of them; each is an event of kind "step".
+// Waits for each of them; each is an event of kind "step" that says how long it is waited for.
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
                       const WhyNot& why_not);
 
@@ -41,6 +42,19 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
 // Which ClusterOperators are not Available, are Degraded or Progressing, and their own words why; nothing when all have settled.
 // Pure.
 std::optional<std::string> unsettled_operators(const std::vector<Json>& operators);
+
+// Whether all of them are Available and none is Degraded: what is left is work. Pure.
+bool only_work_is_left(const std::vector<Json>& operators);
+
+// What ClusterOperators say of themselves where it is not as it should be, a line each: an error that they are not Available or
+// that they are Degraded, information everything else (installer 8.4). Pure.
+struct OperatorLine {
+  Level level;
+  std::string text;
+
+  bool operator==(const OperatorLine&) const = default;
+};
+std::vector<OperatorLine> operator_lines(const std::vector<Json>& operators);
 
 // What keeps a ClusterVersion from being Available: its own words about what it waits for or what fails. Pure.
 std::optional<std::string> not_available(const Json& cluster_version);

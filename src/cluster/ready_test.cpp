@@ -72,6 +72,26 @@ TEST(UnsettledOperators, AreNamedWithTheirWords) {
             "dns is not Available: no pod; ingress is Degraded: d; network is Progressing; new is not Available");
 }
 
+TEST(OperatorLines, AreOfWhatIsNotAsItShouldBe) {
+  Json degraded = condition("Degraded", "True", "no quorum");
+  degraded.get_object()["reason"] = "MembersDown";
+  const std::vector<Json> operators = {
+      operator_with("well", {condition("Available", "True"), condition("Progressing", "False"), condition("Degraded", "False"),
+                             condition("Upgradeable", "False")}),
+      operator_with("etcd", {condition("Available", "True"), degraded, condition("Progressing", "True", "1 of 3")}),
+      operator_with("dns", {condition("Available", "False"), condition("RecentBackup", "Unknown", "none yet")}),
+  };
+  EXPECT_EQ(operator_lines(operators),
+            (std::vector<OperatorLine>{{Level::error, "cluster operator etcd: Degraded is True since MembersDown: no quorum"},
+                                       {Level::info, "cluster operator etcd: Progressing is True: 1 of 3"},
+                                       {Level::error, "cluster operator dns: Available is False"},
+                                       {Level::info, "cluster operator dns: RecentBackup is Unknown: none yet"}}));
+  EXPECT_FALSE(only_work_is_left(operators));
+  EXPECT_FALSE(only_work_is_left({}));
+  EXPECT_TRUE(only_work_is_left(
+      {operators[0], operator_with("new", {condition("Available", "True"), condition("Progressing", "True")})}));
+}
+
 // A cluster whose bootstrap is over, and what takes it a step back.
 class ConditionsTest : public testing::Test {
  protected:

@@ -1,6 +1,9 @@
 #include "base/text.h"
+#include "config/convert_platforms.h"
 #include "config/document.h"
 #include "net/ip.h"
+
+#include <array>
 
 namespace slipway::config {
 
@@ -21,18 +24,23 @@ bool is_empty_list(const JsonObject& object, std::string_view name) {
   return !list || !list->is_array() || list->get_array().empty();
 }
 
-// `older` was given and stands for `newer` now: findings about the new field are about the old one's place.
-void stands_for(Document& document, const std::string& newer, const std::string& older) {
-  document.remember(newer, document.place(older));
-}
-
 void convert_prefixes(JsonArray& cluster_networks) {
   for (Json& network : cluster_networks) {
     JsonObject* fields = network.if_object();
     const Json* length = fields ? fields->if_contains("hostSubnetLength") : nullptr;
-    if (!length || !length->is_int64() || fields->contains("hostPrefix")) continue;
+    if (!length || !length->is_int64() || length->get_int64() == 0) continue;
+    if (const Json* prefix = fields->if_contains("hostPrefix"); prefix && *prefix != Json(0)) continue;
     const auto cidr = net::parse_cidr(find_string(network, {"cidr"}).value_or(""));
     if (cidr.ok()) (*fields)["hostPrefix"] = cidr->bits() - length->get_int64();
+  }
+}
+
+// Names of networks were compared without case once (installer 2.1).
+void convert_network_type(JsonObject& networking) {
+  Json* type = networking.if_contains("networkType");
+  if (!type || !type->is_string()) return;
+  for (const std::string_view name : {"OVNKubernetes", "OpenShiftSDN"}) {
+    if (to_lower(type->get_string()) == to_lower(name)) *type = name;
   }
 }
 
@@ -60,6 +68,7 @@ void convert_networking(Document& document) {
     (*fields)["networkType"] = type;
     stands_for(document, "networking.networkType", "networking.type");
   }
+  convert_network_type(*fields);
   if (Json* networks = fields->if_contains("clusterNetwork"); networks && networks->is_array()) {
     convert_prefixes(networks->get_array());
   }
@@ -67,9 +76,15 @@ void convert_networking(Document& document) {
 
 }  // namespace
 
+void stands_for(Document& document, const std::string& newer, const std::string& older) {
+  document.remember(newer, document.place(older));
+  document.remember_older(newer, older);
+}
+
 void convert_older_fields(Document& document) {
   convert_version(document);
   convert_networking(document);
+  convert_platform(document);
 }
 
 }  // namespace slipway::config

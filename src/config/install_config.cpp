@@ -1,10 +1,9 @@
 #include "config/install_config.h"
 
-#include "base/sorted_keys.h"
+#include "base/text.h"
 #include "config/document.h"
 
-#include <algorithm>
-#include <array>
+#include <charconv>
 
 namespace slipway::config {
 
@@ -25,26 +24,12 @@ std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::
   return texts;
 }
 
-// As Go writes the structs: empty optional fields are left out, these are always there.
-Json effective_config(const Json& value) {
-  static constexpr std::array<std::string_view, 3> always = {"baseDomain", "metadata", "pullSecret"};
-  JsonObject kept;
-  for (const auto& member : value.as_object()) {
-    const Json& field = member.value();
-    const bool empty = (field.is_string() && field.get_string().empty()) || field == Json(false) ||
-                       (field.is_array() && field.get_array().empty());
-    if (!empty || std::ranges::find(always, std::string_view(member.key())) != always.end()) kept[member.key()] = field;
-  }
-  kept["metadata"].as_object()["creationTimestamp"] = nullptr;
-  return sorted_keys(kept);
-}
-
-MachinePool pool_of(const Json& pool) {
+MachinePool pool_of(const Json& config, const Json& pool, std::string_view platform) {
   return {.name = text_of(pool, {"name"}),
           .replicas = number_of(pool, {"replicas"}),
           .hyperthreading = text_of(pool, {"hyperthreading"}) != "Disabled",
           .architecture = text_of(pool, {"architecture"}),
-          .platform = find_object(pool, {"platform"})};
+          .platform = effective_pool(config, pool, platform)};
 }
 
 Networking networking_of(const Json& section) {
@@ -69,10 +54,10 @@ std::vector<MirrorSource> mirrors_of(const Json& value, std::string_view list) {
   return sources;
 }
 
-Platform platform_of(const Document& document) {
+Platform platform_of(const Json& effective, const std::string& type) {
   Platform platform;
-  platform.type = platform_type(document);
-  platform.section = find_object(document.value, {"platform", platform.type});
+  platform.type = type;
+  platform.section = find_object(effective, {"platform", type});
   if (platform.type == "local") {
     platform.local = LocalPlatform{.api_vip = texts_of(platform.section, {"apiVIPs"}).at(0),
                                    .ingress_vip = texts_of(platform.section, {"ingressVIPs"}).at(0)};
@@ -82,7 +67,9 @@ Platform platform_of(const Document& document) {
 
 InstallConfig config_of(const Document& document) {
   const Json& value = document.value;
+  const std::string platform = platform_type(document);
   InstallConfig config;
+  config.effective = effective_config(value);
   config.name = text_of(value, {"metadata", "name"});
   config.base_domain = text_of(value, {"baseDomain"});
   // QUIRK(installer 2.4): one dot at the end is fine and is not part of any name that is made of it.
@@ -91,10 +78,10 @@ InstallConfig config_of(const Document& document) {
   config.ssh_key = text_of(value, {"sshKey"});
   config.additional_trust_bundle = text_of(value, {"additionalTrustBundle"});
   config.additional_trust_bundle_policy = text_of(value, {"additionalTrustBundlePolicy"});
-  config.control_plane = pool_of(*find(value, {"controlPlane"}));
-  for (const Json& pool : find_array(value, {"compute"})) config.compute.push_back(pool_of(pool));
+  config.control_plane = pool_of(value, *find(value, {"controlPlane"}), platform);
+  for (const Json& pool : find_array(value, {"compute"})) config.compute.push_back(pool_of(value, pool, platform));
   config.networking = networking_of(*find(value, {"networking"}));
-  config.platform = platform_of(document);
+  config.platform = platform_of(config.effective, platform);
   if (const Json* proxy = find(value, {"proxy"})) {
     config.proxy = Proxy{text_of(*proxy, {"httpProxy"}), text_of(*proxy, {"httpsProxy"}), text_of(*proxy, {"noProxy"})};
   }
@@ -107,8 +94,55 @@ InstallConfig config_of(const Document& document) {
   if (const Json* capabilities = find(value, {"capabilities"})) config.capabilities = *capabilities;
   config.feature_set = text_of(value, {"featureSet"});
   config.feature_gates = texts_of(value, {"featureGates"});
-  config.effective = effective_config(value);
   return config;
+}
+
+// The steps of document.h, in their order.
+Document checked(const YamlDocument& yaml, std::string_view name, bool strict) {
+  Document document((std::string(name)));
+  read_fields(yaml, strict, document);
+  convert_older_fields(document);
+  fill_in_defaults(document);
+  validate_identity(document);
+  validate_machines(document);
+  validate_networking(document);
+  validate_platform(document);
+  validate_delivery(document);
+  validate_features(document);
+  validate_required(document);
+  return document;
+}
+
+// Lines of parse_yaml's, "name:7:3: error: what is wrong".
+Findings syntax_findings(std::string_view lines, std::string_view name) {
+  Findings findings;
+  for (std::string_view line : split(lines, '\n')) {
+    Place place{std::string(name)};
+    if (line.starts_with(fmt::format("{}:", name))) line.remove_prefix(name.size() + 1);
+    for (int* number : {&place.line, &place.column}) {
+      const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), *number);
+      if (problem != std::errc() || end == line.data() + line.size() || *end != ':') break;
+      line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+    }
+    line = trim(line);
+    if (constexpr std::string_view word = "error: "; line.starts_with(word)) line.remove_prefix(word.size());
+    findings.error(std::move(place), "", "{}", line);
+  }
+  return findings;
+}
+
+// What a platform calls its virtual addresses: a list; one text on kubevirt.
+struct AddressNames {
+  std::string_view usual;
+  std::string_view of_ovirt;
+  std::string_view of_kubevirt;
+};
+
+std::vector<std::string> addresses(const Platform& platform, const AddressNames& names) {
+  if (platform.type == "ovirt") return texts_of(platform.section, {names.of_ovirt});
+  if (platform.type != "kubevirt") return texts_of(platform.section, {names.usual});
+  const std::string address = text_of(platform.section, {names.of_kubevirt});
+  return address.empty() ? std::vector<std::string>() : std::vector<std::string>{address};
 }
 
 }  // namespace
@@ -119,30 +153,23 @@ int InstallConfig::compute_replicas() const {
   return replicas;
 }
 
-Result<Loaded> load_install_config(std::string_view text, std::string_view name) {
-  const YamlDocument yaml = TRY(parse_yaml(text, name));
-  Document document((std::string(name)));
-  read_fields(yaml, document);
-  convert_older_fields(document);
-  fill_in_defaults(document);
-  validate_identity(document);
-  validate_machines(document);
-  validate_networking(document);
-  validate_platform(document);
-  validate_delivery(document);
-  validate_features(document);
+Result<Loaded> load_install_config(std::string_view text, std::string_view name, bool strict) {
+  const Document document = checked(TRY(parse_yaml(text, name)), name, strict);
   TRY(document.findings.to_result());
   return Loaded{config_of(document), document.findings};
 }
 
+Findings check_install_config(std::string_view text, std::string_view name, bool strict) {
+  const Result<YamlDocument> yaml = parse_yaml(text, name);
+  return yaml.ok() ? checked(yaml.value(), name, strict).findings : syntax_findings(yaml.error().message(), name);
+}
+
 std::vector<std::string> api_vips(const InstallConfig& config) {
-  if (!config.platform.local) return {};
-  return {config.platform.local->api_vip};
+  return addresses(config.platform, {"apiVIPs", "api_vips", "apiVIP"});
 }
 
 std::vector<std::string> ingress_vips(const InstallConfig& config) {
-  if (!config.platform.local) return {};
-  return {config.platform.local->ingress_vip};
+  return addresses(config.platform, {"ingressVIPs", "ingress_vips", "ingressVIP"});
 }
 
 }  // namespace slipway::config

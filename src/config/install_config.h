@@ -23,7 +23,7 @@ struct MachinePool {
   int replicas = 3;
   bool hyperthreading = true;
   std::string architecture = "amd64";
-  Json platform = JsonObject();  // the pool's own platform section
+  Json platform = JsonObject();  // the section of the cluster's platform, over defaultMachinePlatform, over the defaults
 
   bool operator==(const MachinePool&) const = default;
 };
@@ -72,7 +72,7 @@ struct LocalPlatform {
 struct Platform {
   std::string type;                      // "local", "none"; as written
   std::optional<LocalPlatform> local{};  // of type local
-  Json section = JsonObject();           // as written, for the platforms that have no type of their own here yet
+  Json section = JsonObject();           // of the effective config
 
   bool operator==(const Platform&) const = default;
 };
@@ -116,10 +116,14 @@ struct Loaded {
 // Reads, converts older fields, fills in defaults, checks.
 //
 //   name    what messages call the text
+//   strict  fields that nobody knows are errors, not warnings
 //   errors  invalid: syntax, or all findings, a line each
-Result<Loaded> load_install_config(std::string_view text, std::string_view name);
+Result<Loaded> load_install_config(std::string_view text, std::string_view name, bool strict = false);
 
-// The lists of virtual addresses of a platform that has them ("local" today), empty otherwise.
+// What loading a text finds, warnings too. Fine with one that is half written: what is missing is a finding among others.
+Findings check_install_config(std::string_view text, std::string_view name, bool strict = false);
+
+// The virtual addresses of a platform that has them, in their order; empty otherwise.
 std::vector<std::string> api_vips(const InstallConfig& config);
 std::vector<std::string> ingress_vips(const InstallConfig& config);
 

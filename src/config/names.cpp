@@ -12,11 +12,14 @@ namespace slipway::config {
 
 namespace {
 
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); }
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || is_digit(c); }
+
+bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 
 bool is_number(std::string_view text, int longest) {
-  return !text.empty() && text.size() <= static_cast<std::size_t>(longest) &&
-         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+  return !text.empty() && text.size() <= static_cast<std::size_t>(longest) && std::ranges::all_of(text, is_digit);
 }
 
 bool is_path_component(std::string_view text) {
@@ -83,16 +86,61 @@ bool is_proxy_exception(std::string_view text) {
   return is_dns_subdomain(text);
 }
 
-bool has_ssh_key(std::string_view text) {
+bool is_host(std::string_view text) { return net::is_ip(text) || is_dns_subdomain(text); }
+
+bool is_mac_address(std::string_view text) {
+  constexpr std::size_t bytes = 6;
+  if (text.size() != bytes * 3 - 1) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool is_separator = i % 3 == 2;
+    if (is_separator ? text[i] != text[2] || (text[i] != ':' && text[i] != '-') : !is_hexadecimal(text[i])) return false;
+  }
+  // The lowest bit of the first byte is that of groups.
+  return std::string_view("02468aceACE").find(text[1]) != std::string_view::npos;
+}
+
+bool is_uuid(std::string_view text) {
+  constexpr std::size_t lengths[] = {8, 4, 4, 4, 12};
+  const std::vector<std::string_view> parts = split(text, '-');
+  return std::ranges::equal(parts, lengths, {}, &std::string_view::size) &&
+         std::ranges::all_of(parts, [](std::string_view part) { return std::ranges::all_of(part, is_hexadecimal); });
+}
+
+bool is_uri(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon == 0 || colon == std::string_view::npos || colon + 1 == text.size()) return false;
+  const std::string scheme = to_lower(text.substr(0, colon));
+  const bool has_scheme = !is_digit(scheme[0]) && std::ranges::all_of(scheme, [](char c) {
+    return is_lower_or_digit(c) || c == '+' || c == '-' || c == '.';
+  }) && is_lower_or_digit(scheme[0]);
+  return has_scheme && std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f; });
+}
+
+bool is_quantity(std::string_view text) {
+  static constexpr std::string_view suffixes[] = {"",  "n", "u",  "m",  "k",  "M",  "G",  "T",
+                                                  "P", "E", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const std::size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view number = text.substr(0, end);
+  if (std::ranges::count(number, '.') > 1 || number.find_first_of("123456789") == std::string_view::npos) return false;
+  std::string_view rest = text.substr(end);
+  if (std::ranges::find(suffixes, rest) != std::end(suffixes)) return true;
+  if (!rest.starts_with('e') && !rest.starts_with('E')) return false;
+  rest.remove_prefix(1);
+  if (rest.starts_with('+') || rest.starts_with('-')) rest.remove_prefix(1);
+  return is_number(rest, 2);
+}
+
+std::string_view ssh_key_kind(std::string_view text) {
   for (const std::string_view line : split(text, '\n')) {
     const std::string_view trimmed = trim(line);
     if (trimmed.starts_with('#')) continue;
     const std::vector<std::string_view> words = words_of(trimmed);
     for (std::size_t i = 0; i + 1 < words.size() && i < 2; ++i) {
-      if (is_key(words[i], words[i + 1])) return true;
+      if (is_key(words[i], words[i + 1])) return words[i];
     }
   }
-  return false;
+  return "";
 }
 
 }  // namespace slipway::config

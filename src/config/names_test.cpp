@@ -47,7 +47,47 @@ TEST(Names, KeysAreLinesOfAuthorizedKeys) {
        {Case{"ssh-ed25519 " + blob, true}, Case{"# mine\n\nssh-ed25519 " + blob + " me@host\n", true},
         Case{"command=\"echo a b\",no-pty ssh-ed25519 " + blob, true}, Case{"ssh-rsa " + blob, false},
         Case{"# ssh-ed25519 " + blob, false}, Case{"ssh-ed25519", false}, Case{"ssh-ed25519 !!", false}, Case{"", false}}) {
-    EXPECT_EQ(has_ssh_key(c.text), c.expected) << c.text;
+    EXPECT_EQ(ssh_key_kind(c.text), c.expected ? "ssh-ed25519" : "") << c.text;
+  }
+}
+
+TEST(Names, HostsAreDomainsAndAddresses) {
+  for (const Case& c :
+       {Case{"vcenter.example.com", true}, Case{"10.0.0.1", true}, Case{"fd00::1", true}, Case{"[fd00::1]", false},
+        Case{"https://vcenter", false}, Case{"vcenter:443", false}, Case{"VCenter", false}, Case{"", false}}) {
+    EXPECT_EQ(is_host(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, MacAddressesAreOfOneMachine) {
+  for (const Case& c :
+       {Case{"52:54:00:aB:cd:EF", true}, Case{"52-54-00-ab-cd-ef", true}, Case{"53:54:00:ab:cd:ef", false}, Case{"", false},
+        Case{"52:54:00:ab:cd", false}, Case{"52:54-00:ab:cd:ef", false}, Case{"52:54:00:ab:cd:eg", false},
+        Case{"52:54:00:ab:cd:ef:01", false}, Case{"ff:ff:ff:ff:ff:ff", false}}) {
+    EXPECT_EQ(is_mac_address(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, UuidsHaveFiveGroups) {
+  for (const Case& c : {Case{"12345678-90ab-4cde-8f01-234567890ABC", true}, Case{"1234567890ab4cde8f01234567890abc", false},
+                        Case{"12345678-90ab-4cde-8f01-234567890abg", false}, Case{"", false}, Case{"----", false}}) {
+    EXPECT_EQ(is_uuid(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, UrisHaveASchemeAndMore) {
+  for (const Case& c :
+       {Case{"qemu:///system", true}, Case{"qemu+tcp://192.168.122.1/system", true}, Case{"system", false}, Case{"qemu:", false},
+        Case{":x", false}, Case{"1qemu:x", false}, Case{"qemu://a b", false}, Case{"", false}}) {
+    EXPECT_EQ(is_uri(c.text), c.expected) << c.text;
+  }
+}
+
+TEST(Names, QuantitiesAreAboveZero) {
+  for (const Case& c : {Case{"8Gi", true}, Case{"1.5", true}, Case{"+500M", true}, Case{"12e6", true}, Case{"1E-3", true},
+                        Case{"1E", true}, Case{"0", false}, Case{"-1Gi", false}, Case{"8GB", false}, Case{"1.2.3", false},
+                        Case{"Gi", false}, Case{"1e", false}, Case{"", false}}) {
+    EXPECT_EQ(is_quantity(c.text), c.expected) << c.text;
   }
 }
 

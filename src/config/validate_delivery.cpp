@@ -97,11 +97,7 @@ void validate_mirrors(Document& document, const std::string& list) {
       if (is_repository(text)) return;
       document.error(at, "'{}' is no repository", text).hint("as in registry.example.com/images, without tag or digest");
     };
-    if (const auto source = find_string(sources[i], {"source"})) {
-      check(path + ".source", *source);
-    } else if (!document.was_given(path + ".source")) {
-      document.error(path + ".source", "is missing");
-    }
+    if (const auto source = find_string(sources[i], {"source"})) check(path + ".source", *source);
     const JsonArray& mirrors = find_array(sources[i], {"mirrors"});
     for (std::size_t k = 0; k < mirrors.size(); ++k) {
       if (mirrors[k].is_string()) check(fmt::format("{}.mirrors[{}]", path, k), mirrors[k].get_string());
@@ -115,11 +111,9 @@ void validate_delivery(Document& document) {
   validate_proxy(document);
   validate_mirrors(document, "imageDigestSources");
   validate_mirrors(document, "imageContentSources");
-  if (find_array(document.value, {"imageContentSources"}).empty()) return;
-  if (find_array(document.value, {"imageDigestSources"}).empty()) {
-    document.warning("imageContentSources", "is the older form").hint("use imageDigestSources");
-  } else {
-    document.error("imageContentSources", "cannot stand beside imageDigestSources");
+  const bool has_older = !find_array(document.value, {"imageContentSources"}).empty();
+  if (has_older && !find_array(document.value, {"imageDigestSources"}).empty()) {
+    document.error("imageContentSources", "cannot stand beside imageDigestSources").hint("move its entries there");
   }
 }
 

@@ -15,6 +15,18 @@ constexpr std::string_view name_rule =
 // Wildcard certificates and records of "*.apps.NAME" have to stay below 64 characters (installer 2.4).
 constexpr std::size_t longest_cluster_name = 54;
 
+// Names of what platforms make from the cluster's have narrower rules.
+void validate_platform_name(Document& document, std::string_view name) {
+  static constexpr std::string_view without_dots[] = {"baremetal", "openstack", "vsphere"};
+  const std::string platform = platform_type(document);
+  if (platform == "gcp" && (name.front() < 'a' || name.front() > 'z')) {
+    document.error("metadata.name", "must begin with a letter on platform gcp, not '{}'", name);
+  }
+  if (std::ranges::find(without_dots, platform) != std::end(without_dots) && name.find('.') != std::string_view::npos) {
+    document.error("metadata.name", "must have no dot on platform {}, not '{}'", platform, name);
+  }
+}
+
 void validate_names(Document& document) {
   const std::string_view name = document.text({"metadata", "name"});
   if (name.empty()) {
@@ -25,6 +37,8 @@ void validate_names(Document& document) {
     document.error("metadata.name", "'{}' is no DNS name", name).hint(std::string(name_rule));
   } else if (name.size() > longest_cluster_name) {
     document.error("metadata.name", "has {} characters, {} at most", name.size(), longest_cluster_name);
+  } else {
+    validate_platform_name(document, name);
   }
 
   std::string_view domain = document.text({"baseDomain"});
@@ -79,10 +93,19 @@ void validate_trust_bundle(Document& document) {
     if (!net::parse_certificate(block).ok()) document.error(path, "PEM block {} is no certificate", number);
   }
   if (number == 0 && !text.empty()) document.error(path, "has no certificate").hint("PEM, '-----BEGIN CERTIFICATE-----'");
+}
 
-  const std::string_view policy = document.text({"additionalTrustBundlePolicy"});
-  if (!policy.empty() && policy != "Proxyonly" && policy != "Always") {
-    document.error("additionalTrustBundlePolicy", "must be Proxyonly or Always, not '{}'", policy);
+// QUIRK(installer 2.4): the host need not be in this mode itself, and nothing here uses a validated module.
+void validate_fips(Document& document, std::string_view kind) {
+  const Json* fips = find(document.value, {"fips"});
+  if (!fips || *fips != Json(true)) return;
+  if (platform_type(document) == "local") {
+    document.error("fips", "must be false on platform local").hint("its machines share this host's kernel");
+    return;
+  }
+  document.warning("fips", "machines will be in this mode, this program is not validated for it");
+  if (!kind.empty() && kind != "ssh-rsa" && !kind.starts_with("ecdsa-sha2-nistp")) {
+    document.error("sshKey", "is a key of kind {}, which fips does not allow", kind).hint("use ssh-rsa or ecdsa-sha2-nistp256");
   }
 }
 
@@ -92,12 +115,12 @@ void validate_identity(Document& document) {
   validate_names(document);
   validate_pull_secret(document);
   validate_trust_bundle(document);
-  if (const std::string_view key = document.text({"sshKey"}); !key.empty() && !has_ssh_key(key)) {
+  const std::string_view key = document.text({"sshKey"});
+  const std::string_view kind = ssh_key_kind(key);
+  if (!key.empty() && kind.empty()) {
     document.error("sshKey", "has no line that is a public key").hint("as in ~/.ssh/id_ed25519.pub");
   }
-  if (const Json* fips = find(document.value, {"fips"}); fips && *fips == Json(true)) {
-    document.error("fips", "must be false: this program's cryptography is not validated for FIPS");
-  }
+  validate_fips(document, kind);
 }
 
 }  // namespace slipway::config

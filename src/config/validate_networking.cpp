@@ -1,6 +1,5 @@
 #include "base/text.h"
-#include "config/document.h"
-#include "net/ip.h"
+#include "config/platform_rules.h"
 
 #include <algorithm>
 #include <vector>
@@ -23,10 +22,7 @@ struct Lists {
 };
 
 void read_network(Document& document, const Json& text, const std::string& path, Networks& into) {
-  if (!text.is_string()) {
-    if (!document.was_given(path)) document.error(path, "is missing");
-    return;
-  }
+  if (!text.is_string()) return;
   const std::string_view written = text.get_string();
   const auto cidr = net::parse_cidr(written);
   if (!cidr.ok()) {
@@ -82,29 +78,60 @@ bool has_family(const Networks& networks, bool v4) {
   return std::ranges::any_of(networks, [&](const Network& network) { return network.cidr.is_v4() == v4; });
 }
 
-void validate_families(Document& document, const Lists& lists, bool is_local) {
+// Which families clusters of a platform can have (installer 2.4). Those that are not here: IPv4 only.
+struct PlatformFamilies {
+  std::string_view platform;
+  bool v6_may_be_first;
+};
+constexpr PlatformFamilies both_families[] = {{"baremetal", true}, {"external", false}, {"none", false},
+                                              {"openstack", true}, {"ovirt", false},    {"vsphere", true}};
+
+// The family of the services is that of the cluster (installer 2.4).
+struct Families {
+  bool v4 = false;
+  bool v6 = false;
+
+  bool are_two() const { return v4 && v6; }
+};
+
+void validate_list_families(Document& document, const std::string& path, const Networks& networks, const Families& wanted) {
+  if (networks.empty() || !(wanted.v4 || wanted.v6)) return;
+  for (const bool v4 : {true, false}) {
+    const std::string_view family = v4 ? "IPv4" : "IPv6";
+    const bool is_wanted = v4 ? wanted.v4 : wanted.v6;
+    if (is_wanted && !has_family(networks, v4)) {
+      document.error(path, "has no {} network, networking.serviceNetwork has {}", family,
+                     wanted.are_two() ? "both families" : "only these");
+    } else if (!is_wanted && has_family(networks, v4)) {
+      document.warning(path, "has an {} network that nothing uses, networking.serviceNetwork has none", family);
+    }
+  }
+}
+
+void validate_families(Document& document, const Lists& lists, const std::string& platform) {
   const std::pair<std::string, const Networks*> all[] = {{"networking.machineNetwork", &lists.machine},
                                                          {"networking.clusterNetwork", &lists.cluster},
                                                          {"networking.serviceNetwork", &lists.service}};
-  bool any_v4 = false;
-  bool any_v6 = false;
+  const auto rule = std::ranges::find(both_families, platform, &PlatformFamilies::platform);
+  const bool is_v4_only = rule == std::end(both_families) && is_supported_platform(platform);
+  const Families families = {has_family(lists.service, true), !is_v4_only && has_family(lists.service, false)};
   for (const auto& [path, networks] : all) {
-    any_v4 |= has_family(*networks, true);
-    any_v6 |= has_family(*networks, false);
-  }
-  for (const auto& [path, networks] : all) {
-    if (networks->empty()) continue;
-    if (is_local) {
-      if (has_family(*networks, false)) document.error(path, "has an IPv6 network; platform local is IPv4 only");
-    } else if (any_v4 && any_v6) {
-      if (!has_family(*networks, true)) document.error(path, "has no IPv4 network, others have both families");
-      if (!has_family(*networks, false)) document.error(path, "has no IPv6 network, others have both families");
-      if (!networks->front().cidr.is_v4() && has_family(*networks, true)) document.error(path, "must have IPv4 first");
+    if (is_v4_only && has_family(*networks, false)) {
+      document.error(path, "has an IPv6 network; platform {} is IPv4 only", platform);
+      continue;
+    }
+    validate_list_families(document, path, *networks, families);
+    const bool is_v6_first = families.are_two() && has_family(*networks, true) && !networks->front().cidr.is_v4();
+    if (is_v6_first && rule != std::end(both_families) && !rule->v6_may_be_first) {
+      document.error(path, "must have IPv4 first on platform {}", platform);
     }
   }
-  const std::size_t most = any_v4 && any_v6 ? 2 : 1;
-  if (lists.service.size() > most) {
-    document.error("networking.serviceNetwork", "has {} networks, {} at most", lists.service.size(), most)
+}
+
+void validate_service_count(Document& document, const Networks& service) {
+  const std::size_t most = has_family(service, true) && has_family(service, false) ? 2 : 1;
+  if (service.size() > most) {
+    document.error("networking.serviceNetwork", "has {} networks, {} at most", service.size(), most)
         .hint("one, or one of each family");
   }
 }
@@ -128,14 +155,15 @@ void validate_host_prefixes(Document& document) {
       document.error(path, "must be {} to {}, got {}", cidr->prefix, cidr->bits(), prefix);
     } else if (is_flannel && prefix - cidr->prefix > 16) {
       // Kubernetes' allocator of pod networks counts no further.
-      document.error(path, "cuts {} into more than 65536 networks", net::to_string(cidr.value()));
+      document.error(path, "cuts {} into more than 65536 networks", net::to_string(cidr.value()))
+          .hint(fmt::format("{} at most", cidr->prefix + 16));
     }
   }
 }
 
 void validate_service_sizes(Document& document, const Networks& service) {
   for (const Network& network : service) {
-    const int smallest = network.cidr.is_v4() ? 12 : 108;
+    const int smallest = network.cidr.is_v4() ? 12 : 108;  // Kubernetes' allocator of services counts no further
     if (network.cidr.prefix < smallest) {
       document.error(network.path, "{} is too large", net::to_string(network.cidr)).hint(fmt::format("/{} or smaller", smallest));
     }
@@ -149,33 +177,54 @@ void validate_local_network(Document& document, const Networks& machine) {
   if (prefix < 16 || prefix > 28) document.error(machine[0].path, "has prefix {}; platform local takes 16 to 28", prefix);
 }
 
-void validate_mtu(Document& document, bool is_local) {
-  const Json* mtu = find(document.value, {"networking", "clusterNetworkMTU"});
-  if (!mtu || !mtu->is_int64() || mtu->get_int64() == 0) return;
-  const std::string path = "networking.clusterNetworkMTU";
-  if (!is_local) {
-    document.error(path, "can be set on aws and local only");
-  } else if (mtu->get_int64() < 1000 || mtu->get_int64() > 9001) {
-    document.error(path, "must be 1000 to 9001, got {}", mtu->get_int64());
+void validate_mtu(Document& document, const std::string& platform, std::string_view type) {
+  const Section networking(document, {"networking"});
+  const auto mtu = networking.number("clusterNetworkMTU");
+  if (!mtu || *mtu == 0) return;
+  constexpr int smallest = 1000;
+  constexpr int largest = 9001;  // of the interfaces of a cloud's machines
+  constexpr int overhead = 100;  // of OVNKubernetes' tunnels
+  constexpr int largest_at_edge = 1200;
+  const int most = platform == "aws" ? largest - overhead : largest;
+  if (platform != "local" && platform != "aws") {
+    networking.error_at("clusterNetworkMTU", "can be set on platforms aws and local only");
+  } else if (platform == "aws" && type != "OVNKubernetes") {
+    networking.error_at("clusterNetworkMTU", "needs networkType: OVNKubernetes");
+  } else if (*mtu < smallest || *mtu > most) {
+    networking.error_at("clusterNetworkMTU", "must be {} to {}, got {}", smallest, most, *mtu);
+  } else if (*mtu > largest_at_edge) {
+    for (const Section& pool : Section(document, {}).items("compute")) {
+      if (pool.text("name") != "edge") continue;
+      document.warning(networking.path("clusterNetworkMTU"), "more than {} may not pass to machines of the pool edge",
+                       largest_at_edge);
+    }
+  }
+}
+
+void validate_type(Document& document, const std::string& platform, std::string_view type) {
+  const Section networking(document, {"networking"});
+  if (const std::string lower = to_lower(type); lower == "openshiftsdn" || lower == "kuryr") {
+    networking.error_at("networkType", "{} no longer exists", type).hint("use OVNKubernetes");
+  } else if (platform == "local") {
+    networking.one_of("networkType", {"Flannel", "OVNKubernetes"});
   }
 }
 
 }  // namespace
 
 void validate_networking(Document& document) {
-  const bool is_local = platform_type(document) == "local";
+  const std::string platform = platform_type(document);
   const std::string_view type = document.text({"networking", "networkType"});
-  if (const std::string lower = to_lower(type); lower == "openshiftsdn" || lower == "kuryr") {
-    document.error("networking.networkType", "{} no longer exists", type).hint("use OVNKubernetes");
-  }
+  validate_type(document, platform, type);
   const Lists lists = {read_networks(document, "machineNetwork"), read_networks(document, "clusterNetwork"),
                        read_networks(document, "serviceNetwork")};
   refuse_overlaps(document, lists);
-  validate_families(document, lists, is_local);
+  validate_families(document, lists, platform);
+  validate_service_count(document, lists.service);
   validate_host_prefixes(document);
   validate_service_sizes(document, lists.service);
-  if (is_local) validate_local_network(document, lists.machine);
-  validate_mtu(document, is_local);
+  if (platform == "local") validate_local_network(document, lists.machine);
+  validate_mtu(document, platform, type);
 }
 
 }  // namespace slipway::config

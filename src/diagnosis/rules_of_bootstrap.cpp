@@ -69,7 +69,8 @@ Found certificate_finding(const Bundle& bundle, bool is_early) {
       } else {
         finding.cause = fmt::format("the assets are too old: {} on {} was valid until {}, and it is {}", line.words[1],
                                     machine.name, line.words[3], clocks.front().words[1]);
-        finding.next_step = "destroy the cluster and create it again: some of the certificates that are made with the assets live for 30 days";
+        finding.next_step =
+            "destroy the cluster and create it again: some of the certificates that are made with the assets live for 30 days";
       }
       return finding;
     }

@@ -18,10 +18,10 @@ inline void write_to(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-// Events have no sink yet; the log goes to standard error.
+// Events have no sink yet; the log goes to standard error unless told otherwise.
 struct World {
-  World(std::string source, Level least, std::stop_token stop)
-      : log(least, stderr_sink()), events(clock, std::move(source)), context{clock, log, events, std::move(stop)} {}
+  World(std::string source, Level least, std::stop_token stop, Log::Sink lines = stderr_sink())
+      : log(least, std::move(lines)), events(clock, std::move(source)), context{clock, log, events, std::move(stop)} {}
 
   net::Environment environment() {
     return {context, files, runner, random, http, [](std::string_view text) { write_to(stdout, text); }};

@@ -13,6 +13,7 @@
 #include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509v3.h>
 
 #include <memory>
@@ -37,6 +38,8 @@ inline void free_extensions(STACK_OF(X509_EXTENSION) * list) { sk_X509_EXTENSION
 inline void free_bytes(void* bytes) { OPENSSL_free(bytes); }
 
 using Bio = Handle<BIO, BIO_free>;
+using Number = Handle<BIGNUM, BN_clear_free>;
+using Parameters = Handle<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free>;
 using Key = Handle<EVP_PKEY, EVP_PKEY_free>;
 using Cert = Handle<X509, X509_free>;
 using CertRequest = Handle<X509_REQ, X509_REQ_free>;
@@ -50,6 +53,8 @@ using Bytes = Handle<T, free_bytes>;
 
 // What OpenSSL says about the failure, if anything; its queue of errors is empty then.
 Error problem(Code code, std::string_view doing);
+
+std::string hmac_sha256(std::string_view key, std::string_view text);
 
 // ---- text
 
@@ -75,14 +80,21 @@ std::optional<Block> read_block(const Bio& bio);
 
 // ---- keys
 
-Result<Key> generate_key();
-Result<Key> read_key(const Secret& pem);  // errors: invalid
+Result<Key> generate_key(KeyType type, sys::Random* random);  // null: the system's
+Result<Key> make_rsa(sys::Random* random);                    // 2048 bits; null: the system's
+Result<Key> draw_p256(sys::Random& random);
+Key build_key(const char* algorithm, const Parameters& parameters);    // null: they do not fit
+Result<Key> build_p256(const BIGNUM* scalar, std::string_view point);  // errors: invalid
+Result<Key> read_key(const Secret& pem);                               // errors: invalid
 Result<Secret> key_pem(const Key& key);
 
 // The point of a P-256 key, uncompressed. errors: invalid: another kind of key
 Result<std::string> point_of(const EVP_PKEY* key);
 // PEM; as it stands, so that keys of kinds that OpenSSL does not know are shown too. errors: invalid
 Result<std::string> public_key_pem(const X509_PUBKEY* key);
+
+// ECDSA with SHA-256, DER, the same for the same text (RFC 6979). errors: invalid: a curve without a name
+Result<std::string> sign_without_chance(const EVP_PKEY* key, std::string_view text);
 
 // The digest that a key signs with; null for Edwards curves, which bring their own.
 const EVP_MD* digest_for(const EVP_PKEY* key);

@@ -1,6 +1,6 @@
-// Keys, certificates and certificate requests: made, read, checked. All keys that are made are ECDSA P-256: a hundred times
-// faster to make than RSA 2048 and taken by everything that reads ours (docs/decisions/0006-p256-keys.md); keys of any kind are
-// read.
+// Keys, certificates and certificate requests: made, read, checked. Keys that are made are ECDSA P-256 where nobody asks for
+// another type: a hundred times faster to make than RSA 2048 and taken by everything that reads ours
+// (docs/decisions/0006-p256-keys.md); keys of any kind are read.
 //
 //   Certificate ca = TRY(make_certificate({.subject = {.common_name = "root-ca", .organizational_units = {"openshift"}},
 //                                          .is_ca = true, .valid_from = now, .valid_for = days(3650)}, nullptr));
@@ -11,7 +11,9 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "base/time.h"
+#include "sys/random.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,16 +28,22 @@ struct SubjectName {
   bool operator==(const SubjectName&) const = default;
 };
 
+enum class KeyType { p256, rsa2048 };
+
 struct CertificateSpec {
   SubjectName subject;
   bool is_ca = false;
-  // Key usage: an authority has digitalSignature, keyEncipherment and keyCertSign (installer 4.1); others the first two.
+  // Key usage: an authority has digitalSignature, keyEncipherment and keyCertSign (installer 4.1); others the first two, or none
+  // said at all.
+  bool has_key_usage = true;
   bool server_auth = false;
   bool client_auth = false;
   std::vector<std::string> dns_names{};
   std::vector<std::string> ip_addresses{};
   WallTime valid_from{};
   Seconds valid_for{0};
+  std::optional<Secret> key{};    // of the certificate; a new one of type P-256 when not given
+  sys::Random* random = nullptr;  // where all that is drawn comes from; null: the system's
 };
 
 // A certificate with its private key, both PEM. The first certificate of `pem` is its own; others may follow.
@@ -51,15 +59,19 @@ struct Certificate {
 // signs. The subject is O, OU, CN, each value a part of its own.
 //
 //   errors  invalid: an address that is none, an issuer that is no authority or whose key is another's; internal
-//   time    0.2 ms, 0.6 ms with an issuer
+//   random  of the spec: the same numbers give the same certificate, its signature too
+//   time    0.2 ms, 0.6 ms with an issuer; RSA 1 ms, besides the key
 Result<Certificate> make_certificate(const CertificateSpec& spec, const Certificate* issuer);
 
 // The same for a key of somebody else's, who asked for it: only subject and public key are taken from the request, the rest
 // from `spec` (whose subject is not looked at).
 Result<std::string> sign_request(std::string_view request_pem, const CertificateSpec& spec, const Certificate& issuer);
 
-// A new private key, PEM ("EC PRIVATE KEY").
-Result<Secret> make_key();
+// A new private key, PEM ("EC PRIVATE KEY", "RSA PRIVATE KEY").
+//
+//   random  where its numbers come from: the same numbers give the same key; null: the system's
+//   time    P-256 0.05 ms, RSA 50 to 200 ms
+Result<Secret> make_key(KeyType type = KeyType::p256, sys::Random* random = nullptr);
 
 // The private key of a text that may have certificates, too; alone. errors: invalid: no key
 Result<Secret> private_key(const Secret& pem);
@@ -67,7 +79,11 @@ Result<Secret> private_key(const Secret& pem);
 // The public half of a private key, PEM ("PUBLIC KEY"). errors: invalid: no key
 Result<std::string> public_key(const Secret& key);
 
-// The same as a line for authorized_keys: "ecdsa-sha2-nistp256 AAAA... comment". errors: invalid: no P-256 key
+// What a private key is, as OpenSSL calls it: "RSA", "EC", "ED25519". errors: invalid: no key
+Result<std::string> key_algorithm(const Secret& key);
+
+// The public half as a line for authorized_keys: "ecdsa-sha2-nistp256 AAAA... comment", "ssh-rsa AAAA... comment".
+// errors: invalid: neither P-256 nor RSA
 Result<std::string> authorized_key(const Secret& key, std::string_view comment);
 
 // What a certificate says.

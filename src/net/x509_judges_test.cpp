@@ -79,6 +79,27 @@ TEST_F(Judges, OpensslVerifiesChains) {
   }
 }
 
+TEST_F(Judges, OpensslVerifiesChainsOfRsaKeys) {
+  const auto with_key = [](CertificateSpec spec) {
+    spec.key = make_key(KeyType::rsa2048).value();
+    return spec;
+  };
+  const Certificate ca = make_certificate(with_key(ca_spec_), nullptr).value();
+  const Certificate server = make_certificate(with_key(server_spec_), &ca).value();
+  EXPECT_EQ(verify("sslserver", put("ca.pem", ca.pem), put("server.pem", server.pem)), 0);
+  const std::string text = run_fine({"openssl", "x509", "-in", path("server.pem"), "-noout", "-text"});
+  for (const char* part :
+       {"Signature Algorithm: sha256WithRSAEncryption", "Public-Key: (2048 bit)", "Exponent: 65537 (0x10001)"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in\n" << text;
+  }
+  const std::string key_file = put("key.pem", server.key.reveal());
+  EXPECT_EQ(run_fine({"openssl", "pkey", "-in", key_file, "-pubout"}), public_key(server.key).value());
+  EXPECT_EQ(run({"openssl", "pkey", "-in", key_file, "-check", "-noout"}).status, 0);
+  // What those who ask get from such an authority: kubelets of the bootstrap and the controller manager's own.
+  const std::string request = make_request(make_key().value(), {.common_name = "x"}, {}, {}).value();
+  EXPECT_EQ(verify("sslserver", path("ca.pem"), put("asked.pem", sign_request(request, server_spec_, ca).value())), 0);
+}
+
 TEST_F(Judges, OpensslReadsKeysAndRequests) {
   const Secret key = make_key().value();
   const std::string key_file = put("key.pem", key.reveal());
@@ -103,7 +124,7 @@ TEST_F(Judges, WeReadAndUseWhatOpensslMakes) {
     const Certificate ca{get("ca"), Secret(get("key"))};
     EXPECT_EQ(parse_certificate(ca.pem)->subject, (SubjectName{"foreign", {"one", "two"}, {}})) << algorithm;
     EXPECT_TRUE(key_fits(ca.pem, ca.key).value());
-    EXPECT_FALSE(authorized_key(ca.key, "").ok());
+    EXPECT_EQ(authorized_key(ca.key, "").ok(), algorithm == std::string("rsa:2048"));
     auto server = make_certificate(server_spec_, &ca);
     ASSERT_TRUE(server.ok()) << algorithm << ": " << server.error().message();
     EXPECT_TRUE(is_signed_by(server->pem, ca.pem).value());
@@ -126,10 +147,12 @@ TEST_F(Judges, NobodyIsAskedForAPassphrase) {
 }
 
 TEST_F(Judges, SshTakesOurKeys) {
-  const Secret key = make_key().value();
-  const std::string line = authorized_key(key, "core@demo").value();
-  EXPECT_NE(run_fine({"ssh-keygen", "-l", "-f", put("key.pub", line + "\n")}).find("core@demo (ECDSA)"), std::string::npos);
-  EXPECT_EQ(run_fine({"ssh-keygen", "-y", "-f", put("key", key.reveal())}), authorized_key(key, "").value() + "\n");
+  for (const auto& [type, words] : {std::pair{KeyType::p256, "core@demo (ECDSA)"}, {KeyType::rsa2048, "core@demo (RSA)"}}) {
+    const Secret key = make_key(type).value();
+    const std::string line = authorized_key(key, "core@demo").value();
+    EXPECT_NE(run_fine({"ssh-keygen", "-l", "-f", put("key.pub", line + "\n")}).find(words), std::string::npos);
+    EXPECT_EQ(run_fine({"ssh-keygen", "-y", "-f", put("key", key.reveal())}), authorized_key(key, "").value() + "\n");
+  }
 }
 
 }  // namespace

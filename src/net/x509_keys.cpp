@@ -13,8 +13,6 @@ constexpr std::size_t scalar_size = 32, point_size = 65;  // of P-256; the point
 constexpr std::string_view before_scalar("\x30\x77\x02\x01\x01\x04\x20", 7);
 constexpr std::string_view before_point("\xa0\x0a\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\xa1\x44\x03\x42\x00", 17);
 
-using Scalar = Handle<BIGNUM, BN_clear_free>;
-
 // A P-256 key in the form that everybody writes (RFC 5915, all fields present), which is one string of 121 bytes. Null when it is
 // another. OpenSSL 3.0's general decoder takes twenty times as long, the larger part of making a certificate.
 Key read_p256(std::string_view der) {
@@ -24,23 +22,25 @@ Key read_p256(std::string_view der) {
     return nullptr;
   }
   const auto* bytes = reinterpret_cast<const unsigned char*>(der.data());
-  const Scalar scalar(BN_bin2bn(bytes + before_scalar.size(), scalar_size, nullptr));
-  const Handle<OSSL_PARAM_BLD, OSSL_PARAM_BLD_free> builder(OSSL_PARAM_BLD_new());
-  OSSL_PARAM_BLD_push_utf8_string(builder.get(), OSSL_PKEY_PARAM_GROUP_NAME, SN_X9_62_prime256v1, 0);
-  OSSL_PARAM_BLD_push_BN(builder.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar.get());
-  OSSL_PARAM_BLD_push_octet_string(builder.get(), OSSL_PKEY_PARAM_PUB_KEY, bytes + point_at, point_size);
-  const Handle<OSSL_PARAM, OSSL_PARAM_free> parameters(OSSL_PARAM_BLD_to_param(builder.get()));
-  const Handle<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(EVP_PKEY_CTX_new_from_name(nullptr, "EC", nullptr));
-  EVP_PKEY* key = nullptr;
-  const bool made = parameters && EVP_PKEY_fromdata_init(context.get()) == 1 &&
-                    EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_KEYPAIR, parameters.get()) == 1;
-  ERR_clear_error();
-  return made ? Key(key) : nullptr;
+  const Number scalar(BN_bin2bn(bytes + before_scalar.size(), scalar_size, nullptr));
+  Result<Key> key = build_p256(scalar.get(), der.substr(point_at, point_size));
+  return key.ok() ? std::move(key).value() : nullptr;
 }
 
+// The formats of public keys in OpenSSH: RFC 4253 6.6, RFC 5656 3.1.
 void append_ssh_string(std::string& wire, std::string_view text) {
   for (int shift = 24; shift >= 0; shift -= 8) wire += static_cast<char>(text.size() >> shift & 0xff);
   wire += text;
+}
+
+Result<> append_ssh_number(std::string& wire, const EVP_PKEY* key, const char* name) {
+  BIGNUM* held = nullptr;
+  if (EVP_PKEY_get_bn_param(key, name, &held) != 1) return problem(Code::invalid, "the public half of a key");
+  const Number number(held);
+  std::string bytes(static_cast<std::size_t>(BN_num_bits(held)) / 8 + 1, '\0');  // the highest bit is the sign
+  BN_bn2binpad(held, reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
+  append_ssh_string(wire, bytes);
+  return Ok{};
 }
 
 }  // namespace
@@ -70,7 +70,28 @@ Result<std::string> point_of(const EVP_PKEY* key) {
   return point;
 }
 
-Result<Key> generate_key() {
+Key build_key(const char* algorithm, const Parameters& parameters) {
+  const Handle<OSSL_PARAM, OSSL_PARAM_free> built(OSSL_PARAM_BLD_to_param(parameters.get()));
+  const Handle<EVP_PKEY_CTX, EVP_PKEY_CTX_free> context(EVP_PKEY_CTX_new_from_name(nullptr, algorithm, nullptr));
+  EVP_PKEY* key = nullptr;
+  const bool is_made = built && EVP_PKEY_fromdata_init(context.get()) == 1 &&
+                       EVP_PKEY_fromdata(context.get(), &key, EVP_PKEY_KEYPAIR, built.get()) == 1;
+  return is_made ? Key(key) : nullptr;
+}
+
+Result<Key> build_p256(const BIGNUM* scalar, std::string_view point) {
+  const Parameters parameters(OSSL_PARAM_BLD_new());
+  OSSL_PARAM_BLD_push_utf8_string(parameters.get(), OSSL_PKEY_PARAM_GROUP_NAME, SN_X9_62_prime256v1, 0);
+  OSSL_PARAM_BLD_push_BN(parameters.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar);
+  OSSL_PARAM_BLD_push_octet_string(parameters.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size());
+  Key key = build_key("EC", parameters);
+  if (!key) return problem(Code::invalid, "the numbers of a key");
+  return key;
+}
+
+Result<Key> generate_key(KeyType type, sys::Random* random) {
+  if (type == KeyType::rsa2048) return make_rsa(random);
+  if (random != nullptr) return draw_p256(*random);
   Key key(EVP_EC_gen("P-256"));
   if (!key) return problem(Code::internal, "making a key");
   return key;
@@ -89,7 +110,12 @@ const EVP_MD* digest_for(const EVP_PKEY* key) {
   return kind == EVP_PKEY_ED25519 || kind == EVP_PKEY_ED448 ? nullptr : EVP_sha256();
 }
 
-Result<Secret> make_key() { return key_pem(TRY(generate_key())); }
+Result<Secret> make_key(KeyType type, sys::Random* random) { return key_pem(TRY(generate_key(type, random))); }
+
+Result<std::string> key_algorithm(const Secret& key) {
+  const Key read = TRY(read_key(key));
+  return std::string(EVP_PKEY_get0_type_name(read.get()));
+}
 
 Result<Secret> private_key(const Secret& pem) { return key_pem(TRY(read_key(pem))); }
 
@@ -102,11 +128,18 @@ Result<std::string> public_key(const Secret& key) {
 
 Result<std::string> authorized_key(const Secret& key, std::string_view comment) {
   const Key read = TRY(read_key(key));
-  std::string wire;  // RFC 5656 3.1
-  append_ssh_string(wire, "ecdsa-sha2-nistp256");
-  append_ssh_string(wire, "nistp256");
-  append_ssh_string(wire, TRY(point_of(read.get())));
-  const std::string line = fmt::format("ecdsa-sha2-nistp256 {}", base64_encode(wire));
+  const bool is_rsa = EVP_PKEY_get_base_id(read.get()) == EVP_PKEY_RSA;
+  const std::string_view kind = is_rsa ? "ssh-rsa" : "ecdsa-sha2-nistp256";
+  std::string wire;
+  append_ssh_string(wire, kind);
+  if (is_rsa) {
+    TRY(append_ssh_number(wire, read.get(), OSSL_PKEY_PARAM_RSA_E));
+    TRY(append_ssh_number(wire, read.get(), OSSL_PKEY_PARAM_RSA_N));
+  } else {
+    append_ssh_string(wire, "nistp256");
+    append_ssh_string(wire, TRY(point_of(read.get())));
+  }
+  const std::string line = fmt::format("{} {}", kind, base64_encode(wire));
   return comment.empty() ? line : fmt::format("{} {}", line, comment);
 }
 

@@ -21,11 +21,12 @@ Result<> set_times(X509* certificate, const CertificateSpec& spec) {
   return Ok{};
 }
 
-Result<> set_serial(X509* certificate) {
+Result<> set_serial(X509* certificate, sys::Random* random) {
+  sys::RealRandom system;
   std::uint64_t serial = 0;
   while (serial == 0) {
-    if (RAND_bytes(reinterpret_cast<unsigned char*>(&serial), sizeof serial) != 1)
-      return problem(Code::internal, "a serial number");
+    const std::string drawn = TRY((random == nullptr ? system : *random).bytes(sizeof serial));
+    for (const char byte : drawn) serial = serial << 8 | static_cast<unsigned char>(byte);
     serial >>= 1;
   }
   CHECK(ASN1_INTEGER_set_uint64(X509_get_serialNumber(certificate), serial) == 1);
@@ -42,8 +43,10 @@ Result<> add_extensions(X509* certificate, const CertificateSpec& spec, X509* is
     return Ok{};
   };
   TRY(add(NID_basic_constraints, spec.is_ca ? "critical,CA:TRUE" : "critical,CA:FALSE"));
-  TRY(add(NID_key_usage,
-          spec.is_ca ? "critical,digitalSignature,keyEncipherment,keyCertSign" : "critical,digitalSignature,keyEncipherment"));
+  if (spec.has_key_usage) {
+    TRY(add(NID_key_usage,
+            spec.is_ca ? "critical,digitalSignature,keyEncipherment,keyCertSign" : "critical,digitalSignature,keyEncipherment"));
+  }
   if (spec.server_auth || spec.client_auth) {
     TRY(add(NID_ext_key_usage, !spec.client_auth ? "serverAuth" : !spec.server_auth ? "clientAuth" : "serverAuth,clientAuth"));
   }
@@ -84,6 +87,20 @@ Result<> set_p256(X509* certificate, const EVP_PKEY* key) {
   return Ok{};
 }
 
+// Puts a signature in the place of the one that is there: of the kinds of ours only ECDSA's has chance in it.
+Result<> sign_again(X509* certificate, const EVP_PKEY* key) {
+  unsigned char* der = nullptr;
+  const int size = i2d_re_X509_tbs(certificate, &der);
+  if (size <= 0) return problem(Code::internal, "signing a certificate");
+  const Bytes<unsigned char> owner(der);
+  const std::string signature = TRY(sign_without_chance(key, {reinterpret_cast<char*>(der), static_cast<std::size_t>(size)}));
+  const ASN1_BIT_STRING* place = nullptr;
+  X509_get0_signature(&place, nullptr, certificate);
+  // OpenSSL has no other way to a certificate's signature.
+  CHECK(ASN1_STRING_set(const_cast<ASN1_BIT_STRING*>(place), signature.data(), static_cast<int>(signature.size())) == 1);
+  return Ok{};
+}
+
 // Finishes a certificate that has its public key: signed by the issuer, or by itself with `own_key` when there is none.
 Result<std::string> finish(X509* certificate, const X509_NAME* subject, const CertificateSpec& spec, const Issuer* issuer,
                            EVP_PKEY* own_key) {
@@ -93,10 +110,11 @@ Result<std::string> finish(X509* certificate, const X509_NAME* subject, const Ce
       X509_set_issuer_name(certificate, X509_get_subject_name(issuer_certificate)) != 1) {
     return problem(Code::internal, "making a certificate");
   }
-  TRY(set_serial(certificate));
+  TRY(set_serial(certificate, spec.random));
   TRY(set_times(certificate, spec));
   TRY(add_extensions(certificate, spec, issuer_certificate));
   if (X509_sign(certificate, signing_key, digest_for(signing_key)) == 0) return problem(Code::internal, "signing a certificate");
+  if (spec.random != nullptr && EVP_PKEY_get_base_id(signing_key) == EVP_PKEY_EC) TRY(sign_again(certificate, signing_key));
   return certificate_pem(certificate);
 }
 
@@ -105,11 +123,15 @@ Result<std::string> finish(X509* certificate, const X509_NAME* subject, const Ce
 Result<Certificate> make_certificate(const CertificateSpec& spec, const Certificate* issuer) {
   std::optional<Issuer> signer;
   if (issuer != nullptr) signer = TRY(read_issuer(*issuer));
-  const Key key = TRY(generate_key());
+  const Key key = spec.key ? TRY(read_key(*spec.key)) : TRY(generate_key(KeyType::p256, spec.random));
   const Name subject = TRY(make_name(spec.subject));
   Certificate made;
   const Cert certificate(X509_new());
-  TRY(set_p256(certificate.get(), key.get()));
+  if (EVP_PKEY_get_base_id(key.get()) == EVP_PKEY_EC) {
+    TRY(set_p256(certificate.get(), key.get()));
+  } else if (X509_set_pubkey(certificate.get(), key.get()) != 1) {
+    return problem(Code::internal, "copying a key");
+  }
   made.pem = TRY(finish(certificate.get(), subject.get(), spec, signer ? &*signer : nullptr, key.get()));
   made.key = TRY(key_pem(key));
   return made;

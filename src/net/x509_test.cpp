@@ -167,6 +167,23 @@ TEST(Keys, AreReadBackAsWhatTheyAre) {
   EXPECT_TRUE(line.ends_with(" core@demo")) << line;
 }
 
+TEST(Keys, OfRsaAreReadBackToo) {
+  const Secret key = make_key(KeyType::rsa2048).value();
+  EXPECT_TRUE(key.reveal().starts_with("-----BEGIN RSA PRIVATE KEY-----\n"));
+  EXPECT_EQ(private_key(key).value(), key);
+  EXPECT_EQ(key_algorithm(key).value(), "RSA");
+  EXPECT_EQ(key_algorithm(make_key().value()).value(), "EC");
+  EXPECT_EQ(key_algorithm(Secret("x")).error().code(), Code::invalid);
+  EXPECT_TRUE(authorized_key(key, "core@demo")->starts_with("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABAQ"));
+  CertificateSpec spec = server_spec();
+  spec.key = key;
+  spec.has_key_usage = false;
+  const Certificate made = make(spec);
+  EXPECT_EQ(made.key, key);
+  EXPECT_TRUE(key_fits(made.pem, key).value());
+  EXPECT_TRUE(parse_certificate(made.pem)->key_usages.empty());
+}
+
 TEST(Request, CarriesWhatWasAskedFor) {
   const Secret key = make_key().value();
   const SubjectName node{.common_name = "system:node:master-0", .organizations = {"system:nodes"}};

@@ -24,9 +24,11 @@ class CommandTest : public testing::Test {
     const cli::Parsed parsed = cli::parse("slipway", argv, cli::commands());
     if (!parsed.invocation) return error(Code::invalid, "{}", parsed.text);
     status = 0;
-    const cli::Environment environment{
-        {context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }}, status};
-    return parsed.invocation->command->run(environment, parsed.invocation->arguments);
+    return parsed.invocation->command->run(environment(), parsed.invocation->arguments);
+  }
+
+  cli::Environment environment() {
+    return {{context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }}, status};
   }
 
   MemoryFiles files;

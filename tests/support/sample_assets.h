@@ -35,19 +35,34 @@ inline assets::Environment sample_environment() {
   return {.now = parse_rfc3339("2026-11-21T09:30:00Z").value(),
           .release_image = "registry.slipway.invalid/slipway/release@sha256:" + std::string(64, '0'),
           .release_version = "0.1.0",
+          .key_type = net::KeyType::p256,  // RSA would take a second each time
           .nodes = {{"master-0", "master", {"10.97.77.11"}}, {"master-1", "master", {"10.97.77.12"}}}};
 }
 
 // Every certificate is a text with its own name: what manifests carry, but nothing that opens a door.
-inline assets::Tls named_tls() {
+inline assets::Tls named_tls(std::string_view platform = "local") {
   assets::Tls tls;
   for (const assets::CertificateRow& row : assets::certificate_rows()) {
+    if (!row.platform.empty() && row.platform != platform) continue;
     tls.emplace(row.file, net::Certificate{fmt::format("certificate {}\n", row.file), Secret(fmt::format("key {}\n", row.file))});
   }
   for (const assets::BundleRow& row : assets::bundle_rows()) {
     tls.emplace(row.file, net::Certificate{fmt::format("bundle {}\n", row.file), Secret()});
   }
   return tls;
+}
+
+// Root certificates and all others, as the graph makes them.
+inline Result<assets::Tls> make_all_tls(const config::InstallConfig& config, const assets::Environment& environment,
+                                        const assets::Randomness& random, const assets::KeptTls& kept = {},
+                                        const assets::UserTls& user = {}) {
+  const assets::RootTls root = TRY(assets::make_root_tls(config, environment, random, kept));
+  return assets::make_tls(config, environment, random, kept, root, user);
+}
+
+inline void put_named_tls(assets::Graph& graph, std::string_view platform = "local") {
+  graph.put(assets::RootTls{named_tls(platform)});
+  graph.put(named_tls(platform));
 }
 
 // The graph of all assets with its inputs; the same random numbers in every run.
@@ -57,8 +72,9 @@ struct SampleGraph {
     graph.put(sample_environment());
     graph.put(assets::Randomness{&random});
     graph.put(assets::KeptTls{});
-    graph.put(assets::UserSigningKey{});
+    graph.put(assets::UserTls{});
     graph.put(assets::UserFiles{});
+    graph.put(assets::PointerEdits{});
     graph.put(assets::KubeadminPassword{Secret("aaaaa-bbbbb-ccccc-ddddd"), "$2a$10$hash"});  // making one takes its time
   }
 

@@ -87,11 +87,15 @@ std::vector<Signer> lasting_signers() {
              "Authority of the API server in the service network"),
       signer("loadbalancer-serving-signer", operator_space, "loadbalancer-serving-ca", ten_years,
              "Authority of the API server behind the load balancers"),
-      signer("localhost-recovery-serving-signer", operator_space, "localhost-recovery-serving-ca", ten_years,
-             "Authority of the API server for repairs on its own machine"),
       signer("node-system-admin-signer", operator_space, "node-system-admin-ca", {3 * year, 876 * day},
              "Authority of administrators on machines of the control plane"),
   };
+}
+
+// What repairs are made by when all the others are over (docs/decisions/0011-certificates-that-slept.md).
+std::vector<Signer> recovery_signers() {
+  return {signer("localhost-recovery-serving-signer", operator_space, "localhost-recovery-serving-ca", ten_years,
+                 "Authority of the API server for repairs on its own machine")};
 }
 
 std::vector<Leaf> leaves(const ServerNames& names) {
@@ -124,15 +128,19 @@ std::vector<Leaf> leaves(const ServerNames& names) {
 }
 
 Result<Plan> plan_certificates(const ServerNames& names, const Lifetimes& lifetimes, const Snapshot& seen, WallTime now) {
+  struct Group {
+    std::vector<Signer> signers;
+    Lifetimes lifetimes;
+  };
+  const Group groups[] = {
+      {client_signers(), lifetimes}, {lasting_signers(), {std::nullopt, lifetimes.leaf}}, {recovery_signers(), {}}};
   Plan plan;
-  for (const bool is_client : {true, false}) {
-    const std::vector<Signer> signers = is_client ? client_signers() : lasting_signers();
+  for (const Group& group : groups) {
     std::vector<Leaf> signed_here = leaves(names);
     std::erase_if(signed_here, [&](const Leaf& leaf) {
-      return std::ranges::none_of(signers, [&](const Signer& signer) { return signer.secret.name == leaf.signer.name; });
+      return std::ranges::none_of(group.signers, [&](const Signer& signer) { return signer.secret.name == leaf.signer.name; });
     });
-    const Lifetimes applied{is_client ? lifetimes.signer : std::nullopt, lifetimes.leaf};
-    plan.add(TRY(plan_rotation(signers, signed_here, applied, seen, now)));
+    plan.add(TRY(plan_rotation(group.signers, signed_here, group.lifetimes, seen, now)));
   }
   return plan;
 }

@@ -262,6 +262,7 @@ TEST(ApiServerOperator, RotatesInTheLifetimesOfATestWhatServersReadAnew) {
   const std::string balancer = cluster.text(secrets, operator_space, "loadbalancer-serving-signer", "tls.crt");
   const std::string clients = cluster.text(secrets, operator_space, "kube-control-plane-signer", "tls.crt");
   const std::string leaf = cluster.text(secrets, space, "localhost-serving-cert-certkey", "tls.crt");
+  const std::string recovery = cluster.text(secrets, space, "localhost-recovery-serving-certkey", "tls.crt");
   for (int i = 0; i < 60; ++i) {
     cluster.now += Seconds(60);
     cluster.settle_target();
@@ -272,6 +273,7 @@ TEST(ApiServerOperator, RotatesInTheLifetimesOfATestWhatServersReadAnew) {
   EXPECT_EQ(cluster.text(secrets, operator_space, "loadbalancer-serving-signer", "tls.crt"), balancer);
   EXPECT_NE(cluster.text(secrets, operator_space, "kube-control-plane-signer", "tls.crt"), clients);
   EXPECT_NE(cluster.text(secrets, space, "localhost-serving-cert-certkey", "tls.crt"), leaf);
+  EXPECT_EQ(cluster.text(secrets, space, "localhost-recovery-serving-certkey", "tls.crt"), recovery) << "repairs are made by it";
   cluster.settle();
   EXPECT_FALSE(cluster.has_revision(2)) << "certificates are no reason for a revision";
 }

@@ -68,6 +68,8 @@ Json without_claims(Json object) {
 
 // Operators of etcd, the API server, the controller manager and the scheduler are of levels 12, 20 and 25 (operators 4.7).
 constexpr int last_control_plane_level = 29;
+// Workers wait for the configuration that this one serves: they boot while the control plane comes.
+constexpr int machines_level = 80;
 
 // Run levels of objects with a gate, by kind and "namespace/name".
 using GateLevels = std::map<std::pair<std::string, std::string>, int>;
@@ -160,7 +162,8 @@ std::vector<ApplyPlan> control_plane_first(ApplyPlan plan) {
   ApplyPlan rest;
   const auto waits = [](const kube::Manifest& manifest) {
     const std::string_view kind = find_string(manifest.object, {"kind"}).value_or("");
-    return (kind == "Deployment" || kind == "DaemonSet") && run_level(manifest.name) > last_control_plane_level;
+    const int level = run_level(manifest.name);
+    return (kind == "Deployment" || kind == "DaemonSet") && level > last_control_plane_level && level != machines_level;
   };
   const auto later = std::stable_partition(plan.apply.begin(), plan.apply.end(), std::not_fn(waits));
   std::move(later, plan.apply.end(), std::back_inserter(rest.apply));

@@ -2,29 +2,33 @@
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import tarfile
 
 import pytest
 
-DATA = pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "data/bootstrap"
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
+DATA = SOURCE / "data/bootstrap"
+VARIANTS = SOURCE / "data/bootstrap-variants"
 SCRIPTS = sorted((DATA / "files/usr/local/bin").iterdir())
+ALL_SCRIPTS = [*SCRIPTS, *sorted(path for path in VARIANTS.rglob("*") if path.is_file() and path.read_bytes().startswith(b"#!"))]
 RELEASE = "registry.example.com/release@sha256:" + "a" * 64
 POD = "registry.example.com/release@sha256:" + "b" * 64
 HOLES = {"RELEASE_IMAGE": RELEASE, "CLUSTER_DOMAIN": "demo.example.com", "API_HOST": "api.demo.example.com",
-         "API_INT_HOST": "api-int.demo.example.com"}
+         "API_INT_HOST": "api-int.demo.example.com", "SLIPWAY_IMAGES": "", "BOOTSTRAP_NODE_IP": "", "NODE_IP_FAMILY": "4", "PLATFORM": "local",
+         "API_VIPS": "10.97.77.5", "INSTALLATION_DISK": "/dev/vda"}
 
 
-def filled(path):
+def filled(path, **holes):
     text = path.read_text()
-    for name, value in HOLES.items():
+    for name, value in {**HOLES, **holes}.items():
         text = text.replace("{{" + name + "}}", value)
     return text
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+@pytest.mark.parametrize("script", ALL_SCRIPTS, ids=lambda script: str(script.relative_to(SOURCE / "data")))
 def test_script_is_bash(script):
     assert script.read_text().startswith("#!/usr/bin/env bash\n# ")
     done = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
@@ -33,28 +37,78 @@ def test_script_is_bash(script):
 
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="no shellcheck here")
 def test_shellcheck_has_nothing_to_say():
-    done = subprocess.run(["shellcheck", "--external-sources", "--exclude=SC1090,SC1091", *SCRIPTS], capture_output=True, text=True)
+    done = subprocess.run(["shellcheck", "--external-sources", "--exclude=SC1090,SC1091", *ALL_SCRIPTS], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
-def test_systemd_understands_the_units(tmp_path):
+# Folders that are laid over each other on a machine, and how many services that gives.
+LAYERS = [([DATA], 9), ([DATA, VARIANTS / "on-premise", VARIANTS / "baremetal"], 9 + 6 + 7), ([DATA, VARIANTS / "in-place"], 9 + 1)]
+# Units that the operating system of the bootstrap machine brings.
+OS_UNITS = {"containerd.service", "crio.service", "multi-user.target", "network-online.target", "rpc-statd.service", "systemd-journal-gatewayd.service"}
+BAREMETAL = {"IRONIC_USER": "bootstrap-user", "IRONIC_IP": "192.168.111.5", "PROVISIONING_MAC": "52:54:00:00:00:01", "PROVISIONING_NETWORK": "Managed",
+             "PROVISIONING_SUBNET": "172.22.0.2/24", "CONTROL_PLANE_REPLICAS": "3",
+             "PROVISIONING_UNITS": "Requires=provisioning-interface.service\nWants=ironic-dnsmasq.service\n"}
+
+
+def service_of_quadlet(path, text):
+    """The name and the text of the service that podman's generator makes of a quadlet, as far as systemd has to understand it."""
+    sections = re.findall(r"^\[(\w+)\]\n((?:(?!\[).*\n?)*)", text, re.MULTILINE)
+    assert {name for name, _ in sections} <= {"Unit", "Container", "Volume", "Service", "Install"}, path
+    kept = {name: body for name, body in sections if name not in ("Container", "Volume")}
+    if path.suffix == ".container":
+        keys = [line.split("=", 1)[0] for line in dict(sections)["Container"].splitlines() if line]
+        assert set(keys) <= {"ContainerName", "Image", "Network", "Exec", "Volume", "Environment", "PodmanArgs", "AddCapability"}, path
+        assert {"Image", "Exec"} <= set(keys), path
+        name, command = path.stem, "/usr/bin/podman run"
+    else:
+        name, command = f"{path.stem}-volume", "/usr/bin/podman volume create"
+    text = "".join(f"[{section}]\n{body}" for section, body in kept.items() if section != "Service")
+    return f"{name}.service", f"{text}[Service]\n{kept.get('Service', '')}ExecStart={command}\n"
+
+
+def test_quadlets_are_read_as_podman_would():
+    name, text = service_of_quadlet(pathlib.Path("a.container"), "[Unit]\nWants=b.service\n\n[Container]\nImage=$I\nExec=/x\n[Service]\nRestart=always\n[Install]\n")
+    assert (name, text) == ("a.service", "[Unit]\nWants=b.service\n\n[Install]\n[Service]\nRestart=always\nExecStart=/usr/bin/podman run\n")
+    with pytest.raises(AssertionError):
+        service_of_quadlet(pathlib.Path("a.container"), "[Container]\nImage=$I\nExec=/x\nVolumes=/a\n")
+
+
+@pytest.mark.parametrize("folders,count", LAYERS, ids=lambda value: value[-1].name if isinstance(value, list) else "")
+def test_systemd_understands_the_units(tmp_path, folders, count):
     root = tmp_path / "root"
     units = root / "etc/systemd/system"
-    shutil.copytree(DATA / "units", units)
-    (units / "systemd-journal-gatewayd.socket").unlink()  # the machine's own; the file says only that it is enabled
+    units.mkdir(parents=True)
+    programs = ["bin/sh", "bin/mkdir", "bin/rm", "usr/bin/podman", "usr/sbin/iptables", "usr/lib/systemd/systemd-journal-gatewayd"]
+    names, wanted = set(), set()
+    for folder in folders:
+        programs += [f"usr/local/bin/{path.name}" for path in (folder / "files/usr/local/bin").glob("*")]
+        texts = {path.relative_to(folder / "units"): filled(path, **BAREMETAL) for path in (folder / "units").rglob("*") if path.is_file()}
+        for path in (folder / "files/etc/containers/systemd").glob("*"):
+            name, text = service_of_quadlet(path, filled(path, **BAREMETAL))
+            texts[pathlib.Path(name)] = text
+        for path, text in texts.items():
+            if str(path) == "systemd-journal-gatewayd.socket":  # the machine's own; the file says only that it is enabled
+                continue
+            (units / path).parent.mkdir(exist_ok=True)
+            (units / path).write_text(text)
+            names |= {str(path)} if path.suffix == ".service" else set()
+            for line in re.findall(r"^(?:Requires|Wants|BindsTo|PartOf|After|Before|WantedBy|RequiredBy)=(.*)", text, re.MULTILINE):
+                wanted |= set(line.split())
+    assert wanted <= names | OS_UNITS, wanted - names - OS_UNITS
     (units / "systemd-journal-gatewayd.service").write_text("[Service]\nExecStart=/bin/sh\n")
-    for program in ["bin/sh", "bin/mkdir", "usr/lib/systemd/systemd-journal-gatewayd", *(f"usr/local/bin/{script.name}" for script in SCRIPTS)]:
+    (units / "zincati.service").write_text("[Service]\nExecStart=/bin/sh\n")
+    for program in programs:
         (root / program).parent.mkdir(parents=True, exist_ok=True)
         (root / program).write_text("#!/bin/sh\n")
         (root / program).chmod(0o755)
     for target in ["network-online.target", "multi-user.target", "sysinit.target", "basic.target", "shutdown.target", "local-fs.target"]:
         (units / target).write_text("[Unit]\nDefaultDependencies=no\n")
-    names = sorted(path.name for path in units.glob("*.service"))
+    names = sorted([*names, "systemd-journal-gatewayd.service", "zincati.service"])
     done = subprocess.run(["systemd-analyze", "verify", f"--root={root}", "--man=no", "--generators=no", *names], capture_output=True, text=True)
-    # Units of the machine OS are not there, and that is said; everything else would be a mistake.
-    said = [line for line in done.stderr.splitlines() if "not found" not in line and "Failed to load" not in line]
+    # Units of the machine OS are not there, and that is said; KillMode=none is OpenShift's. Everything else would be a mistake.
+    said = [line for line in done.stderr.splitlines() if not re.search("not found|Failed to load|KillMode=none", line)]
     assert said == [], done.stderr
-    assert len(names) == 9
+    assert len(names) == count + 1
 
 
 class Machine:
@@ -66,11 +120,18 @@ class Machine:
         for name in ["opt/openshift", "run", "local/bin", "local/lib", "log", "played", "home"]:
             (folder / name).mkdir(parents=True, exist_ok=True)
         for script in SCRIPTS:
-            target = folder / "local/bin" / script.name
-            target.write_text(filled(script))
-            target.chmod(0o755)
+            self.install(script)
         self.play("systemctl", 'echo "systemctl $*" >>/run/calls\n')
         self.play("agetty", "true\n")
+
+    def install(self, script, **holes):
+        target = self.folder / "local/bin" / script.name
+        target.write_text(filled(script, **holes))
+        target.chmod(0o755)
+
+    def calls(self):
+        path = self.folder / "run/calls"
+        return path.read_text().splitlines() if path.exists() else []
 
     def play(self, name, text):
         path = self.folder / "played" / name
@@ -152,6 +213,45 @@ esac""")
     assert words(machine.record("release-image"))[:4] == ["service start", "pull-release-image stage start", "pull-release-image stage end failure",
                                                           "pull-release-image stage start"]
     assert words(machine.record("release-image"))[-2:] == ["unpack-release-image stage end success", "service end success"]
+
+
+def test_slipway_node_comes_from_an_image_of_its_own_where_the_release_has_none(machine):
+    ours = release_image(machine)
+    others = machine.folder / "others"
+    (others / "release-manifests").mkdir(parents=True)
+    for name in ["image-references", "release-metadata"]:
+        (others / "release-manifests" / name).write_text("{}")
+    machine.install(DATA / "files/usr/local/bin/release-image-download.sh", SLIPWAY_IMAGES="a.example.com/slipway:1 b.example.com/slipway:1")
+    machine.play("mountpoint", "exit 1\n")
+    machine.play("ctr", rf"""
+image="${{@: -1}}"
+case "$*" in
+    *"images ls --quiet"*) [[ $image == *{RELEASE}* ]] && echo x || grep --only-matching "here.*${{image#name==}}" /run/calls 2>/dev/null || true ;;
+    *"images ls"*) echo "{RELEASE} x sha256:aa 1 MiB linux/amd64,linux/arm64 -" ;;
+    *"images pull"*) echo "pull $image" >>/run/calls; [[ $image == b.* ]] && echo "here $image" >>/run/calls ;;
+    *"images mount {RELEASE}"*) cp -r {others}/. "$image" ;;
+    *"images mount b.example.com/slipway:1"*) cp -r {ours}/. "$image" ;;
+    *"images unmount"*) rm -r "$image" ;;
+esac""")
+    done = machine.run("release-image-download.sh", SERVICE_NAME="release-image")
+    assert done.returncode == 0, done.stderr
+    assert machine.calls() == ["pull a.example.com/slipway:1", "pull b.example.com/slipway:1", "here b.example.com/slipway:1"]
+    assert machine.run("slipway-node").stdout == "new\n"
+    assert words(machine.record("release-image"))[-4:] == ["pull-slipway-image stage end success", "unpack-slipway-image stage start",
+                                                           "unpack-slipway-image stage end success", "service end success"]
+    # A second start finds everything here.
+    assert machine.run("release-image-download.sh", SERVICE_NAME="release-image").returncode == 0
+    assert len(machine.calls()) == 3
+    # An image without it is told at the console.
+    machine.play("ctr", rf"""
+case "$*" in
+    *--quiet*) echo x ;;
+    *"images ls"*) echo "x linux/amd64,linux/arm64 -" ;;
+    *"images mount"*) cp -r {others}/. "${{@: -1}}" ;;
+    *"images unmount"*) rm -r "${{@: -1}}" ;;
+esac""")
+    assert machine.run("release-image-download.sh", SERVICE_NAME="release-image").returncode == 1
+    assert "has no /usr/bin/slipway-node" in (machine.folder / "etc/issue.d/50_release-image.issue").read_text()
 
 
 def test_an_image_for_another_machine_ends_it(machine):

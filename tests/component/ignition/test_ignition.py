@@ -1,21 +1,21 @@
 """src/ignition judged by Ignition: its validator on configs, the tree it writes on merging and translating."""
 import base64
-import itertools
 import json
 import os
 import pathlib
 import random
 import re
-import shutil
-import stat
 import subprocess
+import sys
 
 import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "support"))
+from ignition_machine import Machine  # noqa: E402
 
 HERE = pathlib.Path(__file__).parent
 CASES = HERE / "cases"
 TOOL = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "ignition_tool"
-IGNITION = "/usr/lib/dracut/modules.d/30ignition/ignition"
 
 # Where we refuse what the judge takes, and why.
 STRICTER = {
@@ -122,50 +122,6 @@ def test_what_we_write_is_valid_to_the_judge(name, tmp_path):
     assert judged.returncode == 0, judged.stdout + judged.stderr
     assert "Unused key" not in judged.stdout + judged.stderr
     assert tool("parse", written).stdout == written.read_text()
-
-
-class Machine:
-    """Folders that the real Ignition fills, in a mount namespace whose /run is its own."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        self.numbers = itertools.count()
-        setfiles = folder / "bin" / "setfiles"  # Ignition labels what it wrote; here nobody asks for labels
-        setfiles.parent.mkdir()
-        setfiles.write_text("#!/bin/sh\n")
-        setfiles.chmod(0o755)
-
-    def apply(self, config):
-        """The tree that a config (a dictionary or text) makes: path -> (kind, mode, owner, content)."""
-        root = self.folder / f"root-{next(self.numbers)}"
-        (root / "etc/selinux/targeted/contexts/files").mkdir(parents=True)
-        (root / "etc/selinux/config").write_text("SELINUX=disabled\nSELINUXTYPE=targeted\n")
-        (root / "etc/selinux/targeted/contexts/files/file_contexts").touch()
-        file = root.with_suffix(".ign")
-        file.write_text(config if isinstance(config, str) else json.dumps(config))
-        stages = "".join(
-            f' && "$0" -platform file -stage {stage} -root "$1" -config-cache /run/ignition.json -log-to-stdout'
-            for stage in ("fetch", "files"))
-        unshare = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
-        result = run(*unshare, "sh", "-c", "mount -t tmpfs tmpfs /run" + stages, IGNITION, root,
-                     env={"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "IGNITION_CONFIG_FILE": str(file)})
-        assert result.returncode == 0, result.stdout[-3000:] + result.stderr
-        (root / "etc/.ignition-result.json").unlink()  # the time of the run
-        tree = {str(path.relative_to(root)): self.describe(path) for path in sorted(root.rglob("*"))}
-        shutil.rmtree(root)
-        return tree
-
-    @staticmethod
-    def describe(path):
-        info = path.lstat()
-        content = None
-        if stat.S_ISLNK(info.st_mode):
-            content = os.readlink(path)
-        elif stat.S_ISREG(info.st_mode):
-            content = path.read_bytes()
-        if path.suffix == ".preset":
-            content = sorted(content.splitlines())  # Ignition writes them in the order of a Go map: another one in every run
-        return stat.filemode(info.st_mode), info.st_uid, info.st_gid, info.st_nlink if content is not None else None, content
 
 
 @pytest.fixture(scope="module")

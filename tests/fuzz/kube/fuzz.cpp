@@ -1,10 +1,7 @@
-// What API servers and people's kubeconfigs say, any bytes. The first byte says what the rest is: k a kubeconfig, which is
-// written and read as the same; a an answer with its status in the second byte; w a watch, which gives the same events wherever
-// it is cut.
+// What API servers say, any bytes. The first byte says what the rest is: a an answer with its status in the second byte; w a
+// watch, which gives the same events wherever it is cut.
 #include "base/check.h"
-#include "base/yaml.h"
 #include "kube/client.h"
-#include "kube/kubeconfig.h"
 #include "sys/clock.h"
 
 #include <algorithm>
@@ -54,15 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sys::Events events(clock, "fuzz");
   const sys::Context context{clock, log, events};
   switch (data[0]) {
-    case 'k': {
-      const auto read_file = [](const std::string& path) -> Result<std::string> { return path; };
-      const auto access = kube::parse_kubeconfig(text, "fuzz", read_file);
-      if (!access.ok()) break;
-      const auto again = kube::parse_kubeconfig(emit_yaml(kube::make_kubeconfig(access.value(), "c", "u")), "again", read_file);
-      CHECK(again.ok());
-      CHECK(again.value() == access.value());
-      break;
-    }
     case 'a': {
       OneAnswer http(100 + data[1] * 2, text.substr(1), 1);
       kube::Client client(http, {.server = "https://a"});

@@ -80,7 +80,7 @@ def test_a_cluster_whose_certificates_are_over_comes_back(installed):
 
     run(SLIPWAY, "machine", "start", "master-0", "--cluster", installed.name, "--state", installed.state)
     begun = time.monotonic()
-    installed.wait_until("the API answers", lambda: (seen(installed, lambda: installed.api.call("GET", "/readyz/ping")) or [0])[0] == 200, limit=ALL_WITHIN)
+    installed.wait_until("the API answers", lambda: (seen(installed, lambda: installed.api.call("GET", "/api/v1/namespaces/kube-system")) or [0])[0] == 200, limit=ALL_WITHIN)
     api = time.monotonic() - begun
     print(f"API after {api:.1f} s")
     lease = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/master-0"

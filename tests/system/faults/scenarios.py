@@ -99,14 +99,18 @@ def users_manifest(text):
     return arrange
 
 
-def old_assets(cluster):
+def assets_of_another_time(cluster, seconds):
     """What the user has not touched would be made anew."""
     ways.edit_config(cluster, "bootstrap", lambda config: ways.add_units(config, {"mine.service": "[Service]\nExecStart=/bin/true\n"}),
-                     env=ways.at_another_time(cluster, -2 * DAY))
+                     env=ways.at_another_time(cluster, seconds))
+
+
+def old_assets(cluster):
+    assets_of_another_time(cluster, -31 * DAY)
 
 
 def assets_of_a_clock_ahead(cluster):
-    cluster.run("create", "ignition-configs", env=ways.at_another_time(cluster, 3 * HOUR))
+    assets_of_another_time(cluster, 3 * HOUR)
 
 
 def wrong_name(cluster):

@@ -127,6 +127,6 @@ def keep(cluster, name, *files):
         return
     folder = pathlib.Path(KEEP) / name
     folder.mkdir(parents=True, exist_ok=True)
-    for file in files or (cluster.said, cluster.dir / "events.jsonl"):
+    for file in files or (cluster.said, cluster.dir / ".slipway/events.jsonl"):
         if file.exists():
             shutil.copy(file, folder)

@@ -14,6 +14,8 @@ LIFETIMES = {"signer": "8m", "leaf": "4m"}
 LIMIT = 10 * 60
 SETTINGS = ["kubeapiservers", "kubecontrollermanagers", "etcds"]
 MANAGED = "auth.openshift.io/managed-certificate-type"
+# By it repairs are made when all others are over: it lasts.
+RECOVERY = "localhost-recovery-serving-certkey"
 SIGNER = ("openshift-kube-apiserver-operator", "kube-control-plane-signer")
 
 
@@ -23,7 +25,7 @@ def serials(installed):
     found = {}
     for secret in installed.api.all("/api/v1/secrets"):
         name = secret["metadata"]["namespace"], secret["metadata"]["name"]
-        is_leaf = secret["metadata"].get("labels", {}).get(MANAGED) == "target" and not name[1].endswith("-bootstrap") and name[0] != "openshift-ingress"
+        is_leaf = secret["metadata"].get("labels", {}).get(MANAGED) == "target" and not name[1].endswith("-bootstrap") and name[0] != "openshift-ingress" and name[1] != RECOVERY
         if (is_leaf or name == SIGNER) and "tls.crt" in secret.get("data", {}):
             found[name] = serial(base64.b64decode(secret["data"]["tls.crt"]), "PEM")
     copies = {(space, name) for space, name in found if (number := re.fullmatch(r"(.+)-\d+", name)) and (space, number[1]) in found}

@@ -109,9 +109,9 @@ class Installation:
         return value
 
     def files(self):
-        """What stands in the asset directory, without what the user asked to be put there and the lock."""
+        """What stands in the asset directory, without what the user asked to be put there, the log and `.slipway/`."""
         return {str(path.relative_to(self.dir)): path.read_bytes() for path in self.dir.rglob("*")
-                if path.is_file() and not path.name.startswith(("log-bundle", "events.jsonl", ".openshift_install.lock"))}
+                if path.is_file() and not path.name.startswith(("log-bundle", ".openshift_install.log")) and ".slipway" not in path.parts}
 
     def remove(self):
         if not self.borrowed:

@@ -12,8 +12,14 @@ fi
 if [[ -x /usr/bin/crio ]]; then
     arguments+=(--container-runtime-endpoint=unix:///var/run/crio/crio.sock)
 fi
-# Without it, the kubelet looks its own name up for each pod that it takes on, and an answer that is lost costs five seconds.
-address=$(ip -oneline address show scope global | awk '!/ vip/ {sub("/.*", "", $4); print $4; exit}')
+# The address that somebody chose when the configs were made, else the first of the family that Services have. Without one, the
+# kubelet looks its own name up for each pod that it takes on, and an answer that is lost costs five seconds.
+address='{{BOOTSTRAP_NODE_IP}}'
+if [[ -n $address ]]; then
+    arguments+=(--address="$address")
+else
+    address=$(ip -{{NODE_IP_FAMILY}} -oneline address show scope global | awk '!/ vip/ {sub("/.*", "", $4); print $4; exit}')
+fi
 if [[ -n $address ]]; then
     arguments+=(--node-ip="$address")
 fi

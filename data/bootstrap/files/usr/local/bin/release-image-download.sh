@@ -1,30 +1,41 @@
 #!/usr/bin/env bash
 # Sees to it that the release image is here, and takes out of it what everything else starts from: the lists of its images
-# and version, and slipway-node with its libraries.
+# and version, and slipway-node with its libraries, which a release of others does not have: then they come from an image of
+# their own.
 #
 # A unit of type oneshot cannot be restarted on failure, so this tries until it works.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
 RELEASE_IMAGE='{{RELEASE_IMAGE}}'
+# Any of these will do; empty where the release has slipway-node.
+read -r -a SLIPWAY_IMAGES <<<'{{SLIPWAY_IMAGES}}'
 ISSUE=/etc/issue.d/50_release-image.issue
 MOUNTED=/run/release-image
 crio() { [[ -x /usr/bin/crio ]]; }
 
+# IMAGE...: whether one of them is here, the first that is in $HERE.
 is_here() {
-    if crio; then
-        podman image exists "$RELEASE_IMAGE"
-    else
-        [[ -n $(ctr --namespace k8s.io images ls --quiet "name==$RELEASE_IMAGE") ]]
-    fi
+    for HERE in "$@"; do
+        if crio; then
+            ! podman image exists "$HERE" || return 0
+        else
+            [[ -z $(ctr --namespace k8s.io images ls --quiet "name==$HERE") ]] || return 0
+        fi
+    done
+    return 1
 }
 
+# IMAGE...: the first that can be had, in $HERE.
 pull() {
-    if crio; then
-        podman pull --quiet --authfile /root/.docker/config.json "$RELEASE_IMAGE"
-    else
-        ctr --namespace k8s.io images pull --hosts-dir /etc/containerd/certs.d "$RELEASE_IMAGE"
-    fi
+    for HERE in "$@"; do
+        if crio; then
+            ! podman pull --quiet --authfile /root/.docker/config.json "$HERE" || return 0
+        else
+            ! ctr --namespace k8s.io images pull --hosts-dir /etc/containerd/certs.d "$HERE" || return 0
+        fi
+    done
+    return 1
 }
 
 # MESSAGE: what people at the console see, in red, until it works.
@@ -42,19 +53,21 @@ architectures() {
     fi
 }
 
+# IMAGE: its files in $SOURCE.
 mount_image() {
     if crio; then
-        SOURCE=$(podman image mount "$RELEASE_IMAGE")
+        SOURCE=$(podman image mount "$1")
     else
         mkdir -p "$MOUNTED"
-        mountpoint --quiet "$MOUNTED" || ctr --namespace k8s.io images mount "$RELEASE_IMAGE" "$MOUNTED" >/dev/null
+        mountpoint --quiet "$MOUNTED" || ctr --namespace k8s.io images mount "$1" "$MOUNTED" >/dev/null
         SOURCE="$MOUNTED"
     fi
 }
 
+# IMAGE
 unmount_image() {
     if crio; then
-        podman image unmount "$RELEASE_IMAGE" >/dev/null
+        podman image unmount "$1" >/dev/null
     else
         ctr --namespace k8s.io images unmount --rm "$MOUNTED" >/dev/null
     fi
@@ -66,18 +79,34 @@ replace() {
     mv --force "$2.new" "$2"
 }
 
-pause=1
-until is_here; do
-    record_service_stage_start pull-release-image
-    if pull; then
-        record_service_stage_success
-        break
-    fi
-    record_service_stage_failure
-    tell_console "The release image $RELEASE_IMAGE cannot be pulled; the next try is in $pause s."
-    sleep "$pause"
-    pause=$((pause < 32 ? pause * 2 : 60))
-done
+# From $SOURCE; false where it has none.
+take_slipway_node() {
+    local library
+    [[ -e $SOURCE/usr/bin/slipway-node ]] || return 1
+    for library in "$SOURCE"/usr/lib/slipway/*; do
+        replace "$library" "/usr/local/lib/slipway/${library##*/}"
+    done
+    replace "$SOURCE/usr/bin/slipway-node" /usr/local/bin/slipway-node
+}
+
+# STAGE WHAT IMAGE...: tries until one of them is here, which is $HERE then.
+obtain() {
+    local stage="$1" what="$2" pause=1
+    shift 2
+    until is_here "$@"; do
+        record_service_stage_start "$stage"
+        if pull "$@"; then
+            record_service_stage_success
+            return
+        fi
+        record_service_stage_failure
+        tell_console "The $what $* cannot be pulled; the next try is in $pause s."
+        sleep "$pause"
+        pause=$((pause < 32 ? pause * 2 : 60))
+    done
+}
+
+obtain pull-release-image "release image" "$RELEASE_IMAGE"
 
 record_service_stage_start image-metadata-arches-match
 case "$(uname -m)" in
@@ -93,20 +122,29 @@ fi
 record_service_stage_success
 
 record_service_stage_start unpack-release-image
-mount_image
+mount_image "$RELEASE_IMAGE"
 mkdir -p /opt/openshift /usr/local/bin /usr/local/lib/slipway
 for name in image-references release-metadata; do
     replace "$SOURCE/release-manifests/$name" "/opt/openshift/$name"
 done
-# A release of others has no slipway-node; then it has to be on the machine already.
-if [[ -e $SOURCE/usr/bin/slipway-node ]]; then
-    for library in "$SOURCE"/usr/lib/slipway/*; do
-        replace "$library" "/usr/local/lib/slipway/${library##*/}"
-    done
-    replace "$SOURCE/usr/bin/slipway-node" /usr/local/bin/slipway-node
-fi
-unmount_image
+is_taken=false
+! take_slipway_node || is_taken=true
+unmount_image "$RELEASE_IMAGE"
 record_service_stage_success
+
+# Without such an image it has to be on the machine already.
+if [[ $is_taken == false && -n ${SLIPWAY_IMAGES[*]-} ]]; then
+    obtain pull-slipway-image "image with slipway-node" "${SLIPWAY_IMAGES[@]}"
+    record_service_stage_start unpack-slipway-image
+    mount_image "$HERE"
+    if ! take_slipway_node; then
+        tell_console "The image $HERE has no /usr/bin/slipway-node."
+        record_service_stage_failure "$HERE has no /usr/bin/slipway-node"
+        exit 1
+    fi
+    unmount_image "$HERE"
+    record_service_stage_success
+fi
 
 if [[ -e $ISSUE ]]; then
     rm "$ISSUE"

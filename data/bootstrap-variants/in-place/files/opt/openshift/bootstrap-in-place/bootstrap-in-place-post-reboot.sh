@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# On the installed machine, from its first boot until the cluster is available: finishes what a bootstrap machine would do for its
+# masters, then removes what only that needed, itself too.
+
+set -euo pipefail
+export KUBECONFIG=/etc/kubernetes/bootstrap-secrets/kubeconfig
+ask() { timeout 60 oc --request-timeout=30s "$@"; }
+# WHAT COMMAND...: until it succeeds.
+until_done() {
+    local what="$1"
+    shift
+    until "$@"; do
+        echo "not yet: $what"
+        sleep 5
+    done
+}
+
+wait_for_api() { until_done "the API server answers" ask get --raw=/readyz >/dev/null; }
+
+# Who waits for the bootstrap, finds this object.
+report_complete() {
+    local status
+    status=$(ask get configmap bootstrap --namespace=kube-system --ignore-not-found --output=jsonpath='{.data.status}') || return
+    [[ $status == complete ]] || ask create configmap bootstrap --namespace=kube-system --from-literal=status=complete
+}
+
+# Held by pods of the live system, which never give them back.
+delete_leases() {
+    ask delete lease version --namespace=openshift-cluster-version --ignore-not-found &&
+        ask delete lease,configmap cluster-policy-controller-lock --namespace=openshift-kube-controller-manager --ignore-not-found &&
+        ask delete lease,configmap cluster-policy-controller --namespace=openshift-kube-controller-manager --ignore-not-found
+}
+
+restore_overrides() {
+    ask patch clusterversion version --type=merge --patch-file=/opt/openshift/original_cvo_overrides.patch
+}
+
+node() { ask get nodes --output=jsonpath='{.items[0].metadata.name}' 2>/dev/null || true; }
+is_ready() {
+    [[ $(ask get nodes --output=jsonpath='{.items[0].status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]
+}
+
+# Requests for the kubelet of this machine, and no others.
+approve() {
+    local name signer user own
+    own="system:node:$(hostname)"
+    while read -r name signer user; do
+        case "$signer $user" in
+            "kubernetes.io/kube-apiserver-client-kubelet system:serviceaccount:openshift-machine-config-operator:node-bootstrapper" | \
+                "kubernetes.io/kube-apiserver-client-kubelet $own" | "kubernetes.io/kubelet-serving $own")
+                ask adm certificate approve "$name" || true
+                ;;
+        esac
+    done < <(ask get csr --output=go-template='{{range .items}}{{if not .status.conditions}}{{.metadata.name}} {{.spec.signerName}} {{.spec.username}}{{"\n"}}{{end}}{{end}}')
+}
+wait_for_node() {
+    until is_ready; do
+        approve || true
+        sleep 5
+    done
+}
+
+# The operator's API server takes the place of the first one, under the same file name. A kubelet that saw the first one die may
+# not start the second: a fresh one does.
+replace_api_server() {
+    local file=/etc/kubernetes/manifests/kube-apiserver-pod.yaml
+    until grep --quiet 'revision' "$file"; do
+        sleep 5
+    done
+    systemctl restart kubelet.service
+    wait_for_api
+}
+
+is_available() {
+    [[ $(ask get clusterversion version --output=jsonpath='{.status.conditions[?(@.type=="Available")].status}' 2>/dev/null) == True ]]
+}
+
+wait_for_api
+until_done "the bootstrap is reported" report_complete
+until_done "leases of the live system are gone" delete_leases
+until_done "the overrides of the user are restored" restore_overrides
+wait_for_node
+echo "node $(node) is ready"
+replace_api_server
+while ! is_available; do
+    approve || true
+    sleep 10
+done
+
+rm --recursive --force /etc/kubernetes/bootstrap-configs /etc/kubernetes/bootstrap-secrets /opt/openshift/original_cvo_overrides.patch \
+    /usr/local/bin/bootstrap-in-place-post-reboot.sh /usr/local/bin/installer-gather.sh /usr/local/bin/installer-masters-gather.sh
+systemctl disable bootkube.service

@@ -1,0 +1,4 @@
+#compdef {{PROGRAM}}
+autoload -U +X compinit && compinit
+autoload -U +X bashcompinit && bashcompinit
+{{BASH}}

@@ -1,0 +1,34 @@
+// Objects of the machine API: what Machines and MachineSets are around the provider's part of them (installer 5.2,
+// installer-bodies).
+#pragma once
+
+#include "assets/assets.h"
+
+#include <string>
+#include <string_view>
+
+namespace slipway::assets {
+
+inline constexpr std::string_view machine_namespace = "openshift-machine-api";
+inline constexpr std::string_view machine_api = "machine.openshift.io/v1beta1";
+
+// The label by which machines know their cluster, and those of a role.
+JsonObject cluster_label(const ClusterId& id);
+JsonObject role_labels(const ClusterId& id, std::string_view role);
+
+// {lifecycleHooks, metadata, providerSpec}, as both have it.
+JsonObject machine_spec(Json provider);
+
+// "demo-x7k2p-worker-0"
+std::string machine_name(const ClusterId& id, std::string_view role, std::size_t i);
+
+JsonObject machine(const ClusterId& id, std::string_view role, const std::string& name, Json provider);
+
+// labels: the set's own; those of its machines are always the role's.
+JsonObject machine_set(const ClusterId& id, std::string_view role, const std::string& name, JsonObject labels, int replicas,
+                       Json provider);
+
+// The files of a list: "openshift/99_openshift-cluster-api_WHAT-0.yaml" and so on.
+void put_numbered(AssetFiles& files, std::string_view what, const JsonArray& objects);
+
+}  // namespace slipway::assets

@@ -1,0 +1,13 @@
+// Machines of platform vsphere: Machines of the control plane and what keeps them, MachineSets, and the addresses of machines
+// that have fixed ones (installer 5.2, 12.4).
+#pragma once
+
+#include "assets/assets.h"
+
+namespace slipway::assets {
+
+// None without the capability MachineAPI.
+// errors: invalid: a pool's zone or a host's failure domain that there is none of
+Result<AssetFiles> vsphere_machines(const config::InstallConfig& config, const ClusterId& id);
+
+}  // namespace slipway::assets

@@ -1,0 +1,70 @@
+#include "cli/bootstrap_inputs.h"
+
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::cli {
+namespace {
+
+release::Release release_of(std::string_view image) {
+  release::Release release{
+      .version = {}, .digest = release::Digest::of(""), .created = {}, .metadata = {}, .components = {}, .manifests = {}};
+  release.components["etcd"].image = release::parse_reference(image).value();
+  return release;
+}
+
+const std::string digest = "@sha256:" + std::string(64, '0');
+
+struct Inputs : testing::Test {
+  assets::Environment add(std::string_view image, const BootstrapVariables& variables = {}) {
+    assets::Environment made;
+    result = add_bootstrap_inputs(made, context.context(), config, release_of(std::string(image) + digest), variables, "1.2.3");
+    return made;
+  }
+
+  testing_support::TestContext context;
+  config::InstallConfig config;
+  Result<> result = Ok{};
+};
+
+TEST_F(Inputs, ReleasesOfSlipwayBringSlipwayNode) {
+  const assets::Environment made = add("registry.slipway.invalid/slipway/release", {"quay.example.com/slipway:1", ""});
+  EXPECT_TRUE(made.release_has_slipway_node);
+  EXPECT_TRUE(made.slipway_images.empty());
+}
+
+TEST_F(Inputs, OthersTakeItFromTheImageThatIsNamed) {
+  config.image_digest_sources = {{"registry.slipway.invalid/slipway/release", {"m.example.com/slipway"}}};
+  const assets::Environment made = add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"quay.example.com/slipway:1", ""});
+  EXPECT_FALSE(made.release_has_slipway_node);
+  EXPECT_EQ(made.slipway_images, std::vector<std::string>{"quay.example.com/slipway:1"});
+  add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"'no reference'", ""});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().code(), Code::invalid);
+  EXPECT_NE(result.error().message().find("SLIPWAY_IMAGE"), std::string::npos);
+}
+
+TEST_F(Inputs, OrFromMirrorsOfOurReleases) {
+  config.image_digest_sources = {
+      {"quay.io/other", {"m0.example.com/x"}},
+      {"registry.slipway.invalid/slipway/release", {"m1.example.com/slipway", "m2.example.com:5000/s"}}};
+  config.image_content_sources = {{"registry.slipway.invalid/slipway/release", {"m3.example.com/slipway"}}};
+  const std::vector<std::string> expected = {"m1.example.com/slipway:1.2.3", "m2.example.com:5000/s:1.2.3",
+                                             "m3.example.com/slipway:1.2.3"};
+  EXPECT_EQ(add("quay.io/openshift-release-dev/ocp-v4.0-art-dev").slipway_images, expected);
+  config = {};
+  EXPECT_TRUE(add("quay.io/openshift-release-dev/ocp-v4.0-art-dev").slipway_images.empty());
+  EXPECT_TRUE(result.ok());
+}
+
+TEST_F(Inputs, AnAddressOfTheBootstrapMachineHasToBeOne) {
+  EXPECT_EQ(add("registry.slipway.invalid/slipway/release", {"", "fd00::9"}).bootstrap_node_ip, "fd00::9");
+  EXPECT_EQ(add("registry.slipway.invalid/slipway/release", {"", "bootstrap.example.com"}).bootstrap_node_ip, "");
+  EXPECT_EQ(context.logged(), std::vector<std::string>{"warning: OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP is not used: "
+                                                       "'bootstrap.example.com' is no IP address"});
+  EXPECT_TRUE(result.ok());
+}
+
+}  // namespace
+}  // namespace slipway::cli

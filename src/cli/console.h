@@ -1,0 +1,35 @@
+// Lines for people on standard error, and in the log of an asset directory. Pure.
+//
+// slipway writes "info: ...". Called as openshift-install it writes what that does, which programs read (installer 1.3): colours
+// on a terminal, keys and values elsewhere; a line for each line of a text.
+#pragma once
+
+#include "base/time.h"
+#include "cli/command.h"
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace slipway::cli {
+
+inline constexpr std::string_view original_name = "openshift-install";
+
+enum class Style {
+  plain,       // info: two words
+  words,       // INFO two words
+  key_values,  // level=info msg="two words"
+};
+
+Style style_for(std::string_view program, bool terminal);
+
+// level: "debug", "info", "warning", "error", "fatal". Ends with a newline.
+std::string console_lines(Style style, std::string_view level, std::string_view text);
+
+// time="2026-11-21T09:30:00Z" level=info msg="two words"
+std::string file_lines(WallTime time, std::string_view level, std::string_view text);
+
+// Messages tell of commands as `slipway gather bootstrap`; who calls the program by another name is told of that.
+std::string as_called(std::string_view program, std::string text, std::span<const Command> commands);
+
+}  // namespace slipway::cli

@@ -1,0 +1,39 @@
+#include "cli/explain.h"
+
+#include "base/json.h"
+#include "config/explain.h"
+#include "config/json_schema.h"
+#include "config/reference.h"
+
+namespace slipway::cli {
+
+namespace {
+
+Result<> explain(const Environment& environment, const Arguments& arguments) {
+  const int asked = arguments.has("PATH") + arguments.has("--schema") + arguments.has("--reference");
+  if (asked != 1) {
+    return error(Code::invalid, "say what to explain: a path as in installconfig.platform, or one of --schema and --reference");
+  }
+  if (arguments.has("--schema")) {
+    environment.print(emit_json(config::install_config_json_schema(), JsonStyle::pretty));
+  } else if (arguments.has("--reference")) {
+    environment.print(config::install_config_reference());
+  } else {
+    environment.print(TRY(config::explain(arguments["PATH"], arguments.has("--recursive"))));
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Command explain_command() {
+  return {.words = "explain",
+          .summary = "Tell what the fields of install-config.yaml are",
+          .positionals = {{.name = "PATH", .help = "installconfig, or a field in it: installconfig.platform.baremetal.hosts"}},
+          .options = {{.name = "--recursive", .help = "the names of all fields below, without more words"},
+                      {.name = "--schema", .help = "print a JSON Schema (draft 2020-12) of the whole file"},
+                      {.name = "--reference", .help = "print a page with all fields (docs/install-config-reference.md)"}},
+          .run = explain};
+}
+
+}  // namespace slipway::cli

@@ -1,0 +1,41 @@
+// .openshift_install.log: what was done with an asset directory, by all commands that change or wait for its cluster.
+#pragma once
+
+#include "base/result.h"
+#include "sys/clock.h"
+#include "sys/files.h"
+
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace slipway::cli {
+
+inline constexpr std::string_view install_log_name = ".openshift_install.log";
+
+// Whether a command keeps that log (installer 1.3); those that only look do not.
+bool keeps_install_log(std::string_view words);
+
+// Appends lines, whatever the level of the console is. Lines that come before the directory exists are kept until it does. A
+// line that cannot be written is lost, and on_failure is told when that begins. Threads: any.
+class InstallLog {
+ public:
+  InstallLog(sys::Files& files, sys::Clock& clock, std::string directory, std::function<void(const Error&)> on_failure)
+      : files_(files), clock_(clock), directory_(std::move(directory)), on_failure_(std::move(on_failure)) {}
+
+  void write(std::string_view level, std::string_view text);
+
+ private:
+  Result<> append(const std::string& lines);
+
+  sys::Files& files_;
+  sys::Clock& clock_;
+  const std::string directory_;
+  const std::function<void(const Error&)> on_failure_;
+  std::mutex mutex_;
+  std::string waiting_;  // for the directory
+  bool has_failed_ = false;
+};
+
+}  // namespace slipway::cli

@@ -1,0 +1,75 @@
+#include "cli/preview.h"
+
+#include "assets/preview.h"
+#include "cli/asset_inputs.h"
+#include "cli/create_assets.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::cli {
+
+namespace {
+
+using assets::Target;
+
+constexpr std::array<Target, 5> targets = {Target::install_config, Target::manifests, Target::ignition_configs,
+                                           Target::single_node_ignition_config, Target::cluster};
+
+Target target_of(const Arguments& arguments) {
+  const std::string& name = arguments["TARGET"];
+  return *std::ranges::find(targets, name, assets::to_string);  // it is one of the choices
+}
+
+// Without the lock, which is a file: what another command is at work with looks half done.
+Result<assets::Preview> preview(const Environment& environment, const Arguments& arguments) {
+  const std::string& folder = arguments["--dir"];
+  const assets::Request request = target_request(environment, target_of(arguments));
+  assets::Environment inputs;
+  if (request.target != Target::install_config) inputs = TRY(asset_inputs(environment, arguments, folder));
+  assets::Preview seen = TRY(assets::preview_target(environment.files, environment.random, folder, inputs, request));
+  for (const std::string& warning : seen.plan.warnings) environment.context.log.warn("{}", warning);
+  return seen;
+}
+
+Result<> plan(const Environment& environment, const Arguments& arguments) {
+  const assets::Preview seen = TRY(preview(environment, arguments));
+  const Target target = target_of(arguments);
+  environment.print(arguments["--output"] == "json" ? emit_json(plan_json(target, seen), JsonStyle::pretty)
+                                                    : plan_text(target, seen));
+  return Ok{};
+}
+
+Result<> diff(const Environment& environment, const Arguments& arguments) {
+  environment.print(diff_text(TRY(preview(environment, arguments))));
+  return Ok{};
+}
+
+Command command(std::string words, std::string summary, Result<> (*run_it)(const Environment&, const Arguments&)) {
+  std::vector<std::string> names;
+  for (const Target target : targets) names.emplace_back(to_string(target));
+  return {.words = std::move(words),
+          .summary = std::move(summary),
+          .positionals = {{.name = "TARGET",
+                           .value = "TARGET",
+                           .help = "of `create`",
+                           .fallback = std::string(to_string(Target::ignition_configs)),
+                           .choices = std::move(names)}},
+          .options = asset_input_options(),
+          .run = run_it};
+}
+
+}  // namespace
+
+Command plan_command() {
+  Command made = command("plan", "Say which files a target of `create` would write, change and consume, and why", plan);
+  made.options.push_back(
+      {.name = "--output", .value = "text|json", .help = "form of the output", .fallback = "text", .choices = {"text", "json"}});
+  return made;
+}
+
+Command diff_command() {
+  return command("diff", "Show what a target of `create` would change in the files, without secrets", diff);
+}
+
+}  // namespace slipway::cli

@@ -1,0 +1,51 @@
+#include "cli/seed.h"
+
+#include <charconv>
+
+namespace slipway::cli {
+
+namespace {
+
+constexpr std::size_t least_size = 32, most_size = 1 << 20;
+constexpr sys::Mode others = 077;
+constexpr long long latest_second = 253'402'300'799;  // of the year 9999, the last that certificates can name
+
+}  // namespace
+
+Option seed_option() {
+  return {
+      .name = "--seed",
+      .value = "FILE",
+      .help =
+          "make everything reproducible, keys and passwords too: they follow from this file, a secret of 32 random bytes or more "
+          "(0600); the time is $SOURCE_DATE_EPOCH, else the start of the day in UTC. One seed for one cluster"};
+}
+
+Result<Secret> read_seed(sys::Files& files, const std::string& path) {
+  const std::string doing = fmt::format("--seed {}", path);
+  const std::optional<sys::FileInfo> info = TRY(files.info(path).context(doing));
+  if (!info) return error(Code::not_found, "{}: there is no such file; head -c 32 /dev/urandom makes one, with umask 077", doing);
+  if (info->kind != sys::FileKind::file) return error(Code::invalid, "{}: this is no ordinary file", doing);
+  if ((info->mode & others) != 0) {
+    return error(Code::denied, "{}: others may read it (mode {:04o}), and with it make every key of the cluster; chmod 600",
+                 doing, info->mode);
+  }
+  if (info->size < least_size || info->size > most_size) {
+    return error(Code::invalid, "{}: it has {} bytes; {} to {} are needed, random ones", doing, info->size, least_size,
+                 most_size);
+  }
+  return Secret(TRY(files.read(path).context(doing)));
+}
+
+Result<WallTime> time_of_seed(std::string_view source_date_epoch, WallTime now) {
+  if (source_date_epoch.empty()) return WallTime(std::chrono::floor<std::chrono::days>(now));
+  long long seconds = 0;
+  const char* const end = source_date_epoch.data() + source_date_epoch.size();
+  const auto read = std::from_chars(source_date_epoch.data(), end, seconds);
+  if (read.ec != std::errc() || read.ptr != end || seconds < 0 || seconds > latest_second) {
+    return error(Code::invalid, "SOURCE_DATE_EPOCH: '{}' is no number of seconds since 1970", source_date_epoch);
+  }
+  return WallTime(Seconds(seconds));
+}
+
+}  // namespace slipway::cli

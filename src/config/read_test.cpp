@@ -1,0 +1,147 @@
+// How values of the file are taken, and what is said of those that are not (installer 11.4).
+#include "base/text.h"
+#include "config/install_config.h"
+#include "config/schema.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+
+namespace slipway::config {
+namespace {
+
+constexpr std::string_view base = R"(apiVersion: v1
+metadata: {name: demo}
+baseDomain: example.com
+platform: {none: {}}
+pullSecret: '{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}'
+)";
+
+// What is said of the base with these lines behind it; line 6 is their first.
+std::string said_of(std::string_view added, bool strict = false) {
+  return check_install_config(fmt::format("{}{}", base, added), "c", strict).to_text();
+}
+
+TEST(ReadInstallConfig, SaysWhatAValueIsInsteadOfWhatItShouldBe) {
+  const std::pair<std::string_view, std::string_view> cases[] = {
+      {"controlPlane: {replicas: three}",
+       "c:6:16: error: controlPlane.replicas: must be a whole number, not the string 'three'\n"},
+      {"controlPlane: {replicas: '3'}",
+       "c:6:16: error: controlPlane.replicas: must be a whole number, not the string '3' (without quotes)\n"},
+      {"controlPlane: {replicas: 3.5}", "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, not 3.5\n"},
+      {"controlPlane: {replicas: 3000000000}",
+       "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, not 3000000000\n"},
+      {"controlPlane: [a]", "c:6:1: error: controlPlane: must be a mapping, not a list\n"},
+      {"compute: [{name: worker, platform: []}]", "c:6:26: error: compute[0].platform: must be a mapping, not a list\n"},
+      {"fips: maybe", "c:6:1: error: fips: must be true or false, not the string 'maybe'\n"},
+      {"sshKey: {a: b}", "c:6:1: error: sshKey: must be a string, not an object (put it into single quotes)\n"},
+      {"featureGates: A=true",
+       "c:6:1: error: featureGates: must be a list, not the string 'A=true' (each item on a line of its own that begins with "
+       "'- ')\n"},
+      {"publish: external",
+       "c:6:1: error: publish: must be External, Internal or Mixed, not 'external' (did you mean 'External'?)\n"},
+      {"imageDigestSources: [{source: quay.io/a, mirrors: [null]}]",
+       "c:6:52: error: imageDigestSources[0].mirrors[0]: has no value\n"},
+      {"compute: [null]", "c:6:11: error: compute[0]: has no value\n"},
+  };
+  for (const auto& [added, said] : cases) EXPECT_EQ(said_of(added), said) << added;
+}
+
+TEST(ReadInstallConfig, NeverQuotesSecretsAndLongTexts) {
+  const std::string long_text(100, 'x');
+  EXPECT_EQ(said_of("fips: " + long_text), "c:6:1: error: fips: must be true or false, not a string\n");
+  EXPECT_EQ(said_of("fips: \"a\\nb\""), "c:6:1: error: fips: must be true or false, not a string\n");
+  EXPECT_EQ(said_of("proxy: {httpProxy: [s3cret]}").find("s3cret"), std::string::npos);
+}
+
+TEST(ReadInstallConfig, TakesWhatGosLibraryTakes) {
+  const auto loaded = load_install_config(fmt::format("{}{}", base,
+                                                      "CONTROLPLANE: {replicas: 3.0}\n"
+                                                      "fips: no\n"
+                                                      "sshkey: null\n"
+                                                      "compute: &pools [{name: worker, replicas: 2}]\n"),
+                                          "c");
+  ASSERT_TRUE(loaded.ok()) << loaded.error().message();
+  EXPECT_EQ(loaded->warnings.to_text(), "");
+  EXPECT_EQ(loaded->config.control_plane.replicas, 3);
+  EXPECT_EQ(loaded->config.compute_replicas(), 2);
+  const auto json = load_install_config(
+      R"({"apiVersion": "v1", "metadata": {"name": 7}, "baseDomain": "example.com", "platform": {"local": {}}})", "c");
+  ASSERT_TRUE(json.ok()) << json.error().message();
+  EXPECT_EQ(json->config.name, "7");
+}
+
+using Wrap = std::function<Json(const Json&)>;
+using Visit = std::function<void(const Field& field, const std::string& path, const Wrap& wrap)>;
+
+// Every row of the table, with what puts a value of it into a whole document. Items are the first of their lists.
+void for_each_row(Fields fields, const std::string& path, const Wrap& wrap, const Visit& visit) {
+  for (const Field& field : fields) {
+    const std::string at = path.empty() ? std::string(field.name) : fmt::format("{}.{}", path, field.name);
+    const Wrap wrap_field = [&](const Json& value) { return wrap(JsonObject{{field.name, value}}); };
+    const Wrap wrap_item = [&](const Json& value) { return field.is_list ? wrap_field(JsonArray{value}) : wrap_field(value); };
+    visit(field, at, wrap_field);
+    if (field.members) for_each_row(field.members(), field.is_list ? at + "[0]" : at, wrap_item, visit);
+  }
+}
+
+bool has_error_at(const Findings& findings, const std::string& path) {
+  return std::ranges::any_of(findings.all(), [&](const Finding& finding) {
+    return finding.severity == Severity::error && finding.field == path && finding.message.starts_with("must be ");
+  });
+}
+
+TEST(ReadInstallConfig, EveryFieldIsHeldToItsRow) {
+  const Wrap whole = [](const Json& value) { return value; };
+  int rows = 0;
+  for_each_row(install_config_fields(), "", whole, [&](const Field& field, const std::string& path, const Wrap& wrap) {
+    const auto findings_of = [&](const Json& value) {
+      const Findings findings = check_install_config(emit_json(wrap(value), JsonStyle::compact), "c");
+      EXPECT_EQ(findings.to_text().find("s3cret"), std::string::npos) << path;
+      return findings;
+    };
+    ++rows;
+    if (field.is_list) {
+      EXPECT_TRUE(has_error_at(findings_of(7), path)) << path;
+    } else if (field.kind == Kind::text) {
+      EXPECT_TRUE(has_error_at(findings_of(JsonArray{"s3cret"}), path)) << path;
+    } else if (field.kind != Kind::any) {
+      EXPECT_TRUE(has_error_at(findings_of("maybe"), path)) << path;
+    }
+    EXPECT_TRUE(field.allowed.empty() || has_error_at(findings_of("nonsense"), path)) << path;
+    if (field.is_secret) findings_of("s3cret");
+  });
+  EXPECT_GT(rows, 400);
+}
+
+TEST(ReadInstallConfig, UnknownFieldsAreWarnedOfOrRefused) {
+  const std::string_view added = "controlPlane: {replicaz: 3}\nplatforms: {}\nqqq: 1\n";
+  EXPECT_EQ(said_of(added),
+            "c:6:16: warning: controlPlane.replicaz: this field is not known and has no effect (did you mean 'replicas'?)\n"
+            "c:7:1: warning: platforms: this field is not known and has no effect (did you mean 'platform'?)\n"
+            "c:8:1: warning: qqq: this field is not known and has no effect\n");
+  EXPECT_EQ(said_of(added, true),
+            "c:6:16: error: controlPlane.replicaz: this field is not known (did you mean 'replicas'?)\n"
+            "c:7:1: error: platforms: this field is not known (did you mean 'platform'?)\n"
+            "c:8:1: error: qqq: this field is not known\n");
+  EXPECT_FALSE(load_install_config(fmt::format("{}{}", base, added), "c", true).ok());
+}
+
+TEST(ReadInstallConfig, OlderFieldsAreWarnedOf) {
+  EXPECT_EQ(said_of("networking: {machineCIDR: 10.0.0.0/16}\n"),
+            "c:6:14: warning: networking.machineCIDR: is the older form (use machineNetwork)\n");
+}
+
+TEST(ReadInstallConfig, BrokenTextIsFoundWithItsPlace) {
+  const Findings findings = check_install_config("a: 1\na: 2\nb: [\n", "c");
+  ASSERT_FALSE(findings.empty());
+  for (const Finding& finding : findings.all()) {
+    EXPECT_EQ(finding.place.file, "c");
+    EXPECT_GT(finding.place.line, 0) << to_string(finding);
+    EXPECT_EQ(finding.message.find("c:"), std::string::npos) << to_string(finding);
+  }
+}
+
+}  // namespace
+}  // namespace slipway::config

@@ -1,0 +1,104 @@
+#include "config/schema_tables.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::config {
+
+namespace {
+
+Fields local_fields() {
+  static constexpr Field fields[] = {
+      {.name = "apiVIPs",
+       .is_list = true,
+       .about = "The address of the API: one of IPv4, host 2 to 9 of the machine network.",
+       .otherwise = "host 5 of the machine network"},
+      {.name = "ingressVIPs",
+       .is_list = true,
+       .about = "The address of the applications: another one of these.",
+       .otherwise = "host 7 of the machine network"},
+  };
+  return fields;
+}
+
+Fields external_fields() {
+  static constexpr Field fields[] = {
+      {.name = "platformName", .about = "What the platform is called.", .fallback = "Unknown"},
+      {.name = "cloudControllerManager",
+       .about = "External when the user brings a cloud controller manager: nodes then wait for it.",
+       .otherwise = "there is none",
+       .allowed = "External"},
+  };
+  return fields;
+}
+
+constexpr std::array<PlatformTable, 16> tables = {{
+    {"local", local_fields, no_fields},
+    {"none", no_fields, no_fields},
+    {"external", external_fields, no_fields},
+    {"baremetal", baremetal_fields, no_fields},
+    {"vsphere", vsphere_fields, vsphere_pool_fields},
+    {"openstack", openstack_fields, openstack_pool_fields},
+    {"aws", aws_fields, aws_pool_fields},
+    {"gcp", gcp_fields, gcp_pool_fields},
+    {"libvirt", libvirt_fields, no_fields},
+    {"ovirt", ovirt_fields, ovirt_pool_fields},
+    {"kubevirt", kubevirt_fields, kubevirt_pool_fields},
+    {"alibabacloud"},
+    {"azure"},
+    {"ibmcloud"},
+    {"nutanix"},
+    {"powervs"},
+}};
+
+constexpr std::array<std::string_view, tables.size()> abouts = {
+    "Machines on this host, made by slipway.",
+    "Machines that the user brings; the cluster knows nothing of the platform.",
+    "Machines that the user brings, on a platform whose integration the user brings too.",
+    "Hosts with management controllers, installed by the cluster itself.",
+    "Virtual machines of VMware vSphere.",
+    "Virtual machines of OpenStack.",
+    "Amazon Web Services.",
+    "Google Cloud.",
+    "Virtual machines of a libvirt host, for development.",
+    "Virtual machines of oVirt.",
+    "Virtual machines of another Kubernetes cluster with KubeVirt.",
+};
+constexpr std::string_view refused = "A platform of OpenShift's that this version refuses.";
+
+using Sections = std::array<Field, tables.size()>;
+
+constexpr Sections make_sections(bool of_pool) {
+  Sections sections;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    const PlatformTable& table = tables[i];
+    sections[i] = {.name = table.name,
+                   .kind = table.section ? Kind::object : Kind::any,
+                   .about = table.section ? (of_pool ? "What machines of this pool are like." : abouts[i]) : refused,
+                   .members = of_pool ? table.pool : table.section,
+                   .null_is_wrong = !of_pool,
+                   .empty = Empty::kept};
+  }
+  return sections;
+}
+
+}  // namespace
+
+Fields platform_sections() {
+  static constexpr Sections sections = make_sections(false);
+  return sections;
+}
+
+Fields pool_sections() {
+  static constexpr Sections sections = make_sections(true);
+  return sections;
+}
+
+std::span<const PlatformTable> platform_tables() { return tables; }
+
+const PlatformTable* find_platform(std::string_view name) {
+  const auto found = std::ranges::find(tables, name, &PlatformTable::name);
+  return found == tables.end() ? nullptr : &*found;
+}
+
+}  // namespace slipway::config

@@ -1,0 +1,179 @@
+#include "config/schema_tables.h"
+
+namespace slipway::config {
+
+namespace {
+
+Fields vcenter_fields() {
+  static constexpr Field fields[] = {
+      {.name = "server",
+       .about = "The vCenter's name or address, without a scheme.",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "port", .kind = Kind::integer, .about = "Its port.", .otherwise = "443"},
+      {.name = "user", .about = "Who logs in.", .is_required = true, .empty = Empty::written},
+      {.name = "password", .about = "The password of that one.", .is_required = true, .is_secret = true, .empty = Empty::written},
+      {.name = "datacenters",
+       .is_list = true,
+       .about = "The data centers in which the cluster has machines.",
+       .is_required = true,
+       .empty = Empty::written},
+  };
+  return fields;
+}
+
+Fields topology_fields() {
+  static constexpr Field fields[] = {
+      {.name = "datacenter", .about = "The data center's name.", .is_required = true, .empty = Empty::written},
+      {.name = "computeCluster",
+       .about = "The cluster of hosts, a path as in /DATACENTER/host/CLUSTER.",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "networks", .is_list = true, .about = "The port group of the machines; exactly one.", .is_required = true},
+      {.name = "datastore",
+       .about = "Where disks are, a path as in /DATACENTER/datastore/NAME.",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "resourcePool",
+       .about = "The machines' share of the hosts, a path as in /DATACENTER/host/CLUSTER/Resources/POOL.",
+       .otherwise = "Resources, the cluster's root"},
+      {.name = "folder",
+       .about = "Where machines stand in the inventory, a path as in /DATACENTER/vm/FOLDER.",
+       .otherwise = "/DATACENTER/vm and the cluster's infrastructure name"},
+      {.name = "template",
+       .about = "A virtual machine that is there already to clone from, a path.",
+       .otherwise = "one made from the release's image"},
+      {.name = "tagIDs", .is_list = true, .about = "Tags for the machines, as urn:vmomi:InventoryServiceTag:...; 10 at most."},
+  };
+  return fields;
+}
+
+Fields failure_domain_fields() {
+  static constexpr Field fields[] = {
+      {.name = "name",
+       .about = "The failure domain's name; pools choose by it (zones).",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "region", .about = "The tag of its data center.", .is_required = true, .empty = Empty::written},
+      {.name = "zone", .about = "The tag of its cluster of hosts.", .is_required = true, .empty = Empty::written},
+      {.name = "server", .about = "The vCenter that it is in, one of vcenters.", .is_required = true, .empty = Empty::written},
+      {.name = "topology",
+       .kind = Kind::object,
+       .about = "Where in that vCenter.",
+       .members = topology_fields,
+       .is_required = true,
+       .empty = Empty::written},
+  };
+  return fields;
+}
+
+Fields network_device_fields() {
+  static constexpr Field fields[] = {
+      {.name = "gateway", .about = "The gateway."},
+      {.name = "ipAddrs",
+       .is_list = true,
+       .about = "The machine's addresses with prefix, as in 192.168.1.10/24.",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "nameservers", .is_list = true, .about = "Name servers, 3 at most."},
+  };
+  return fields;
+}
+
+Fields static_host_fields() {
+  static constexpr Field fields[] = {
+      {.name = "failureDomain", .about = "The failure domain that the machine is in.", .otherwise = "the first one"},
+      {.name = "role",
+       .about = "What the machine is.",
+       .allowed = "bootstrap|control-plane|compute",
+       .is_required = true,
+       .empty = Empty::written},
+      {.name = "networkDevice",
+       .kind = Kind::object,
+       .about = "Its addresses.",
+       .members = network_device_fields,
+       .is_required = true},
+  };
+  return fields;
+}
+
+Fields disk_fields() {
+  static constexpr Field fields[] = {
+      {.name = "diskSizeGB", .kind = Kind::integer, .about = "Its size in GiB.", .fallback = "120", .empty = Empty::written},
+  };
+  return fields;
+}
+
+}  // namespace
+
+Fields vsphere_pool_fields() {
+  static constexpr Field fields[] = {
+      {.name = "cpus", .kind = Kind::integer, .about = "Virtual processors.", .fallback = "4", .empty = Empty::written},
+      {.name = "coresPerSocket",
+       .kind = Kind::integer,
+       .about = "How many of them share a socket; cpus is a multiple of it.",
+       .fallback = "4",
+       .empty = Empty::written},
+      {.name = "memoryMB", .kind = Kind::integer, .about = "Memory in MiB.", .fallback = "16384", .empty = Empty::written},
+      {.name = "osDisk", .kind = Kind::object, .about = "The machines' disk.", .members = disk_fields, .empty = Empty::written},
+      {.name = "zones",
+       .is_list = true,
+       .about = "The failure domains that machines are spread over, by name.",
+       .otherwise = "all"},
+  };
+  return fields;
+}
+
+Fields vsphere_fields() {
+  static constexpr Field fields[] = {
+      {.name = "vcenters", .kind = Kind::object, .is_list = true, .about = "The vCenters.", .members = vcenter_fields},
+      {.name = "failureDomains",
+       .kind = Kind::object,
+       .is_list = true,
+       .about = "Where machines can be, each a place that fails as a whole.",
+       .members = failure_domain_fields},
+      {.name = "apiVIPs",
+       .is_list = true,
+       .about = "The addresses of the API: one, or one of each family.",
+       .otherwise = "the user balances the API"},
+      {.name = "ingressVIPs",
+       .is_list = true,
+       .about = "The addresses of the applications: one, or one of each family.",
+       .otherwise = "the user balances the applications"},
+      {.name = "diskType",
+       .about = "How disks are laid out.",
+       .otherwise = "the storage policy's",
+       .allowed = "thin|thick|eagerZeroedThick"},
+      {.name = "clusterOSImage", .about = "Where the machines' OVA is, an http URL.", .otherwise = "that of the release"},
+      {.name = "hosts",
+       .kind = Kind::object,
+       .is_list = true,
+       .about = "Machines with addresses of their own choice: one of role bootstrap, and one for each machine of the pools.",
+       .otherwise = "DHCP",
+       .members = static_host_fields},
+      {.name = "defaultMachinePlatform",
+       .kind = Kind::object,
+       .about = "What machines of all pools are like, where the pool does not say.",
+       .members = vsphere_pool_fields},
+      {.name = "loadBalancer",
+       .kind = Kind::object,
+       .about = "Who balances API and applications.",
+       .members = load_balancer_fields},
+      {.name = "vCenter", .about = "The older form of vcenters[].server.", .instead = "vcenters"},
+      {.name = "username", .about = "The older form of vcenters[].user.", .instead = "vcenters"},
+      {.name = "password", .about = "The older form of vcenters[].password.", .instead = "vcenters", .is_secret = true},
+      {.name = "datacenter", .about = "The older form of failureDomains[].topology.datacenter.", .instead = "failureDomains"},
+      {.name = "defaultDatastore",
+       .about = "The older form of failureDomains[].topology.datastore.",
+       .instead = "failureDomains"},
+      {.name = "folder", .about = "The older form of failureDomains[].topology.folder.", .instead = "failureDomains"},
+      {.name = "cluster", .about = "The older form of failureDomains[].topology.computeCluster.", .instead = "failureDomains"},
+      {.name = "resourcePool", .about = "The older form of failureDomains[].topology.resourcePool.", .instead = "failureDomains"},
+      {.name = "network", .about = "The older form of failureDomains[].topology.networks.", .instead = "failureDomains"},
+      {.name = "apiVIP", .about = "The older form of apiVIPs, one address.", .instead = "apiVIPs"},
+      {.name = "ingressVIP", .about = "The older form of ingressVIPs, one address.", .instead = "ingressVIPs"},
+  };
+  return fields;
+}
+
+}  // namespace slipway::config

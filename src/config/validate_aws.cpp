@@ -1,0 +1,148 @@
+#include "base/text.h"
+#include "config/names.h"
+#include "config/platform_rules.h"
+#include "net/url.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::config {
+
+namespace {
+
+constexpr std::size_t most_tags = 25;  // so many are left beside OpenShift's own
+
+// Nobody may copy an image of the system into these.
+constexpr std::array<std::string_view, 5> regions_without_images = {"cn-north-1", "cn-northwest-1", "us-iso-east-1",
+                                                                    "us-iso-west-1", "us-isob-east-1"};
+
+// Whether a tag's key is in a domain's namespace: "kubernetes.io/x", "a.kubernetes.io/x".
+bool is_in_namespace(std::string_view key, std::string_view domain) {
+  const std::string_view space = key.substr(0, key.find('/'));
+  return space.size() < key.size() && (space == domain || space.ends_with(fmt::format(".{}", domain)));
+}
+
+bool is_tag_text(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_.:/=+-@ ").find(c) != std::string_view::npos;
+  });
+}
+
+void validate_tags(const Section& platform) {
+  const Section tags = platform.at("userTags");
+  const JsonObject* members = tags.value().if_object();
+  if (!members) return;
+  if (members->size() > most_tags) tags.error("has {} tags, {} at most", members->size(), most_tags);
+  const bool are_propagated = platform.has("propagateUserTags") || platform.has("experimentalPropagateUserTags");
+  for (const auto& member : *members) {
+    const std::string_view key(member.key());
+    const std::string_view value = tags.text(key);
+    if (to_lower(key) == "name") {
+      tags.error_at(key, "this key is OpenShift's own");
+    } else if (key.starts_with("kubernetes.io/cluster/") ||
+               (are_propagated && (is_in_namespace(key, "kubernetes.io") || is_in_namespace(key, "openshift.io")))) {
+      tags.error_at(key, "keys of this namespace are OpenShift's own");
+    } else if (key.empty() || key.size() > 128 || !is_tag_text(key)) {
+      tags.error_at(key, "must have 1 to 128 letters, digits and _.:/=+-@ as its key");
+    } else if (value.size() > 256 || !is_tag_text(value) || (are_propagated && value.empty())) {
+      tags.error_at(key, "must have {} to 256 letters, digits and _.:/=+-@", are_propagated ? 1 : 0);
+    }
+  }
+}
+
+// URLs may hold credentials, so none is quoted.
+void validate_endpoints(const Section& platform) {
+  Distinct names;
+  for (const Section& endpoint : platform.items("serviceEndpoints")) {
+    names.add(endpoint.at("name"));
+    const std::string_view written = endpoint.text("url");
+    if (written.empty()) continue;
+    const auto url =
+        net::parse_url(written.find("://") == std::string_view::npos ? fmt::format("https://{}", written) : std::string(written));
+    if (!url.ok() || url->scheme != "https") {
+      endpoint.error_at("url", "is no URL of https").hint("as in https://ec2.example.com, without a login");
+    } else if (url->target != "/") {
+      endpoint.error_at("url", "must have no path behind its host");
+    }
+  }
+}
+
+void validate_network(const Section& platform) {
+  if (platform.has("hostedZone") && !platform.has("subnets")) {
+    platform.error_at("hostedZone", "needs platform.aws.subnets").hint("a zone that exists belongs to a network that exists");
+  }
+  Distinct subnets;
+  for (const Section& subnet : platform.items("subnets")) subnets.add(subnet);
+  if (platform.has("hostedZoneRole")) {
+    platform.need("hostedZone", "hostedZoneRole is the role that may write to it");
+    const std::string_view mode = platform.document().text({"credentialsMode"});
+    if (mode != "Passthrough" && mode != "Manual") {
+      platform.document().error("credentialsMode", "must be Passthrough or Manual with platform.aws.hostedZoneRole{}",
+                                mode.empty() ? "" : fmt::format(", not {}", mode));
+    }
+  }
+  if (platform.has("publicIpv4Pool") && platform.document().text({"publish"}) != "External") {
+    platform.error_at("publicIpv4Pool", "needs publish: External");
+  }
+}
+
+void validate_volume(const Section& volume) {
+  const std::string type = to_lower(volume.text("type"));
+  const std::int64_t rate = volume.number("iops").value_or(0);
+  volume.not_negative("size");
+  if (type.empty()) {
+    volume.not_negative("iops");
+    return;
+  }
+  if (type == "io1" || type == "io2") {
+    if (rate <= 0) volume.error_at("iops", "must be at least 1 for type {}, got {}", type, rate);
+  } else if (type == "gp3") {
+    volume.not_negative("iops");
+  } else if (!volume.one_of("type", {"gp2", "gp3", "io1", "io2", "sc1", "st1", "standard"})) {
+    return;
+  } else if (rate != 0) {
+    volume.error_at("iops", "cannot be set for type {}", type).hint("use io1, io2 or gp3");
+  }
+}
+
+void validate_image(const Section& platform) {
+  const std::string_view region = platform.text("region");
+  if (std::ranges::find(regions_without_images, region) == regions_without_images.end()) return;
+  const Section everywhere = platform.at("defaultMachinePlatform");
+  if (platform.has("amiID") || everywhere.has("amiID")) return;
+  const Section top(platform.document(), {});
+  std::vector<Section> pools = top.items("compute");
+  pools.push_back(top.at("controlPlane"));
+  const bool all_have =
+      std::ranges::all_of(pools, [](const Section& pool) { return pool.at("platform").at("aws").has("amiID"); });
+  if (!all_have) everywhere.error_at("amiID", "is missing, region {} has no image of its own", region);
+}
+
+}  // namespace
+
+void validate_aws(const Section& platform) {
+  validate_network(platform);
+  validate_tags(platform);
+  validate_endpoints(platform);
+  validate_image(platform);
+}
+
+void validate_aws_pool(const Section& pool, const Section& platform, bool) {
+  const std::string_view region = platform.text("region");
+  for (const Section& zone : pool.items("zones")) {
+    if (zone.value().is_string() && !zone.text().starts_with(region))
+      zone.error("'{}' is no zone of region {}", zone.text(), region);
+  }
+  validate_volume(pool.at("rootVolume"));
+  constexpr std::size_t most_groups = 10;  // of the 16 that a machine can have
+  const std::size_t groups = pool.items("additionalSecurityGroupIDs").size();
+  if (groups > most_groups) pool.error_at("additionalSecurityGroupIDs", "has {} groups, {} at most", groups, most_groups);
+  if (groups > 0 && !platform.has("subnets")) {
+    pool.error_at("additionalSecurityGroupIDs", "needs platform.aws.subnets")
+        .hint("groups that exist belong to a network that exists");
+  }
+  if (pool.has("iamRole") && pool.has("iamProfile")) pool.error_at("iamProfile", "cannot stand beside iamRole");
+}
+
+}  // namespace slipway::config

@@ -1,0 +1,161 @@
+#include "base/text.h"
+#include "base/yaml.h"
+#include "config/names.h"
+#include "config/platform_rules.h"
+
+#include <algorithm>
+
+namespace slipway::config {
+
+namespace {
+
+// How machines are managed: the scheme of a management address, "redfish-virtualmedia+https://..." without what is behind '+'.
+struct Driver {
+  std::string_view scheme;
+  bool needs_provisioning_network;  // it cannot boot from an image that is attached over the network of machines
+  bool has_secure_boot;
+};
+constexpr Driver drivers[] = {
+    {"idrac", true, false},
+    {"idrac-redfish", true, true},
+    {"idrac-virtualmedia", false, true},
+    {"ilo4", true, true},
+    {"ilo4-virtualmedia", false, true},
+    {"ilo5", true, true},
+    {"ilo5-redfish", true, true},
+    {"ilo5-virtualmedia", false, true},
+    {"ipmi", true, false},
+    {"irmc", true, true},
+    {"libvirt", true, false},
+    {"redfish", true, true},
+    {"redfish-uefihttp", false, true},
+    {"redfish-virtualmedia", false, true},
+};
+
+// Of an address without a scheme it is IPMI.
+std::string_view scheme_of(std::string_view address) {
+  const std::size_t end = address.find("://");
+  if (end == std::string_view::npos) return "ipmi";
+  const std::string_view scheme = address.substr(0, end);
+  return scheme.substr(0, scheme.find('+'));
+}
+
+// The address may hold a password, so no message quotes it.
+void validate_management(const Section& host, std::string_view provisioning_network) {
+  const Section bmc = host.at("bmc");
+  if (bmc.value().is_null()) return;
+  bmc.need("username", "of the machine's management controller");
+  bmc.need("password", "of the machine's management controller");
+  if (!bmc.need("address", "of the machine's management controller, 'redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1'"))
+    return;
+  const std::string_view scheme = scheme_of(bmc.text("address"));
+  const auto driver = std::ranges::find(drivers, scheme, &Driver::scheme);
+  if (driver == std::end(drivers)) {
+    std::vector<std::string_view> known;
+    for (const Driver& each : drivers) known.push_back(each.scheme);
+    bmc.error_at("address", "must begin with a known protocol, not '{}'", scheme).hint("there are " + choice_of(known));
+    return;
+  }
+  if (provisioning_network == "Disabled" && driver->needs_provisioning_network) {
+    bmc.error_at("address", "{} needs a provisioning network, which is disabled", scheme)
+        .hint("use a protocol with virtualmedia in its name");
+  }
+  if (host.text("bootMode") == "UEFISecureBoot" && !driver->has_secure_boot) {
+    host.error_at("bootMode", "UEFISecureBoot is not possible with {}", scheme).hint("use redfish, or write UEFI");
+  }
+}
+
+void validate_root_device(const Section& host) {
+  const Section hints = host.at("rootDeviceHints");
+  hints.not_negative("minSizeGigabytes");
+  constexpr std::string_view folder = "/dev/";
+  const std::string_view name = hints.text("deviceName");
+  if (name.empty()) return;
+  const std::string_view rest = name.starts_with(folder) ? name.substr(folder.size()) : "";
+  const bool is_by_path = rest.starts_with("disk/by-path/");
+  if (rest.empty() || (rest.find('/') != std::string_view::npos && !is_by_path)) {
+    hints.error_at("deviceName", "must be in /dev/ or /dev/disk/by-path/, not '{}'", name)
+        .hint("other links are not there in time");
+  }
+}
+
+// A mapping, or the text of one; nmstate itself reads it on the machine.
+void validate_network_config(const Section& host) {
+  const Section config = host.at("networkConfig");
+  if (!config.value().is_string()) {
+    if (!config.value().is_null() && !config.value().is_object())
+      config.error("must be a mapping, not {}", kind_name(config.value()));
+    return;
+  }
+  const auto read = parse_yaml(config.text(), "networkConfig");
+  if (!read.ok()) {
+    config.error("is no YAML: {}", read.error().message());
+  } else if (!read->value.is_object() && !read->value.is_null()) {
+    config.error("must be a mapping, not {}", kind_name(read->value));
+  }
+}
+
+struct Unique {
+  Distinct names;
+  Distinct macs;
+  Distinct addresses;
+};
+
+void validate_host(const Section& host, std::string_view provisioning_network, Unique& unique) {
+  if (const std::string_view name = host.text("name"); !name.empty()) {
+    if (!is_dns_subdomain(name))
+      host.error_at("name", "'{}' is no DNS name", name).hint("lower-case letters, digits, dashes and dots");
+    unique.names.add(host.at("name"));
+  }
+  if (const std::string_view mac = host.text("bootMACAddress"); !mac.empty()) {
+    if (!is_mac_address(mac))
+      host.error_at("bootMACAddress", "'{}' is no MAC address of one machine", mac).hint("as in 52:54:00:12:34:56");
+    unique.macs.add(host.at("bootMACAddress"), to_lower(mac));
+  }
+  validate_management(host, provisioning_network);
+  unique.addresses.add(host.at("bmc").at("address"));
+  validate_root_device(host);
+  validate_network_config(host);
+}
+
+// Hosts without a role become masters as long as these are missing, then workers.
+void validate_counts(const Section& platform, const std::vector<Section>& hosts) {
+  const Section top(platform.document(), {});
+  const std::int64_t masters_wanted = top.at("controlPlane").number("replicas").value_or(0);
+  std::int64_t workers_wanted = 0;
+  for (const Section& pool : top.items("compute"))
+    workers_wanted += std::max<std::int64_t>(pool.number("replicas").value_or(0), 0);
+  std::int64_t masters = 0;
+  std::int64_t workers = 0;
+  for (const Section& host : hosts) {
+    const std::string_view role = host.text("role");
+    if (role == "master" || (role.empty() && masters < masters_wanted)) {
+      ++masters;
+    } else {
+      ++workers;
+    }
+  }
+  if (masters < masters_wanted) {
+    platform.error_at("hosts", "has {} for the control plane, which has {} replicas", masters, masters_wanted)
+        .hint("add hosts or set controlPlane.replicas");
+  }
+  if (workers < workers_wanted) {
+    platform.error_at("hosts", "has {} for workers, which have {} replicas", workers, workers_wanted)
+        .hint("add hosts or set compute[0].replicas");
+  }
+}
+
+}  // namespace
+
+void validate_baremetal_hosts(const Section& platform) {
+  const std::vector<Section> hosts = platform.items("hosts");
+  Unique unique;
+  for (const Section& host : hosts) {
+    if (host.value().is_object()) validate_host(host, platform.text("provisioningNetwork"), unique);
+  }
+  // Without this capability nobody makes machines of hosts.
+  if (!has_capability(platform.document(), "MachineAPI")) return;
+  if (platform.need("hosts", "the machines and how they are managed")) validate_counts(platform, hosts);
+}
+
+}  // namespace slipway::config

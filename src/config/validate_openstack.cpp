@@ -1,0 +1,71 @@
+#include "config/platform_rules.h"
+
+namespace slipway::config {
+
+namespace {
+
+void validate_port(const Section& platform) {
+  const Section port = platform.at("controlPlanePort");
+  port.at("network").at("id").unique_id();
+  const std::vector<Section> addresses = port.items("fixedIPs");
+  if (addresses.size() > 2) port.error_at("fixedIPs", "has {} subnets, 2 at most", addresses.size()).hint("one of each family");
+  for (const Section& address : addresses) {
+    if (!address.value().is_object()) continue;
+    const Section subnet = address.at("subnet");
+    subnet.at("id").unique_id();
+    if (!subnet.has("id") && !subnet.has("name")) subnet.error("must have id or name");
+  }
+}
+
+void validate_floating_addresses(const Section& platform) {
+  for (const std::string_view name : {"apiFloatingIP", "ingressFloatingIP"}) {
+    if (platform.at(name).address() && !platform.has("externalNetwork")) {
+      platform.error_at(name, "needs platform.openstack.externalNetwork").hint("floating addresses are of that network");
+    }
+  }
+  const std::string_view api = platform.text("apiFloatingIP");
+  if (!api.empty() && api == platform.text("ingressFloatingIP")) {
+    platform.error_at("ingressFloatingIP", "is the address of the API too").hint("they have to differ");
+  }
+}
+
+void validate_name_servers(const Section& platform) {
+  for (const Section& server : platform.items("externalDNS")) {
+    if (!net::is_ip(server.text())) server.error("'{}' is no IP address", server.text());
+  }
+  if (platform.has("externalDNS") && platform.has("controlPlanePort")) {
+    platform.error_at("externalDNS", "cannot stand beside controlPlanePort")
+        .hint("a subnet that exists has its own name servers");
+  }
+}
+
+// Volumes of machines in several zones: one kind and zone for all, or one for each zone of the machines.
+void validate_root_volume(const Section& pool) {
+  const Section volume = pool.at("rootVolume");
+  if (volume.value().is_null()) return;
+  volume.not_negative("size");
+  const std::size_t zones = pool.items("zones").size();
+  for (const std::string_view name : {"types", "zones"}) {
+    const std::size_t count = volume.items(name).size();
+    if (count > 1 && count != zones) volume.error_at(name, "must have 1 item or as many as zones, {}, got {}", zones, count);
+  }
+}
+
+}  // namespace
+
+void validate_openstack(const Section& platform) {
+  validate_port(platform);
+  validate_floating_addresses(platform);
+  validate_name_servers(platform);
+  platform.at("machinesSubnet").unique_id();
+  validate_virtual_addresses(platform, {});
+}
+
+void validate_openstack_pool(const Section& pool, const Section&, bool) {
+  for (const std::string_view list : {"additionalNetworkIDs", "additionalSecurityGroupIDs"}) {
+    for (const Section& id : pool.items(list)) id.unique_id();
+  }
+  validate_root_volume(pool);
+}
+
+}  // namespace slipway::config

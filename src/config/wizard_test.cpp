@@ -1,0 +1,104 @@
+#include "config/wizard.h"
+
+#include "config/install_config.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::config {
+namespace {
+
+const std::string key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@example.com";
+const std::string logins = R"({"auths":{"r.example.com":{"auth":"eDp5"}}})";
+
+// Gives the answers in their order; what is refused ends it.
+std::string refused(Wizard& wizard, const std::vector<std::string>& answers) {
+  for (const std::string& answer : answers) {
+    const auto question = wizard.next();
+    if (!question) return "there is no question for " + answer;
+    const Result<> taken = wizard.answer(answer);
+    if (!taken.ok()) return fmt::format("{}: {}", question->name, taken.error().message());
+  }
+  return "";
+}
+
+TEST(Wizard, WhatIsAnsweredIsAnInstallConfig) {
+  struct Case {
+    std::vector<std::string> answers;
+    std::vector<std::pair<std::string, std::string>> fields;  // of the platform's section
+  };
+  const Case cases[] = {
+      {{"local", "example.com", "demo", ""}, {}},
+      {{"2", "example.com", "demo", logins}, {}},
+      {{"external", "acme", "example.com", "demo", logins}, {{"platformName", "acme"}}},
+      {{"aws", "", "example.com", "demo", logins}, {{"region", "us-east-1"}}},
+      {{"gcp", "project-1", "europe-west1", "example.com", "demo", logins}, {{"region", "europe-west1"}}},
+      {{"openstack", "", "", "example.com", "demo", logins}, {{"cloud", "openstack"}}},
+      {{"vsphere", "vc.example.com", "admin", "secret", "dc", "c1", "ds1", "VM Network", "10.0.0.5", "10.0.0.6", "example.com",
+        "demo", logins},
+       {}},
+      {{"baremetal", "", "Disabled", "10.0.0.5", "10.0.0.6", "1", "m0", "redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1",
+        "admin", "secret", "52:54:00:00:00:01", "example.com", "demo", logins},
+       {{"provisioningNetwork", "Disabled"}}},
+  };
+  for (const Case& c : cases) {
+    Wizard wizard({});
+    ASSERT_EQ(refused(wizard, c.answers), "") << c.answers[0];
+    ASSERT_FALSE(wizard.next()) << c.answers[0] << ": " << wizard.next()->words;
+    const Result<Loaded> loaded = load_install_config(wizard.install_config(), "answers");
+    ASSERT_TRUE(loaded.ok()) << c.answers[0] << ":\n" << loaded.error().message() << wizard.install_config();
+    EXPECT_EQ(loaded->config.cluster_domain(), "demo.example.com");
+    for (const auto& [field, value] : c.fields) {
+      EXPECT_EQ(find_string(loaded->config.platform.section, {field}), value) << wizard.install_config();
+    }
+  }
+}
+
+TEST(Wizard, KeysAreOfferedWhereThereAreSome) {
+  Wizard wizard({{"/home/me/.ssh/id.pub", key}, {"/home/me/.ssh/notes.pub", "no key"}});
+  ASSERT_TRUE(wizard.next());
+  EXPECT_EQ(wizard.next()->choices, (std::vector<std::string>{"none", "/home/me/.ssh/id.pub"}));
+  Wizard without = wizard;
+  ASSERT_TRUE(without.answer("").ok());
+  EXPECT_EQ(without.install_config().find("sshKey"), std::string::npos);
+  ASSERT_TRUE(wizard.answer("2").ok());
+  EXPECT_NE(wizard.install_config().find(key), std::string::npos);
+  EXPECT_EQ(Wizard({}).next()->name, "PLATFORM");
+}
+
+TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
+  struct Case {
+    std::vector<std::string> answers;  // the last is refused
+    std::string words;
+  };
+  const Case cases[] = {
+      {{"azure"}, "PLATFORM: 'azure' is none of these"},
+      {{"9"}, "PLATFORM: '9' is none of these"},
+      {{"none", "not_a_domain"}, "BASE_DOMAIN: "},
+      {{"none", ""}, "BASE_DOMAIN: an answer is needed"},
+      {{"none", "example.com", "Upper"}, "CLUSTER_NAME: "},
+      {{"vsphere", "vc.example.com", "u", "p", "dc", "c", "d", "n", "no address"}, "API_VIP: "},
+      {{"none", "example.com", "demo", "no json"}, "PULL_SECRET: "},
+      {{"none", "example.com", "demo", ""}, "PULL_SECRET: an answer is needed"},
+      {{"baremetal", "10.0.0.0/33"}, "MACHINE_NETWORK: "},
+      {{"baremetal", "", "Managed", "10.0.0.5", "10.0.0.6", "0"}, "HOSTS: '0' is no number from 1 to 100"},
+      {{"baremetal", "", "Disabled", "10.0.0.5", "10.0.0.6", "1", "m0", "redfish-virtualmedia://192.0.2.1/x", "a", "b", "no mac"},
+       "BOOT_MAC_0: "},
+  };
+  for (const Case& c : cases) {
+    Wizard wizard({});
+    const std::string said = refused(wizard, c.answers);
+    EXPECT_TRUE(said.starts_with(c.words)) << said << " and not " << c.words;
+  }
+}
+
+TEST(Wizard, WhatIsSecretIsMarkedAndNotSaid) {
+  Wizard wizard({});
+  ASSERT_EQ(refused(wizard, {"none", "example.com", "demo"}), "");
+  EXPECT_TRUE(wizard.next()->is_secret);
+  const Result<> refusal = wizard.answer(R"({"auths":{"r":{"auth":""}},"hidden":1)");
+  ASSERT_FALSE(refusal.ok());
+  EXPECT_EQ(refusal.error().message().find("hidden"), std::string::npos) << refusal.error().message();
+}
+
+}  // namespace
+}  // namespace slipway::config
