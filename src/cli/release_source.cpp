@@ -46,7 +46,8 @@ Result<ReleaseSource> open_release(const Environment& environment, const Argumen
 }
 
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name) {
-  const std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
+  std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
+  if (info && info->kind == sys::FileKind::link) info = TRY(environment.files.info(name + "/."));
   if (info && info->kind == sys::FileKind::directory) {
     auto layout = std::make_unique<release::OciLayout>(TRY(release::OciLayout::open(environment.files, name)));
     // A layout looks at the tag only; the rest stands for "nowhere else".
