@@ -7,7 +7,8 @@ import re
 import select
 import signal
 import subprocess
-import time
+
+import host_clock
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 LIMIT = 30
@@ -57,10 +58,10 @@ class Terminal:
 
     def expect(self, words):
         """Waits for a text behind what was expected before."""
-        deadline = time.monotonic() + LIMIT
+        deadline = host_clock.now() + LIMIT
         while (at := self.text.find(words, self.seen)) < 0:
             assert self._read(0.5), f"it ended without '{words}':\n{self.text}"
-            assert time.monotonic() < deadline, f"not within {LIMIT} s: '{words}'\n{self.text}"
+            assert host_clock.now() < deadline, f"not within {LIMIT} s: '{words}'\n{self.text}"
         self.seen = at + len(words)
 
     def type(self, text):
@@ -75,9 +76,9 @@ class Terminal:
 
     def wait(self):
         """Its status, when everything that it shows was read."""
-        deadline = time.monotonic() + LIMIT
+        deadline = host_clock.now() + LIMIT
         while self._read(0.5):
-            assert time.monotonic() < deadline, f"it does not end:\n{self.text}"
+            assert host_clock.now() < deadline, f"it does not end:\n{self.text}"
         return self.process.wait(LIMIT)
 
     def close(self):

@@ -44,7 +44,7 @@ def offered_by_bash(words, folder):
         _slipway
         printf '%s\\n' "${{COMPREPLY[@]}}"
     """
-    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["bash", "-c", script], cwd=folder, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and not done.stderr, done.stderr
     return set(done.stdout.split())
 
@@ -76,7 +76,7 @@ def test_fish_offers(words, expected, folder, tmp_path_factory):
 @needs("zsh")
 def test_zsh_takes_the_script():
     script = run("completion", "zsh", status=0).stdout
-    done = subprocess.run(["zsh", "-f", "-c", f"{script}\nprint -r -- $_comps[slipway]"], capture_output=True, text=True, timeout=30)
+    done = subprocess.run(["zsh", "-f", "-c", f"{script}\nprint -r -- $_comps[slipway]"], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0 and not done.stderr, done.stderr
     assert "_slipway" in done.stdout
 

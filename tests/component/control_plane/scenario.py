@@ -7,11 +7,10 @@ import shutil
 import ssl
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 
-
+import host_clock
 from machine import Machine, environment_path, prepare_network
 
 ADDRESS, VIRTUAL_ADDRESS = "10.97.77.10", "10.97.77.5"
@@ -46,10 +45,10 @@ class Scenario:
         self.assets = self.machine.host / "opt/openshift"
         self.kubernetes = self.machine.host / "etc/kubernetes"
         subprocess.run([environment_path("SLIPWAY_BIN") / "control_plane_assets", self.assets], check=True)
-        self.begin = time.monotonic()
+        self.begin = host_clock.now()
 
     def tell(self, what):
-        print(f"{time.monotonic() - self.begin:6.2f} s  {what}", flush=True)
+        print(f"{host_clock.now() - self.begin:6.2f} s  {what}", flush=True)
 
     def render(self):
         """The calls and copies of the bootstrap (operators 1.2)."""
@@ -137,11 +136,11 @@ class Scenario:
         lease = self._get("lease", "cluster-policy-controller-lock", "--namespace=kube-system")["spec"]
         assert lease["renewTime"] > lease["acquireTime"], lease
         took = self.machine.end("cluster-policy-controller")
-        begin = time.monotonic()
+        begin = host_clock.now()
         second = self.machine.wait("second leader", lambda: self._holder("cluster-policy-controller-lock"), "second-policy-controller")
         assert second != lease["holderIdentity"]
-        self.tell(f"cluster-policy-controller ended in {took:.2f} s, the next one led {time.monotonic() - begin:.2f} s later")
-        assert time.monotonic() - begin < 5, "the lease was not given back but ran out"
+        self.tell(f"cluster-policy-controller ended in {took:.2f} s, the next one led {host_clock.now() - begin:.2f} s later")
+        assert host_clock.now() - begin < 5, "the lease was not given back but ran out"
         self._kubectl("create", "namespace", "late")
         self.machine.wait("annotations of a new namespace", self._all_namespaces_have_blocks, "second-policy-controller")
 
@@ -153,10 +152,10 @@ class Scenario:
             assert self._holder(lease) == "", f"{container} ended without giving back {lease}\n{self.machine.tail(container)}"
             self.tell(f"{container} ended in {took:.2f} s and gave its lease back")
         took = self.machine.end("kube-apiserver")
-        assert 2 <= took < 15, f"kube-apiserver ended after {took} s"
+        assert 2 <= took < 60, f"kube-apiserver ended after {took} s"
         assert get("http://localhost:6080/readyz")[0] == 503
         self.tell(f"kube-apiserver ended in {took:.2f} s")
-        assert self.machine.end("kube-apiserver-insecure-readyz") < 5
+        assert self.machine.end("kube-apiserver-insecure-readyz") < 30
         self.machine.end("etcdctl")
         self.machine.end("etcd")
         self.tell("all ended")

@@ -11,6 +11,7 @@ import time
 import urllib.error
 import urllib.request
 
+import host_clock
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -107,9 +108,9 @@ class Members(Programs):
     def until(self, what, program="keep"):
         def there():
             return any(line.startswith(what) for _, line in self.said())
-        deadline = time.monotonic() + self.deadline
+        deadline = host_clock.now() + self.deadline
         while not there():
-            assert time.monotonic() < deadline, self.story(what)
+            assert host_clock.now() < deadline, self.story(what)
             time.sleep(self.pause)
 
     def story(self, what):
@@ -137,4 +138,4 @@ class Members(Programs):
         command = [TOOL, "discover", f"--cacert={self.ca}", f"--cert={self.certificate}", f"--key={self.key}",
                    f"--endpoints={','.join(f'https://{a}:2381' for a in ADDRESSES)}", f"--data-dir={data_dir}",
                    f"--target-peer-url-host={MASTERS[number]}", f"--target-name=master-{number}"]
-        return subprocess.run(command, capture_output=True, text=True, timeout=30)
+        return subprocess.run(command, capture_output=True, text=True, timeout=120)

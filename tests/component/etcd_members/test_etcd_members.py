@@ -6,8 +6,8 @@ import pathlib
 import select
 import signal
 import sys
-import time
 
+import host_clock
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
@@ -28,11 +28,11 @@ def test_from_the_bootstrap_machine_to_the_masters(etcd, capsys):
     # Pods may come in any order, before or after their members are added.
     etcd.start_master(2)
     etcd.start_master(0)
-    start = time.monotonic()
+    start = host_clock.now()
     etcd.keep()
     etcd.start_master(1)
     etcd.until("EtcdRunningInCluster=True")
-    took = time.monotonic() - start
+    took = host_clock.now() - start
     said = [line for _, line in etcd.said()]
     reasons = [line.split(":")[0] for line in said if line.startswith(("Member", "Leader", "Bootstrap"))]
     assert reasons == ["MemberAdded"] * 3 + ["MemberPromoted"] * 3 + ["LeaderMoved"], said
@@ -45,11 +45,11 @@ def test_from_the_bootstrap_machine_to_the_masters(etcd, capsys):
 
 
 def test_the_bootstraps_member_goes(etcd, capsys):
-    start = time.monotonic()
+    start = host_clock.now()
     (etcd.folder / "complete").write_text("")
     etcd.until("EtcdBootstrapMemberRemoved=True")
-    took = time.monotonic() - start
-    assert etcd.processes["keep"].wait(timeout=10) == 0
+    took = host_clock.now() - start
+    assert etcd.processes["keep"].wait(timeout=120) == 0
     assert sorted(etcd.members(MASTERS[2])) == ["master-0", "master-1", "master-2"]
     etcd.post(MASTERS[0], "/v3/kv/put", {"key": "YQ==", "value": "Yg=="})
     with capsys.disabled():
@@ -89,12 +89,12 @@ def test_a_stop_while_waiting_ends_the_pod_at_once(etcd):
         process = stranger.processes["master-3"]
         children = [os.pidfd_open(int(pid)) for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
         assert children, "what waits"
-        begin = time.monotonic()
+        begin = host_clock.now()
         process.terminate()
-        process.wait(timeout=5)
+        process.wait(timeout=120)
         # Such a descriptor is readable once the process has ended.
         assert all(select.select([child], [], [], 2)[0] for child in children), "a child goes on without its container"
-        assert time.monotonic() - begin < 2
+        assert host_clock.now() - begin < 2
     finally:
         for child in children:
             with contextlib.suppress(ProcessLookupError):

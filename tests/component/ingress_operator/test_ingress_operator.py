@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 
+import host_clock
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
@@ -58,13 +59,13 @@ class Cluster(ControlPlane):
         return {each["type"]: each for each in found.get("status", {}).get("conditions", [])}
 
     def until(self, what, ready):
-        deadline = time.monotonic() + DEADLINE
+        deadline = host_clock.now() + DEADLINE
         while True:
             found = ready()
             if found:
                 return found
             assert self.processes["ingress-operator"].poll() is None, self.tail("ingress-operator")
-            assert time.monotonic() < deadline, f"{what}: not after {DEADLINE} s\n{self.tail('ingress-operator')}"
+            assert host_clock.now() < deadline, f"{what}: not after {DEADLINE} s\n{self.tail('ingress-operator')}"
             time.sleep(0.1)
 
     def make_ready(self):
@@ -120,7 +121,7 @@ def cluster(tmp_path_factory):
     with Cluster(PAYLOAD, folder, flags=flags, controllers="deployment-controller,replicaset-controller") as plane:
         for crd in CRDS:
             plane.kubectl("create", "-f", pathlib.Path(listed.stdout.strip()) / crd)
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=30s")
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
         plane.apply(CLUSTER)
         for kind, status in (("infrastructure", INFRASTRUCTURE), ("ingress.config", {"defaultPlacement": "Workers"})):
             plane.kubectl("patch", kind, "cluster", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))

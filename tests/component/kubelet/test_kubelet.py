@@ -15,9 +15,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-import time
 import uuid
 
+import host_clock
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -76,13 +76,13 @@ class Cluster:
 
     def wait_for_api(self):
         """Until /readyz says ok, as seen on the machine. Looks again at once: a look takes some tenths of a second."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = host_clock.now() + DEADLINE
         while True:
             done = self.shell(*READYZ, check=False)
             if done.stdout == "ok":
                 return
             reasons = re.findall(r"^\[-\].*", done.stdout, re.M) or [done.stdout + done.stderr]
-            if time.monotonic() > deadline:
+            if host_clock.now() > deadline:
                 log = self.shell("journalctl", "--no-pager", "--lines=60", "--unit=kubelet", "--unit=containerd", check=False).stdout
                 raise AssertionError(f"the API server was not ready after {DEADLINE} s: {'; '.join(reasons)}\n{log}")
 
@@ -127,11 +127,11 @@ def config(release, tmp_path):
 
 
 def start_api(cluster, config, images, *more):
-    start = time.monotonic()
+    start = host_clock.now()
     cluster.slipway("create", "m0", "--os-repo", PAYLOAD / "os/repo", "--images", images, "--ignition", config, "--wait", *more)
-    booted = time.monotonic() - start
+    booted = host_clock.now() - start
     cluster.wait_for_api()
-    return booted, time.monotonic() - start
+    return booted, host_clock.now() - start
 
 
 def show(how, times, cluster):

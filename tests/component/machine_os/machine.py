@@ -14,6 +14,8 @@ import subprocess
 import tempfile
 import time
 
+import host_clock
+
 CGROUPS = pathlib.Path("/sys/fs/cgroup")
 OSNAME = "slipway"
 
@@ -114,16 +116,16 @@ class Machine:
         """Boots and waits for the power-off, or until the console shows the words `kill_at`, and kills it then.
         Returns the exit status of systemd-nspawn (0: powered off, None: killed) and seconds."""
         environment = self.environment(UUID="0123456789abcdef0123456789abcdef", GROUP=self.name, CGROUPS=str(CGROUPS))
-        start = time.monotonic()
+        start = host_clock.now()
         with self.console.open("wb") as console:
             owner = subprocess.Popen(["unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc",
                                       "--propagation", "private", "sh", "-c", BOOT],
                                      env=environment, stdout=console, stderr=console)
             try:
                 while kill_at and kill_at not in self.console.read_text(errors="replace"):
-                    assert owner.poll() is None and time.monotonic() < start + limit, self.console.read_text(errors="replace")
+                    assert owner.poll() is None and host_clock.now() < start + limit, self.console.read_text(errors="replace")
                     time.sleep(0.01)
-                return None if kill_at else owner.wait(limit), time.monotonic() - start
+                return None if kill_at else owner.wait(limit), host_clock.now() - start
             finally:
                 # The kernel kills all processes of a pid namespace with its first one.
                 owner.send_signal(signal.SIGKILL)
@@ -132,10 +134,10 @@ class Machine:
 
     def remove_cgroups(self):
         groups = [path for path in [CGROUPS / self.name, *CGROUPS.glob(f"*/{self.name}")] if path.is_dir()]
-        deadline = time.monotonic() + 10
+        deadline = host_clock.now() + 10
         # All over again each time: what is on its way out may make a group below one that was already looked into.
         while groups := [group for group in groups if not self.is_removed(group)]:
-            assert time.monotonic() < deadline, f"{groups[0]} still has processes"
+            assert host_clock.now() < deadline, f"{groups[0]} still has processes"
             time.sleep(0.01)
 
     @staticmethod

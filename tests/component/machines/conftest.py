@@ -9,6 +9,7 @@ import tempfile
 import time
 import uuid
 
+import host_clock
 import pytest
 
 SLIPWAY = os.path.join(os.environ["SLIPWAY_BIN"], "slipway")
@@ -29,9 +30,9 @@ def read(path):
 
 def until(what, look, limit=10):
     """Waits for something that nobody tells us."""
-    end = time.monotonic() + limit
+    end = host_clock.now() + limit
     while not (seen := look()):
-        assert time.monotonic() < end, f"{what}: not within {limit} s"
+        assert host_clock.now() < end, f"{what}: not within {limit} s"
         time.sleep(0.02)
     return seen
 

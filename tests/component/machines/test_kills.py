@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 
+import host_clock
 from conftest import OS_REPO, until
 
 SEED = int(os.environ.get("SEED", random.randrange(1 << 32)))
@@ -55,12 +56,12 @@ def test_twenty_moments(cluster, tmp_path, capsys):
             pid = creating.pid if victim == "command" else victims[victim]()
             if pid is not None:
                 kill(pid)
-            killed_at = time.monotonic()
+            killed_at = host_clock.now()
             if victim == "owner" and pid is not None:
                 until("everything of the owner to be gone", lambda: not cluster.live_things(), 2)
             elif victim == "init" and pid is not None:
                 until("the init to be gone", lambda: cluster.init_of("m0") != pid, 2)
-            gone = time.monotonic() - killed_at
+            gone = host_clock.now() - killed_at
             if victim == "init" and pid is not None:
                 # Its systemd-nspawn ends after it. Who asks before the owner knows is told that the machine runs.
                 until("the owner to know", lambda: cluster.state_of("m0") == "failed", 5)

@@ -3,8 +3,8 @@ import json
 import os
 import socket
 import subprocess
-import time
 
+import host_clock
 from conftest import OS_REPO, SLIPWAY, until
 
 
@@ -25,13 +25,13 @@ def bytes_besides_repository(cluster, *options):
 
 
 def test_one_machine_and_then_three_more(cluster, capsys):
-    start = time.monotonic()
+    start = host_clock.now()
     cluster.create("m0")
-    one = time.monotonic() - start
+    one = host_clock.now() - start
     cluster.run("destroy", "m0")
-    start = time.monotonic()
+    start = host_clock.now()
     cluster.create("m0", "m1", "m2", "m3")
-    four = time.monotonic() - start
+    four = host_clock.now() - start
     each, journals = (bytes_besides_repository(cluster, *pattern) // 4 for pattern in (("--exclude=journal",), ()))
     with capsys.disabled():
         print(f"\ncreate to booted: one machine {one:.1f} s, four at once {four:.1f} s; "
@@ -72,7 +72,7 @@ def test_console_shell_stop_start_reboot(cluster):
         assert any("written by a test" in line for line in following.stdout)
     finally:
         following.terminate()
-        assert following.wait(timeout=10) == 0
+        assert following.wait(timeout=120) == 0
 
     cluster.run("reboot", "m0", "--wait")
     assert cluster.list()["m0"]["boots"] == 2
@@ -172,7 +172,7 @@ def test_ignition_asks_servers_in_the_cluster(cluster, tmp_path):
         until("Ignition to ask", lambda: "m9" in cluster.run("console", "m0", check=False).stdout, 60)
         assert cluster.list()["m0"]["state"] == "igniting"
         cluster.run("stop", "m0")
-        assert creating.wait(timeout=30) == 1
+        assert creating.wait(timeout=120) == 1
         assert cluster.list()["m0"]["state"] == "stopped"
     finally:
         creating.kill()
@@ -181,11 +181,11 @@ def test_ignition_asks_servers_in_the_cluster(cluster, tmp_path):
 
 def test_forward(cluster):
     cluster.create("m0", "--forward", "18443:m0:22")
-    banner = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; head -n 1 <&3"], text=True, capture_output=True, timeout=30)
+    banner = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; head -n 1 <&3"], text=True, capture_output=True, timeout=120)
     assert banner.stdout.startswith("SSH-2.0-"), banner.stderr
     assert "127.0.0.1:18443 leads to m0:22" in cluster.run("list").stdout
     cluster.run("stop", "m0")
-    refused = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; cat <&3"], text=True, capture_output=True, timeout=30)
+    refused = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; cat <&3"], text=True, capture_output=True, timeout=120)
     assert refused.stdout == ""
     other = cluster.create("m0", "--forward", "18444:m0:22", check=False)
     assert other.returncode == 1 and "other forwards" in other.stderr

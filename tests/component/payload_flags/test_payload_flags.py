@@ -198,7 +198,7 @@ def test_flanneld_ends_on_term_while_it_waits_for_the_api(payload, tmp_path):
             if "Waiting" in line:
                 break
         flanneld.terminate()
-        assert flanneld.wait(timeout=30) == 0
+        assert flanneld.wait(timeout=120) == 0
     finally:
         flanneld.kill()
         flanneld.wait()

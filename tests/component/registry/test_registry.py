@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 
+import host_clock
 import pytest
 
 from sample import MANIFEST, REPOSITORY, VERSION, Layout
@@ -76,8 +77,8 @@ class Registry:
 
     def settled_tags(self):
         """Once the server is through with the request whose client was killed: it lists a tag a moment before it can answer for it."""
-        deadline = time.monotonic() + 5
-        while time.monotonic() < deadline:
+        deadline = host_clock.now() + 5
+        while host_clock.now() < deadline:
             tags = self.tags()
             try:
                 for tag in tags:
@@ -225,11 +226,11 @@ def test_a_stopped_mirror_ends_at_once_and_cleans_up(registry, tmp_path):
     while not any(temporary.rglob("*/*")):
         assert program.poll() is None
         time.sleep(0.001)
-    stopped = time.monotonic()
+    stopped = host_clock.now()
     program.terminate()
-    _, stderr = program.communicate(timeout=10)
+    _, stderr = program.communicate(timeout=120)
     assert (program.returncode, list(temporary.iterdir()), registry.tags()) == (8, [], []), stderr
-    assert time.monotonic() - stopped < 1
+    assert host_clock.now() - stopped < 1
 
 
 def test_a_killed_mirror_leaves_no_broken_reference(registry, tmp_path):
@@ -238,9 +239,9 @@ def test_a_killed_mirror_leaves_no_broken_reference(registry, tmp_path):
     print(f"SLIPWAY_SEED={seed}")
     chance = random.Random(seed)
     command = [SLIPWAY, "release", "mirror", str(layout.folder), "--to", registry.repository]
-    start = time.monotonic()
+    start = host_clock.now()
     subprocess.run([*command[:-1], f"{registry.host}/measured/run"], check=True, capture_output=True)
-    whole = time.monotonic() - start
+    whole = host_clock.now() - start
     for _ in range(8):
         program = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | {"TMPDIR": str(tmp_path)})
         time.sleep(chance.uniform(0, whole))

@@ -21,6 +21,7 @@ import sys
 import tarfile
 import time
 
+import host_clock
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -429,9 +430,9 @@ def test_kill_leaves_the_old_release_or_the_new(tmp_path):
     old = (tmp_path / "old/index.json").read_bytes()
     for name in program_names():
         write(inputs / name, noise("new " + name, 3_000_000))
-    begin = time.monotonic()
+    begin = host_clock.now()
     build(inputs, tmp_path / "new")
-    full = time.monotonic() - begin
+    full = host_clock.now() - begin
     new = snapshot(tmp_path / "new")
 
     killed = 0

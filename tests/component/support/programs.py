@@ -7,6 +7,8 @@ import time
 import urllib.error
 import urllib.request
 
+import host_clock
+
 
 class Programs:
     """For a class that sets folder and, for answers(), the paths ca, certificate and key of PEM files."""
@@ -27,7 +29,7 @@ class Programs:
         process = self.processes.pop(name)
         process.terminate()
         try:
-            process.wait(timeout=10)
+            process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -37,11 +39,11 @@ class Programs:
             self.end(name)
 
     def wait(self, name, ready):
-        deadline = time.monotonic() + self.deadline
+        deadline = host_clock.now() + self.deadline
         while not ready():
             code = self.processes[name].poll()
             assert code is None, f"{name} ended with exit code {code}\n{self.tail(name)}"
-            assert time.monotonic() < deadline, f"{name} was not ready after {self.deadline} s\n{self.tail(name)}"
+            assert host_clock.now() < deadline, f"{name} was not ready after {self.deadline} s\n{self.tail(name)}"
             time.sleep(self.pause)
 
     def answers(self, url, verify=True):

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+import host_clock
 import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -145,14 +146,14 @@ def track_file(machine, name):
 
 def wait(what, ready):
     """Until ready() says something. Returns it and how long that took."""
-    begin = time.monotonic()
+    begin = host_clock.now()
     while True:
         answer = ready()
         if answer:
-            return answer, time.monotonic() - begin
+            return answer, host_clock.now() - begin
         for (machine, name), process in processes.items():
             assert process.poll() is None, f"{what}: {machine} {name} ended\n{tail()}"
-        assert time.monotonic() - begin < DEADLINE, f"{what}: not after {DEADLINE} s; API at {holders(API)}, ingress at {holders(INGRESS)}\n{tail()}"
+        assert host_clock.now() - begin < DEADLINE, f"{what}: not after {DEADLINE} s; API at {holders(API)}, ingress at {holders(INGRESS)}\n{tail()}"
         time.sleep(0.01)
 
 
@@ -172,9 +173,9 @@ def only_holder(address, among, what):
 
 def stays(seconds, address, holder, track_files):
     """The address is on this machine and no other all the time (on none for None), and no monitor changes its mind."""
-    until, expected = time.monotonic() + seconds, {holder} - {None}
+    until, expected = host_clock.now() + seconds, {holder} - {None}
     before = [track_file(*each) for each in track_files]
-    while time.monotonic() < until:
+    while host_clock.now() < until:
         assert holders(address) == expected, f"{address} is at {holders(address)}, not {expected}\n{tail()}"
         assert before == [track_file(*each) for each in track_files], tail()
         time.sleep(0.05)

@@ -2,6 +2,7 @@
 // watch, which gives the same events wherever it is cut.
 #include "base/check.h"
 #include "kube/client.h"
+#include "kube/conditions.h"
 #include "sys/clock.h"
 
 #include <algorithm>

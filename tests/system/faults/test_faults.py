@@ -9,6 +9,7 @@ import random
 import shutil
 import time
 
+import host_clock
 import pytest
 from figures import cgroup
 from installation import SLIPWAY, Creation, run
@@ -78,7 +79,7 @@ def machines_of(cluster):
 def wait_until_told(scenario, creation):
     """What people read of it, and after how many seconds. It is an error if they read of something else first, or too late."""
     deadline = creation.begun + scenario.limit
-    while time.monotonic() < deadline:
+    while host_clock.now() < deadline:
         is_over = creation.process.poll() is not None
         if is_over:
             creation.reader.join()
@@ -93,7 +94,7 @@ def wait_until_told(scenario, creation):
         raise AssertionError(f"not within {scenario.limit} s\n{creation.words()}")
     assert creation.process.returncode != 0, "it went well"
     assert told or scenario.at_once, f"it ended without a finding\n{creation.words()}"
-    return Told(time.monotonic() - creation.begun, words)
+    return Told(host_clock.now() - creation.begun, words)
 
 
 def assert_it_goes_without_a_trace(cluster):

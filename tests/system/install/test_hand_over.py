@@ -3,8 +3,8 @@
 import datetime
 import json
 import re
-import time
 
+import host_clock
 import pytest
 from figures import own_programs
 from installation import API_ADDRESS, MACHINES, MASTERS
@@ -37,9 +37,9 @@ def test_the_bootstrap_machine_is_gone(made_here):
 
 def test_the_same_command_again_changes_nothing(made_here):
     before, objects = made_here.files(), versions(made_here)
-    start = time.monotonic()
+    start = host_clock.now()
     made_here.run("create", "cluster")
-    seconds = time.monotonic() - start
+    seconds = host_clock.now() - start
     print(f"\n{seconds:.1f} s")
     assert seconds < 10
     assert made_here.files() == before and versions(made_here) == objects
@@ -121,7 +121,7 @@ def test_leases_moved_to_masters_at_once(made_here, namespace, name):
     # Its holder before was asked to leave after that event.
     waited = (moment(lease["acquireTime"]) - moment(finished)).total_seconds()
     print(f"\n{name}: held by {lease['holderIdentity'].partition('_')[0]} {waited:.1f} s after bootstrap-finished")
-    assert waited < MOVED_WITHIN, lease
+    assert waited < MOVED_WITHIN + made_here.creation.stolen, lease
 
 
 def test_the_api_address_is_on_one_master(installed):
@@ -137,9 +137,9 @@ def test_nothing_that_was_acknowledged_is_lost(made_here):
 
 def test_waiting_for_what_is_there_takes_no_time(installed):
     for what in ("bootstrap-complete", "install-complete"):
-        start = time.monotonic()
+        start = host_clock.now()
         installed.run("wait-for", what)
-        assert time.monotonic() - start < 5, what
+        assert host_clock.now() - start < 5, what
     installed.run("destroy", "bootstrap")
     assert sorted(installed.machines()) == MACHINES
 

@@ -1,8 +1,8 @@
 """Workers come and go: what the installation made joins by itself, one more is a command, and so is one less."""
 
 import json
-import time
 
+import host_clock
 from installation import SLIPWAY, run
 from test_hand_over import condition
 
@@ -26,9 +26,9 @@ def test_the_worker_of_the_install_config_has_joined(installed):
 
 
 def test_a_worker_is_added_and_taken_away(installed):
-    before, start = set(installed.machines()), time.monotonic()
+    before, start = set(installed.machines()), host_clock.now()
     said = command(installed, "create", "worker").stdout
-    print(f"\nadded in {time.monotonic() - start:.1f} s")
+    print(f"\nadded in {host_clock.now() - start:.1f} s")
     assert said == "worker-1 is Ready\n"
     try:
         assert condition(installed.api.get("/api/v1/nodes/worker-1"), "Ready") == "True"
@@ -37,9 +37,9 @@ def test_a_worker_is_added_and_taken_away(installed):
         command(installed, "create", "worker", "worker-1")
         assert set(installed.machines()) == before | {"worker-1"}
     finally:
-        start = time.monotonic()
+        start = host_clock.now()
         command(installed, "destroy", "worker", "worker-1")
-        print(f"taken away in {time.monotonic() - start:.1f} s")
+        print(f"taken away in {host_clock.now() - start:.1f} s")
     assert installed.api.call("GET", "/api/v1/nodes/worker-1")[0] == 404
     assert "worker-1" not in rows(installed) and set(installed.machines()) == before
 

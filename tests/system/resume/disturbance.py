@@ -4,6 +4,7 @@ import dataclasses
 import random
 import time
 
+import host_clock
 from faults import POWER, Victim
 from installation import DEADLINE, Creation
 
@@ -44,12 +45,12 @@ class Disturbed:
     def __init__(self, installation, moments, kinds):
         self.installation, self.kinds = installation, kinds
         self.positions = {tuple(moment): position for position, moment in enumerate(moments)}
-        self.creation, self.begun = Creation(installation), time.monotonic()
+        self.creation, self.begun = Creation(installation), host_clock.now()
         self.suffered, self.failures = False, 0
 
     def wait_for(self, position):
         """The event at which it is time, or nothing when the installation was over before."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = host_clock.now() + DEADLINE
         while True:
             creation, seen = self.creation, 0
             with creation.news:
@@ -60,7 +61,7 @@ class Disturbed:
                     seen = len(creation.events)
                     if not creation.reader.is_alive():
                         break
-                    assert time.monotonic() < deadline, f"not within {DEADLINE} s: moment {position}\n{creation.words()}"
+                    assert host_clock.now() < deadline, f"not within {DEADLINE} s: moment {position}\n{creation.words()}"
                     creation.news.wait(1)
             if creation.process.wait() == 0:
                 return None
@@ -70,7 +71,7 @@ class Disturbed:
         event = self.wait_for(disturbance.position)
         if not event:
             return
-        disturbance.moment = f"{event['kind']} {event['name']} {event['phase']}, at {time.monotonic() - self.begun:.1f} s"
+        disturbance.moment = f"{event['kind']} {event['name']} {event['phase']}, at {host_clock.now() - self.begun:.1f} s"
         time.sleep(disturbance.delay)
         victims = [Victim("command", "host", "create cluster", self.creation.process.pid), *Victim.all(self.installation)]
         victim = disturbance.choose([each for each in victims if not self.kinds or each.kind in self.kinds] or victims)
@@ -109,13 +110,13 @@ class Disturbed:
     def finish(self):
         """How long all of it took."""
         while True:
-            deadline = time.monotonic() + DEADLINE
+            deadline = host_clock.now() + DEADLINE
             while self.creation.process.poll() is None:
-                assert time.monotonic() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.creation.words()}"
+                assert host_clock.now() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.creation.words()}"
                 time.sleep(0.1)
             self.creation.reader.join()
             if self.creation.process.returncode == 0:
-                return time.monotonic() - self.begun
+                return host_clock.now() - self.begun
             self.go_on()
 
     def end(self):

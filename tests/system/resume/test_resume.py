@@ -3,6 +3,7 @@
 import os
 import time
 
+import host_clock
 from disturbance import Disturbed, draw
 from end_state import differences, end_state, extra_revisions
 from figures import cgroup
@@ -17,8 +18,8 @@ SETTLED_WITHIN = 240
 
 def settle(cluster, expected):
     """What is different when nothing gets better any more."""
-    deadline = time.monotonic() + SETTLED_WITHIN
-    while (found := differences(expected, seen := end_state(cluster))) and time.monotonic() < deadline:
+    deadline = host_clock.now() + SETTLED_WITHIN
+    while (found := differences(expected, seen := end_state(cluster))) and host_clock.now() < deadline:
         time.sleep(2)
     return seen, found
 

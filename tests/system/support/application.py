@@ -6,6 +6,8 @@ import re
 import subprocess
 import time
 
+import host_clock
+
 FILE = pathlib.Path(os.environ.get("SLIPWAY_SOURCE", pathlib.Path(__file__).resolve().parents[3])) / "tools/demo-application.yaml"
 SPACE = "hello"
 # Routers learn of a Route and of pods within seconds; an idle machine needs one.
@@ -33,12 +35,12 @@ class Application:
         address, port = re.search(r"^([0-9.]+):([0-9]+) leads to .*:443$", listed, re.MULTILINE).groups()
         command = ["curl", "--silent", "--show-error", "--fail", "--insecure", "--max-time", "10", "--resolve", f"{self.host}:{port}:{address}",
                    f"https://{self.host}:{port}"]
-        deadline = time.monotonic() + LIMIT
+        deadline = host_clock.now() + LIMIT
         while True:
             done = subprocess.run(command, capture_output=True, text=True, timeout=30)
             if done.returncode == 0:
                 return done.stdout
-            assert time.monotonic() < deadline, f"not within {LIMIT} s: {self.host} answers: {done.stderr}"
+            assert host_clock.now() < deadline, f"not within {LIMIT} s: {self.host} answers: {done.stderr}"
             time.sleep(0.2)
 
     def remove(self):

@@ -12,6 +12,7 @@ import threading
 import time
 import uuid
 
+import host_clock
 from api import Api
 
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
@@ -102,9 +103,9 @@ class Installation:
 
     def wait_until(self, what, look, limit=60):
         """The value of `look` as soon as it is true."""
-        deadline = time.monotonic() + limit
+        deadline = host_clock.now() + limit
         while not (value := look()):
-            assert time.monotonic() < deadline, f"not within {limit} s: {what}"
+            assert host_clock.now() < deadline, f"not within {limit} s: {what}"
             time.sleep(0.2)
         return value
 
@@ -124,7 +125,7 @@ class Creation:
 
     def __init__(self, installation):
         self.installation, self.events, self.news = installation, [], threading.Condition()
-        self.begun = time.monotonic()
+        self.begun, self.stolen_before = host_clock.now(), host_clock.stolen()
         self.process = installation.start("create", "cluster", "--output", "json")
         self.reader = threading.Thread(target=self._read, daemon=True)
         self.reader.start()
@@ -142,24 +143,26 @@ class Creation:
         return next((event for event in self.events if wanted.items() <= event.items()), None)
 
     def wait_for(self, kind, name, phase="finished", limit=DEADLINE):
-        deadline = time.monotonic() + limit
+        deadline = host_clock.now() + limit
         with self.news:
             while not (found := self.find(kind, name, phase)):
                 assert self.reader.is_alive(), f"it ended before {kind} {name} was {phase}:\n{self.words()}"
-                assert time.monotonic() < deadline, f"not within {limit} s: {kind} {name} {phase}\n{self.words()}"
+                assert host_clock.now() < deadline, f"not within {limit} s: {kind} {name} {phase}\n{self.words()}"
                 self.news.wait(1)
         return found
 
     def wait(self):
         """Until it has ended; it must have gone well."""
-        deadline = time.monotonic() + DEADLINE
+        deadline = host_clock.now() + DEADLINE
         while self.process.poll() is None:
-            assert time.monotonic() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.words()}"
+            assert host_clock.now() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.words()}"
             time.sleep(0.1)
         self.reader.join()
         self.process.stdout.close()
         assert self.process.returncode == 0, self.words()
-        self.seconds = time.monotonic() - self.begun
+        self.seconds = host_clock.now() - self.begun
+        # Moments that Kubernetes wrote down have these seconds in them.
+        self.stolen = host_clock.stolen() - self.stolen_before
 
     def kill(self):
         os.killpg(self.process.pid, signal.SIGKILL)

@@ -1,0 +1,32 @@
+"""Time as this machine had it, for limits and figures.
+
+The host of a virtual machine may give the processors to somebody else for a while; the kernel counts that as stolen (proc(5), /proc/stat).
+A limit that counts such seconds says nothing about what is tested.
+"""
+
+import os
+import pathlib
+import time
+
+
+def stolen():
+    """Seconds since the boot in which a processor was wanted and not given, of one processor on average."""
+    steal = int(pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[8])
+    return steal / os.sysconf("SC_CLK_TCK") / os.cpu_count()
+
+
+def now():
+    """Seconds of time.monotonic() that were not stolen."""
+    return time.monotonic() - stolen()
+
+
+class Span:
+    """From its making on. Fair: the host left the processors to this machine, so that how long somebody waited for an answer says something."""
+
+    FAIR = 0.15  # at most this share was stolen
+
+    def __init__(self):
+        self.begun, self.before = time.monotonic(), stolen()
+
+    def is_fair(self):
+        return stolen() - self.before <= self.FAIR * (time.monotonic() - self.begun)
