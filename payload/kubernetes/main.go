@@ -35,21 +35,23 @@ import (
 	"slipway/payload/kubernetes/watchtermination"
 )
 
-// program is one of the programs in this file. run finds its command line in os.Args and returns the exit code.
+// program is one of the programs in this file. headroom: MB, see headroom.go. run finds its command line in os.Args and returns
+// the exit code.
 type program struct {
 	name               string
 	takesOpenShiftFile bool
+	headroom           int
 	run                func() int
 }
 
 var programs = []program{
-	{"kube-apiserver", true, cobraProgram(apiserver.NewAPIServerCommand)},
-	{"kube-controller-manager", true, cobraProgram(controllermanager.NewControllerManagerCommand)},
-	{"kube-scheduler", true, cobraProgram(func() *cobra.Command { return scheduler.NewSchedulerCommand() })},
-	{"kube-proxy", false, cobraProgram(proxy.NewProxyCommand)},
-	{"kubelet", false, cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) })},
-	{"kubectl", false, runKubectl},
-	{"watch-termination", false, func() int { return watchtermination.Main(os.Args[1:]) }},
+	{"kube-apiserver", true, 256, cobraProgram(apiserver.NewAPIServerCommand)},
+	{"kube-controller-manager", true, 64, cobraProgram(controllermanager.NewControllerManagerCommand)},
+	{"kube-scheduler", true, 64, cobraProgram(func() *cobra.Command { return scheduler.NewSchedulerCommand() })},
+	{"kube-proxy", false, 32, cobraProgram(proxy.NewProxyCommand)},
+	{"kubelet", false, 64, cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) })},
+	{"kubectl", false, 32, runKubectl},
+	{"watch-termination", false, 0, func() int { return watchtermination.Main(os.Args[1:]) }},
 }
 
 // Certificates of kubeconfigs are read again so often; client-go's 5 minutes would outlast certificates of minutes, and two small
@@ -68,6 +70,7 @@ func main() {
 		usage(os.Stderr)
 		os.Exit(2)
 	}
+	startWithHeadroom(chosen.headroom)
 	if chosen.takesOpenShiftFile {
 		arguments, err = openshiftconfig.Replace(chosen.name, arguments, knownToKubernetes, os.Stderr)
 		if err != nil {
