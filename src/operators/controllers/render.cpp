@@ -33,9 +33,7 @@ JsonObject network_arguments(const Network& network, const std::string& file, Fi
   JsonObject arguments;
   arguments["cluster-cidr"] = one(join(network.cluster_cidrs(), ","));
   arguments["service-cluster-ip-range"] = one(join(network.service_cidrs(), ","));
-  const bool has_own = network.type == "OVNKubernetes" || network.type == "OpenShiftSDN";
-  arguments["allocate-node-cidrs"] = one(has_own ? "false" : "true");
-  if (has_own) return arguments;
+  arguments["allocate-node-cidrs"] = one("true");
   const bool dual = network.cluster.size() > 1;
   for (const ClusterNetwork& entry : network.cluster) {
     const bool v4 = entry.cidr.is_v4();

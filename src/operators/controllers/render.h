@@ -15,8 +15,8 @@ struct TlsInput {
   Secret service_account_key;
 };
 
-// The arguments that hand out the nodes' pod networks: by the controller manager when the cluster's network wants it
-// (design 12.4), not at all when the network does so itself (OVNKubernetes, OpenShiftSDN).
+// The arguments by which the controller manager hands out the nodes' pod networks: this release's network is flannel, whatever
+// networkType says (design 12.4), and takes what the nodes have.
 //   findings  two networks of one family, which the controller manager does not take
 JsonObject network_arguments(const Network& network, const std::string& file, Findings& findings);
 
