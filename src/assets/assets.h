@@ -30,7 +30,8 @@ struct Environment {
   std::string release_image;    // by digest
   std::string release_version;  // "0.1.0"
   std::string invoker = "user";
-  bool no_kubeadmin = false;  // no user kubeadmin, and so no password file
+  bool no_kubeadmin = false;    // no user kubeadmin, and so no password file
+  std::string bootstrap_url{};  // where the user will put bootstrap.ign for a platform that hands machines little; may be empty
   std::optional<net::KeyType> key_type{};  // of new keys, when somebody asks for one; else RSA, on platform local P-256
   std::optional<Secret> seed{};            // what is drawn follows from it; else it comes from the system
   bool load_certificates = false;          // authorities of the user's are taken from tls/ (installer 4.4)
@@ -45,13 +46,14 @@ struct Environment {
   };
   std::vector<Node> nodes{};
 
+  std::string cluster_profile{};    // whose manifests of the release are taken (installer 1.8); empty: the release's default
   std::string bootstrap_node_ip{};  // what the kubelet of the bootstrap machine shall be known by; empty: its own choice
   // Images with slipway-node, any of which will do, for releases that have none in their release image (those of others).
   bool release_has_slipway_node = true;
   std::vector<std::string> slipway_images{};
 };
 
-// Where drawn assets get their numbers from: assets/stream.h.
+// Where drawn assets get their numbers from: assets/identity/stream.h.
 struct Randomness {
   sys::Random* source = nullptr;
   std::optional<Secret> seed{};  // of this cluster

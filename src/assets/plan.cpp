@@ -1,15 +1,17 @@
 #include "assets/plan.h"
 
-#include "assets/bootstrap_ignition.h"
+#include "assets/ignition/bootstrap_ignition.h"
 #include "assets/graph.h"
-#include "assets/identity.h"
-#include "assets/pointer.h"
+#include "assets/identity/identity.h"
+#include "assets/ignition/pointer.h"
+#include "assets/ignition/split_config.h"
 #include "assets/user_files.h"
-#include "assets/user_tls.h"
+#include "assets/tls/user_tls.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "ignition/validate.h"
+#include "kube/authorities.h"
 #include "net/seeded_stream.h"
 
 #include <algorithm>
@@ -19,10 +21,10 @@ namespace slipway::assets {
 
 namespace {
 
-using Contents = std::map<std::string, std::string, std::less<>>;
-
 constexpr std::string_view metadata_file = "metadata.json";
+constexpr std::string_view kubeconfig_file = "auth/kubeconfig";
 constexpr std::string_view single_node_file = "bootstrap-in-place-for-live-iso.ign";
+constexpr std::string_view bootstrap_file = "bootstrap.ign";
 constexpr std::string_view gateway = "journal-gatewayd";
 
 // Why a file is touched.
@@ -46,11 +48,12 @@ struct OutputRow {
 };
 constexpr auto output_rows = std::to_array<OutputRow>({
     {"auth/kubeadmin-password", Use::write, Use::write, Use::write},
-    {"auth/kubeconfig", Use::write, Use::write, Use::write},
+    {kubeconfig_file, Use::write, Use::write, Use::write},
     {metadata_file, Use::write, Use::write, Use::write},
     {"tls/journal-gatewayd.crt", Use::nothing, Use::nothing, Use::write},
     {"tls/journal-gatewayd.key", Use::nothing, Use::nothing, Use::write},
-    {"bootstrap.ign", Use::write, Use::consume, Use::consume},
+    {bootstrap_file, Use::write, Use::consume, Use::consume},
+    {user_data_file, Use::write, Use::consume, Use::consume},
     {"master.ign", Use::write, Use::consume, Use::consume},
     {"worker.ign", Use::write, Use::write, Use::consume},
     {single_node_file, Use::nothing, Use::write, Use::nothing},
@@ -61,11 +64,11 @@ struct ConfigFile {
   ignition::Config Assets::*member;
 };
 constexpr std::array<ConfigFile, 3> config_files = {
-    {{"bootstrap.ign", &Assets::bootstrap}, {"master.ign", &Assets::master}, {"worker.ign", &Assets::worker}}};
+    {{bootstrap_file, &Assets::bootstrap}, {"master.ign", &Assets::master}, {"worker.ign", &Assets::worker}}};
 
-const std::string& config_text(const Snapshot& folder, const State* state) {
-  const auto found = folder.find(install_config_file);
-  return found != folder.end() ? found->second : state->install_config;
+const std::string& config_text(const Snapshot& files, const std::optional<State>& state) {
+  const auto found = files.find(install_config_file);
+  return found != files.end() ? found->second : state->install_config;
 }
 
 std::string folder_of(std::string_view path) {
@@ -77,40 +80,41 @@ std::string_view where_it_goes(Target target) {
   return target == Target::cluster ? "it goes into the cluster" : "it goes into the Ignition configs";
 }
 
-// An install-config that this program no longer reads is another one.
-bool is_same(const config::InstallConfig& config, std::string_view earlier) {
-  const Result<config::Loaded> before = config::load_install_config(earlier, state_file);
-  return before.ok() && before->config.effective == config.effective;
+// Whether all was made of this install-config. One that this program no longer reads is another one.
+bool is_same(const Folder& folder) {
+  if (!folder.state) return false;
+  if (config_text(folder.files, folder.state) == folder.state->install_config) return true;
+  const Result<config::Loaded> before = config::load_install_config(folder.state->install_config, state_file);
+  return before.ok() && before->config.effective == folder.config.config.effective;
 }
 
 // One target at work; holds what its steps share.
 class Planner {
  public:
-  Planner(const Request& request, const Snapshot& folder, const std::optional<State>& state)
-      : request_(request), target_(request.target), folder_(folder), before_(state) {}
+  Planner(const Request& request, const Folder& folder)
+      : request_(request),
+        target_(request.target),
+        config_(folder.config.config),
+        folder_(folder.files),
+        before_(folder.state),
+        is_new_(!is_same(folder)) {}
 
-  Result<Plan> run(const Environment& environment, sys::Random& random) {
-    config::Loaded loaded = TRY(config_of(folder_, before_));
-    for (const Finding& finding : loaded.warnings.all()) plan_.warnings.push_back(to_string(finding));
-    is_new_ = !before_ || !is_same(loaded.config, before_->install_config);
-    if (is_new_ && before_) TRY(leave(loaded.config));
-
-    if (is_new_ && is_infra_id_cut(loaded.config)) {
+  Result<Plan> run(Environment environment, sys::Random& random) {
+    if (is_new_ && before_) TRY(leave());
+    if (is_new_ && is_infra_id_cut(config_)) {
       plan_.warnings.push_back(fmt::format("metadata.name is cut to {} characters in the infrastructure id", longest_stem));
     }
 
     Randomness drawn{&random};
-    std::optional<net::SeededStream> seeded;  // of what has no stream of its own
-    if (environment.seed) {
-      drawn.seed = net::derive_seed(*environment.seed, loaded.config.cluster_domain());
-      drawn.source = &seeded.emplace(*drawn.seed, "others");
-    }
+    if (environment.seed) drawn.seed = net::derive_seed(*environment.seed, config_.cluster_domain());
+    if (!is_new_ && before_->no_kubeadmin) environment.no_kubeadmin = true;
+    if (!is_new_ && environment.bootstrap_url.empty()) environment.bootstrap_url = before_->bootstrap_url;
     FoundTls user = TRY(find_user_tls(folder_, environment));
     std::ranges::move(user.warnings, std::back_inserter(plan_.warnings));
     const bool is_new_password = is_new_ || user.tls.password_hash.value_or(before_->password.hash) != before_->password.hash;
 
-    graph_.put(std::move(loaded.config));
-    graph_.put(environment);
+    graph_.put(config_);
+    graph_.put(std::move(environment));
     graph_.put(std::move(drawn));
     graph_.put(is_new_ ? KeptTls{} : KeptTls{before_->tls, before_->has_cluster});
     graph_.put(std::move(user.tls));
@@ -137,12 +141,12 @@ class Planner {
   }
 
  private:
-  Result<> leave(const config::InstallConfig& config) {
+  Result<> leave() {
     if (before_->has_cluster) {
       return error(Code::conflict,
                    "{} is not the one that cluster {} was made of: destroy that cluster first, put its install-config back, or "
                    "use another folder for {}",
-                   install_config_file, before_->id.infra_id, config.name);
+                   install_config_file, before_->id.infra_id, config_.name);
     }
     plan_.warnings.push_back(
         fmt::format("{} is not the one that the files of before were made of: the cluster gets new ids, keys and passwords",
@@ -167,14 +171,9 @@ class Planner {
         each = is_added ? std::next(each) : user.files.erase(each);
       }
     }
-    for (const auto& [path, content] : generated_) wanted_.emplace(path, content);
+    wanted_ = with_user_files(generated_, user);
     UserFiles for_machines;
     for (const auto& [path, content] : user.files) {
-      if (content) {
-        wanted_.insert_or_assign(path, *content);
-      } else {
-        wanted_.erase(path);
-      }
       if (is_for_machines(path)) {
         for_machines.files.emplace(path, content);
       } else if (content) {
@@ -197,15 +196,16 @@ class Planner {
   Result<> judge_pointers() {
     const PointerConfigs* made = TRY(graph_.get<PointerConfigs>());
     PointerEdits edits;
-    edits.master = TRY(edited("master.ign", made->master));
-    edits.worker = TRY(edited("worker.ign", made->worker));
+    edits.master = TRY(edited({"master.ign", ignition_text(made->master)}));
+    edits.worker = TRY(edited({"worker.ign", ignition_text(made->worker)}));
     graph_.put(std::move(edits));
     return Ok{};
   }
 
-  Result<std::optional<ignition::Config>> edited(std::string_view path, const ignition::Config& made) const {
-    if (is_new_ || !is_users({std::string(path), ignition_text(made)})) return std::optional<ignition::Config>();
-    ignition::Config config = TRY(ignition::read_config(folder_.find(path)->second, path)).config;
+  // A config of ours as the user has it; nothing while it is as we made it.
+  Result<std::optional<ignition::Config>> edited(const Snapshot::value_type& made) const {
+    if (is_new_ || !is_users(made)) return std::optional<ignition::Config>();
+    ignition::Config config = TRY(ignition::read_config(folder_.find(made.first)->second, made.first)).config;
     return std::optional(std::move(config));
   }
 
@@ -232,7 +232,7 @@ class Planner {
   Result<> write_outputs() {
     plan_.assets = *TRY(graph_.get<Assets>());
     Assets& assets = *plan_.assets;
-    Contents made;
+    Snapshot made;
     for (const AssetFile& file : assets.auth) made.emplace(file.path, file.content);
     made.emplace(metadata_file, emit_json(assets.metadata, JsonStyle::compact));
     if (const auto pair = assets.tls.find(gateway); pair != assets.tls.end()) {
@@ -243,13 +243,13 @@ class Planner {
       const SingleNodeConfig* single_node = TRY(graph_.get<SingleNodeConfig>());
       made.emplace(single_node_file, ignition_text(single_node->config));
     }
-    std::set<std::string_view> of_user;
-    for (const ConfigFile& row : config_files) {
-      const auto made_text = made.emplace(row.path, ignition_text(assets.*row.member)).first;
-      if (!is_users(*made_text)) continue;
-      of_user.insert(row.path);
-      if (!is_new_) assets.*row.member = TRY(ignition::read_config(folder_.find(row.path)->second, row.path)).config;
-    }
+    for (const ConfigFile& row : config_files) made.emplace(row.path, ignition_text(assets.*row.member));
+    const PointerEdits* edits = TRY(graph_.get<PointerEdits>());
+    if (edits->master) assets.master = *edits->master;
+    if (edits->worker) assets.worker = *edits->worker;
+    std::optional<ignition::Config> bootstrap = TRY(edited(*made.find(bootstrap_file)));
+    if (bootstrap) assets.bootstrap = *std::move(bootstrap);
+    TRY(add_user_data(made));
     for (const OutputRow& row : output_rows) {
       const Use use = row.by(target_);
       const auto file = made.find(row.path);
@@ -259,7 +259,8 @@ class Planner {
         if (is_left) plan_.changes.push_back({Action::remove, found->first, "", std::string(has_no_such)});
         continue;
       }
-      if (use == Use::write || (use == Use::consume && of_user.contains(row.path))) {
+      const bool is_edited_config = row.path.ends_with(".ign") && is_users(*file);
+      if (use == Use::write || (use == Use::consume && is_edited_config)) {
         write_unless_changed(*file);
       } else if (use == Use::consume && folder_.contains(row.path)) {
         consume(row.path, where_it_goes(target_));
@@ -269,12 +270,39 @@ class Planner {
     return Ok{};
   }
 
+  // For a platform that cannot hand bootstrap.ign to a machine: what it can hand over instead.
+  Result<> add_user_data(Snapshot& made) {
+    const std::string& url = TRY(graph_.get<Environment>())->bootstrap_url;
+    if (url.empty()) return Ok{};
+    const std::optional<UserDataLimit> limit = user_data_limit(config_.platform.type);
+    if (!limit) {
+      return error(Code::invalid, "--bootstrap-url is of no use: platform {} has no limit to what a machine is handed",
+                   config_.platform.type);
+    }
+    const Snapshot::value_type& ours = *made.find(bootstrap_file);
+    const std::string& text = !is_new_ && is_users(ours) ? folder_.find(bootstrap_file)->second : ours.second;
+    const ignition::Config small = TRY(make_fetching_config(text, url, config_, *limit));
+    if (TRY(fits(text, *limit))) {
+      plan_.warnings.push_back(fmt::format("{} is not needed: platform {} can hand {} itself to the machine", user_data_file,
+                                           limit->platform, bootstrap_file));
+    } else {
+      made.emplace(user_data_file, ignition_text(small));
+    }
+    return Ok{};
+  }
+
   Written written() const { return before_ ? before_->written : Written{}; }
 
   // A file that is there and was not written by us, now or before.
-  bool is_users(const Contents::value_type& made) const {
+  bool is_users(const Snapshot::value_type& made) const {
     const auto found = folder_.find(made.first);
     return found != folder_.end() && found->second != made.second && !is_ours(written(), made.first, found->second);
+  }
+
+  // The kubeconfig once the cluster is complete: ours, with more authorities than it was made with (installer 8.3).
+  bool trusts_routers(const Snapshot::value_type& made) const {
+    const auto found = folder_.find(made.first);
+    return made.first == kubeconfig_file && found != folder_.end() && kube::has_only_more_authorities(found->second, made.second);
   }
 
   bool is_touched(std::string_view path) const {
@@ -293,9 +321,11 @@ class Planner {
     }
   }
 
-  void write_unless_changed(const Contents::value_type& file) {
+  void write_unless_changed(const Snapshot::value_type& file) {
     const auto& [path, content] = file;
-    if (!is_users(file)) {
+    if (trusts_routers(file)) {
+      plan_.folders.insert(folder_of(path));
+    } else if (!is_users(file)) {
       write(path, content, not_there);
     } else if (is_new_) {
       changed_.push_back(path);
@@ -329,10 +359,12 @@ class Planner {
 
   Result<> finish() {
     State& end = end_;
-    end.install_config = config_text(folder_, before_ ? &*before_ : nullptr);
+    end.install_config = config_text(folder_, before_);
     end.id = *TRY(graph_.get<ClusterId>());
     end.password = *TRY(graph_.get<KubeadminPassword>());
     end.token = *TRY(graph_.get<ServerToken>());
+    end.no_kubeadmin = TRY(graph_.get<Environment>())->no_kubeadmin;
+    end.bootstrap_url = TRY(graph_.get<Environment>())->bootstrap_url;
     end.ironic = *TRY(graph_.get<IronicCredentials>());
     end.tls = TRY(certificates());
     end.target = target_;
@@ -355,49 +387,51 @@ class Planner {
 
   const Request& request_;
   const Target target_;
+  const config::InstallConfig& config_;
   const Snapshot& folder_;
   const std::optional<State>& before_;
+  const bool is_new_;  // another install-config than before, or the first one
   Graph graph_ = asset_graph();
-  bool is_new_ = false;  // another install-config than before, or the first one
-  Contents generated_;   // of manifests/, openshift/ and cluster-api/
-  UserFiles user_;       // what the user did to them
-  Contents wanted_;      // both
+  Snapshot generated_;  // of manifests/, openshift/ and cluster-api/
+  UserFiles user_;      // what the user did to them
+  Snapshot wanted_;     // both
   std::vector<std::string> changed_;
   State end_;
   Plan plan_;
 };
 
-}  // namespace
-
-Result<config::Loaded> config_of(const Snapshot& folder, const std::optional<State>& state) {
-  if (!state && !folder.contains(install_config_file)) {
-    return error(Code::not_found, "there is no {} in this folder; write one, docs/install-config.md has the fields",
-                 install_config_file);
-  }
-  return config::load_install_config(config_text(folder, state ? &*state : nullptr), install_config_file);
-}
-
-Result<Plan> plan_target(const Request& request, const Snapshot& folder, const std::optional<State>& state,
-                         const Environment& environment, sys::Random& random) {
-  return Planner(request, folder, state).run(environment, random);
-}
-
-Result<Plan> plan_install_config(const Request& request, const Snapshot& folder, const std::optional<State>& state) {
-  const auto there = folder.find(install_config_file);
-  const bool is_asked_for = there == folder.end() && !state && request.install_config;
-  const config::Loaded loaded =
-      TRY(is_asked_for ? config::load_install_config(*request.install_config, install_config_file) : config_of(folder, state));
+Plan plan_install_config(const Folder& folder) {
   Plan plan;
   plan.folders.insert("");
-  for (const Finding& finding : loaded.warnings.all()) plan.warnings.push_back(to_string(finding));
   const std::string path(install_config_file);
-  const std::string text = emit_yaml(loaded.config.effective);
-  if (there == folder.end()) {
+  const std::string text = emit_yaml(folder.config.config.effective);
+  const auto there = folder.files.find(path);
+  if (there == folder.files.end()) {
     plan.changes.push_back({Action::add, path, text, std::string(not_there)});
   } else if (there->second != text) {
     plan.changes.push_back({Action::add, fmt::format("{}/{}", consumed_folder, path), there->second, "it is as you wrote it"});
     plan.changes.push_back({Action::change, path, text, "it gets every default, and older fields their new names"});
   }
+  return plan;
+}
+
+}  // namespace
+
+Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, bool strict) {
+  const bool is_there = files.contains(install_config_file);
+  if (!state && !is_there) {
+    return error(Code::not_found, "there is no {} in this folder; write one, docs/install-config.md has the fields",
+                 install_config_file);
+  }
+  return config::load_install_config(config_text(files, state), install_config_file, strict && is_there);
+}
+
+Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random) {
+  Plan plan = request.target == Target::install_config ? plan_install_config(folder)
+                                                       : TRY(Planner(request, folder).run(environment, random));
+  std::vector<std::string> warnings = folder.warnings;
+  for (const Finding& finding : folder.config.warnings.all()) warnings.push_back(to_string(finding));
+  plan.warnings.insert(plan.warnings.begin(), warnings.begin(), warnings.end());
   return plan;
 }
 

@@ -5,7 +5,7 @@
 // they are remembered when a later target consumes the folders. What is generated is always made anew from the install-config and
 // what was drawn for it, which stays the same as long as the install-config does.
 //
-// `slipway plan` and `slipway diff` show a plan (assets/preview.h), the targets apply it (assets/store.h).
+// `slipway plan` and `slipway diff` show a plan (assets/preview/preview.h), the targets apply it (assets/store.h).
 #pragma once
 
 #include "assets/state.h"
@@ -14,17 +14,28 @@ namespace slipway::assets {
 
 inline constexpr std::string_view install_config_file = "install-config.yaml";
 
+// What a machine is handed in the place of a bootstrap.ign that is too large for its platform (assets/ignition/split_config.h).
+inline constexpr std::string_view user_data_file = "bootstrap-user-data.ign";
+
 // What is consumed goes here, below the asset directory, by its path there. Nobody reads it again but people.
 inline constexpr std::string_view consumed_folder = ".slipway/consumed";
 
-// The files of a folder that matter here, by path.
+// The files of a directory that matter here, by path.
 using Snapshot = std::map<std::string, std::string, std::less<>>;
+
+// An asset directory as it was read, once for all that a command does with it (assets/store.h: open_folder).
+struct Folder {
+  std::string path{};
+  Snapshot files{};
+  std::optional<State> state{};
+  config::Loaded config{};              // of install-config.yaml, else of the one that is remembered
+  std::vector<std::string> warnings{};  // of files that nobody uses
+};
 
 // What somebody wants of an asset directory.
 struct Request {
   Target target = Target::manifests;
-  bool consumes_install_config = false;         // as openshift-install does; else install-config.yaml stays where it is
-  std::optional<std::string> install_config{};  // its text, when the directory has none and remembers none
+  bool consumes_install_config = false;  // as openshift-install does; else install-config.yaml stays where it is
 };
 
 enum class Action {
@@ -55,19 +66,19 @@ struct Plan {
   std::optional<Assets> assets;  // of the targets behind manifests
 };
 
-// The install-config that a target would use: the folder's, else the remembered one.
-// errors: not_found: neither is there; invalid: all findings
-Result<config::Loaded> config_of(const Snapshot& folder, const std::optional<State>& state);
+// The install-config that a target would use: the directory's, else the remembered one.
+//
+//   strict  fields of the directory's that nobody knows are errors; what is remembered had none when that was asked for
+//   errors  not_found: neither is there; invalid: all findings
+Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, bool strict = false);
 
 // Pure but for what it draws.
 //
-//   errors  those of config_of and of the assets; conflict, naming the files: changes of the user's to files that another
-//           install-config made, a cluster that was made of another install-config
-Result<Plan> plan_target(const Request& request, const Snapshot& folder, const std::optional<State>& state,
-                         const Environment& environment, sys::Random& random);
-
-// The same for the target install-config: the install-config with its defaults, older fields by their new names.
-// errors: those of config_of
-Result<Plan> plan_install_config(const Request& request, const Snapshot& folder, const std::optional<State>& state);
+//   environment  not looked at for the target install-config: the install-config with its defaults, older fields by their new
+//                names
+//   errors       those of the assets; conflict, naming the files: changes of the user's to files that another install-config
+//                made, a cluster that was made of another install-config
+//   time         milliseconds with keys of P-256, else what making keys takes
+Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random);
 
 }  // namespace slipway::assets

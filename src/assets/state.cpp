@@ -58,6 +58,8 @@ Result<State> read_state(const Json& value) {
   state.password.plain = Secret(TRY(require_string(value, {"kubeadmin", "password"})));
   state.password.hash = TRY(require_string(value, {"kubeadmin", "hash"}));
   state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
+  state.no_kubeadmin = flag(value, "noKubeadmin");
+  state.bootstrap_url = find_string(value, {"bootstrapURL"}).value_or("");
   if (find(value, {"ironic"})) {
     std::string user = TRY(require_string(value, {"ironic", "user"}));
     state.ironic = IronicCredentials{std::move(user), Secret(TRY(require_string(value, {"ironic", "password"})))};
@@ -122,6 +124,8 @@ std::string state_text(const State& state) {
                {"clusterID", state.id.cluster_id},
                {"kubeadmin", {{"password", state.password.plain.reveal()}, {"hash", state.password.hash}}},
                {"machineConfigServerToken", state.token.text.reveal()},
+               {"noKubeadmin", state.no_kubeadmin},
+               {"bootstrapURL", state.bootstrap_url},
                {"target", to_string(state.target)},
                {"complete", state.complete},
                {"hasCluster", state.has_cluster},

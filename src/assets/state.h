@@ -20,6 +20,8 @@ struct State {
   ClusterId id;
   KubeadminPassword password;
   ServerToken token;
+  bool no_kubeadmin = false;  // these as somebody asked for them once
+  std::string bootstrap_url;
   std::optional<IronicCredentials> ironic{};  // versions before had none
   Tls tls;
 

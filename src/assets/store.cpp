@@ -1,7 +1,7 @@
 #include "assets/store.h"
 
 #include "assets/user_files.h"
-#include "assets/user_tls.h"
+#include "assets/tls/user_tls.h"
 #include "base/check.h"
 
 #include <algorithm>
@@ -16,6 +16,7 @@ constexpr std::string_view metadata_file = "metadata.json";
 constexpr auto outputs = std::to_array<std::string_view>({
     metadata_file,
     "bootstrap.ign",
+    user_data_file,
     "master.ign",
     "worker.ign",
     "bootstrap-in-place-for-live-iso.ign",
@@ -44,22 +45,23 @@ bool is_manifest_name(std::string_view name) {
   return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
 }
 
-struct Found {
-  Snapshot folder;
-  std::optional<State> state;
-  std::vector<std::string> warnings;
-};
-
 Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& path) {
   if (!TRY(files.info(path))) return std::vector<std::string>();
   return files.list(path);
 }
 
-Result<Found> look_into(sys::Files& files, const std::string& directory) {
-  Found found;
+Result<std::optional<State>> read_state(sys::Files& files, const std::string& directory) {
+  const std::optional<std::string> text = TRY(files.read_if_exists(below(directory, state_file)));
+  if (!text) return std::optional<State>();
+  return std::optional(TRY(parse_state(*text)));
+}
+
+// All but the install-config as it is to be understood.
+Result<Folder> look_into(sys::Files& files, const std::string& directory) {
+  Folder found{.path = directory};
   auto take = [&](const std::string& path) -> Result<> {
     std::optional<std::string> content = TRY(files.read_if_exists(below(directory, path)));
-    if (content) found.folder.emplace(path, std::move(*content));
+    if (content) found.files.emplace(path, std::move(*content));
     return Ok{};
   };
   TRY(take(std::string(install_config_file)));
@@ -80,13 +82,14 @@ Result<Found> look_into(sys::Files& files, const std::string& directory) {
     found.warnings.push_back(
         fmt::format("{}/ is not used: change the files that `create manifests` writes instead", templates_folder));
   }
-  const std::optional<std::string> text = TRY(files.read_if_exists(below(directory, state_file)));
-  if (text) found.state = TRY(parse_state(*text));
+  found.state = TRY(read_state(files, directory));
   return found;
 }
 
-Result<Found> look(sys::Files& files, const std::string& directory) {
-  return look_into(files, directory).context(fmt::format("reading the folder {}", directory));
+std::string reading(const std::string& directory) { return fmt::format("reading the folder {}", directory); }
+
+Result<Folder> look(sys::Files& files, const std::string& directory) {
+  return look_into(files, directory).context(reading(directory));
 }
 
 Result<> write_state(sys::Files& files, const std::string& directory, const State& state) {
@@ -114,15 +117,14 @@ Result<> move_file(sys::Files& files, const std::string& from, const std::string
   return files.rename(from, to);
 }
 
-Result<> apply(sys::Files& files, const std::string& directory, const Change& change) {
-  const std::string path = below(directory, change.path);
-  switch (change.action) {
-    case Action::add:
-    case Action::change: return files.write(path, change.content, mode_of_file(change.path, change.content));
-    case Action::consume: return move_file(files, path, below(directory, consumed(change.path)));
-    case Action::remove: return files.remove(path);
+bool is_written(const Change& change) { return change.action == Action::add || change.action == Action::change; }
+
+Result<> write(sys::Files& files, const std::string& directory, std::span<const Change> changes) {
+  std::vector<sys::NewFile> wanted;
+  for (const Change& change : changes) {
+    wanted.push_back({below(directory, change.path), change.content, mode_of_file(change.path, change.content)});
   }
-  return Ok{};
+  return files.write_each(wanted);
 }
 
 // As if the change had not been made; it may not have been.
@@ -147,95 +149,110 @@ Result<> apply_all(sys::Files& files, const std::string& directory, const Plan& 
     TRY(write_state(files, directory, *plan.begin));
     begun.state = true;
   }
-  for (const Change& change : plan.changes) {
-    ++begun.changes;
-    TRY(apply(files, directory, change));
+  while (begun.changes < plan.changes.size()) {
+    const std::span<const Change> left = std::span(plan.changes).subspan(begun.changes);
+    const auto last = std::ranges::find_if_not(left, is_written);
+    const std::span<const Change> written = left.first(static_cast<std::size_t>(last - left.begin()));
+    begun.changes += std::max<std::size_t>(written.size(), 1);
+    if (!written.empty()) {
+      TRY(write(files, directory, written));
+    } else if (left[0].action == Action::consume) {
+      TRY(move_file(files, below(directory, left[0].path), below(directory, consumed(left[0].path))));
+    } else {
+      TRY(files.remove(below(directory, left[0].path)));
+    }
   }
   if (std::ranges::any_of(plan.changes, is_manifest_path, &Change::path)) TRY(remove_empty(files, directory, manifest_folders));
   return plan.end ? write_state(files, directory, *plan.end) : Result<>(Ok{});
 }
 
-Result<> take_all_back(sys::Files& files, const std::string& directory, const Preview& seen, const Progress& begun) {
+Result<> take_all_back(sys::Files& files, const Folder& folder, const Plan& plan, const Progress& begun) {
   // What was added goes first: a full disk has room for the rest then.
-  const std::span<const Change> made(seen.plan.changes.data(), begun.changes);
+  const std::span<const Change> made(plan.changes.data(), begun.changes);
   for (const bool added : {true, false}) {
     for (auto change = made.rbegin(); change != made.rend(); ++change) {
-      if ((change->action == Action::add) == added) TRY(take_back(files, directory, *change, seen.folder));
+      if ((change->action == Action::add) == added) TRY(take_back(files, folder.path, *change, folder.files));
     }
   }
-  TRY(remove_all_empty(files, directory));
+  TRY(remove_all_empty(files, folder.path));
   if (!begun.state) return Ok{};
-  return seen.state ? write_state(files, directory, *seen.state) : files.remove(below(directory, state_file));
+  return folder.state ? write_state(files, folder.path, *folder.state) : files.remove(below(folder.path, state_file));
 }
 
-Result<> apply_or_leave_nothing(sys::Files& files, const std::string& directory, const Preview& seen) {
+Result<> apply_or_leave_nothing(sys::Files& files, const Folder& folder, const Plan& plan) {
   Progress begun;
-  const Result<> applied = apply_all(files, directory, seen.plan, begun);
+  const Result<> applied = apply_all(files, folder.path, plan, begun);
   if (applied.ok()) return Ok{};
-  const Result<> undone = take_all_back(files, directory, seen, begun);
+  const Result<> undone = take_all_back(files, folder, plan, begun);
   return error(applied.error().code(), "{}; {}", applied.error().message(),
                undone.ok() ? "nothing new is left behind" : "what was written stays, and the same command continues from there");
 }
 
-Result<Preview> make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
-                     const Environment& environment, const Request& request) {
-  Result<Preview> seen = preview_target(files, random, directory, environment, request);
-  if (!seen.ok()) {
-    context.log.info("nothing was written to {}", directory);
-    return seen;
+Result<Plan> make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
+                  const Environment& environment, const Request& request) {
+  Result<Plan> plan = plan_target(request, folder, environment, random);
+  if (!plan.ok()) {
+    context.log.info("nothing was written to {}", folder.path);
+    return plan;
   }
-  for (const std::string& warning : seen->plan.warnings) context.log.warn("{}", warning);
-  const bool changes_nothing = seen->plan.changes.empty() && (!seen->plan.end || seen->state == seen->plan.end);
+  for (const std::string& warning : plan->warnings) context.log.warn("{}", warning);
+  const bool changes_nothing = plan->changes.empty() && (!plan->end || folder.state == plan->end);
   if (!changes_nothing) {
-    TRY(apply_or_leave_nothing(files, directory, seen.value())
+    TRY(apply_or_leave_nothing(files, folder, plan.value())
             .context(fmt::format("writing the target {}", to_string(request.target))));
   }
-  return seen;
+  return plan;
 }
 
 }  // namespace
 
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory) {
-  const Found found = TRY(look(files, directory));
-  return TRY(config_of(found.folder, found.state)).config;
+  Snapshot found;
+  const std::string path = below(directory, install_config_file);
+  std::optional<std::string> text = TRY(files.read_if_exists(path).context(reading(directory)));
+  if (text) found.emplace(install_config_file, *std::move(text));
+  const std::optional<State> state = TRY(read_state(files, directory).context(reading(directory)));
+  return TRY(config_of(found, state)).config;
 }
 
-Result<Preview> preview_target(sys::Files& files, sys::Random& random, const std::string& directory,
-                               const Environment& environment, const Request& request) {
-  Found found = TRY(look(files, directory));
-  Plan plan =
-      TRY(request.target == Target::install_config ? plan_install_config(request, found.folder, found.state)
-                                                   : plan_target(request, found.folder, found.state, environment, random));
-  plan.warnings.insert(plan.warnings.begin(), found.warnings.begin(), found.warnings.end());
-  return Preview{std::move(found.folder), std::move(found.state), std::move(plan)};
+Result<Folder> open_folder(sys::Files& files, const std::string& directory, bool strict) {
+  Folder folder = TRY(look(files, directory));
+  folder.config = TRY(config_of(folder.files, folder.state, strict));
+  return folder;
 }
 
-Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                            const Environment& environment, const Request& request) {
-  const Preview seen = TRY(make(context, files, random, directory, environment, request));
+  const Plan plan = TRY(make(context, files, random, folder, environment, request));
   Made made;
-  for (const std::string& folder : seen.plan.folders)
-    made.folders.push_back(folder.empty() ? directory : below(directory, folder));
-  if (seen.plan.assets) made.usable_until = first_expiry(seen.plan.assets->tls);
+  for (const std::string& each : plan.folders) made.folders.push_back(each.empty() ? folder.path : below(folder.path, each));
+  if (plan.assets) made.usable_until = first_expiry(plan.assets->tls);
   return made;
 }
 
-Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                             const Environment& environment, bool consumes_install_config) {
   const Request request{.target = Target::cluster, .consumes_install_config = consumes_install_config};
-  Preview seen = TRY(make(context, files, random, directory, environment, request));
-  CHECK(seen.plan.assets.has_value());
-  return std::move(*seen.plan.assets);
+  Plan plan = TRY(make(context, files, random, folder, environment, request));
+  CHECK(plan.assets.has_value());
+  return *std::move(plan.assets);
 }
 
 Result<std::optional<Expiry>> usable_until(sys::Files& files, const std::string& directory) {
-  const Found found = TRY(look(files, directory));
-  return found.state ? first_expiry(found.state->tls) : std::nullopt;
+  const std::optional<State> state = TRY(read_state(files, directory).context(reading(directory)));
+  return state ? first_expiry(state->tls) : std::nullopt;
+}
+
+Result<std::optional<Secret>> private_ssh_key(sys::Files& files, const std::string& directory) {
+  const std::optional<State> state = TRY(read_state(files, directory).context(reading(directory)));
+  if (!state) return std::optional<Secret>();
+  const auto pair = state->tls.find("bootstrap-ssh");
+  return pair == state->tls.end() ? std::optional<Secret>() : std::optional(pair->second.key);
 }
 
 Result<> forget(sys::Files& files, const std::string& directory) {
-  const Found found = TRY(look(files, directory));
-  for (const auto& [path, content] : found.folder) {
+  const Folder found = TRY(look(files, directory));
+  for (const auto& [path, content] : found.files) {
     const bool is_input = path == install_config_file || std::ranges::find(user_tls_files(), path) != user_tls_files().end();
     const bool is_ours_now = !is_manifest_path(path) || (found.state && is_ours(found.state->written, path, content));
     if (!is_input && path != metadata_file && is_ours_now) TRY(files.remove(below(directory, path)));

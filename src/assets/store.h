@@ -10,7 +10,7 @@
 #pragma once
 
 #include "assets/plan.h"
-#include "assets/validity.h"
+#include "assets/tls/validity.h"
 #include "sys/context.h"
 #include "sys/files.h"
 
@@ -19,22 +19,11 @@ namespace slipway::assets {
 inline constexpr std::string_view lock_file = ".slipway/lock";
 inline constexpr std::string_view events_file = ".slipway/events.jsonl";
 
-// The install-config that the targets below would use. errors: those of config_of (assets/plan.h) and of Files
+// The install-config that the targets below would use. errors: those of config_of (assets/plan.h), of the state file, of Files
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);
 
-// A directory as it is, and what a target would do to it.
-struct Preview {
-  Snapshot folder;
-  std::optional<State> state;
-  Plan plan;
-};
-
-// Writes nothing. environment: not looked at for the target install-config
-//
-//   errors  those of plan_target, of the state file, of Files
-//   time    milliseconds with keys of P-256, else what making keys takes; blocks on disk
-Result<Preview> preview_target(sys::Files& files, sys::Random& random, const std::string& directory,
-                               const Environment& environment, const Request& request);
+// The directory with all that is in it. strict, errors: those of config_of; of the state file, of Files
+Result<Folder> open_folder(sys::Files& files, const std::string& directory, bool strict = false);
 
 // What a target made.
 struct Made {
@@ -44,20 +33,23 @@ struct Made {
 
 // `create install-config`, `manifests`, `ignition-configs`, `single-node-ignition-config`.
 //
-//   directory  somebody who holds its lock calls this
-//   errors     those of preview_target; then nothing was written. Those of Files; then what was written was taken back, or, where
-//              that fails too, the same call continues: the message says which
-//   time       that of preview_target; blocks on disk
-Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+//   folder  as it is: somebody who holds its lock calls this, and has read it since
+//   errors  those of plan_target; then nothing was written. Those of Files; then what was written was taken back, or, where that
+//           fails too, the same command continues: the message says which
+//   time    that of plan_target; blocks on disk
+Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                            const Environment& environment, const Request& request);
 
 // What `create cluster` begins with: all assets, continued from whatever is there, the user's changes in them. Writes auth/,
 // metadata.json and tls/journal-gatewayd.*, and consumes what the targets before wrote.
-Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const std::string& directory,
+Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                             const Environment& environment, bool consumes_install_config = false);
 
 // Until when what the targets wrote can be used; nothing before there is something.
 Result<std::optional<Expiry>> usable_until(sys::Files& files, const std::string& directory);
+
+// The private key that the directory's bootstrap machine lets in (installer 7.15); nothing before there is one.
+Result<std::optional<Secret>> private_ssh_key(sys::Files& files, const std::string& directory);
 
 // Removes everything that the targets wrote, consumed and remember; install-config.yaml and the user's files in the folders of
 // manifests stay, consumed ones too. metadata.json goes last, since it says what there is.

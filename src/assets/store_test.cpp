@@ -1,9 +1,11 @@
 #include "assets/store.h"
 
 #include "assets/user_files.h"
+#include "base/digest.h"
 #include "base/yaml.h"
 #include "ignition/data_url.h"
 #include "ignition/validate.h"
+#include "kube/authorities.h"
 #include "support/memory_files.h"
 #include "support/sample_assets.h"
 #include "support/test_context.h"
@@ -13,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <regex>
 
 namespace slipway::assets {
 namespace {
@@ -96,7 +99,8 @@ class Store : public testing::Test {
   Result<Assets> cluster(int changes = for_ever) {
     testing_support::SeededRandom random(++seed_);
     DyingFiles dying(files, changes);
-    Result<Assets> assets = load_or_make(context.context(), dying, random, "/d", environment);
+    const Folder folder = TRY(open_folder(dying, "/d"));
+    Result<Assets> assets = load_or_make(context.context(), dying, random, folder, environment);
     changes_ = dying.changes();
     return assets;
   }
@@ -141,16 +145,17 @@ class Store : public testing::Test {
   Result<> run(const Request& request, int changes = for_ever, After after = After::dead) {
     testing_support::SeededRandom random(++seed_);
     DyingFiles dying(files, changes, after);
-    const Result<Made> result = create_target(context.context(), dying, random, "/d", environment, request);
+    const Folder folder = TRY(open_folder(dying, "/d"));
+    const Result<Made> result = create_target(context.context(), dying, random, folder, environment, request);
     changes_ = dying.changes();
     if (!result.ok()) return result.error();
     made_ = result.value();
     return Ok{};
   }
   // What the next run() would do.
-  Result<Preview> preview(const Request& request) {
+  Result<Plan> preview(const Request& request) {
     testing_support::SeededRandom random(seed_ + 1);
-    return preview_target(files, random, "/d", environment, request);
+    return plan_target(request, TRY(open_folder(files, "/d")), environment, random);
   }
 
   // A folder with everything that a plan may find, each by what makes it.
@@ -280,6 +285,61 @@ TEST_F(Store, EveryTargetHasTheSameKeys) {
   EXPECT_EQ(assets->kubeadmin_password, first.password.plain);
 }
 
+TEST_F(Store, ThatNobodyWantsKubeadminIsRemembered) {
+  environment.no_kubeadmin = true;
+  ASSERT_TRUE(manifests().ok());
+  environment.no_kubeadmin = false;
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(on_bootstrap("openshift/99_kubeadmin-password-secret.yaml"), std::nullopt);
+  EXPECT_FALSE(exists("auth/kubeadmin-password"));
+
+  // Another cluster is asked about anew.
+  put("install-config.yaml", std::regex_replace(std::string(sample_install_config), std::regex("name: demo"), "name: other"));
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_TRUE(on_bootstrap("openshift/99_kubeadmin-password-secret.yaml"));
+  EXPECT_TRUE(exists("auth/kubeadmin-password"));
+}
+
+// What aws can hand to a machine is less than any bootstrap.ign has (providers 2.0).
+TEST_F(Store, WhatIsTooLargeForAMachineIsFetchedByOneThatIsNot) {
+  const std::string user_data(user_data_file);
+  environment.bootstrap_url = "https://storage.example.com/bootstrap.ign";
+  const Result<> local = ignition_configs();
+  ASSERT_FALSE(local.ok());
+  EXPECT_NE(local.error().message().find("platform local has no limit"), std::string::npos) << local.error().message();
+
+  const auto put_config_of = [&](std::string_view platform) {
+    std::string text(sample_install_config);
+    put("install-config.yaml", text.replace(text.find("local: {}"), 9, platform));
+  };
+  put_config_of("aws: {region: us-east-1}\ncredentialsMode: Manual");
+  ASSERT_TRUE(manifests().ok());
+  EXPECT_FALSE(exists(user_data));
+  environment.bootstrap_url.clear();  // it is remembered
+  ASSERT_TRUE(ignition_configs().ok());
+  const auto hash = [&] {
+    return ignition::read_config(read(user_data), user_data)->config.ignition.config.replace.verification.hash.value_or("");
+  };
+  EXPECT_EQ(hash(), "sha256-" + sha256_hex(read("bootstrap.ign")));
+
+  // The user's own, as it is laid out.
+  put("bootstrap.ign", emit_json(parse_json(read("bootstrap.ign"), "bootstrap.ign").value(), JsonStyle::pretty));
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(hash(), "sha256-" + sha256_hex(read("bootstrap.ign")));
+
+  // Nothing is left of it where it is not needed.
+  put_config_of("libvirt: {}");
+  remove("bootstrap.ign");
+  environment.bootstrap_url = "https://storage.example.com/bootstrap.ign";
+  const Result<> libvirt = ignition_configs();
+  ASSERT_TRUE(libvirt.ok()) << libvirt.error().message();
+  EXPECT_FALSE(exists(user_data));
+  EXPECT_TRUE(std::ranges::any_of(context.logged(), [](const std::string& line) {
+    return line ==
+           "warning: bootstrap-user-data.ign is not needed: platform libvirt can hand bootstrap.ign itself to the machine";
+  }));
+}
+
 TEST_F(Store, FilesOfTheUserAreHonouredOfWhateverKind) {
   ASSERT_TRUE(manifests().ok());
   put("manifests/mine.yml", thing);
@@ -353,6 +413,7 @@ TEST_F(Store, NothingIsWrittenWhenAFileOfTheUserIsBroken) {
     EXPECT_EQ(result.error().code(), Code::invalid);
     EXPECT_NE(result.error().message().find("manifests/a.yaml:2:1"), std::string::npos) << result.error().message();
     EXPECT_NE(result.error().message().find("openshift/b.yaml:4:3"), std::string::npos) << result.error().message();
+    EXPECT_EQ(context.logged().back(), "info: nothing was written to /d");
   }
   EXPECT_FALSE(cluster().ok());
   EXPECT_EQ(tree(), before);
@@ -483,6 +544,26 @@ TEST_F(Store, ABrokenIgnitionConfigOfTheUserIsSaidWithItsPlace) {
   EXPECT_TRUE(assets.error().message().starts_with("worker.ign:1:")) << assets.error().message();
 }
 
+TEST_F(Store, AKubeconfigThatTrustsTheRoutersIsStillOurs) {
+  ASSERT_TRUE(cluster().ok());
+  const std::string routers =
+      net::make_certificate({.subject = {.common_name = "routers"}, .is_ca = true, .valid_for = Seconds(60)}, nullptr)
+          .value()
+          .pem;
+  const std::string more = kube::add_authorities(read("auth/kubeconfig"), "kubeconfig", routers).value().value();
+  put("auth/kubeconfig", more);
+  ASSERT_TRUE(cluster().ok());
+  EXPECT_EQ(read("auth/kubeconfig"), more);
+  for (const std::string& line : context.logged()) EXPECT_EQ(line.find("auth/kubeconfig"), std::string::npos) << line;
+}
+
+TEST_F(Store, TheKeyOfTheBootstrapMachineCanBeHad) {
+  EXPECT_FALSE(private_ssh_key(files, "/d").value());
+  ASSERT_TRUE(ignition_configs().ok());
+  const Secret key = private_ssh_key(files, "/d").value().value();
+  EXPECT_NE(read("bootstrap.ign").find(net::authorized_key(key, "core").value()), std::string::npos);
+}
+
 TEST_F(Store, AKubeconfigThatAnotherProgramChangedStays) {
   ASSERT_TRUE(cluster().ok());
   put("auth/kubeconfig", "mine");
@@ -520,7 +601,6 @@ TEST_F(Store, AStateOfAnotherProgramIsRefusedWithWhatToDo) {
     EXPECT_EQ(made.error().code(), Code::invalid);
     EXPECT_NE(made.error().message().find(c.words), std::string::npos) << made.error().message();
     EXPECT_EQ(tree(), before);
-    EXPECT_EQ(context.logged().back(), "info: nothing was written to /d");
   }
 }
 
@@ -622,16 +702,18 @@ TEST_F(Store, TheInstallConfigIsWrittenWithItsDefaultsAndTheUsersOwnStaysBeside)
   ASSERT_TRUE(ignition_configs().ok());
   EXPECT_EQ(state().id, before.id);
 
-  // The remembered one comes back, before any other is asked for.
+  // The remembered one comes back.
   remove("install-config.yaml");
-  ASSERT_TRUE(run({.target = Target::install_config, .install_config = "apiVersion: v7"}).ok());
+  ASSERT_TRUE(install_config().ok());
   EXPECT_EQ(read("install-config.yaml"), written);
 }
 
 TEST_F(Store, AnInstallConfigThatWasAskedForIsWritten) {
   remove("install-config.yaml");
   EXPECT_EQ(install_config().error().code(), Code::not_found);
-  ASSERT_TRUE(run({.target = Target::install_config, .install_config = std::string(sample_install_config)}).ok());
+  const Folder folder{.path = "/d", .config = {testing_support::sample_config(), {}}};
+  testing_support::SeededRandom random(1);
+  ASSERT_TRUE(create_target(context.context(), files, random, folder, {}, {.target = Target::install_config}).ok());
   EXPECT_EQ(parse_yaml(read("install-config.yaml"), "written")->value, testing_support::sample_config().effective);
   EXPECT_EQ(paths(), std::vector<std::string>{"install-config.yaml"});
 }
@@ -744,11 +826,11 @@ TEST_F(Store, APlanIsWhatIsThenWritten) {
     put(std::string(password_hash_file), password_hash);
     situation.make();
     Tree expected = tree();
-    const Result<Preview> seen = preview(situation.request);
+    const Result<Plan> seen = preview(situation.request);
     ASSERT_TRUE(seen.ok()) << situation.name << ": " << seen.error().message();
     EXPECT_EQ(tree(), expected) << situation.name << ": a preview writes nothing";
-    EXPECT_FALSE(seen->plan.changes.empty()) << situation.name;
-    for (const Change& change : seen->plan.changes) {
+    EXPECT_FALSE(seen->changes.empty()) << situation.name;
+    for (const Change& change : seen->changes) {
       EXPECT_FALSE(change.why.empty()) << change.path;
       EXPECT_EQ(expected.contains(change.path), change.action != Action::add) << situation.name << " " << change.path;
       if (change.action == Action::consume) expected[fmt::format("{}/{}", consumed_folder, change.path)] = expected[change.path];
@@ -758,11 +840,11 @@ TEST_F(Store, APlanIsWhatIsThenWritten) {
         expected.erase(change.path);
       }
     }
-    if (seen->plan.end) expected[std::string(state_file)] = state_text(*seen->plan.end);
+    if (seen->end) expected[std::string(state_file)] = state_text(*seen->end);
     ASSERT_TRUE(run(situation.request).ok()) << situation.name;
     EXPECT_EQ(tree(), expected) << situation.name;
     if (situation.request.target == Target::install_config || situation.request.consumes_install_config) continue;
-    EXPECT_TRUE(preview(situation.request)->plan.changes.empty()) << situation.name << ": done is done";
+    EXPECT_TRUE(preview(situation.request)->changes.empty()) << situation.name << ": done is done";
   }
 }
 

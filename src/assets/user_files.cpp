@@ -27,8 +27,18 @@ bool consumes(Target target, std::string_view path) {
   return is_for_machines(path) ? is_behind : is_manifest_path(path) && target == Target::cluster;
 }
 
-UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state,
-                          const std::map<std::string, std::string, std::less<>>& generated) {
+Snapshot with_user_files(Snapshot generated, const UserFiles& user) {
+  for (const auto& [path, content] : user.files) {
+    if (content) {
+      generated.insert_or_assign(path, *content);
+    } else {
+      generated.erase(path);
+    }
+  }
+  return generated;
+}
+
+UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state, const Snapshot& generated) {
   UserFiles user = state ? state->user : UserFiles{};
   const Written written = state ? state->written : Written{};
   for (const auto& [path, content] : folder) {

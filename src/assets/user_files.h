@@ -16,11 +16,13 @@ bool is_manifest_path(std::string_view path);  // the same, or below cluster-api
 // Whether a target uses up this file of the folders of manifests: cluster-api/ is the cluster's alone (installer 1.5).
 bool consumes(Target target, std::string_view path);
 
+// What is generated, with what the user did to it.
+Snapshot with_user_files(Snapshot generated, const UserFiles& user);
+
 // manifests/, openshift/ and cluster-api/ as the user has them now, as differences from what is generated.
 //
 //   state      of the last run, if it was for the same install-config; remembered changes are its own
 //   generated  what would be there without the user
-UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state,
-                          const std::map<std::string, std::string, std::less<>>& generated);
+UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state, const Snapshot& generated);
 
 }  // namespace slipway::assets

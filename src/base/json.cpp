@@ -1,11 +1,11 @@
 #include "base/json.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <boost/json/basic_parser_impl.hpp>
 #include <boost/json/src.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -15,7 +15,7 @@ namespace slipway {
 namespace {
 
 // Builds a value from the events of Boost's parser. Two things are ours: a key that stands twice is refused, and doubles
-// are converted by std::from_chars, because the parser of Boost 1.81 misses the nearest double for one number in seven.
+// are converted by base/number.h, because the parser of Boost 1.81 misses the nearest double for one number in seven.
 class ValueBuilder {
  public:
   static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -50,7 +50,7 @@ class ValueBuilder {
   bool on_double(double number, std::string_view part, error_code& ec) {
     text_.append(part);
     // A number too small for a double keeps what the parser made of it, zero.
-    std::from_chars(text_.data(), text_.data() + text_.size(), number);
+    number = parse_number<double>(text_).value_or(number);
     if (std::isinf(number)) return fail("a number that is too large", ec);
     return text_.clear(), add(number);
   }

@@ -1,7 +1,8 @@
 #include "base/time.h"
 
+#include "base/number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <iterator>
 #include <utility>
@@ -13,10 +14,10 @@ namespace {
 using namespace std::chrono;
 
 // Reads exactly `digits` digits off the front of the text.
-bool take_number(std::string_view& text, std::size_t digits, int& number) {
-  if (text.size() < digits) return false;
-  auto [end, ec] = std::from_chars(text.data(), text.data() + digits, number);
-  if (ec != std::errc() || end != text.data() + digits || text.front() == '-') return false;
+bool take_digits(std::string_view& text, std::size_t digits, int& number) {
+  const std::optional<unsigned> read = parse_number<unsigned>(text.substr(0, digits));
+  if (text.size() < digits || !read) return false;
+  number = static_cast<int>(*read);
   text.remove_prefix(digits);
   return true;
 }
@@ -43,9 +44,9 @@ std::string to_rfc3339(WallTime time) {
 Result<WallTime> parse_rfc3339(std::string_view text) {
   const Error wrong = error(Code::invalid, "'{}' is not a time like 2026-11-21T09:30:00Z", text);
   int year_number, month_number, day_number, hour, minute, second;
-  if (!take_number(text, 4, year_number) || !take_char(text, "-") || !take_number(text, 2, month_number) ||
-      !take_char(text, "-") || !take_number(text, 2, day_number) || !take_char(text, "Tt ") || !take_number(text, 2, hour) ||
-      !take_char(text, ":") || !take_number(text, 2, minute) || !take_char(text, ":") || !take_number(text, 2, second)) {
+  if (!take_digits(text, 4, year_number) || !take_char(text, "-") || !take_digits(text, 2, month_number) ||
+      !take_char(text, "-") || !take_digits(text, 2, day_number) || !take_char(text, "Tt ") || !take_digits(text, 2, hour) ||
+      !take_char(text, ":") || !take_digits(text, 2, minute) || !take_char(text, ":") || !take_digits(text, 2, second)) {
     return wrong;
   }
   const year_month_day date(year(year_number), month(static_cast<unsigned>(month_number)),
@@ -55,18 +56,18 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
   if (take_char(text, ".")) {
     int weight = 100;
     int digit = 0;
-    if (!take_number(text, 1, digit)) return wrong;
+    if (!take_digits(text, 1, digit)) return wrong;
     do {
       thousandths += digit * weight;
       weight /= 10;
-    } while (take_number(text, 1, digit));
+    } while (take_digits(text, 1, digit));
   }
   minutes offset{0};
   if (!take_char(text, "Zz")) {
     const bool west = !text.empty() && text.front() == '-';
     int offset_hours, offset_minutes;
-    if (!take_char(text, "+-") || !take_number(text, 2, offset_hours) || !take_char(text, ":") ||
-        !take_number(text, 2, offset_minutes) || offset_hours > 23 || offset_minutes > 59) {
+    if (!take_char(text, "+-") || !take_digits(text, 2, offset_hours) || !take_char(text, ":") ||
+        !take_digits(text, 2, offset_minutes) || offset_hours > 23 || offset_minutes > 59) {
       return wrong;
     }
     offset = hours(offset_hours) + minutes(offset_minutes);
@@ -95,14 +96,12 @@ Result<Milliseconds> parse_duration(std::string_view text) {
   Milliseconds sum{};
   if (text.empty()) return wrong;
   while (!text.empty()) {
-    std::uint32_t number = 0;
-    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (problem != std::errc() || number > most) return wrong;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    const std::optional<std::uint32_t> number = take_number<std::uint32_t>(text);
+    if (!number || *number > most) return wrong;
     const auto unit = std::ranges::find_if(units, [&](const auto& candidate) { return text.starts_with(candidate.first); });
     if (unit == std::end(units)) return wrong;
     text.remove_prefix(unit->first.size());
-    sum += number * unit->second;
+    sum += *number * unit->second;
   }
   return sum;
 }

@@ -1,12 +1,12 @@
 #include "base/check.h"
 #include "base/digest.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "base/yaml_scalar.h"
 
 #include <yaml.h>
 
-#include <charconv>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -263,10 +263,8 @@ std::string_view take_step(std::string_view& path) {
 
 // Value of four hexadecimal digits after "\\u" at the start of the text; nothing when that is not what stands there.
 std::optional<std::uint32_t> escaped_unit(std::string_view text) {
-  std::uint32_t unit = 0;
   if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return std::nullopt;
-  auto [end, ec] = std::from_chars(text.data() + 2, text.data() + 6, unit, 16);
-  return ec == std::errc() && end == text.data() + 6 ? std::optional(unit) : std::nullopt;
+  return parse_number<std::uint32_t>(text.substr(2, 4), 16);
 }
 
 // JSON writes characters beyond U+FFFF as two escapes, which YAML does not know: here they become the character itself.
@@ -308,8 +306,10 @@ Place YamlDocument::place_of(std::string_view field) const {
       at = &member->value();
     } else if (const JsonArray* array = at->if_array()) {
       if (!step.starts_with('[')) break;
-      auto [end, ec] = std::from_chars(step.data() + 1, step.data() + step.size(), index);
-      if (ec != std::errc() || end == step.data() + step.size() || index >= array->size()) break;
+      std::string_view rest = std::string_view(step).substr(1);
+      const std::optional<std::size_t> item = take_number<std::size_t>(rest);
+      if (!item || rest.empty() || *item >= array->size()) break;
+      index = *item;
       at = &(*array)[index];
     } else {
       break;

@@ -1,17 +1,16 @@
 #include "base/yaml_scalar.h"
 
+#include "base/characters.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string>
 
 namespace slipway::yaml {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?
 bool looks_like_float(std::string_view text) {
@@ -37,14 +36,6 @@ bool looks_like_float(std::string_view text) {
   return i == text.size();
 }
 
-template <class Number>
-std::optional<Number> whole_number(std::string_view digits, int base) {
-  Number number{};
-  auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), number, base);
-  if (ec != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
-}
-
 std::optional<Json> resolve_integer(std::string_view text) {
   const bool negative = text.front() == '-';
   if (negative || text.front() == '+') text.remove_prefix(1);
@@ -56,11 +47,11 @@ std::optional<Json> resolve_integer(std::string_view text) {
   }
   if (text.empty() || text.front() == '-') return std::nullopt;
   if (negative) {
-    if (auto number = whole_number<std::int64_t>("-" + std::string(text), base)) return Json(*number);
+    if (auto number = parse_number<std::int64_t>("-" + std::string(text), base)) return Json(*number);
     return std::nullopt;
   }
-  if (auto number = whole_number<std::int64_t>(text, base)) return Json(*number);
-  if (auto number = whole_number<std::uint64_t>(text, base)) return Json(*number);
+  if (auto number = parse_number<std::int64_t>(text, base)) return Json(*number);
+  if (auto number = parse_number<std::uint64_t>(text, base)) return Json(*number);
   return std::nullopt;
 }
 
@@ -90,11 +81,9 @@ std::optional<Json> resolve_plain(std::string_view text) {
   if (text.find('_') != std::string_view::npos && is_digit(first)) std::erase(plain, '_');
   if (auto integer = resolve_integer(plain)) return integer;
   if (!looks_like_float(plain)) return std::nullopt;
-  double number = 0;
-  const char* start = plain.data() + (plain.front() == '+');
-  // Out of range leaves 0 and says so: such a text stays a string rather than a number that nobody wrote.
-  if (std::from_chars(start, plain.data() + plain.size(), number).ec != std::errc()) return std::nullopt;
-  return Json(number);
+  // Out of range is none: such a text stays a string rather than a number that nobody wrote.
+  const auto number = parse_number<double>(std::string_view(plain).substr(plain.front() == '+' ? 1 : 0));
+  return number ? std::optional(Json(*number)) : std::nullopt;
 }
 
 bool is_ambiguous(std::string_view text) {

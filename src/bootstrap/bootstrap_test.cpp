@@ -1,6 +1,7 @@
 // The stages as a whole, with render commands that are played: in any order, killed anywhere, the end is the same.
 #include "bootstrap/stages.h"
 
+#include "bootstrap/in_place.h"
 #include "bootstrap/renders.h"
 
 #include "base/digest.h"
@@ -103,6 +104,11 @@ class PlayedContainers final : public sys::Runner {
 
   Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
     const std::vector<std::string>& argv = command.argv;
+    if (argv[0] == "flock") return sys::Output{.out = "", .err = ""};
+    if (argv[0].ends_with("installer-gather.sh")) {
+      TRY(put("log-bundle-bootstrap.tar.gz", "logs"));
+      return sys::Output{};
+    }
     if (argv[0] == "getent") return sys::Output{.out = argv[2].starts_with("api-int") ? "" : "10.97.77.5 STREAM\n", .err = ""};
     if (argv[3] != "run") return sys::Output{.out = "IMAGE\n", .err = ""};
     const std::string name = name_in(argv);
@@ -147,12 +153,16 @@ class PlayedContainers final : public sys::Runner {
       TRY(files_.write(manifests + "/99_feature-gate.yaml", "gates with status", 0644));
       return put("api-bootstrap/manifests/crd.yaml", "crd");
     }
+    if (name == "bootstrap-in-place") {
+      return put("master.ign", TRY(files_.read(assets + "/original-master.ign")) + " and etcd");
+    }
     if (name == "cluster-bootstrap") {
       for (const std::string& pod : TRY(files_.list(assets + "/bootstrap-manifests"))) {
         // As upstream's: what is there already is a failure.
         if (TRY(files_.info("/etc/kubernetes/manifests/" + pod))) return error(Code::unavailable, "{} is there", pod);
         TRY(files_.write("/etc/kubernetes/manifests/" + pod, "running", 0644));
       }
+      TRY(files_.write("/var/lib/etcd/member/snap/db", "cluster", 0600));
       return put("seen-by-cluster-bootstrap", join(TRY(files_.list(assets + "/manifests")), " "));
     }
     if (name == "ingress-render") return put_manifest("ingress-operator-manifests/cluster-ingress-00-namespace.yaml", manifests);
@@ -206,6 +216,7 @@ class PlayedServers final : public net::Http {
       answer.body = R"({"kind":"EtcdList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"cluster"},)"
                     R"("status":{"conditions":[{"type":"EtcdRunningInCluster","status":"True"}]}}]})";
     }
+    if (request.url.target == "/config/master") answer.body = "config of a master";
     if (request.method == "PATCH") patch.with_lock([&](auto& body) { body = request.body; });
     return answer;
   }
@@ -253,10 +264,12 @@ struct Outcome {
   std::string patch;
 };
 
-Outcome bootstrap(sys::Files& files, PlayedContainers& runner) {
+Outcome bootstrap(sys::Files& files, PlayedContainers& runner, bool in_place = false) {
   RealTimeContext test;
   PlayedServers servers;
-  const Inputs inputs = sample_inputs();
+  Inputs inputs = sample_inputs();
+  inputs.in_place = in_place;
+  inputs.etcd_stopped = in_place && files.info(stopped_etcd_pod).value().has_value();
   Containers containers(Runtime::containerd, runner, 3);
   for (const std::string& name : asked_again) (void)files.remove(sys::marker_path(assets, name)).ok();
   Outcome outcome;
@@ -285,7 +298,9 @@ TEST(BootstrapStages, AreAProperList) {
       "kube-controller-render "
       "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
       "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url wait-for-etcd "
-      "cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url bootkube");
+      "cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url stop-etcd "
+      "master-ignition "
+      "bootkube");
 }
 
 TEST(BootstrapStages, ReachTheEnd) {
@@ -345,11 +360,35 @@ TEST(BootstrapStages, OrderChangesNothing) {
   }
 }
 
-TEST(BootstrapStages, AKillAnywhereReachesTheSameEnd) {
+TEST(BootstrapStages, InPlaceTheMachineKeepsTheCluster) {
+  MemoryFiles files;
+  fill(files);
+  PlayedContainers runner(files, 1);
+  const Outcome outcome = bootstrap(files, runner, true);
+  ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
+  EXPECT_EQ(files.read(assets + "/master.ign").value(), "config of a master and etcd");
+  EXPECT_EQ(files.info(assets + "/original-master.ign").value()->mode, 0600U);
+  EXPECT_TRUE(files.info(assets + "/log-bundle-bootstrap.tar.gz").value());
+  EXPECT_FALSE(files.info("/etc/kubernetes/manifests/etcd-member-pod.yaml").value());
+  EXPECT_TRUE(files.info("/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml").value());
+  EXPECT_TRUE(files.info(assets + "/.bootkube.done").value());
+  EXPECT_EQ(outcome.patch, "") << "the installed machine does it";
+}
+
+// Where others hand the cluster over, and in place.
+class AKill : public testing::TestWithParam<bool> {};
+
+INSTANTIATE_TEST_SUITE_P(BootstrapStages, AKill, testing::Bool());
+
+TEST_P(AKill, AnywhereReachesTheSameEnd) {
+  const bool in_place = GetParam();
   MemoryFiles whole_files;
   fill(whole_files);
   PlayedContainers whole(whole_files, 0);
-  ASSERT_TRUE(bootstrap(whole_files, whole).result.ok());
+  ASSERT_TRUE(bootstrap(whole_files, whole, in_place).result.ok());
+  // In place nobody asks again once etcd is stopped.
+  const std::string asked = sys::marker_path(assets, "wait-for-etcd");
+  ASSERT_TRUE(whole_files.remove(asked).ok());
   const std::string expected = tree(whole_files);
   int kills = 0;
   for (int changes = 0;; ++changes) {
@@ -357,15 +396,16 @@ TEST(BootstrapStages, AKillAnywhereReachesTheSameEnd) {
     fill(files);
     MortalFiles mortal(files, changes);
     PlayedContainers runner(mortal, static_cast<unsigned>(changes));
-    (void)bootstrap(mortal, runner).result.ok();
+    (void)bootstrap(mortal, runner, in_place).result.ok();
     if (!mortal.is_dead()) break;
     ++kills;
     PlayedContainers again(files, static_cast<unsigned>(changes));
-    Outcome outcome = bootstrap(files, again);
+    Outcome outcome = bootstrap(files, again, in_place);
     // Upstream's cluster-bootstrap does not start over files of a killed one; the service does that.
     if (!outcome.result.ok() && outcome.result.error().message().find("is there") != std::string::npos)
-      outcome = bootstrap(files, again);
+      outcome = bootstrap(files, again, in_place);
     ASSERT_TRUE(outcome.result.ok()) << "killed at change " << changes << ": " << outcome.result.error().message();
+    ASSERT_TRUE(files.remove(asked).ok());
     ASSERT_EQ(tree(files), expected) << "killed at change " << changes;
     // What etcd trusts is what the cluster is told, also when the kill came between two copies.
     const std::string drawn = files.read("/etc/kubernetes/static-pod-resources/etcd-member/ca.crt").value();

@@ -1,6 +1,7 @@
 #include "bootstrap/checks.h"
 
 #include "kube/kubeconfig.h"
+#include "net/read_trust.h"
 #include "sys/stages.h"
 #include "sys/wait_for.h"
 
@@ -17,18 +18,11 @@ using sys::Look;
 constexpr std::string_view etcd_health[] = {"https://localhost:2379/health", "https://localhost:9978/health"};
 constexpr int api_port = 6443;
 
-Result<net::Trust> etcd_client(sys::Files& files, const std::string& assets) {
-  net::Trust trust;
-  trust.ca_pem = TRY(files.read(assets + "/tls/etcd-ca-bundle.crt"));
-  trust.client_pem = TRY(files.read(assets + "/tls/etcd-client.crt"));
-  trust.client_key = Secret(TRY(files.read(assets + "/tls/etcd-client.key")));
-  return trust;
-}
-
 }  // namespace
 
 Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
-  const net::Trust trust = TRY(etcd_client(files, assets));
+  const std::string tls = assets + "/tls/etcd-";
+  const net::Trust trust = TRY(net::read_trust(files, tls + "ca-bundle.crt", tls + "client.crt", tls + "client.key"));
   const auto look = [&]() -> Result<Look> {
     std::string reason;
     for (const std::string_view address : etcd_health) {

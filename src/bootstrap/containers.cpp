@@ -25,6 +25,7 @@ std::vector<std::string> ctr_command(const Container& container) {
     argv.push_back(
         fmt::format("type=bind,src={},dst={},options=rbind:{}", mount.source, mount.target, mount.writable ? "rw" : "ro"));
   }
+  for (const std::string& variable : container.environment) argv.insert(argv.end(), {"--env", variable});
   argv.insert(argv.end(), {container.image, container.name, container.program});
   return argv;
 }
@@ -34,8 +35,11 @@ std::vector<std::string> podman_command(const Container& container) {
                                    "--replace", "--name", container.name, "--user=0",   "--authfile=/root/.docker/config.json"};
   for (const Mount& mount : container.mounts) {
     argv.push_back("--volume");
-    argv.push_back(fmt::format("{}:{}:{}z", mount.source, mount.target, mount.writable ? "" : "ro,"));
+    std::string options = mount.writable ? "rw" : "ro";
+    if (!mount.is_of_system) options += ",z";
+    argv.push_back(fmt::format("{}:{}:{}", mount.source, mount.target, options));
   }
+  for (const std::string& variable : container.environment) argv.insert(argv.end(), {"--env", variable});
   argv.push_back(container.image);
   if (!container.is_entry_point) argv.push_back(container.program);
   return argv;

@@ -25,6 +25,7 @@ struct Mount {
   std::string source;  // on the machine
   std::string target;
   bool writable = false;
+  bool is_of_system = false;  // others than containers use it, by its SELinux label
 
   bool operator==(const Mount&) const = default;
 };
@@ -37,6 +38,7 @@ struct Container {
   bool is_entry_point = false;  // the image starts the program by itself; ctr cannot use that, podman does
   std::vector<std::string> arguments{};
   std::vector<Mount> mounts{};
+  std::vector<std::string> environment{};  // "NAME=value"
 };
 
 // The command that runs a container and removes it afterwards. Pure.

@@ -27,8 +27,17 @@ TEST(ContainerCommand, IsWhatEachRuntimeTakes) {
             "/usr/bin/etcd-operator render --a=b");
   EXPECT_EQ(join(command_of(Runtime::podman, sample), " "),
             "podman run --quiet --net=host --rm --replace --name etcd-render --user=0 --authfile=/root/.docker/config.json "
-            "--volume /opt/openshift:/assets:z --volume /opt/frozen:/assets/manifests:ro,z r.example.com/x@sha256:1 "
+            "--volume /opt/openshift:/assets:rw,z --volume /opt/frozen:/assets/manifests:ro,z r.example.com/x@sha256:1 "
             "/usr/bin/etcd-operator render --a=b");
+}
+
+TEST(ContainerCommand, HandsOnVariables) {
+  Container container = sample;
+  container.environment = {"CLUSTER_PROFILE=x"};
+  for (const Runtime runtime : {Runtime::containerd, Runtime::podman}) {
+    EXPECT_NE(join(command_of(runtime, container), " ").find(" --env CLUSTER_PROFILE=x r.example.com/x@sha256:1 "),
+              std::string::npos);
+  }
 }
 
 TEST(ContainerCommand, LeavesTheEntryPointToPodmanOnly) {

@@ -1,5 +1,6 @@
 #include "bootstrap/handover.h"
 
+#include "kube/conditions.h"
 #include "sys/wait_for.h"
 
 namespace slipway::bootstrap {

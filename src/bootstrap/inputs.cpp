@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/text.h"
+#include "bootstrap/in_place.h"
 #include "release/release.h"
 
 namespace slipway::bootstrap {
@@ -44,6 +45,8 @@ Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const s
   inputs.has_cloud_ca = TRY(has("/tls/cloud-ca-cert.pem"));
   inputs.has_custom_dns = TRY(has("/manifests/openshift-lbconfig-custom-dns.yaml"));
   inputs.has_overrides = TRY(has("/original_cvo_overrides.patch"));
+  inputs.in_place = TRY(has((std::string("/") + in_place_template).c_str()));
+  inputs.etcd_stopped = inputs.in_place && TRY(files.info(stopped_etcd_pod)).has_value();
   return inputs;
 }
 

@@ -33,6 +33,7 @@ struct Inputs {
   std::string release_image;                                 // by digest
   std::string version{};                                     // of the release
   std::string kubernetes_version{};                          // "1.36.3"
+  std::string cluster_profile{};                             // that somebody asks for; empty: the release's default
   std::map<std::string, std::string, std::less<>> images{};  // by component
 
   // Files that an install-config may or may not lead to.
@@ -40,6 +41,9 @@ struct Inputs {
   bool has_cloud_ca = false;      // tls/cloud-ca-cert.pem
   bool has_custom_dns = false;    // manifests/openshift-lbconfig-custom-dns.yaml
   bool has_overrides = false;     // original_cvo_overrides.patch
+
+  bool in_place = false;      // this machine becomes the cluster's only node (in_place.h)
+  bool etcd_stopped = false;  // and is on its way: etcd does not run here any more
 
   // Of a component that is among the needed ones or was asked for by has_image.
   const std::string& image(std::string_view component) const;

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "release/release.h"
+#include "sys/environment_variable.h"
 #include "sys/lock.h"
 
 #include <algorithm>
@@ -66,7 +67,8 @@ Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::s
   const sys::FileLock lock =
       TRY(sys::FileLock::acquire(options.assets + "/.bootkube.lock", "the bootstrap in " + options.assets));
 
-  const Inputs inputs = TRY(read_inputs(machine.files, options.assets, options.release_image));
+  Inputs inputs = TRY(read_inputs(machine.files, options.assets, options.release_image));
+  inputs.cluster_profile = sys::environment_variable("CLUSTER_PROFILE");
   Containers containers(TRY(runtime_of(machine.files)), machine.runner, renders_at_once);
   TRY(containers.remove_leftovers(machine.context, container_names(inputs)));
   for (const char* folder : {"/manifests", "/bootstrap-manifests"}) {

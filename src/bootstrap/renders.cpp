@@ -1,5 +1,7 @@
 #include "bootstrap/renders.h"
 
+#include "bootstrap/in_place.h"
+
 namespace slipway::bootstrap {
 
 namespace {
@@ -50,10 +52,12 @@ Render config_render(const Inputs& inputs) {
 }
 
 Render cvo_render(const Inputs& inputs) {
+  Container program = entry_point(inputs, "cvo-render", inputs.release_image, "cluster-version-operator",
+                                  {"render", "--output-dir=/assets/cvo-bootstrap", "--release-image=" + inputs.release_image,
+                                   "--feature-gate-manifest-path=/assets/manifests/99_feature-gate.yaml"});
+  if (!inputs.cluster_profile.empty()) program.environment = {"CLUSTER_PROFILE=" + inputs.cluster_profile};
   return {.stage = "cvo-bootstrap",
-          .container = entry_point(inputs, "cvo-render", inputs.release_image, "cluster-version-operator",
-                                   {"render", "--output-dir=/assets/cvo-bootstrap", "--release-image=" + inputs.release_image,
-                                    "--feature-gate-manifest-path=/assets/manifests/99_feature-gate.yaml"}),
+          .container = std::move(program),
           .output = "cvo-bootstrap",
           .copies = {{"cvo-bootstrap/bootstrap", "bootstrap-manifests"},
                      {"cvo-bootstrap/manifests", "manifests"},
@@ -241,13 +245,26 @@ std::vector<Render> renders(const Inputs& inputs) {
 }
 
 Container cluster_bootstrap(const Inputs& inputs) {
+  // In place there is no other machine where a pod could run.
+  const std::string required = inputs.in_place ? ""
+                                               : "openshift-kube-apiserver/kube-apiserver,"
+                                                 "openshift-kube-scheduler/openshift-kube-scheduler,"
+                                                 "openshift-kube-controller-manager/kube-controller-manager,"
+                                                 "openshift-cluster-version/cluster-version-operator";
   Container program = entry_point(inputs, "cluster-bootstrap", inputs.image("cluster-bootstrap"), "/cluster-bootstrap",
-                                  {"start", "--tear-down-early=false", "--asset-dir=/assets",
-                                   "--required-pods=openshift-kube-apiserver/kube-apiserver,"
-                                   "openshift-kube-scheduler/openshift-kube-scheduler,"
-                                   "openshift-kube-controller-manager/kube-controller-manager,"
-                                   "openshift-cluster-version/cluster-version-operator"});
+                                  {"start", "--tear-down-early=false", "--asset-dir=/assets", "--required-pods=" + required});
   program.mounts = {{inputs.assets, "/assets", true}, {"/etc/kubernetes", "/etc/kubernetes", true}};
+  return program;
+}
+
+Container bootstrap_in_place(const Inputs& inputs) {
+  Container program = entry_point(inputs, "bootstrap-in-place", inputs.image("cluster-bootstrap"), "/cluster-bootstrap",
+                                  {"bootstrap-in-place", "--asset-dir=/assets",
+                                   std::string("--input=/assets/") + in_place_template, "--output=/assets/master.ign"});
+  program.mounts = {{inputs.assets, "/assets", true},
+                    {"/usr/local/bin", "/assets/bin", false, true},
+                    {"/var/lib/etcd", "/assets/etcd-data", false, true},
+                    {"/etc/kubernetes", "/assets/kubernetes", false, true}};
   return program;
 }
 

@@ -34,4 +34,7 @@ std::vector<Render> renders(const Inputs& inputs);
 // cluster-bootstrap: the temporary control plane, from its start to its end (operators 5).
 Container cluster_bootstrap(const Inputs& inputs);
 
+// cluster-bootstrap again, in place: ASSETS/master.ign of what is on this machine (operators 5.4).
+Container bootstrap_in_place(const Inputs& inputs);
+
 }  // namespace slipway::bootstrap

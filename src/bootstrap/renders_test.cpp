@@ -140,6 +140,25 @@ TEST(Renders, OptionalFilesAddFlags) {
 }
 
 // Only the first render may see, and change, the manifests that others add to.
+// Operators 5.4.
+TEST(Renders, InPlaceNothingIsWaitedForAndTheMachineIsSeen) {
+  Inputs inputs = sample_inputs();
+  inputs.in_place = true;
+  EXPECT_EQ(cluster_bootstrap(inputs).arguments.back(), "--required-pods=");
+  const Container program = bootstrap_in_place(inputs);
+  EXPECT_EQ(text_of(program), R"(bootstrap-in-place cluster-bootstrap /cluster-bootstrap
+  bootstrap-in-place
+  --asset-dir=/assets
+  --input=/assets/bootstrap-in-place/master-update.fcc
+  --output=/assets/master.ign
+)");
+  const std::string command = join(command_of(Runtime::podman, program), " ");
+  EXPECT_NE(command.find("--volume /opt/openshift:/assets:rw,z --volume /usr/local/bin:/assets/bin:ro "
+                         "--volume /var/lib/etcd:/assets/etcd-data:ro --volume /etc/kubernetes:/assets/kubernetes:ro "),
+            std::string::npos)
+      << command;
+}
+
 TEST(Renders, SeeTheFrozenManifests) {
   const Inputs inputs = sample_inputs();
   const std::vector<Mount> frozen = {{"/opt/openshift", "/assets", true},
@@ -159,6 +178,16 @@ TEST(Renders, StaticPodsAreTheLastCopy) {
     if (render.stage == "mco-bootstrap") {
       EXPECT_EQ(render.copies.back().to, "/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml");
     }
+  }
+}
+
+TEST(Renders, OnlyTheVersionOperatorsIsToldOfAClusterProfile) {
+  Inputs inputs = sample_inputs();
+  for (const Render& render : renders(inputs)) EXPECT_TRUE(render.container.environment.empty()) << render.stage;
+  inputs.cluster_profile = "ibm-cloud-managed";
+  for (const Render& render : renders(inputs)) {
+    const bool is_told = render.container.environment == std::vector<std::string>{"CLUSTER_PROFILE=ibm-cloud-managed"};
+    EXPECT_EQ(is_told, render.stage == "cvo-bootstrap") << render.stage;
   }
 }
 
@@ -191,6 +220,20 @@ TEST(ReadInputs, TakesVersionsAndImagesFromTheRelease) {
   EXPECT_FALSE(inputs->has_image(node_tuning_operator));
   EXPECT_TRUE(inputs->has_cloud_ca);
   EXPECT_FALSE(inputs->has_cloud_config || inputs->has_custom_dns || inputs->has_overrides);
+  EXPECT_FALSE(inputs->in_place || inputs->etcd_stopped);
+}
+
+TEST(ReadInputs, KnowsASingleNodeByItsTemplate) {
+  MemoryFiles files;
+  ASSERT_TRUE(files.write("/a/image-references", image_references(""), 0644).ok());
+  ASSERT_TRUE(files.write("/a/release-metadata", metadata, 0644).ok());
+  ASSERT_TRUE(files.write("/a/bootstrap-in-place/master-update.fcc", "", 0600).ok());
+  const std::string image = "r.example.com/release" + digest;
+  const Result<Inputs> before = read_inputs(files, "/a", image);
+  EXPECT_TRUE(before.ok() && before->in_place && !before->etcd_stopped);
+  ASSERT_TRUE(files.write("/etc/kubernetes/etcd-member-pod.yaml", "", 0600).ok());
+  const Result<Inputs> after = read_inputs(files, "/a", image);
+  EXPECT_TRUE(after.ok() && after->etcd_stopped);
 }
 
 TEST(ReadInputs, SaysWhatIsMissing) {

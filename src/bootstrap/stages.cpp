@@ -3,6 +3,7 @@
 #include "bootstrap/checks.h"
 #include "bootstrap/copies.h"
 #include "bootstrap/handover.h"
+#include "bootstrap/in_place.h"
 #include "bootstrap/renders.h"
 
 #include "sys/wait_for.h"
@@ -105,6 +106,15 @@ Work restore(const Engine& engine) {
   });
 }
 
+Work make_own_config(const Engine& engine) {
+  return [=](const Context& context) -> Result<> {
+    const std::string& assets = engine.inputs.assets;
+    TRY(fetch_master_config(context, engine.files, engine.http, assets));
+    TRY(gather_logs(context, engine.runner, assets).context("keeping the log of this system"));
+    return engine.containers.run(context, bootstrap_in_place(engine.inputs), 0);
+  };
+}
+
 Work resolve_name(const Engine& engine, Check check, std::string kubeconfig) {
   return [=](const Context& context) {
     return run_check(context, engine.files, engine.inputs.assets, check, [&]() -> Result<> {
@@ -149,34 +159,53 @@ std::vector<Stage> stages(const Engine& engine) {
                   .run = resolve_name(engine, {"resolve-api-int-url", "api-int-dns-resolved"}, for_machines)});
 
   // A control plane here, which becomes one on the masters.
-  list.push_back({.name = "wait-for-etcd", .needs = {"etcd-bootstrap"}, .run = [=](const Context& context) {
-                    return wait_for_etcd(context, engine.files, engine.http, engine.inputs.assets);
-                  }});
+  list.push_back(
+      {.name = "wait-for-etcd",
+       .needs = {"etcd-bootstrap"},
+       .run = [=](const Context& context) { return wait_for_etcd(context, engine.files, engine.http, engine.inputs.assets); },
+       .applies = !inputs.etcd_stopped});
   std::vector<std::string> all_ready = all_rendered;
   all_ready.push_back("wait-for-etcd");
   list.push_back({.name = "cb-bootstrap", .needs = all_ready, .run = run_cluster_bootstrap(engine)});
 
-  // From here on the masters have the cluster; nothing above may run again.
-  list.push_back({.name = "cvo-overrides", .needs = {"cb-bootstrap"}, .run = restore(engine), .applies = inputs.has_overrides});
-  list.push_back({.name = "stop-machine-config-server", .needs = {"cb-bootstrap", "cvo-overrides"}, .run = [=](const Context&) {
-                    return stop_machine_config_server(engine.files);
-                  }});
-  list.push_back(
-      {.name = "wait-for-ceo", .needs = {"stop-machine-config-server"}, .run = on_api(engine, wait_for_etcd_in_cluster)});
+  // From here on etcd has the cluster; nothing above may run again. Either the masters take it over ...
+  const bool has_masters = !inputs.in_place;
+  list.push_back({.name = "cvo-overrides",
+                  .needs = {"cb-bootstrap"},
+                  .run = restore(engine),
+                  .applies = has_masters && inputs.has_overrides});
+  list.push_back({.name = "stop-machine-config-server",
+                  .needs = {"cb-bootstrap", "cvo-overrides"},
+                  .run = [=](const Context&) { return stop_machine_config_server(engine.files); },
+                  .applies = has_masters});
+  list.push_back({.name = "wait-for-ceo",
+                  .needs = {"stop-machine-config-server"},
+                  .run = on_api(engine, wait_for_etcd_in_cluster),
+                  .applies = has_masters});
   list.push_back({.name = "check-api-url",
                   .needs = {"wait-for-ceo"},
-                  .run = reach_api(engine, {"check-api-url", "api-dns-check"}, for_users)});
+                  .run = reach_api(engine, {"check-api-url", "api-dns-check"}, for_users),
+                  .applies = has_masters});
   list.push_back({.name = "check-api-int-url",
                   .needs = {"wait-for-ceo"},
-                  .run = reach_api(engine, {"check-api-int-url", "api-int-dns-check"}, for_machines)});
+                  .run = reach_api(engine, {"check-api-int-url", "api-int-dns-check"}, for_machines),
+                  .applies = has_masters});
+
+  // ... or this machine, when it is installed.
+  list.push_back({.name = "stop-etcd",
+                  .needs = {"cb-bootstrap"},
+                  .run = [=](const Context& context) { return stop_etcd(context, engine.files, engine.runner); },
+                  .applies = inputs.in_place});
+  list.push_back({.name = "master-ignition", .needs = {"stop-etcd"}, .run = make_own_config(engine), .applies = inputs.in_place});
   list.push_back({.name = "bootkube",
-                  .needs = {"check-api-url", "check-api-int-url", "resolve-api-url", "resolve-api-int-url"},
+                  .needs = {"check-api-url", "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},
                   .run = [=](const Context&) { return engine.files.write(engine.inputs.assets + "/" + done_file, "", 0644); }});
   return list;
 }
 
 std::set<std::string> container_names(const Inputs& inputs) {
-  std::set<std::string> names = {api_render(inputs).container.name, cluster_bootstrap(inputs).name};
+  std::set<std::string> names = {api_render(inputs).container.name, cluster_bootstrap(inputs).name,
+                                 bootstrap_in_place(inputs).name};
   for (const Render& render : renders(inputs)) names.insert(render.container.name);
   return names;
 }

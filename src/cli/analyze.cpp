@@ -3,6 +3,7 @@
 #include "cli/local_options.h"
 
 #include "base/text.h"
+#include "cli/output_option.h"
 #include "diagnosis/open.h"
 #include "diagnosis/rules.h"
 
@@ -60,11 +61,7 @@ Command analyze_command() {
                            .value = "BUNDLE",
                            .help = "log-bundle-*.tar.gz, or the folder that it was unpacked to; else the newest of --dir"}},
           .options = {{.name = "--file", .value = "BUNDLE", .help = "the same; a relative path counts from the asset directory"},
-                      {.name = "--output",
-                       .value = "text|json",
-                       .help = "json: for programs",
-                       .fallback = "text",
-                       .choices = {"text", "json"}}},
+                      output_option("json: for programs")},
           .run = analyze};
 }
 

@@ -3,8 +3,7 @@
 #include "base/text.h"
 #include "cli/terminal.h"
 #include "data/data.h"
-
-#include <cstdlib>
+#include "sys/environment_variable.h"
 
 namespace slipway::cli {
 
@@ -22,8 +21,8 @@ std::string prompt_of(const config::Question& question) {
 // What lies where login programs keep keys.
 std::vector<config::PublicKey> public_keys(sys::Files& files) {
   std::vector<config::PublicKey> keys;
-  const char* home = std::getenv("HOME");
-  if (!home || !*home) return keys;
+  const std::string home = sys::environment_variable("HOME");
+  if (home.empty()) return keys;
   const std::string folder = fmt::format("{}/.ssh", home);
   const Result<std::vector<std::string>> names = files.list(folder);
   if (!names.ok()) return keys;

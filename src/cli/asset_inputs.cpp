@@ -1,6 +1,6 @@
 #include "cli/asset_inputs.h"
 
-#include "assets/bootstrap_ignition.h"
+#include "assets/ignition/bootstrap_ignition.h"
 #include "assets/store.h"
 #include "cli/bootstrap_inputs.h"
 #include "cli/release_source.h"
@@ -10,8 +10,7 @@
 #include "release/manifest.h"
 #include "release/oci_layout.h"
 #include "release/release.h"
-
-#include <cstdlib>
+#include "sys/environment_variable.h"
 
 namespace slipway::cli {
 
@@ -22,16 +21,11 @@ const std::string default_release = "build/release";
 // A layout's release is slipway's own.
 constexpr std::string_view layout_registry = "layout.invalid";
 
-std::string environment_variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 constexpr const char* override_variable = "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE";
 
 std::string release_name(const Environment& environment, const Arguments& arguments) {
   if (arguments.has("--release")) return arguments["--release"];
-  const std::string override = environment_variable(override_variable);
+  const std::string override = sys::environment_variable(override_variable);
   if (override.empty()) return default_release;
   environment.context.log.warn("the release is {}, as {} says", override, override_variable);
   return override;
@@ -61,7 +55,7 @@ Result<KnownRelease> default_layout(const Environment& environment) {
 }  // namespace
 
 KnownRelease known_release(const Environment& environment) {
-  const std::string override = environment_variable(override_variable);
+  const std::string override = sys::environment_variable(override_variable);
   if (!override.empty()) return {.image = override, .architecture = "unknown"};
   Result<KnownRelease> known = default_layout(environment);
   return known.ok() ? std::move(known).value() : KnownRelease();
@@ -76,7 +70,12 @@ std::vector<Option> asset_input_options() {
                default_release + ")"}};
   options.push_back({.name = "--no-kubeadmin",
                      .value = "",
-                     .help = "make no user kubeadmin and no file with its password; say it with every command for the folder"});
+                     .help = "make no user kubeadmin and no file with its password; later commands for the folder remember it"});
+  options.push_back({.name = "--bootstrap-url",
+                     .value = "URL",
+                     .help =
+                         "where you will put bootstrap.ign: for a platform that cannot hand that much to a machine, "
+                         "bootstrap-user-data.ign is made beside it, which fetches it from there; later commands remember it"});
   std::ranges::move(registry_option_rows(), std::back_inserter(options));
   options.push_back(
       {.name = "--key-type",
@@ -96,12 +95,20 @@ Result<sys::FileLock> lock_assets(const Environment& environment, const std::str
   return sys::FileLock::acquire(path, fmt::format("the asset folder {}", folder));
 }
 
-Result<config::InstallConfig> read_config(const Environment& environment, const std::string& folder) {
-  return or_end_with(ExitStatus::install_config, environment, assets::read_config(environment.files, folder));
+ExitStatus status_of_unread(const Environment& environment, const std::string& folder) {
+  return assets::usable_until(environment.files, folder).ok() ? ExitStatus::install_config : ExitStatus::failure;
 }
 
-Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments, const std::string& folder) {
-  const config::InstallConfig config = TRY(read_config(environment, folder));
+Result<config::InstallConfig> read_config(const Environment& environment, const std::string& folder) {
+  return or_end_unread(environment, folder, assets::read_config(environment.files, folder));
+}
+
+Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict) {
+  return or_end_unread(environment, folder, assets::open_folder(environment.files, folder, strict));
+}
+
+Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
+                                         const config::InstallConfig& config) {
   const ReleaseSource source = TRY(open_release(environment, arguments, release_name(environment, arguments)));
   const release::Release release =
       TRY(release::load_release(environment.context, *source.images, source.reference).context("reading the release"));
@@ -110,15 +117,17 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
   made.release_version = release.version;
   made.release_image = image_name(source.reference, release.digest);
   made.no_kubeadmin = arguments.has("--no-kubeadmin");
-  if (const std::string invoker = environment_variable("OPENSHIFT_INSTALL_INVOKER"); !invoker.empty()) made.invoker = invoker;
+  made.bootstrap_url = arguments["--bootstrap-url"];
+  if (const std::string invoker = sys::environment_variable("OPENSHIFT_INSTALL_INVOKER"); !invoker.empty())
+    made.invoker = invoker;
   if (arguments.has("--key-type")) {
     made.key_type = arguments["--key-type"] == "rsa" ? net::KeyType::rsa2048 : net::KeyType::p256;
   }
   if (arguments.has("--seed")) {
     made.seed = TRY(read_seed(environment.files, arguments["--seed"]));
-    made.now = TRY(time_of_seed(environment_variable("SOURCE_DATE_EPOCH"), made.now));
+    made.now = TRY(time_of_seed(sys::environment_variable("SOURCE_DATE_EPOCH"), made.now));
   }
-  made.load_certificates = environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
+  made.load_certificates = sys::environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
   TRY(add_bootstrap_inputs(made, environment.context, config, release, bootstrap_variables(), program_version()));
   if (config.platform.local) made.nodes = cluster::planned_nodes(TRY(cluster::planned_machines(config)));
   return made;

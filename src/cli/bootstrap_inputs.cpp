@@ -1,10 +1,11 @@
 #include "cli/bootstrap_inputs.h"
 
-#include "assets/bootstrap_ignition.h"
+#include "assets/ignition/bootstrap_ignition.h"
+#include "config/names.h"
 #include "net/ip.h"
+#include "sys/environment_variable.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace slipway::cli {
 
@@ -12,11 +13,9 @@ namespace {
 
 constexpr const char* image_variable = "SLIPWAY_IMAGE";
 constexpr const char* node_ip_variable = "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP";
-
-std::string value_of(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
+constexpr const char* profile_variable = "OPENSHIFT_INSTALL_EXPERIMENTAL_CLUSTER_PROFILE";
+constexpr const char* os_image_variable = "OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE";
+constexpr std::string_view default_profile = "self-managed-high-availability";
 
 // Ours name their images by a registry that cannot exist (docs/decisions/0003-release-layout.md), also in mirrors.
 bool is_of_slipway(const release::Release& release) {
@@ -38,9 +37,25 @@ std::vector<std::string> mirrored_images(const config::InstallConfig& config, st
   return images;
 }
 
+// Empty: the default, which every release has.
+Result<std::string> chosen_profile(const sys::Context& context, const std::string& profile, bool is_own_release) {
+  if (profile.empty() || profile == default_profile) return std::string();
+  if (!config::is_dns_label(profile))
+    return error(Code::invalid, "{}: '{}' is no name of a cluster profile", profile_variable, profile);
+  if (is_own_release) {
+    return error(Code::invalid, "{}: slipway's releases have no manifests of cluster profile {}, only those of {}",
+                 profile_variable, profile, default_profile);
+  }
+  context.log.warn("the cluster profile is {}, as {} says", profile, profile_variable);
+  return profile;
+}
+
 }  // namespace
 
-BootstrapVariables bootstrap_variables() { return {value_of(image_variable), value_of(node_ip_variable)}; }
+BootstrapVariables bootstrap_variables() {
+  return {sys::environment_variable(image_variable), sys::environment_variable(node_ip_variable),
+          sys::environment_variable(profile_variable), sys::environment_variable(os_image_variable)};
+}
 
 Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& context, const config::InstallConfig& config,
                               const release::Release& release, const BootstrapVariables& variables, std::string_view version) {
@@ -49,7 +64,14 @@ Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& con
   } else if (!variables.bootstrap_node_ip.empty()) {
     context.log.warn("{} is not used: '{}' is no IP address", node_ip_variable, variables.bootstrap_node_ip);
   }
+  if (!variables.os_image.empty()) {
+    context.log.warn(
+        "{} is not used: no asset of platform {} names an image of the operating system, its machines are made of the "
+        "one that you choose",
+        os_image_variable, config.platform.type);
+  }
   made.release_has_slipway_node = is_of_slipway(release);
+  made.cluster_profile = TRY(chosen_profile(context, variables.cluster_profile, made.release_has_slipway_node));
   if (made.release_has_slipway_node) return Ok{};
   if (variables.slipway_image.empty()) {
     made.slipway_images = mirrored_images(config, version);

@@ -66,5 +66,42 @@ TEST_F(Inputs, AnAddressOfTheBootstrapMachineHasToBeOne) {
   EXPECT_TRUE(result.ok());
 }
 
+TEST_F(Inputs, ClusterProfilesAreOfOtherReleases) {
+  const char* const other = "quay.io/openshift-release-dev/ocp-v4.0-art-dev";
+  const char* const own = "registry.slipway.invalid/slipway/release";
+  const struct {
+    const char* release;
+    std::string profile, used, error;
+  } rows[] = {
+      {other, "", "", ""},
+      {other, "self-managed-high-availability", "", ""},
+      {other, "ibm-cloud-managed", "ibm-cloud-managed", ""},
+      {other, "a b\n", "", "is no name of a cluster profile"},
+      {own, "self-managed-high-availability", "", ""},
+      {own, "ibm-cloud-managed", "", "slipway's releases have no manifests of cluster profile ibm-cloud-managed"},
+  };
+  for (const auto& row : rows) {
+    BootstrapVariables variables;
+    variables.cluster_profile = row.profile;
+    EXPECT_EQ(add(row.release, variables).cluster_profile, row.used) << row.profile;
+    EXPECT_EQ(result.ok(), row.error.empty()) << row.profile;
+    if (!result.ok()) {
+      EXPECT_NE(result.error().message().find(row.error), std::string::npos) << result.error().message();
+    }
+  }
+  ASSERT_EQ(context.logged().size(), 1u);
+  EXPECT_NE(context.logged()[0].find("OPENSHIFT_INSTALL_EXPERIMENTAL_CLUSTER_PROFILE"), std::string::npos);
+}
+
+TEST_F(Inputs, AnImageOfTheOperatingSystemIsNotUsed) {
+  config.platform.type = "none";
+  BootstrapVariables variables;
+  variables.os_image = "https://example.com/os.qcow2";
+  add("registry.slipway.invalid/slipway/release", variables);
+  ASSERT_EQ(context.logged().size(), 1u);
+  EXPECT_NE(context.logged()[0].find("OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE is not used: no asset of platform none"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace slipway::cli

@@ -4,6 +4,7 @@
 #include "cli/create_assets.h"
 #include "cli/exit_status.h"
 #include "cli/local_options.h"
+#include "cli/output_option.h"
 #include "cli/validate.h"
 
 #include "assets/store.h"
@@ -14,15 +15,19 @@
 #include "cluster/gather.h"
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
+#include "cluster/router_authority.h"
 #include "cluster/timeline.h"
 #include "cluster/timeline_html.h"
 #include "cluster/workers.h"
 #include "diagnosis/open.h"
 #include "diagnosis/rules.h"
+#include "kube/conditions.h"
+#include "sys/environment_variable.h"
+#include "sys/event_lines.h"
 #include "sys/events.h"
+#include "sys/temp_dir.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <memory>
 
 namespace slipway::cli {
@@ -42,18 +47,6 @@ void keep_events(const Environment& environment, const std::string& folder) {
     log.warn("cannot write events: {}; continuing without them", why.message());
   };
   environment.context.events.add_sink(sys::journal_sink(environment.files, events_path(folder), on_failure));
-}
-
-// What was told there so far; nothing when there is no such file.
-Result<std::optional<std::vector<sys::Event>>> read_events(const Environment& environment, const std::string& path) {
-  const auto text = TRY(environment.files.read_if_exists(path));
-  if (!text) return std::optional<std::vector<sys::Event>>();
-  std::vector<sys::Event> events;
-  for (const std::string_view line : split(*text, '\n')) {
-    Result<sys::Event> event = sys::parse_event(line);
-    if (event.ok()) events.push_back(std::move(event).value());  // others were cut by a kill
-  }
-  return std::optional(std::move(events));
 }
 
 // Events as lines on standard output, for programs.
@@ -92,6 +85,40 @@ Result<kube::Client> client_of(const Environment& environment, const std::string
   return kube::Client(environment.http, TRY(kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig")));
 }
 
+// Where the console is, of a release that has one.
+std::optional<std::string> console_of(const Environment& environment, const std::string& folder) {
+  auto client = client_of(environment, folder);
+  if (!client.ok()) return std::nullopt;
+  const Result<Json> route = client.value().send(
+      environment.context,
+      {.path = "/apis/route.openshift.io/v1/namespaces/openshift-console/routes/console", .limit = Seconds(10)});
+  if (!route.ok()) return std::nullopt;
+  for (const Json& ingress : find_array(route.value(), {"status", "ingress"})) {
+    const auto host = find_string(ingress, {"host"});
+    if (host && kube::condition_status({{"status", ingress}}, "Admitted") == "True") return fmt::format("https://{}", *host);
+  }
+  return std::nullopt;
+}
+
+Result<> tell_console(const Environment& environment, const std::string& folder) {
+  const std::optional<std::string> console = console_of(environment, folder);
+  if (!console) {
+    environment.context.log.debug("no console was found");
+    return Ok{};
+  }
+  std::optional<std::string> password = folder + "/auth/kubeadmin-password";
+  if (!TRY(environment.files.info(*password))) password.reset();
+  for (const std::string& line : console_lines(*console, password)) environment.context.log.info("{}", line);
+  return Ok{};
+}
+
+// The last step of an installation: without it programs of the user's take applications of the cluster for strangers.
+Result<> trust_routers(const Environment& environment, const std::string& folder) {
+  kube::Client api = TRY(client_of(environment, folder));
+  return or_end_with(ExitStatus::initialisation, environment,
+                     cluster::trust_routers(environment.context, environment.files, api, folder + "/auth/kubeconfig"));
+}
+
 // What the operators say of themselves when a cluster has not become complete; nothing when nobody can be asked.
 std::vector<Json> ask_operators(const Environment& environment, const std::string& folder) {
   auto client = client_of(environment, folder);
@@ -113,8 +140,10 @@ void tell_end(const Environment& environment, const std::string& folder, const F
     }
     if (status == ExitStatus::operators && !cluster::only_work_is_left(operators)) status = ExitStatus::initialisation;
     if (status == ExitStatus::bootstrap) {
-      log.info("`slipway gather bootstrap --dir {}` collects what tells why; `slipway analyze --dir {}` looks at it", folder,
-               folder);
+      log.info(
+          "`slipway gather bootstrap --dir {}` collects what tells why, of machines elsewhere with --bootstrap HOST; "
+          "`slipway analyze --dir {}` looks at it",
+          folder, folder);
     } else {
       log.info("{}/auth/kubeconfig is for looking at the cluster; `slipway wait-for install-complete --dir {}` waits again",
                folder, folder);
@@ -144,10 +173,7 @@ Result<> installing(const Environment& environment, const std::string& folder,
   return worked;
 }
 
-bool keeps_bootstrap() {
-  const char* wish = std::getenv("OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP");
-  return wish && *wish;
-}
+bool keeps_bootstrap() { return !sys::environment_variable("OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP").empty(); }
 
 // Before anything is written or consumed.
 Result<> check_platform(const config::InstallConfig& config) {
@@ -162,28 +188,29 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
                            cluster::FaultWatch& faults) {
   const SteadyTime begin = environment.context.clock.steady();
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
-  TRY(refuse_unknown_fields(environment, arguments));
-  TRY(check_platform(TRY(read_config(environment, folder))));
-  const auto earlier = TRY(read_events(environment, events_path(folder)));
+  const assets::Folder opened = TRY(open_assets(environment, folder, arguments.has("--strict")));
+  TRY(check_platform(opened.config.config));
+  const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));
   keep_events(environment, folder);
-  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, folder));
+  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, opened.config.config));
   sys::Span span(environment.context.events, environment.context.clock, "step", "assets",
                  {{"description", "configs and certificates are made"}});
   const assets::Assets assets =
-      TRY(span.end(assets::load_or_make(environment.context, environment.files, environment.random, folder, inputs,
+      TRY(span.end(assets::load_or_make(environment.context, environment.files, environment.random, opened, inputs,
                                         target_request(environment, assets::Target::cluster).consumes_install_config)));
   cluster::LocalGround ground = TRY(local_ground(arguments));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
   TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>()), faults, folder,
                                     keeps_bootstrap()));
+  TRY(trust_routers(environment, folder));
   if (arguments["--output"] != "json") {
     const provider::local::ClusterConfig made =
         TRY(provider::local::read_cluster(environment.files, ground.choice(assets.config.name)));
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
     environment.print(next_steps(environment.program, assets.config, made, folder, took));
   }
-  return Ok{};
+  return tell_console(environment, folder);
 }
 
 Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
@@ -240,48 +267,25 @@ Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arg
   return Ok{};
 }
 
-// Where the console is, of a release that has one.
-std::optional<std::string> console_of(const Environment& environment, const std::string& folder) {
-  auto client = client_of(environment, folder);
-  if (!client.ok()) return std::nullopt;
-  const Result<Json> route = client.value().send(
-      environment.context,
-      {.path = "/apis/route.openshift.io/v1/namespaces/openshift-console/routes/console", .limit = Seconds(10)});
-  if (!route.ok()) return std::nullopt;
-  for (const Json& ingress : find_array(route.value(), {"status", "ingress"})) {
-    const auto host = find_string(ingress, {"host"});
-    if (host && kube::condition_status({{"status", ingress}}, "Admitted") == "True") return fmt::format("https://{}", *host);
-  }
-  return std::nullopt;
-}
-
-// The password is never printed: what stands on a terminal ends up in logs.
 Result<> wait_for_install(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   TRY(wait_for(environment, arguments, folder, cluster::install_conditions));
-  Log& log = environment.context.log;
-  log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
-  const std::optional<std::string> console = console_of(environment, folder);
-  if (!console) {
-    log.debug("no console was found");
-    return Ok{};
-  }
-  log.info("the console is at {}", *console);
-  log.info("log in there as kubeadmin, with the password in {}/auth/kubeadmin-password", folder);
-  return Ok{};
+  TRY(trust_routers(environment, folder));
+  environment.context.log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
+  return tell_console(environment, folder);
 }
 
 // What the machines of a cluster did, by their owner; nothing when there are none any more.
 Result<std::vector<sys::Event>> read_machine_events(const Environment& environment, const Arguments& arguments,
                                                     const std::string& cluster) {
   const cluster::LocalGround ground = TRY(local_ground(arguments));
-  return TRY(read_events(environment, ground.choice(cluster).paths().events())).value_or(std::vector<sys::Event>());
+  return TRY(sys::read_events(environment.files, ground.choice(cluster).paths().events())).value_or(std::vector<sys::Event>());
 }
 
 Result<> timeline(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   const std::string path = arguments.has("--from") ? absolute(arguments["--from"]) : events_path(folder);
-  auto events = TRY(read_events(environment, path));
+  auto events = TRY(sys::read_events(environment.files, path));
   if (!events)
     return error(Code::not_found, "{} is not there: nothing was installed from this directory; name one with --dir", path);
   std::string name;
@@ -297,17 +301,50 @@ Result<> timeline(const Environment& environment, const Arguments& arguments) {
   return Ok{};
 }
 
+// Machines that --bootstrap and its kin name; nothing when nobody named any.
+Result<std::optional<cluster::RemoteMachines>> remote_machines(const Arguments& arguments) {
+  cluster::RemoteMachines machines{arguments["--bootstrap"], arguments.list("--master"), {}};
+  for (const std::string& key : arguments.list("--key")) machines.keys.push_back(absolute(key));
+  if (arguments.has("--bootstrap")) return std::optional(std::move(machines));
+  if (machines.masters.empty() && machines.keys.empty()) return std::optional<cluster::RemoteMachines>();
+  return error(Code::invalid,
+               "--master and --key are for machines that ssh reaches by way of their bootstrap machine: name that one with "
+               "--bootstrap HOST");
+}
+
+// The key that the bootstrap machine got from Ignition, in a file for ssh. Empty where nobody knows it: there are other keys.
+Result<std::string> write_ssh_key(const Environment& environment, const std::string& folder, const std::string& private_folder) {
+  const Result<std::optional<Secret>> key = assets::private_ssh_key(environment.files, folder);
+  if (!key.ok()) environment.context.log.warn("the key of the bootstrap machine is not known: {}", key.error().message());
+  if (!key.ok() || !key.value()) return std::string();
+  const std::string path = private_folder + "/bootstrap-ssh.key";
+  TRY(environment.files.write(path, key.value()->reveal(), 0600));
+  return path;
+}
+
 Result<> gather_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
-  const std::string name = TRY(cluster_name(environment, folder));
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const std::optional<cluster::RemoteMachines> remote = TRY(remote_machines(arguments));
   const Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
   std::optional<kube::Client> api;
   if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
     api.emplace(environment.http, access.value());
   }
-  const std::string archive =
-      TRY(cluster::gather(environment, {name, &ground, config.ok() ? &config.value() : nullptr, api ? &*api : nullptr}, folder));
+  cluster::Subject subject{.cluster = {}, .config = config.ok() ? &config.value() : nullptr, .api = api ? &*api : nullptr};
+  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const sys::TempDir keys = TRY(sys::TempDir::make("slipway-ssh"));
+  if (remote) {
+    subject.remote = &*remote;
+    subject.ssh_key = TRY(write_ssh_key(environment, folder, keys.path()));
+  } else {
+    subject.cluster = TRY(cluster_name(environment, folder));
+    if (config.ok() && config->platform.type != "local") {
+      environment.context.log.warn("the machines are asked nothing: --bootstrap HOST says where they are");
+    } else {
+      subject.ground = &ground;
+    }
+  }
+  const std::string archive = TRY(cluster::gather(environment, subject, folder));
   environment.print(archive + "\n");
   if (arguments.has("--skipAnalysis")) return Ok{};
   const auto findings = diagnosis::diagnose(TRY(diagnosis::unpack(TRY(environment.files.read(archive)))));
@@ -365,15 +402,15 @@ Result<> destroy_worker(const Environment& environment, const Arguments& argumen
 constexpr const char* waiting_interrupted = "the installation goes on without being watched, and the same command waits again";
 constexpr const char* destroying_interrupted = "the same command removes what is left";
 
-Option output_option() {
-  return {.name = "--output",
-          .value = "text|json",
-          .help = "json: events as lines on standard output",
-          .fallback = "text",
-          .choices = {"text", "json"}};
-}
+Option events_option() { return output_option("json: events as lines on standard output"); }
 
 }  // namespace
+
+std::vector<std::string> console_lines(const std::string& console, const std::optional<std::string>& password_file) {
+  std::vector<std::string> lines = {fmt::format("the console is at {}", console)};
+  if (password_file) lines.push_back(fmt::format("log in there as kubeadmin, with the password in {}", *password_file));
+  return lines;
+}
 
 Command create_cluster_command() {
   Command command{.words = "create cluster",
@@ -381,7 +418,7 @@ Command create_cluster_command() {
                   .options = {os_repo_option(),
                               images_option(),
                               state_option(),
-                              output_option(),
+                              events_option(),
                               strict_option(),
                               {.name = "--skip-password-print",
                                .value = "",
@@ -402,7 +439,7 @@ Command create_worker_command() {
                        .value = "NAME",
                        .help = "of the worker; the first of worker-0, worker-1, ... that is free when there is none. With the "
                                "name of one that was begun the command continues"}},
-      .options = {state_option(), output_option()},
+      .options = {state_option(), events_option()},
       .run = create_worker,
       .when_interrupted = "the machine goes on, and the same command with its name continues"};
 }
@@ -413,7 +450,7 @@ Command destroy_worker_command() {
           .positionals = {{.name = "NAME", .value = "NAME", .help = "of the worker", .required = true}},
           .options = {{.name = "--force", .value = "", .help = "at once, without waiting for what runs on it to move"},
                       state_option(),
-                      output_option()},
+                      events_option()},
           .run = destroy_worker,
           .when_interrupted = destroying_interrupted};
 }
@@ -421,7 +458,7 @@ Command destroy_worker_command() {
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",
           .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
-          .options = {state_option(), output_option()},
+          .options = {state_option(), events_option()},
           .run = wait_for_bootstrap,
           .when_interrupted = waiting_interrupted};
 }
@@ -429,7 +466,7 @@ Command wait_for_bootstrap_command() {
 Command wait_for_install_command() {
   return {.words = "wait-for install-complete",
           .summary = "Wait until the nodes are Ready, the operators available and the release installed",
-          .options = {state_option(), output_option()},
+          .options = {state_option(), events_option()},
           .run = wait_for_install,
           .when_interrupted = waiting_interrupted};
 }
@@ -450,7 +487,19 @@ Command timeline_command() {
 Command gather_bootstrap_command() {
   return {.words = "gather bootstrap",
           .summary = "Collect what tells why a cluster does not come up, without secrets, in one archive",
-          .options = {{.name = "--skipAnalysis", .value = "", .help = "do not say what is found in it"}, state_option()},
+          .options = {{.name = "--bootstrap",
+                       .value = "HOST",
+                       .help = "of machines that are not local: the bootstrap machine, which ssh enters as the user core"},
+                      {.name = "--master",
+                       .value = "HOST",
+                       .help = "a machine of the control plane, as the bootstrap machine finds it; else those that the API knows",
+                       .repeats = true},
+                      {.name = "--key",
+                       .value = "FILE",
+                       .help = "a private key to log in with, beside those of ~/.ssh; else those of your SSH agent",
+                       .repeats = true},
+                      {.name = "--skipAnalysis", .value = "", .help = "do not say what is found in it"},
+                      state_option()},
           .run = gather_bootstrap,
           .when_interrupted = "nothing was kept of what was gathered"};
 }

@@ -15,4 +15,8 @@ Command destroy_bootstrap_command();
 Command destroy_cluster_command();
 Command destroy_worker_command();
 
+// What people read of the console of a complete cluster, and of kubeadmin where there is a file with its password: none where the
+// user gave the hash, or wanted no kubeadmin. The password itself is never said: what stands on a terminal ends up in logs. Pure.
+std::vector<std::string> console_lines(const std::string& console, const std::optional<std::string>& password_file);
+
 }  // namespace slipway::cli

@@ -18,6 +18,13 @@ constexpr std::string_view events =
     "\n"
     R"({"time":"2026-11-21T09:30:0)";
 
+TEST(ConsoleLines, TellOfAPasswordOnlyWhereThereIsOne) {
+  EXPECT_EQ(console_lines("https://c", "/d/auth/kubeadmin-password"),
+            (std::vector<std::string>{"the console is at https://c",
+                                      "log in there as kubeadmin, with the password in /d/auth/kubeadmin-password"}));
+  EXPECT_EQ(console_lines("https://c", std::nullopt), std::vector<std::string>{"the console is at https://c"});
+}
+
 TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKillHasCut) {
   ASSERT_TRUE(files.write("/demo/.slipway/events.jsonl", events, 0644).ok());
   ASSERT_TRUE(files.write("/elsewhere", events, 0644).ok());

@@ -1,5 +1,6 @@
 #include "cli/console.h"
 
+#include "base/characters.h"
 #include "base/json.h"
 #include "base/text.h"
 
@@ -15,9 +16,7 @@ constexpr std::string_view own_name = "slipway";
 
 const std::map<std::string_view, int> colours = {{"debug", 37}, {"info", 36}, {"warning", 33}, {"error", 31}, {"fatal", 31}};
 
-bool needs_no_quotes(char c) {
-  return std::isalnum(static_cast<unsigned char>(c)) || std::string_view("-._/@^+").find(c) != std::string_view::npos;
-}
+bool needs_no_quotes(char c) { return is_letter_or_digit(c) || std::string_view("-._/@^+").find(c) != std::string_view::npos; }
 
 std::string quoted(std::string_view text) {
   if (!text.empty() && std::ranges::all_of(text, needs_no_quotes)) return std::string(text);

@@ -1,6 +1,6 @@
 #include "cli/create_assets.h"
 
-#include "assets/size_report.h"
+#include "assets/ignition/size_report.h"
 #include "assets/store.h"
 #include "base/text.h"
 #include "cli/ask.h"
@@ -8,8 +8,7 @@
 #include "cli/cloud_credentials.h"
 #include "cli/validate.h"
 #include "ignition/validate.h"
-
-#include <cstdlib>
+#include "sys/environment_variable.h"
 
 namespace slipway::cli {
 
@@ -37,44 +36,52 @@ Result<> print_sizes(const Environment& environment, const std::string& path) {
   return Ok{};
 }
 
-Result<> create(assets::Request request, const Environment& environment, const Arguments& arguments) {
-  const std::string& folder = arguments["--dir"];
-  const sys::FileLock lock = TRY(lock_assets(environment, folder));
-  TRY(refuse_unknown_fields(environment, arguments));
+// asked: an install-config for a folder that still has none
+Result<assets::Folder> open(const Environment& environment, const std::string& path, bool strict,
+                            std::optional<config::Loaded> asked) {
+  Result<assets::Folder> there = assets::open_folder(environment.files, path, strict);
+  if (asked && !there.ok() && there.error().code() == Code::not_found) {
+    return assets::Folder{.path = path, .config = *std::move(asked)};
+  }
+  return or_end_unread(environment, path, std::move(there));
+}
+
+Result<> create(const assets::Request& request, const Environment& environment, const Arguments& arguments,
+                std::optional<config::Loaded> asked = std::nullopt) {
+  const std::string& path = arguments["--dir"];
+  const sys::FileLock lock = TRY(lock_assets(environment, path));
+  const assets::Folder folder = TRY(open(environment, path, arguments.has("--strict"), std::move(asked)));
   assets::Environment inputs;
-  if (request.target != assets::Target::install_config) inputs = TRY(asset_inputs(environment, arguments, folder));
+  if (request.target != assets::Target::install_config) {
+    inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
+  }
   const assets::Made made =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
-  environment.context.log.info("{} made in {}", to_string(request.target), where(made.folders, folder));
+  environment.context.log.info("{} made in {}", to_string(request.target), where(made.folders, path));
   if (made.usable_until) {
     environment.context.log.info("machines can be made of them until {}, when the certificate {} ends",
                                  to_rfc3339(made.usable_until->until), made.usable_until->certificate);
   }
   const std::string_view config = bootstrap_file(request.target);
-  if (!config.empty() && arguments.has("--size-report")) TRY(print_sizes(environment, fmt::format("{}/{}", folder, config)));
+  if (!config.empty() && arguments.has("--size-report")) TRY(print_sizes(environment, fmt::format("{}/{}", path, config)));
   return Ok{};
-}
-
-std::string variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value ? value : "";
 }
 
 // Of the file that is there, or of what somebody at the terminal answers.
 Result<> create_install_config(const Environment& environment, const Arguments& arguments) {
   const std::string& folder = arguments["--dir"];
-  assets::Request request = target_request(environment, assets::Target::install_config);
   Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
+  std::optional<config::Loaded> asked;
   if (!config.ok() && config.error().code() == Code::not_found) {
     const std::string text =
         TRY(or_end_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
-    config = TRY(config::load_install_config(text, "what was answered")).config;
-    request.install_config = text;
+    asked = TRY(config::load_install_config(text, "what was answered"));
+    config = asked->config;
     TRY(environment.files.make_directories(folder, 0755));
   }
-  const config::InstallConfig known = TRY(or_end_with(ExitStatus::install_config, environment, std::move(config)));
-  TRY(check_cloud_credentials(environment, known, variable));
-  return create(std::move(request), environment, arguments);
+  const config::InstallConfig known = TRY(or_end_unread(environment, folder, std::move(config)));
+  TRY(check_cloud_credentials(environment, known, [](const std::string& name) { return sys::environment_variable(name); }));
+  return create(target_request(environment, assets::Target::install_config), environment, arguments, std::move(asked));
 }
 
 template <assets::Target target>

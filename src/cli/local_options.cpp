@@ -1,6 +1,7 @@
 #include "cli/local_options.h"
 
-#include <cstdlib>
+#include "sys/environment_variable.h"
+
 #include <filesystem>
 
 namespace slipway::cli {
@@ -33,8 +34,7 @@ Option images_option() {
 
 std::string state_folder(const Arguments& arguments) {
   if (arguments.has("--state")) return absolute(arguments["--state"]);
-  const char* state = std::getenv("SLIPWAY_STATE");
-  return state && *state ? absolute(state) : default_state;
+  return absolute(sys::environment_variable("SLIPWAY_STATE", default_state));
 }
 
 std::string absolute(const std::string& path) { return std::filesystem::absolute(path).lexically_normal().string(); }

@@ -2,6 +2,7 @@
 
 #include "cli/local_options.h"
 
+#include "cli/output_option.h"
 #include "provider/local/client.h"
 #include "provider/local/owner.h"
 #include "provider/local/shell.h"
@@ -204,13 +205,7 @@ Command machine_reboot_command() {
 Command machine_list_command() {
   return {.words = "machine list",
           .summary = "Show the machines of a cluster",
-          .options = {cluster_option(),
-                      {.name = "--output",
-                       .value = "text|json",
-                       .help = "form of the output",
-                       .fallback = "text",
-                       .choices = {"text", "json"}},
-                      state_option()},
+          .options = {cluster_option(), output_option(), state_option()},
           .run = list};
 }
 

@@ -1,8 +1,9 @@
 #include "cli/preview.h"
 
-#include "assets/preview.h"
+#include "assets/preview/preview.h"
 #include "cli/asset_inputs.h"
 #include "cli/create_assets.h"
+#include "cli/output_option.h"
 
 #include <algorithm>
 #include <array>
@@ -21,27 +22,35 @@ Target target_of(const Arguments& arguments) {
   return *std::ranges::find(targets, name, assets::to_string);  // it is one of the choices
 }
 
+struct Preview {
+  assets::Folder folder;
+  assets::Plan plan;
+};
+
 // Without the lock, which is a file: what another command is at work with looks half done.
-Result<assets::Preview> preview(const Environment& environment, const Arguments& arguments) {
-  const std::string& folder = arguments["--dir"];
+Result<Preview> preview(const Environment& environment, const Arguments& arguments) {
+  assets::Folder folder = TRY(open_assets(environment, arguments["--dir"]));
   const assets::Request request = target_request(environment, target_of(arguments));
   assets::Environment inputs;
-  if (request.target != Target::install_config) inputs = TRY(asset_inputs(environment, arguments, folder));
-  assets::Preview seen = TRY(assets::preview_target(environment.files, environment.random, folder, inputs, request));
-  for (const std::string& warning : seen.plan.warnings) environment.context.log.warn("{}", warning);
-  return seen;
+  if (request.target != Target::install_config) {
+    inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
+  }
+  assets::Plan plan = TRY(assets::plan_target(request, folder, inputs, environment.random));
+  for (const std::string& warning : plan.warnings) environment.context.log.warn("{}", warning);
+  return Preview{std::move(folder), std::move(plan)};
 }
 
-Result<> plan(const Environment& environment, const Arguments& arguments) {
-  const assets::Preview seen = TRY(preview(environment, arguments));
+Result<> show_plan(const Environment& environment, const Arguments& arguments) {
+  const assets::Plan plan = TRY(preview(environment, arguments)).plan;
   const Target target = target_of(arguments);
-  environment.print(arguments["--output"] == "json" ? emit_json(plan_json(target, seen), JsonStyle::pretty)
-                                                    : plan_text(target, seen));
+  environment.print(arguments["--output"] == "json" ? emit_json(plan_json(target, plan), JsonStyle::pretty)
+                                                    : plan_text(target, plan));
   return Ok{};
 }
 
-Result<> diff(const Environment& environment, const Arguments& arguments) {
-  environment.print(diff_text(TRY(preview(environment, arguments))));
+Result<> show_difference(const Environment& environment, const Arguments& arguments) {
+  const Preview seen = TRY(preview(environment, arguments));
+  environment.print(diff_text(seen.folder.files, seen.plan));
   return Ok{};
 }
 
@@ -62,14 +71,13 @@ Command command(std::string words, std::string summary, Result<> (*run_it)(const
 }  // namespace
 
 Command plan_command() {
-  Command made = command("plan", "Say which files a target of `create` would write, change and consume, and why", plan);
-  made.options.push_back(
-      {.name = "--output", .value = "text|json", .help = "form of the output", .fallback = "text", .choices = {"text", "json"}});
+  Command made = command("plan", "Say which files a target of `create` would write, change and consume, and why", show_plan);
+  made.options.push_back(output_option());
   return made;
 }
 
 Command diff_command() {
-  return command("diff", "Show what a target of `create` would change in the files, without secrets", diff);
+  return command("diff", "Show what a target of `create` would change in the files, without secrets", show_difference);
 }
 
 }  // namespace slipway::cli

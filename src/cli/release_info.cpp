@@ -1,3 +1,4 @@
+#include "cli/output_option.h"
 #include "cli/release_commands.h"
 #include "cli/release_source.h"
 #include "release/release.h"
@@ -78,11 +79,7 @@ Command release_info_command() {
   Command command{.words = "release info",
                   .summary = "Show what a release consists of",
                   .positionals = {release_positional()},
-                  .options = {{.name = "--output",
-                               .value = "text|json",
-                               .help = "form of the output",
-                               .fallback = "text",
-                               .choices = {"text", "json"}}},
+                  .options = {output_option()},
                   .run = release_info};
   std::ranges::move(registry_option_rows(), std::back_inserter(command.options));
   return command;

@@ -1,6 +1,6 @@
 #include "cli/seed.h"
 
-#include <charconv>
+#include "base/number.h"
 
 namespace slipway::cli {
 
@@ -39,10 +39,8 @@ Result<Secret> read_seed(sys::Files& files, const std::string& path) {
 
 Result<WallTime> time_of_seed(std::string_view source_date_epoch, WallTime now) {
   if (source_date_epoch.empty()) return WallTime(std::chrono::floor<std::chrono::days>(now));
-  long long seconds = 0;
-  const char* const end = source_date_epoch.data() + source_date_epoch.size();
-  const auto read = std::from_chars(source_date_epoch.data(), end, seconds);
-  if (read.ec != std::errc() || read.ptr != end || seconds < 0 || seconds > latest_second) {
+  const long long seconds = parse_number<long long>(source_date_epoch).value_or(-1);
+  if (seconds < 0 || seconds > latest_second) {
     return error(Code::invalid, "SOURCE_DATE_EPOCH: '{}' is no number of seconds since 1970", source_date_epoch);
   }
   return WallTime(Seconds(seconds));

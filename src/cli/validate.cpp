@@ -1,6 +1,7 @@
 #include "cli/validate.h"
 
 #include "base/json.h"
+#include "cli/output_option.h"
 #include "config/install_config.h"
 
 #include <algorithm>
@@ -62,26 +63,12 @@ Result<> validate(const Environment& environment, const Arguments& arguments) {
 Command validate_command() {
   return {.words = "validate",
           .summary = "Check the install-config.yaml of the asset directory, without making anything",
-          .options = {strict_option(),
-                      {.name = "--output",
-                       .value = "text|json",
-                       .help = "form of the findings",
-                       .fallback = "text",
-                       .choices = {"text", "json"}}},
+          .options = {strict_option(), output_option("form of the findings")},
           .run = validate};
 }
 
 Option strict_option() {
   return {.name = "--strict", .help = "fields of install-config.yaml that are not known are errors, not warnings"};
-}
-
-Result<> refuse_unknown_fields(const Environment& environment, const Arguments& arguments) {
-  if (!arguments.has("--strict")) return Ok{};
-  const std::string path = path_of(arguments);
-  if (!TRY(environment.files.info(path))) return Ok{};
-  const std::string text = TRY(environment.files.read(path));
-  TRY(or_end_with(ExitStatus::install_config, environment, config::load_install_config(text, path, true)));
-  return Ok{};
 }
 
 }  // namespace slipway::cli

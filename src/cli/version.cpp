@@ -1,6 +1,7 @@
 #include "cli/version.h"
 
 #include "cli/asset_inputs.h"
+#include "cli/output_option.h"
 
 namespace slipway::cli {
 
@@ -36,11 +37,7 @@ std::string_view program_commit() { return SLIPWAY_COMMIT; }
 Command version_command() {
   return {.words = "version",
           .summary = "Print the version of this program, and the release that it installs when nobody names another",
-          .options = {{.name = "--output",
-                       .value = "text|json",
-                       .help = "form of the output",
-                       .fallback = "text",
-                       .choices = {"text", "json"}}},
+          .options = {output_option()},
           .run = version};
 }
 

@@ -1,5 +1,7 @@
 #include "cluster/cluster_events.h"
 
+#include "kube/conditions.h"
+
 #include <fmt/core.h>
 
 #include <algorithm>

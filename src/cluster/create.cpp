@@ -8,7 +8,7 @@
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
 
-#include "assets/validity.h"
+#include "assets/tls/validity.h"
 #include "base/check.h"
 #include "base/text.h"
 #include "ignition/parse.h"
@@ -21,6 +21,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace slipway::cluster {
 
@@ -97,7 +98,10 @@ Result<> make_machines(const Environment& environment, const LocalGround& ground
   const auto add = [&](std::string_view role, const ignition::Config& config, int inotify_instances) {
     std::vector<std::string> names = names_of(machines, role);
     if (names.empty()) return;
-    groups.push_back({std::move(names), emit_json(ignition::to_json(config), JsonStyle::compact), inotify_instances});
+    groups.push_back({.names = std::move(names),
+                      .ignition = emit_json(ignition::to_json(config), JsonStyle::compact),
+                      .inotify_instances = inotify_instances,
+                      .is_of_cluster = true});
   };
   add("bootstrap", assets.bootstrap, local::inotify_of_control_plane);
   add("master", assets.master, local::inotify_of_control_plane);
@@ -105,7 +109,8 @@ Result<> make_machines(const Environment& environment, const LocalGround& ground
   // until the bootstrap machine is gone: what would not start then is containers.
   add("worker", assets.worker, local::inotify_of_worker);
   const std::optional<int> left = local::free_inotify_instances(environment.files);
-  if (!keep_bootstrap && left && *left < local::peak_of_inotify(groups) && assets.config.compute_replicas() > 0)
+  const std::set<std::string> on = TRY(local::machines_on(context, environment.files, choice));
+  if (!keep_bootstrap && left && *left < local::peak_of_inotify(groups, on) && assets.config.compute_replicas() > 0)
     groups.back().after = "bootstrap";
   TRY(local::preflight(context, environment.files, choice, wishes, groups));
 

@@ -16,6 +16,9 @@ void FaultWatch::hear(const sys::Event& event) {
   heard_.with_lock([&](Heard& heard) {
     heard.last = now;
     if (event.phase == sys::Phase::failed && !heard.failed) heard.failed = now;
+    if (event.kind != "boot") return;
+    heard.starting.erase(event.name);
+    if (event.phase == sys::Phase::started) heard.starting[event.name] = {now + pace_.start, pace_.still_starting};
   });
   changed_.notify();
 }
@@ -24,7 +27,9 @@ Result<> FaultWatch::wait_until_due(const sys::Context& context, SteadyTime earl
   for (;;) {
     const std::uint64_t seen = changed_.count();
     const Heard heard = heard_.with_lock([](const Heard& now) { return now; });
-    const SteadyTime due = std::max(earliest, heard.failed ? *heard.failed + pace_.after_failure : heard.last + silence);
+    SteadyTime due = heard.failed ? *heard.failed + pace_.after_failure : heard.last + silence;
+    for (const auto& [machine, start] : heard.starting) due = std::min(due, start.due);
+    due = std::max(due, earliest);
     if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
     if (clock_.steady() >= due) return Ok{};
     clock_.wait(due, context.stop, &changed_, seen);
@@ -37,8 +42,12 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
   SteadyTime earliest = clock_.steady();
   for (;;) {
     TRY(wait_until_due(context, earliest, silence));
-    const SteadyTime last_told = heard_.with_lock([](Heard& heard) {
+    const SteadyTime now = clock_.steady();
+    const SteadyTime last_told = heard_.with_lock([&](Heard& heard) {
       heard.failed.reset();
+      for (auto& [machine, start] : heard.starting) {
+        if (start.due <= now) start = {now + start.pause, start.pause * 2};
+      }
       return heard.last;
     });
     const Result<Examination> seen = look(context, final_before.empty() ? Keep::never : Keep::of_final);
@@ -65,9 +74,7 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
 Result<> while_watched(const Environment& environment, const Subject& subject, const std::string& folder, FaultWatch& faults,
                        const std::function<Result<>(const sys::Context&)>& work) {
   const sys::Context& context = environment.context;
-  const auto look = [&](const sys::Context& own, Keep keep) {
-    return examine(environment.with(own), subject, folder, keep);
-  };
+  const auto look = [&](const sys::Context& own, Keep keep) { return examine(environment.with(own), subject, folder, keep); };
   std::stop_source ending;
   const std::stop_callback forward(context.stop, [&] { ending.request_stop(); });
   sys::TaskGroup watching(context);

@@ -1,4 +1,5 @@
-// Watches over an installation: when something failed, or nothing has been told for a while, it is looked what is wrong.
+// Watches over an installation: when something failed, nothing has been told for a while, or a machine takes long to start, it is
+// looked what is wrong.
 #pragma once
 
 #include "base/guarded.h"
@@ -7,6 +8,7 @@
 #include "sys/events.h"
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -20,6 +22,10 @@ class FaultWatch {
     Milliseconds longest_silence = Seconds(240);
     Milliseconds after_failure = Seconds(2);  // what follows a failure tells more than itself
     Milliseconds between_looks = Seconds(5);  // at least, for a look takes the machines' time
+    // Of a machine, after which a look is due whatever others tell: a little more than the patience of the rule that judges it
+    // (diagnosis/rules_of_machines.cpp). And to the next such look; doubles, for nobody may hear of its end.
+    Milliseconds start = Seconds(42);
+    Milliseconds still_starting = Seconds(15);
   };
   // With Keep::of_final only when the look before found something final: it is kept once.
   using Look = std::function<Result<Examination>(const sys::Context&, Keep)>;
@@ -37,9 +43,15 @@ class FaultWatch {
   Result<> run(const sys::Context& context, const Look& look);
 
  private:
+  // When to look at a machine that starts, and how long from then to the next time.
+  struct Start {
+    SteadyTime due;
+    Milliseconds pause;
+  };
   struct Heard {
     SteadyTime last{};
-    std::optional<SteadyTime> failed{};  // not looked at yet
+    std::optional<SteadyTime> failed{};                    // not looked at yet
+    std::map<std::string, Start, std::less<>> starting{};  // machines
   };
 
   Result<> wait_until_due(const sys::Context& context, SteadyTime earliest, Milliseconds silence);

@@ -46,6 +46,18 @@ TEST_F(FaultWatchTest, LooksSoonAfterAFailure) {
   EXPECT_EQ(looked_at[1], Seconds(60)) << "once for a failure";
 }
 
+TEST_F(FaultWatchTest, LooksAtAMachineThatTakesLongToStartWhateverOthersTell) {
+  const auto boot = [&](const std::string& machine, sys::Phase phase) {
+    watch.hear({.kind = "boot", .name = machine, .phase = phase});
+  };
+  boot("master-0", sys::Phase::started);
+  boot("master-1", sys::Phase::started);
+  test.clock.wait(SteadyTime(Seconds(20)), {}, nullptr, 0);
+  boot("master-1", sys::Phase::finished);
+  EXPECT_EQ(run({{}, {}, {}}).error().code(), Code::cancelled);
+  EXPECT_EQ(looked_at, (std::vector<Milliseconds>{Seconds(42), Seconds(57), Seconds(87)}));
+}
+
 TEST_F(FaultWatchTest, ItsOwnFindingsAreNoSignOfLife) {
   test.clock.wait(SteadyTime(Seconds(10)), {}, nullptr, 0);
   watch.hear({.kind = "finding", .name = "x", .phase = sys::Phase::failed});

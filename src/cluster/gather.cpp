@@ -4,6 +4,7 @@
 #include "diagnosis/open.h"
 #include "diagnosis/rules.h"
 #include "provider/local/shell.h"
+#include "sys/stolen_time.h"
 #include "sys/task_group.h"
 #include "sys/temp_dir.h"
 
@@ -46,6 +47,14 @@ std::string id_of(WallTime time) {
   return id;
 }
 
+Result<> unpack_bundle(const Environment& environment, const std::string& archive, const std::string& folder) {
+  TRY(environment.files.make_directories(folder, 0700));
+  TRY(sys::run_checked(environment.runner, environment.context,
+                       {.argv = {"tar", "--extract", "--gzip", "--strip-components=1", "--no-same-owner", "--directory", folder},
+                        .input = archive}));
+  return Ok{};
+}
+
 // What a machine's own script collects, unpacked into `folder`.
 Result<> gather_machine(const Environment& environment, const local::ClusterChoice& choice, const std::string& machine,
                         const std::string& id, const std::string& folder) {
@@ -58,11 +67,7 @@ Result<> gather_machine(const Environment& environment, const local::ClusterChoi
   if (content.status != 0) {
     return error(Code::unavailable, "its gather script ended with status {}: {}", content.status, content.err.substr(0, 1000));
   }
-  TRY(environment.files.make_directories(folder, 0700));
-  TRY(sys::run_checked(environment.runner, environment.context,
-                       {.argv = {"tar", "--extract", "--gzip", "--strip-components=1", "--no-same-owner", "--directory", folder},
-                        .input = content.out}));
-  return Ok{};
+  return unpack_bundle(environment, content.out, folder);
 }
 
 // What a machine sees of the others, also one that waits for its first boot.
@@ -76,7 +81,8 @@ Result<> probe_machine(const Environment& environment, const local::ClusterChoic
   const auto run = machine.leader != 0 ? local::run_captured : local::run_on_disk;
   const sys::Output said =
       TRY(run(environment.context, environment.files, environment.runner, choice, machine.name, std::move(probe)));
-  return environment.files.write(fmt::format("{}/{}.probe.txt", folder, machine.name), said.out, 0600);
+  const std::string text = fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment.files).count());
+  return environment.files.write(fmt::format("{}/{}.probe.txt", folder, machine.name), text, 0600);
 }
 
 // What the host knows of the machines.
@@ -119,20 +125,35 @@ Result<> gather_objects(const Environment& environment, kube::Api& api, const st
 struct Collected {
   sys::TempDir work;
   std::string id;
-  std::string problems;  // what could not be had, a line each
+  std::string problems{};                // what could not be had, a line each
+  std::optional<Error> first_failure{};  // of these
+  bool has_answers = false;              // somebody was asked, and told something
 
   std::string folder() const { return work.path() + "/log-bundle-" + id; }
+
+  void note(std::string_view whose, const Result<>& asked) {
+    has_answers = has_answers || asked.ok();
+    if (asked.ok()) return;
+    problems += fmt::format("{}: {}\n", whose, asked.error().message());
+    if (!first_failure) first_failure = asked.error();
+  }
 };
 
+// Whether a machine is worth a visit. In one that has not come up its script waits for what is not there, longer than a look
+// may take, and finds nothing that its probe does not tell.
+enum class Depth { look, everything };
+bool is_visited(const local::MachineStatus& machine, Depth depth) {
+  return depth == Depth::everything || machine.state != local::State::booting;
+}
+
 // What each machine says of itself and of the others; who does not answer is noted.
-Result<> ask_machines(const Environment& environment, const Subject& subject, const Collected& into,
-                      Guarded<std::string>& problems) {
+Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Collected& into) {
   const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
   const local::ClusterConfig cluster = TRY(local::read_cluster(environment.files, choice));
   const std::vector<local::MachineStatus> machines = TRY(local::list_machines(environment.context, environment.files, choice));
+  Guarded<std::vector<std::pair<std::string, Result<>>>> answers;
   const auto note = [&](const std::string& name, const Result<>& result) {
-    if (!result.ok())
-      problems.with_lock([&](std::string& text) { text += fmt::format("{}: {}\n", name, result.error().message()); });
+    answers.with_lock([&](auto& all) { all.emplace_back(name, result); });
   };
   sys::TaskGroup tasks(environment.context);
   for (const local::MachineStatus& machine : machines) {
@@ -146,18 +167,31 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, co
     return sys::for_each_at_once(
         own, machines.size(), machines_at_once, [&](const sys::Context& context, std::size_t i) -> Result<> {
           const std::string& name = machines[i].name;
+          if (!is_visited(machines[i], depth)) return Ok{};
           const std::string folder = name == "bootstrap" ? into.folder() : into.folder() + "/control-plane/" + name;
           note(name, gather_machine(environment.with(context), choice, name, into.id, folder));
           return Ok{};
         });
   });
-  return tasks.wait();
+  TRY(tasks.wait());
+  for (const auto& [name, result] : answers.with_lock([](const auto& all) { return all; })) into.note(name, result);
+  return Ok{};
+}
+
+Result<> gather_remote(const Environment& environment, const Subject& subject, const Collected& into) {
+  const std::string archive = TRY(fetch_bundle(environment, *subject.remote, subject.ssh_key, into.id));
+  return unpack_bundle(environment, archive, into.folder());
+}
+
+Result<> ask_elsewhere(const Environment& environment, const Subject& subject, Collected& into) {
+  if (subject.remote) into.note("bootstrap", gather_remote(environment, subject, into));
+  return Ok{};
 }
 
 // What needs nobody's answer.
 Result<Collected> begin(const Environment& environment, const Subject& subject) {
   sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
-  Collected made{.work = std::move(work), .id = id_of(environment.context.clock.now()), .problems = {}};
+  Collected made{.work = std::move(work), .id = id_of(environment.context.clock.now())};
   const std::string host = made.folder() + "/host";
   TRY(environment.files.make_directories(host, 0700));
   if (subject.config) TRY(write_expected(environment, *subject.config, host));
@@ -172,15 +206,11 @@ Result<Collected> begin(const Environment& environment, const Subject& subject) 
 }
 
 // The rest.
-Result<> complete(const Environment& environment, const Subject& subject, Collected& made) {
-  Guarded<std::string> problems;
-  if (subject.ground) TRY(ask_machines(environment, subject, made, problems));
-  if (subject.api && !TRY(environment.files.info(made.folder() + "/resources/pods.json"))) {
-    const Result<> asked = gather_objects(environment, *subject.api, made.folder() + "/resources");
-    if (!asked.ok())
-      problems.with_lock([&](std::string& text) { text += fmt::format("objects: {}\n", asked.error().message()); });
-  }
-  made.problems = problems.with_lock([](const std::string& text) { return text; });
+Result<> complete(const Environment& environment, const Subject& subject, Depth depth, Collected& made) {
+  TRY(subject.ground ? ask_machines(environment, subject, depth, made) : ask_elsewhere(environment, subject, made));
+  const std::string resources = made.folder() + "/resources";
+  if (subject.api && !TRY(environment.files.info(resources + "/pods.json")))
+    made.note("objects", gather_objects(environment, *subject.api, resources));
   if (!made.problems.empty()) TRY(environment.files.write(made.folder() + "/gather-errors.txt", made.problems, 0600));
   return Ok{};
 }
@@ -207,7 +237,12 @@ Result<std::string> pack(const Environment& environment, const Collected& made, 
 
 Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder) {
   Collected made = TRY(begin(environment, subject));
-  TRY(complete(environment, subject, made));
+  TRY(complete(environment, subject, Depth::everything, made));
+  if (!subject.ground && !made.has_answers) {
+    if (made.first_failure) return *made.first_failure;
+    return error(Code::not_found,
+                 "there is nobody to ask: no kubeconfig of the cluster, and no machine; --bootstrap HOST says where one is");
+  }
   if (!made.problems.empty()) environment.context.log.warn("not everything could be gathered: {}", made.problems);
   return pack(environment, made, folder);
 }
@@ -218,7 +253,7 @@ Result<Examination> examine(const Environment& environment, const Subject& subje
   seen.findings = TRY(findings_in(environment, made));
   // That a machine is lost is known at once, and nobody has to be asked.
   if (keep == Keep::never && has_final(seen.findings)) return seen;
-  TRY(complete(environment, subject, made));
+  TRY(complete(environment, subject, keep == Keep::never ? Depth::look : Depth::everything, made));
   seen.findings = TRY(findings_in(environment, made));
   if (keep == Keep::always || (keep == Keep::of_final && has_final(seen.findings))) {
     seen.bundle = TRY(pack(environment, made, folder));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cluster/create.h"
+#include "cluster/remote_machines.h"
 #include "config/install_config.h"
 #include "diagnosis/finding.h"
 #include "kube/client.h"
@@ -16,18 +17,21 @@ namespace slipway::cluster {
 // Which cluster, and what is known of it besides its machines.
 struct Subject {
   std::string cluster;
-  const LocalGround* ground = nullptr;            // null: machines that are not ours to enter
+  const LocalGround* ground = nullptr;            // null: machines that are not ours
   const config::InstallConfig* config = nullptr;  // null: nobody knows which addresses it should have
   kube::Api* api = nullptr;                       // asked for objects when no machine did it; null: no kubeconfig
+  const RemoteMachines* remote = nullptr;         // machines that are not ours, by ssh; null: nobody said where they are
+  std::string ssh_key{};                          // of these: file with the key that the bootstrap machine lets in; may be empty
 };
 
 // Runs the gather scripts on the machines that run, and adds what the host knows: consoles, events, the state of machines, and
-// what each machine sees of the others.
+// what each machine sees of the others. Of machines elsewhere what their bootstrap machine gathers, and objects of the API.
 //
 //   folder   where log-bundle-ID.tar.gz is put; ID is the time
 //   returns  the path of the archive, also when machines could not be asked: the archive then says why (gather-errors.txt)
-//   errors   not_found: there is no such cluster; those of files and tar
-//   time     below a minute: a script that takes longer is ended
+//   errors   not_found: there is no such cluster; those of files and tar; of machines elsewhere, when nothing at all was brought:
+//            those of fetch_bundle (remote_machines.h) and of the API
+//   time     below a minute: a script that takes longer is ended; minutes of machines elsewhere
 Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder);
 
 // What was found by looking at everything.

@@ -1,6 +1,6 @@
 #include "cluster/local_cluster.h"
 
-#include "assets/identity.h"
+#include "assets/identity/identity.h"
 #include "base/text.h"
 
 #include <fmt/core.h>

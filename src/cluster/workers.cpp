@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "cluster/local_cluster.h"
 #include "cluster/ready.h"
+#include "kube/conditions.h"
 #include "kube/drain.h"
 #include "kube/roles.h"
 #include "sys/events.h"
@@ -112,8 +113,9 @@ Result<std::string> ensure_machine(const Environment& environment, const WorkerG
     request.order = local::Order::create;
     request.ignition = TRY(worker_config(context, where.api));
     const local::ClusterConfig made = TRY(local::read_cluster(environment.files, choice));
-    TRY(local::preflight(context, environment.files, choice, {.os_repo = made.os_repo, .images = made.images},
-                         {{{name}, request.ignition, local::inotify_of_worker}}));
+    TRY(local::preflight(
+        context, environment.files, choice, {.os_repo = made.os_repo, .images = made.images},
+        {{.names = {name}, .ignition = request.ignition, .inotify_instances = local::inotify_of_worker, .is_of_cluster = true}}));
   }
   TRY(local::ensure_owner(context, environment.files, choice));
   const Json answer = TRY(local::ask(context, choice, request));

@@ -1,4 +1,5 @@
 #include "base/digest.h"
+#include "base/number.h"
 #include "config/defaults.h"
 
 #include <optional>
@@ -46,7 +47,7 @@ void fill_openstack(Document& document, JsonObject& section) {
 std::string mac_address(const Document& document, std::string_view network) {
   const std::string digest =
       sha256_hex(fmt::format("{} {} {}", network, document.text({"metadata", "name"}), document.text({"baseDomain"})));
-  int first = std::stoi(digest.substr(0, 2), nullptr, 16);
+  int first = parse_number<int>(digest.substr(0, 2), 16).value_or(0);
   first = (first | 2) & 0xfe;       // as drawn ones look: local, of one machine
   if (first == 0xfe) first = 0xee;  // libvirt keeps 52:54:00:fe for itself
   return fmt::format("52:54:00:{:02x}:{}:{}", first, digest.substr(2, 2), digest.substr(4, 2));

@@ -141,7 +141,7 @@ TEST(EffectiveConfig, OfVsphere) {
 
 TEST(EffectiveConfig, OfTheOthers) {
   const auto yaml = [](const Json& value) { return emit_yaml(value); };
-  EXPECT_EQ(yaml(of_platform("{external: {}}").platform.section), "platformName: Unknown\n");
+  EXPECT_EQ(yaml(of_platform("{external: {}}").platform.section), "{}\n");
   EXPECT_EQ(yaml(of_platform("{none: {}, external: {}}").platform.section), "{}\n");
   EXPECT_EQ(yaml(of_platform("{openstack: {externalNetwork: public}}",
                              "controlPlane: {platform: {openstack: {type: m1}}}\n"

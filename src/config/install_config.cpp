@@ -1,9 +1,8 @@
 #include "config/install_config.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "config/document.h"
-
-#include <charconv>
 
 namespace slipway::config {
 
@@ -120,9 +119,11 @@ Findings syntax_findings(std::string_view lines, std::string_view name) {
     Place place{std::string(name)};
     if (line.starts_with(fmt::format("{}:", name))) line.remove_prefix(name.size() + 1);
     for (int* number : {&place.line, &place.column}) {
-      const auto [end, problem] = std::from_chars(line.data(), line.data() + line.size(), *number);
-      if (problem != std::errc() || end == line.data() + line.size() || *end != ':') break;
-      line.remove_prefix(static_cast<std::size_t>(end - line.data()) + 1);
+      std::string_view rest = line;
+      const std::optional<int> read = take_number<int>(rest);
+      if (!read || !rest.starts_with(':')) break;
+      *number = *read;
+      line = rest.substr(1);
     }
     line = trim(line);
     if (constexpr std::string_view word = "error: "; line.starts_with(word)) line.remove_prefix(word.size());

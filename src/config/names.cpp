@@ -1,5 +1,6 @@
 #include "config/names.h"
 
+#include "base/characters.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "net/ip.h"
@@ -11,10 +12,6 @@
 namespace slipway::config {
 
 namespace {
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-bool is_lower_or_digit(char c) { return (c >= 'a' && c <= 'z') || is_digit(c); }
 
 bool is_hexadecimal(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 

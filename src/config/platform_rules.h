@@ -32,6 +32,9 @@ void validate_openstack_pool(const Section& pool, const Section& platform, bool 
 void validate_ovirt_pool(const Section& pool, const Section& platform, bool is_control_plane);
 void validate_kubevirt_pool(const Section& pool, const Section& platform, bool is_control_plane);
 
+// A pool's zones, whose names begin with that of the platform's region.
+void validate_zones(const Section& pool, const Section& platform);
+
 // The lists of virtual addresses of a platform that has them (installer 2.4).
 struct VirtualAddressRules {
   std::string_view api = "apiVIPs";

@@ -1,10 +1,10 @@
+#include "base/number.h"
 #include "base/similar.h"
 #include "base/text.h"
 #include "config/document.h"
 #include "config/schema.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -50,11 +50,7 @@ std::optional<bool> boolean_word(std::string_view text) {
   return std::nullopt;
 }
 
-bool is_whole_number(std::string_view text) {
-  std::int32_t number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size();
-}
+bool is_whole_number(std::string_view text) { return parse_number<std::int32_t>(text).has_value(); }
 
 class Reader {
  public:

@@ -1,10 +1,10 @@
 #include "config/schema.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "config/schema_tables.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::config {
 
@@ -320,9 +320,7 @@ std::vector<std::string_view> allowed_values(const Field& field) {
 
 Json fallback_value(const Field& field) {
   if (field.kind != Kind::integer) return Json(field.fallback);
-  std::int64_t number = 0;
-  std::from_chars(field.fallback.data(), field.fallback.data() + field.fallback.size(), number);
-  return Json(number);
+  return Json(parse_number<std::int64_t>(field.fallback).value_or(0));
 }
 
 }  // namespace slipway::config

@@ -57,10 +57,13 @@ Fields gcp_tag_fields() {
 
 Fields gcp_key_fields() {
   static constexpr Field fields[] = {
-      {.name = "name", .about = "The key's name.", .is_required = true, .empty = Empty::written},
-      {.name = "keyRing", .about = "The ring that it is on.", .is_required = true, .empty = Empty::written},
+      {.name = "name", .about = "The key's name.", .otherwise = "that of defaultMachinePlatform", .empty = Empty::written},
+      {.name = "keyRing",
+       .about = "The ring that it is on.",
+       .otherwise = "that of defaultMachinePlatform",
+       .empty = Empty::written},
       {.name = "projectID", .about = "The ring's project.", .otherwise = "the cluster's"},
-      {.name = "location", .about = "Where the ring is.", .is_required = true, .empty = Empty::written},
+      {.name = "location", .about = "Where the ring is.", .otherwise = "the cluster's region", .empty = Empty::written},
   };
   return fields;
 }
@@ -159,10 +162,7 @@ Fields aws_fields() {
        .about = "Whether an installation succeeds when the bootstrap's Ignition config cannot be removed at its end.",
        .otherwise = "false"},
       {.name = "publicIpv4Pool", .about = "A pool of public addresses of the user's own."},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like, where the pool does not say.",
-       .members = aws_pool_fields},
+      machines_of_all_pools(aws_pool_fields),
       {.name = "amiID", .about = "The older form of defaultMachinePlatform.amiID.", .instead = "defaultMachinePlatform.amiID"},
       {.name = "experimentalPropagateUserTags",
        .kind = Kind::boolean,
@@ -234,10 +234,7 @@ Fields gcp_fields() {
        .about = "Whether the user makes the DNS records.",
        .otherwise = "Disabled",
        .allowed = "Enabled|Disabled"},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like, where the pool does not say.",
-       .members = gcp_pool_fields},
+      machines_of_all_pools(gcp_pool_fields),
   };
   return fields;
 }

@@ -23,7 +23,7 @@ Fields local_fields() {
 
 Fields external_fields() {
   static constexpr Field fields[] = {
-      {.name = "platformName", .about = "What the platform is called.", .fallback = "Unknown"},
+      {.name = "platformName", .about = "What the platform is called.", .otherwise = "Unknown, filled in by the cluster"},
       {.name = "cloudControllerManager",
        .about = "External when the user brings a cloud controller manager: nodes then wait for it.",
        .otherwise = "there is none",

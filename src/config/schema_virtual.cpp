@@ -4,9 +4,22 @@ namespace slipway::config {
 
 namespace {
 
+Fields dnsmasq_option_fields() {
+  static constexpr Field fields[] = {
+      {.name = "name", .about = "The setting, as in address."},
+      {.name = "value", .about = "Its value, as in /.apps.demo.example.com/192.168.126.51."},
+  };
+  return fields;
+}
+
 Fields libvirt_network_fields() {
   static constexpr Field fields[] = {
       {.name = "if", .about = "The name of the bridge.", .fallback = "tt0", .empty = Empty::written},
+      {.name = "dnsmasqOptions",
+       .kind = Kind::object,
+       .is_list = true,
+       .about = "Settings of the network's DHCP and name server.",
+       .members = dnsmasq_option_fields},
   };
   return fields;
 }
@@ -14,7 +27,10 @@ Fields libvirt_network_fields() {
 Fields affinity_group_fields() {
   static constexpr Field fields[] = {
       {.name = "name", .about = "The group's name; pools choose by it.", .is_required = true, .empty = Empty::written},
-      {.name = "priority", .kind = Kind::integer, .about = "What it counts against other groups.", .empty = Empty::written},
+      {.name = "priority",
+       .kind = Kind::integer,
+       .about = "What it counts against other groups, 0 to 5; the highest counts most.",
+       .empty = Empty::written},
       {.name = "description", .about = "What it is for."},
       {.name = "enforcing",
        .kind = Kind::boolean,
@@ -28,6 +44,7 @@ Fields processor_fields() {
   static constexpr Field fields[] = {
       {.name = "sockets", .kind = Kind::integer, .about = "Sockets."},
       {.name = "cores", .kind = Kind::integer, .about = "Cores of a socket."},
+      {.name = "threads", .kind = Kind::integer, .about = "Threads of a core."},
   };
   return fields;
 }
@@ -51,10 +68,7 @@ Fields libvirt_fields() {
        .about = "The network that is made for the machines.",
        .members = libvirt_network_fields,
        .empty = Empty::written},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like; there is nothing to choose on this platform.",
-       .members = no_fields},
+      machines_of_all_pools(no_fields),
   };
   return fields;
 }
@@ -75,6 +89,16 @@ Fields ovirt_pool_fields() {
        .otherwise = "none",
        .allowed = "none|resize_and_pin"},
       {.name = "hugepages", .kind = Kind::integer, .about = "The size of memory pages in KiB: 2048 or 1048576."},
+      {.name = "clone",
+       .kind = Kind::boolean,
+       .about = "Whether disks are copies of the template's rather than layers over it.",
+       .otherwise = "true, false for vmType desktop",
+       .empty = Empty::kept},
+      {.name = "sparse",
+       .kind = Kind::boolean,
+       .about = "Whether disks take up only what was written to them.",
+       .empty = Empty::kept},
+      {.name = "format", .about = "How disks are laid out.", .allowed = "raw|cow"},
   };
   return fields;
 }
@@ -99,17 +123,11 @@ Fields ovirt_fields() {
        .about = "Affinity groups that are made: who keeps away from whom.",
        .members = affinity_group_fields,
        .empty = Empty::kept},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like, where the pool does not say.",
-       .members = ovirt_pool_fields},
-      {.name = "loadBalancer",
-       .kind = Kind::object,
-       .about = "Who balances API and applications.",
-       .members = load_balancer_fields},
-      {.name = "api_vip", .about = "The older form of api_vips, one address.", .instead = "api_vips"},
-      {.name = "ingress_vip", .about = "The older form of ingress_vips, one address.", .instead = "ingress_vips"},
-      {.name = "dns_vip", .about = "Of releases before 4.6; kept, and without effect.", .instead = nothing_instead},
+      machines_of_all_pools(ovirt_pool_fields),
+      load_balancer,
+      older_address("api_vip", "api_vips"),
+      older_address("ingress_vip", "ingress_vips"),
+      without_effect("dns_vip"),
   };
   return fields;
 }
@@ -130,6 +148,10 @@ Fields kubevirt_fields() {
        .is_required = true,
        .empty = Empty::written},
       {.name = "networkName", .about = "The network attachment of the machines.", .is_required = true, .empty = Empty::written},
+      {.name = "interfaceBindingMethod",
+       .about = "How machines are bound to that network.",
+       .otherwise = "Bridge",
+       .allowed = "Bridge|SRIOV"},
       {.name = "apiVIP", .about = "The address of the API in the machine network.", .is_required = true, .empty = Empty::written},
       {.name = "ingressVIP",
        .about = "The address of the applications in the machine network.",
@@ -140,10 +162,7 @@ Fields kubevirt_fields() {
        .about = "How many hosts may use a disk at a time.",
        .fallback = "ReadWriteMany",
        .allowed = "ReadWriteOnce|ReadOnlyMany|ReadWriteMany"},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like, where the pool does not say.",
-       .members = kubevirt_pool_fields},
+      machines_of_all_pools(kubevirt_pool_fields),
   };
   return fields;
 }

@@ -151,14 +151,8 @@ Fields vsphere_fields() {
        .about = "Machines with addresses of their own choice: one of role bootstrap, and one for each machine of the pools.",
        .otherwise = "DHCP",
        .members = static_host_fields},
-      {.name = "defaultMachinePlatform",
-       .kind = Kind::object,
-       .about = "What machines of all pools are like, where the pool does not say.",
-       .members = vsphere_pool_fields},
-      {.name = "loadBalancer",
-       .kind = Kind::object,
-       .about = "Who balances API and applications.",
-       .members = load_balancer_fields},
+      machines_of_all_pools(vsphere_pool_fields),
+      load_balancer,
       {.name = "vCenter", .about = "The older form of vcenters[].server.", .instead = "vcenters"},
       {.name = "username", .about = "The older form of vcenters[].user.", .instead = "vcenters"},
       {.name = "password", .about = "The older form of vcenters[].password.", .instead = "vcenters", .is_secret = true},
@@ -170,8 +164,8 @@ Fields vsphere_fields() {
       {.name = "cluster", .about = "The older form of failureDomains[].topology.computeCluster.", .instead = "failureDomains"},
       {.name = "resourcePool", .about = "The older form of failureDomains[].topology.resourcePool.", .instead = "failureDomains"},
       {.name = "network", .about = "The older form of failureDomains[].topology.networks.", .instead = "failureDomains"},
-      {.name = "apiVIP", .about = "The older form of apiVIPs, one address.", .instead = "apiVIPs"},
-      {.name = "ingressVIP", .about = "The older form of ingressVIPs, one address.", .instead = "ingressVIPs"},
+      older_address("apiVIP", "apiVIPs"),
+      older_address("ingressVIP", "ingressVIPs"),
   };
   return fields;
 }

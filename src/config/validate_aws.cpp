@@ -1,3 +1,4 @@
+#include "base/characters.h"
 #include "base/text.h"
 #include "config/names.h"
 #include "config/platform_rules.h"
@@ -23,10 +24,8 @@ bool is_in_namespace(std::string_view key, std::string_view domain) {
 }
 
 bool is_tag_text(std::string_view text) {
-  return std::ranges::all_of(text, [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("_.:/=+-@ ").find(c) != std::string_view::npos;
-  });
+  return std::ranges::all_of(
+      text, [](char c) { return is_letter_or_digit(c) || std::string_view("_.:/=+-@ ").find(c) != std::string_view::npos; });
 }
 
 void validate_tags(const Section& platform) {
@@ -129,11 +128,7 @@ void validate_aws(const Section& platform) {
 }
 
 void validate_aws_pool(const Section& pool, const Section& platform, bool) {
-  const std::string_view region = platform.text("region");
-  for (const Section& zone : pool.items("zones")) {
-    if (zone.value().is_string() && !zone.text().starts_with(region))
-      zone.error("'{}' is no zone of region {}", zone.text(), region);
-  }
+  validate_zones(pool, platform);
   validate_volume(pool.at("rootVolume"));
   constexpr std::size_t most_groups = 10;  // of the 16 that a machine can have
   const std::size_t groups = pool.items("additionalSecurityGroupIDs").size();

@@ -12,32 +12,46 @@ namespace {
 // How machines are managed: the scheme of a management address, "redfish-virtualmedia+https://..." without what is behind '+'.
 struct Driver {
   std::string_view scheme;
+  std::string_view transports;      // what may stand behind '+', "http|https"
   bool needs_provisioning_network;  // it cannot boot from an image that is attached over the network of machines
   bool has_secure_boot;
 };
 constexpr Driver drivers[] = {
-    {"idrac", true, false},
-    {"idrac-redfish", true, true},
-    {"idrac-virtualmedia", false, true},
-    {"ilo4", true, true},
-    {"ilo4-virtualmedia", false, true},
-    {"ilo5", true, true},
-    {"ilo5-redfish", true, true},
-    {"ilo5-virtualmedia", false, true},
-    {"ipmi", true, false},
-    {"irmc", true, true},
-    {"libvirt", true, false},
-    {"redfish", true, true},
-    {"redfish-uefihttp", false, true},
-    {"redfish-virtualmedia", false, true},
+    {"ibmc", "http|https", true, false},
+    {"idrac", "http|https", true, false},
+    {"idrac-redfish", "http|https", true, true},
+    {"idrac-virtualmedia", "http|https", false, true},
+    {"ilo4", "https", true, true},
+    {"ilo4-virtualmedia", "https", false, true},
+    {"ilo5", "https", true, true},
+    {"ilo5-redfish", "http|https", true, true},
+    {"ilo5-virtualmedia", "http|https", false, true},
+    {"ipmi", "", true, false},
+    {"irmc", "", true, true},
+    {"libvirt", "", true, false},
+    {"redfish", "http|https", true, true},
+    {"redfish-uefihttp", "http|https", false, true},
+    {"redfish-virtualmedia", "http|https", false, true},
 };
 
-// Of an address without a scheme it is IPMI.
-std::string_view scheme_of(std::string_view address) {
-  const std::size_t end = address.find("://");
-  if (end == std::string_view::npos) return "ipmi";
-  const std::string_view scheme = address.substr(0, end);
-  return scheme.substr(0, scheme.find('+'));
+struct Protocol {
+  std::string_view scheme;
+  std::string_view transport{};
+};
+
+// Of an address without a protocol it is IPMI; "ipmi:192.0.2.1" has one.
+Protocol protocol_of(std::string_view address) {
+  const std::string_view written = address.substr(0, address.find(':'));
+  const std::size_t plus = written.find('+');
+  const std::string_view scheme = written.substr(0, plus);
+  const bool is_known = std::ranges::find(drivers, scheme, &Driver::scheme) != std::end(drivers);
+  if (!is_known && address.find("://") == std::string_view::npos) return {"ipmi"};
+  return {scheme, plus == std::string_view::npos ? "" : written.substr(plus + 1)};
+}
+
+bool has_transport(const Driver& driver, std::string_view transport) {
+  const std::vector<std::string_view> known = split(driver.transports, '|');
+  return transport.empty() || std::ranges::find(known, transport) != known.end();
 }
 
 // The address may hold a password, so no message quotes it.
@@ -48,13 +62,18 @@ void validate_management(const Section& host, std::string_view provisioning_netw
   bmc.need("password", "of the machine's management controller");
   if (!bmc.need("address", "of the machine's management controller, 'redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1'"))
     return;
-  const std::string_view scheme = scheme_of(bmc.text("address"));
+  const auto [scheme, transport] = protocol_of(bmc.text("address"));
   const auto driver = std::ranges::find(drivers, scheme, &Driver::scheme);
   if (driver == std::end(drivers)) {
     std::vector<std::string_view> known;
     for (const Driver& each : drivers) known.push_back(each.scheme);
     bmc.error_at("address", "must begin with a known protocol, not '{}'", scheme).hint("there are " + choice_of(known));
     return;
+  }
+  if (!has_transport(*driver, transport)) {
+    bmc.error_at("address", "{} is not spoken over '{}'", scheme, transport)
+        .hint(driver->transports.empty() ? "write nothing behind its name"
+                                         : "there is " + choice_of(split(driver->transports, '|')));
   }
   if (provisioning_network == "Disabled" && driver->needs_provisioning_network) {
     bmc.error_at("address", "{} needs a provisioning network, which is disabled", scheme)

@@ -1,10 +1,10 @@
+#include "base/number.h"
 #include "base/text.h"
 #include "config/document.h"
 #include "config/names.h"
 #include "net/ip.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::config {
 
@@ -36,13 +36,7 @@ std::optional<ProxyUrl> parse_proxy(std::string_view text) {
     port = colon == std::string_view::npos ? "" : rest.substr(colon);
     if (!is_dns_subdomain(to_lower(host))) return std::nullopt;
   }
-  if (!port.empty()) {
-    int number = 0;
-    const auto [end, problem] = std::from_chars(port.data() + 1, port.data() + port.size(), number);
-    if (port[0] != ':' || problem != std::errc() || end != port.data() + port.size() || number < 1 || number > 65535) {
-      return std::nullopt;
-    }
-  }
+  if (!port.empty() && (port[0] != ':' || parse_number<std::uint16_t>(port.substr(1)).value_or(0) == 0)) return std::nullopt;
   return ProxyUrl{std::string(text.substr(0, scheme_end)), std::string(host)};
 }
 

@@ -1,3 +1,4 @@
+#include "base/characters.h"
 #include "base/text.h"
 #include "config/platform_rules.h"
 
@@ -11,14 +12,10 @@ constexpr std::size_t most_labels = 32;
 constexpr std::size_t most_tags = 50;
 constexpr std::size_t longest_name = 63;  // of a label, a tag or their values
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_letter_or_digit(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z') || is_digit(c); }
-
 // What names in this cloud have inside: letters and digits of one case or both, and some signs.
 bool has_only(std::string_view text, bool is_upper_fine, std::string_view signs) {
   return std::ranges::all_of(text, [&](char c) {
-    return (is_upper_fine ? is_letter_or_digit(c) : is_lower(c) || is_digit(c)) || signs.find(c) != std::string_view::npos;
+    return (is_upper_fine ? is_letter_or_digit(c) : is_lower_or_digit(c)) || signs.find(c) != std::string_view::npos;
   });
 }
 
@@ -130,11 +127,7 @@ void validate_gcp(const Section& platform) {
 }
 
 void validate_gcp_pool(const Section& pool, const Section& platform, bool is_control_plane) {
-  const std::string_view region = platform.text("region");
-  for (const Section& zone : pool.items("zones")) {
-    if (zone.value().is_string() && !zone.text().starts_with(region))
-      zone.error("'{}' is no zone of region {}", zone.text(), region);
-  }
+  validate_zones(pool, platform);
   validate_disk(pool.at("osDisk"), is_control_plane);
   validate_network_tags(pool);
   if (pool.text("confidentialCompute") == "Enabled" && pool.text("onHostMaintenance") != "Terminate") {

@@ -10,7 +10,10 @@ void validate_affinity_groups(const Section& platform) {
   Distinct names;
   for (const Section& group : platform.items("affinityGroups")) {
     names.add(group.at("name"));
-    group.not_negative("priority");
+    constexpr int highest_priority = 5;
+    if (const auto priority = group.number("priority"); priority && (*priority < 0 || *priority > highest_priority)) {
+      group.error_at("priority", "must be 0 to {}, got {}", highest_priority, *priority);
+    }
   }
 }
 
@@ -26,6 +29,7 @@ void validate_ovirt(const Section& platform) {
 void validate_ovirt_pool(const Section& pool, const Section& platform, bool) {
   const Section cpu = pool.at("cpu");
   for (const std::string_view name : {"cores", "sockets"}) cpu.at_least_one(name);
+  cpu.not_negative("threads");
   pool.not_negative("memoryMB");
   pool.at("osDisk").at_least_one("sizeGB");
   if (const auto size = pool.number("hugepages"); size && *size != 0 && *size != 2048 && *size != 1048576) {

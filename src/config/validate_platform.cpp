@@ -66,6 +66,15 @@ std::string platform_type(const Document& document) {
   return platform.size() == 1 ? std::string(platform.begin()->key()) : "";
 }
 
+void validate_zones(const Section& pool, const Section& platform) {
+  const std::string_view region = platform.text("region");
+  for (const Section& zone : pool.items("zones")) {
+    if (zone.value().is_string() && !zone.text().starts_with(region)) {
+      zone.error("'{}' is no zone of region {}", zone.text(), region);
+    }
+  }
+}
+
 bool is_supported_platform(std::string_view name) {
   const PlatformTable* table = find_platform(name);
   return table && table->section;

@@ -1,6 +1,7 @@
 #include "config/wizard.h"
 
 #include "base/check.h"
+#include "base/number.h"
 #include "base/template.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace slipway::config {
 
@@ -21,7 +21,7 @@ struct Fill {
 };
 
 struct Row {
-  std::string_view platform{};  // empty: asked for all of them
+  std::string_view platforms{};  // "baremetal|vsphere"; empty: asked for all of them
   std::string_view name;
   std::string_view words;
   std::string_view fallback{};
@@ -42,7 +42,8 @@ constexpr int most_hosts = 100;
 // Hosts of a control plane, where there are enough.
 constexpr int usual_masters = 3;
 
-const std::vector<std::string> platforms = {"local", "none", "external", "baremetal", "vsphere", "aws", "gcp", "openstack"};
+const std::vector<std::string> platforms = {"local", "none",      "external", "baremetal", "vsphere", "aws",
+                                            "gcp",   "openstack", "libvirt",  "ovirt",     "kubevirt"};
 
 // In the order in which they are asked.
 const std::vector<Row>& rows() {
@@ -52,57 +53,22 @@ const std::vector<Row>& rows() {
        .fallback = no_key,
        .fills = {{"sshKey", "{{SSH_KEY}}"}}},
       {.name = platform_name, .words = "Platform", .fallback = "local"},
-      {.platform = "external",
+      {.platforms = "external",
        .name = "EXTERNAL_NAME",
-       .words = "What the platform is called",
-       .fallback = "Unknown",
-       .fills = {{"platform.external.platformName", "{{EXTERNAL_NAME}}"}}},
-      {.platform = "baremetal",
+       .words = "What the platform is called, if it has a name",
+       .fills = {{"platform.external.platformName", "{{EXTERNAL_NAME}}"}},
+       .is_optional = true},
+      {.platforms = "baremetal|ovirt|kubevirt",
        .name = "MACHINE_NETWORK",
        .words = "Network of the machines",
        .fallback = "10.0.0.0/16",
        .fills = {{"networking.machineNetwork[0].cidr", "{{MACHINE_NETWORK}}"}}},
-      {.platform = "baremetal",
+      {.platforms = "baremetal",
        .name = "PROVISIONING_NETWORK",
        .words = "Provisioning network: Managed, Unmanaged or Disabled",
        .fallback = "Managed",
        .fills = {{"platform.baremetal.provisioningNetwork", "{{PROVISIONING_NETWORK}}"}}},
-      {.platform = "baremetal",
-       .name = "API_VIP",
-       .words = "Virtual address of the API",
-       .fills = {{"platform.baremetal.apiVIPs[0]", "{{API_VIP}}"}}},
-      {.platform = "baremetal",
-       .name = "INGRESS_VIP",
-       .words = "Virtual address of the ingress",
-       .fills = {{"platform.baremetal.ingressVIPs[0]", "{{INGRESS_VIP}}"}}},
-      {.platform = "baremetal", .name = hosts_name, .words = "Number of hosts", .fallback = "3"},
-      {.platform = "baremetal",
-       .name = "HOST_NAME",
-       .words = "name",
-       .fills = {{"platform.baremetal.hosts[{{INDEX}}].name", "{{HOST_NAME}}"}},
-       .is_of_host = true},
-      {.platform = "baremetal",
-       .name = "BMC_ADDRESS",
-       .words = "address of its BMC, as redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1",
-       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.address", "{{BMC_ADDRESS}}"}},
-       .is_of_host = true},
-      {.platform = "baremetal",
-       .name = "BMC_USER",
-       .words = "user of its BMC",
-       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.username", "{{BMC_USER}}"}},
-       .is_of_host = true},
-      {.platform = "baremetal",
-       .name = "BMC_PASSWORD",
-       .words = "password of its BMC",
-       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.password", "{{BMC_PASSWORD}}"}},
-       .is_secret = true,
-       .is_of_host = true},
-      {.platform = "baremetal",
-       .name = "BOOT_MAC",
-       .words = "MAC address that it boots from",
-       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bootMACAddress", "{{BOOT_MAC}}"}},
-       .is_of_host = true},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "VCENTER",
        .words = "vCenter, a name or an address",
        .fills = {{"platform.vsphere.vcenters[0].server", "{{VCENTER}}"},
@@ -110,61 +76,140 @@ const std::vector<Row>& rows() {
                  {"platform.vsphere.failureDomains[0].name", "generated-failure-domain"},
                  {"platform.vsphere.failureDomains[0].region", "generated-region"},
                  {"platform.vsphere.failureDomains[0].zone", "generated-zone"}}},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "VCENTER_USER",
        .words = "User of the vCenter",
        .fills = {{"platform.vsphere.vcenters[0].user", "{{VCENTER_USER}}"}}},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "VCENTER_PASSWORD",
        .words = "Password of the vCenter",
        .fills = {{"platform.vsphere.vcenters[0].password", "{{VCENTER_PASSWORD}}"}},
        .is_secret = true},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "DATACENTER",
        .words = "Datacenter",
        .fills = {{"platform.vsphere.vcenters[0].datacenters[0]", "{{DATACENTER}}"},
                  {"platform.vsphere.failureDomains[0].topology.datacenter", "{{DATACENTER}}"}}},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "CLUSTER",
        .words = "Cluster of hosts",
        .fills = {{"platform.vsphere.failureDomains[0].topology.computeCluster", "/{{DATACENTER}}/host/{{CLUSTER}}"}}},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "DATASTORE",
        .words = "Datastore",
        .fills = {{"platform.vsphere.failureDomains[0].topology.datastore", "/{{DATACENTER}}/datastore/{{DATASTORE}}"}}},
-      {.platform = "vsphere",
+      {.platforms = "vsphere",
        .name = "NETWORK",
        .words = "Network",
        .fills = {{"platform.vsphere.failureDomains[0].topology.networks[0]", "{{NETWORK}}"}}},
-      {.platform = "vsphere",
-       .name = "API_VIP",
-       .words = "Virtual address of the API",
-       .fills = {{"platform.vsphere.apiVIPs[0]", "{{API_VIP}}"}}},
-      {.platform = "vsphere",
-       .name = "INGRESS_VIP",
-       .words = "Virtual address of the ingress",
-       .fills = {{"platform.vsphere.ingressVIPs[0]", "{{INGRESS_VIP}}"}}},
-      {.platform = "aws",
+      {.platforms = "aws",
        .name = "REGION",
        .words = "Region",
        .fallback = "us-east-1",
        .fills = {{"platform.aws.region", "{{REGION}}"}}},
-      {.platform = "gcp", .name = "PROJECT", .words = "Project", .fills = {{"platform.gcp.projectID", "{{PROJECT}}"}}},
-      {.platform = "gcp",
+      {.platforms = "gcp", .name = "PROJECT", .words = "Project", .fills = {{"platform.gcp.projectID", "{{PROJECT}}"}}},
+      {.platforms = "gcp",
        .name = "REGION",
        .words = "Region",
        .fallback = "us-central1",
        .fills = {{"platform.gcp.region", "{{REGION}}"}}},
-      {.platform = "openstack",
+      {.platforms = "openstack",
        .name = "CLOUD",
        .words = "Cloud, by its name in clouds.yaml",
        .fallback = "openstack",
        .fills = {{"platform.openstack.cloud", "{{CLOUD}}"}}},
-      {.platform = "openstack",
+      {.platforms = "openstack",
        .name = "EXTERNAL_NETWORK",
        .words = "External network, if there shall be floating addresses",
        .fills = {{"platform.openstack.externalNetwork", "{{EXTERNAL_NETWORK}}"}},
        .is_optional = true},
+      {.platforms = "libvirt",
+       .name = "LIBVIRT_URI",
+       .words = "URI of the libvirt, as this host and the cluster both reach it",
+       .fallback = "qemu+tcp://192.168.122.1/system",
+       .fills = {{"platform.libvirt.URI", "{{LIBVIRT_URI}}"}}},
+      {.platforms = "ovirt",
+       .name = "OVIRT_CLUSTER",
+       .words = "Id of oVirt's cluster, a UUID",
+       .fills = {{"platform.ovirt.ovirt_cluster_id", "{{OVIRT_CLUSTER}}"}}},
+      {.platforms = "ovirt",
+       .name = "STORAGE_DOMAIN",
+       .words = "Id of the storage domain, a UUID",
+       .fills = {{"platform.ovirt.ovirt_storage_domain_id", "{{STORAGE_DOMAIN}}"}}},
+      {.platforms = "ovirt",
+       .name = "NETWORK",
+       .words = "Network",
+       .fallback = "ovirtmgmt",
+       .fills = {{"platform.ovirt.ovirt_network_name", "{{NETWORK}}"}}},
+      {.platforms = "ovirt",
+       .name = "VNIC_PROFILE",
+       .words = "Id of the profile of network cards, a UUID, if the network has several",
+       .fills = {{"platform.ovirt.vnicProfileID", "{{VNIC_PROFILE}}"}},
+       .is_optional = true},
+      {.platforms = "kubevirt",
+       .name = "NAMESPACE",
+       .words = "Namespace of the other cluster",
+       .fills = {{"platform.kubevirt.namespace", "{{NAMESPACE}}"}}},
+      {.platforms = "kubevirt",
+       .name = "NETWORK",
+       .words = "Network attachment of the machines",
+       .fills = {{"platform.kubevirt.networkName", "{{NETWORK}}"}}},
+      {.platforms = "kubevirt",
+       .name = "STORAGE_CLASS",
+       .words = "Storage class, if not the other cluster's usual one",
+       .fills = {{"platform.kubevirt.storageClass", "{{STORAGE_CLASS}}"}},
+       .is_optional = true},
+      {.platforms = "baremetal|vsphere",
+       .name = "API_VIP",
+       .words = "Virtual address of the API",
+       .fills = {{"platform.{{PLATFORM}}.apiVIPs[0]", "{{API_VIP}}"}}},
+      {.platforms = "baremetal|vsphere",
+       .name = "INGRESS_VIP",
+       .words = "Virtual address of the ingress",
+       .fills = {{"platform.{{PLATFORM}}.ingressVIPs[0]", "{{INGRESS_VIP}}"}}},
+      {.platforms = "ovirt",
+       .name = "API_VIP",
+       .words = "Virtual address of the API",
+       .fills = {{"platform.ovirt.api_vips[0]", "{{API_VIP}}"}}},
+      {.platforms = "ovirt",
+       .name = "INGRESS_VIP",
+       .words = "Virtual address of the ingress",
+       .fills = {{"platform.ovirt.ingress_vips[0]", "{{INGRESS_VIP}}"}}},
+      {.platforms = "kubevirt",
+       .name = "API_VIP",
+       .words = "Virtual address of the API",
+       .fills = {{"platform.kubevirt.apiVIP", "{{API_VIP}}"}}},
+      {.platforms = "kubevirt",
+       .name = "INGRESS_VIP",
+       .words = "Virtual address of the ingress",
+       .fills = {{"platform.kubevirt.ingressVIP", "{{INGRESS_VIP}}"}}},
+      {.platforms = "baremetal", .name = hosts_name, .words = "Number of hosts", .fallback = "3"},
+      {.platforms = "baremetal",
+       .name = "HOST_NAME",
+       .words = "name",
+       .fills = {{"platform.baremetal.hosts[{{INDEX}}].name", "{{HOST_NAME}}"}},
+       .is_of_host = true},
+      {.platforms = "baremetal",
+       .name = "BMC_ADDRESS",
+       .words = "address of its BMC, as redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1",
+       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.address", "{{BMC_ADDRESS}}"}},
+       .is_of_host = true},
+      {.platforms = "baremetal",
+       .name = "BMC_USER",
+       .words = "user of its BMC",
+       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.username", "{{BMC_USER}}"}},
+       .is_of_host = true},
+      {.platforms = "baremetal",
+       .name = "BMC_PASSWORD",
+       .words = "password of its BMC",
+       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.password", "{{BMC_PASSWORD}}"}},
+       .is_secret = true,
+       .is_of_host = true},
+      {.platforms = "baremetal",
+       .name = "BOOT_MAC",
+       .words = "MAC address that it boots from",
+       .fills = {{"platform.baremetal.hosts[{{INDEX}}].bootMACAddress", "{{BOOT_MAC}}"}},
+       .is_of_host = true},
       {.name = "BASE_DOMAIN", .words = "Base domain", .fills = {{"baseDomain", "{{BASE_DOMAIN}}"}}},
       {.name = "CLUSTER_NAME", .words = "Cluster name", .fills = {{"metadata.name", "{{CLUSTER_NAME}}"}}},
       {.name = pull_secret_name,
@@ -182,11 +227,7 @@ std::string_view answer_to(const Answers& answers, std::string_view name) {
   return found == answers.end() ? std::string_view() : std::string_view(found->second);
 }
 
-int number_in(std::string_view text) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return failure == std::errc() && end == text.data() + text.size() ? number : -1;
-}
+int number_in(std::string_view text) { return parse_number<int>(text).value_or(-1); }
 
 // A row as it is asked: of which host, if of any.
 struct Asked {
@@ -196,13 +237,18 @@ struct Asked {
   std::string name() const { return host < 0 ? std::string(row->name) : fmt::format("{}_{}", row->name, host); }
 };
 
+bool is_asked(const Row& row, std::string_view platform) {
+  const std::vector<std::string_view> names = split(row.platforms, '|');
+  return row.platforms.empty() || std::ranges::find(names, platform) != names.end();
+}
+
 // All that are asked after these answers, in their order: rows of hosts stand together and are asked for one after the other.
 std::vector<Asked> asked_after(const Answers& answers) {
   const std::string_view platform = answer_to(answers, platform_name);
   std::vector<Asked> all;
   std::vector<const Row*> of_hosts;
   for (const Row& row : rows()) {
-    if (!row.platform.empty() && row.platform != platform) continue;
+    if (!is_asked(row, platform)) continue;
     if (row.is_of_host) {
       of_hosts.push_back(&row);
       continue;

@@ -10,6 +10,8 @@ namespace {
 const std::string key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@example.com";
 const std::string logins = R"({"auths":{"r.example.com":{"auth":"eDp5"}}})";
 
+const std::string id = "12345678-90ab-4cde-8f01-234567890abc";
+
 // Gives the answers in their order; what is refused ends it.
 std::string refused(Wizard& wizard, const std::vector<std::string>& answers) {
   for (const std::string& answer : answers) {
@@ -32,6 +34,12 @@ TEST(Wizard, WhatIsAnsweredIsAnInstallConfig) {
       {{"external", "acme", "example.com", "demo", logins}, {{"platformName", "acme"}}},
       {{"aws", "", "example.com", "demo", logins}, {{"region", "us-east-1"}}},
       {{"gcp", "project-1", "europe-west1", "example.com", "demo", logins}, {{"region", "europe-west1"}}},
+      {{"external", "", "example.com", "demo", logins}, {}},
+      {{"libvirt", "", "example.com", "demo", logins}, {{"URI", "qemu+tcp://192.168.122.1/system"}}},
+      {{"ovirt", "", id, id, "", "", "10.0.0.5", "10.0.0.6", "example.com", "demo", logins},
+       {{"ovirt_cluster_id", id}, {"ovirt_storage_domain_id", id}, {"ovirt_network_name", "ovirtmgmt"}}},
+      {{"kubevirt", "192.168.7.0/24", "space", "nodes", "", "192.168.7.5", "192.168.7.6", "example.com", "demo", logins},
+       {{"namespace", "space"}, {"networkName", "nodes"}, {"apiVIP", "192.168.7.5"}, {"ingressVIP", "192.168.7.6"}}},
       {{"openstack", "", "", "example.com", "demo", logins}, {{"cloud", "openstack"}}},
       {{"vsphere", "vc.example.com", "admin", "secret", "dc", "c1", "ds1", "VM Network", "10.0.0.5", "10.0.0.6", "example.com",
         "demo", logins},
@@ -72,11 +80,16 @@ TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
   };
   const Case cases[] = {
       {{"azure"}, "PLATFORM: 'azure' is none of these"},
-      {{"9"}, "PLATFORM: '9' is none of these"},
+      {{"12"}, "PLATFORM: '12' is none of these"},
       {{"none", "not_a_domain"}, "BASE_DOMAIN: "},
       {{"none", ""}, "BASE_DOMAIN: an answer is needed"},
       {{"none", "example.com", "Upper"}, "CLUSTER_NAME: "},
       {{"vsphere", "vc.example.com", "u", "p", "dc", "c", "d", "n", "no address"}, "API_VIP: "},
+      {{"libvirt", "192.168.122.1"}, "LIBVIRT_URI: "},
+      {{"ovirt", "", "Default"}, "OVIRT_CLUSTER: "},
+      {{"ovirt", "", id, id, "", "", "192.0.2.5"}, "API_VIP: "},
+      {{"kubevirt", "", "A space"}, "NAMESPACE: "},
+      {{"kubevirt", "", "space", "nodes", "", "10.0.0.5", "10.0.0.5"}, "INGRESS_VIP: "},
       {{"none", "example.com", "demo", "no json"}, "PULL_SECRET: "},
       {{"none", "example.com", "demo", ""}, "PULL_SECRET: an answer is needed"},
       {{"baremetal", "10.0.0.0/33"}, "MACHINE_NETWORK: "},

@@ -1,6 +1,7 @@
 #include "diagnosis/bundle.h"
 
 #include "base/text.h"
+#include "sys/event_lines.h"
 
 #include <fmt/core.h>
 
@@ -142,14 +143,8 @@ std::vector<Json> Bundle::objects(std::string_view kind) const {
 }
 
 std::vector<sys::Event> Bundle::bootstrap_events() const {
-  std::vector<sys::Event> events;
-  const std::string* text = find("bootstrap/services/events.jsonl");
-  if (!text) return events;
-  for (const std::string_view line : split(*text, '\n')) {
-    Result<sys::Event> event = sys::parse_event(line);
-    if (event.ok()) events.push_back(std::move(event).value());
-  }
-  return events;
+  const std::string* lines = find("bootstrap/services/events.jsonl");
+  return lines ? sys::parse_events(*lines) : std::vector<sys::Event>();
 }
 
 }  // namespace slipway::diagnosis

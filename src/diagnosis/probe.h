@@ -42,6 +42,7 @@ struct Probe {
 //   disk /var 100 0                                   mount point, per cent in use, KiB that are free
 //   job bootkube.service start running                what its init has not done yet
 //   certificate /opt/openshift/tls/x.crt 2026-11-22T06:10:00Z 2026-11-23T06:10:00Z
+//   stolen 516316                                     milliseconds, of the host (sys/stolen_time.h); by who asked the machine
 Probe parse_probe(std::string_view text, std::string_view file);
 
 Quote quote(const Probe& probe, const Probe::Line& line);

@@ -1,6 +1,7 @@
 // What the bootstrap machine, or any machine, has no place, no time or no port for.
 #include "diagnosis/all_rules.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "base/time.h"
 
@@ -8,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace slipway::diagnosis {
 
@@ -17,13 +17,6 @@ namespace {
 // A file system without as much as a log needs; and one that is too small for what it is there for, once that was refused space.
 constexpr long full_kib = 1024;
 constexpr long small_kib = 64 * 1024;
-
-std::optional<long> number(std::string_view text) {
-  long value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 // Certificates that the cluster makes itself begin now, by the clock of whoever makes them.
 constexpr Milliseconds clock_difference = Seconds(60);
@@ -142,7 +135,7 @@ Found disk_full(const Bundle& bundle) {
     const std::optional<Quote> words = out_of_space(bundle, machine);
     const std::optional<Probe> probe = bundle.probe(machine);
     for (const Probe::Line& line : probe ? probe->lines("disk") : std::vector<Probe::Line>()) {
-      const std::optional<long> left = line.words.size() == 4 ? number(line.words[3]) : std::nullopt;
+      const std::optional<long> left = line.words.size() == 4 ? parse_number<long>(line.words[3]) : std::nullopt;
       if (!left || *left >= (words ? small_kib : full_kib) || !is_for_data(line.words[1])) continue;
       std::vector<Quote> evidence = {quote(*probe, line)};
       if (words) evidence.push_back(*words);

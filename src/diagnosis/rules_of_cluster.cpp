@@ -1,13 +1,13 @@
 // What the cluster itself cannot go on with: manifests that its API refuses, programs that end again and again.
 #include "diagnosis/all_rules.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace slipway::diagnosis {
 
@@ -63,12 +63,9 @@ std::optional<Crash> crash_by_api(const Bundle& bundle) {
 
 // "3" of ".../containers/logs/NAMESPACE_POD_UID/CONTAINER/3.log": how often the container was started before.
 std::optional<std::int64_t> starts_before(std::string_view path) {
-  const std::string_view file = path.substr(path.rfind('/') + 1);
-  std::int64_t value = 0;
-  const auto [end, failure] = std::from_chars(file.data(), file.data() + file.size(), value);
-  if (failure != std::errc() || std::string_view(end, static_cast<std::size_t>(file.data() + file.size() - end)) != ".log")
-    return std::nullopt;
-  return value;
+  std::string_view file = path.substr(path.rfind('/') + 1);
+  const std::optional<std::int64_t> value = take_number<std::int64_t>(file);
+  return file == ".log" ? value : std::nullopt;
 }
 
 // Of a machine whose API does not answer: its kubelet's words about static pods.

@@ -90,6 +90,32 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text.replace(at, from.size(), to);
 }
 
+TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
+  const struct {
+    std::string name, began, stolen_before, stolen;
+    bool is_found;
+  } rows[] = {
+      {"nothing was stolen", "06:09:15", R"(,"stolen_ms":500000)", "stolen 500000\n", true},
+      {"it is not late", "06:09:25", R"(,"stolen_ms":500000)", "stolen 500000\n", false},
+      {"half of it was stolen", "06:09:15", R"(,"stolen_ms":500000)", "stolen 522500\n", false},
+      {"nine tenths, and it is late all the same", "06:03:00", R"(,"stolen_ms":500000)", "stolen 878000\n", true},
+      {"nine tenths", "06:04:00", R"(,"stolen_ms":500000)", "stolen 824000\n", false},
+      {"nobody counted", "06:09:15", "", "", true},
+      {"only one did", "06:09:15", "", "stolen 522500\n", true},
+      {"only the other did", "06:09:15", R"(,"stolen_ms":500000)", "", true},
+  };
+  for (const auto& row : rows) {
+    Files files = healthy();
+    files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
+    files["host/bootstrap.probe.txt"] += "job hangs.service start running\n" + row.stolen;
+    files["host/events.jsonl"] =
+        fmt::format(R"({{"time":"2026-11-22T{}.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"{}}})",
+                    row.began, row.stolen_before) +
+        "\n";
+    EXPECT_EQ(to_text(found_in(files)).starts_with("machine-not-booted"), row.is_found) << row.name;
+  }
+}
+
 TEST(Rules, AHealthyClusterHasNoFinding) {
   EXPECT_EQ(to_text(found_in(healthy())), "");
   EXPECT_EQ(to_text(found_in({})), "");

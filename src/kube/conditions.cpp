@@ -1,7 +1,5 @@
 #include "kube/conditions.h"
 
-#include "kube/client.h"
-
 namespace slipway::kube {
 
 const Json* find_condition(const Json& object, std::string_view type) {

@@ -10,7 +10,10 @@ namespace slipway::kube {
 // The condition of a type; null when there is none.
 const Json* find_condition(const Json& object, std::string_view type);
 
-// A member of it, as "message" or "reason"; empty when there is none. Its status alone: condition_status of client.h.
+// A member of it, as "message" or "reason"; empty when there is none.
 std::string_view condition_text(const Json& object, std::string_view type, std::string_view member);
+
+// Its status, "True"; empty when there is none.
+std::string_view condition_status(const Json& object, std::string_view type);
 
 }  // namespace slipway::kube

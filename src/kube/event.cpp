@@ -1,5 +1,6 @@
 #include "kube/client.h"
 
+#include "base/characters.h"
 #include "base/digest.h"
 #include "base/text.h"
 
@@ -15,8 +16,7 @@ constexpr std::size_t longest_name = 200;  // of 253, with room for the digest b
 std::string event_name(const Json& about, std::string_view component, std::string_view reason) {
   std::string name = to_lower(name_of(about)).substr(0, longest_name);
   for (char& c : name) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-';
-    if (!plain) c = '-';  // names of roles may have colons, those of events not
+    if (!is_lower_or_digit(c) && c != '.') c = '-';  // names of roles may have colons, those of events not
   }
   const std::string identity =
       fmt::format("{}\n{}\n{}\n{}", describe(about), find_string(about, {"metadata", "uid"}).value_or(""), component, reason);

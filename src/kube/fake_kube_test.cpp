@@ -1,6 +1,7 @@
 // FakeKube passes the suite of the real API; what only a fake has is tested here.
 #include "support/fake_kube.h"
 
+#include "kube/conditions.h"
 #include "support/kube_suite.h"
 #include "support/test_context.h"
 

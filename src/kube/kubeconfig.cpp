@@ -157,7 +157,8 @@ Json make_kubeconfig(const Access& access, std::string_view cluster, std::string
   if (!access.client_certificate.empty()) user_fields["client-certificate-data"] = base64_encode(access.client_certificate);
   if (!access.client_key.empty()) user_fields["client-key-data"] = base64_encode(access.client_key.reveal());
   if (!access.token.empty()) user_fields["token"] = access.token.reveal();
-  // Sorted, and with "preferences", as upstream's; it has neither apiVersion nor kind, which some readers miss (installer 11.5).
+  // Sorted, and with empty "preferences", as Go programs write it. Some readers insist on apiVersion and kind; those of the
+  // asset directory are written without (installer 11.5, assets/tls/kubeconfigs.cpp).
   JsonObject config;
   config["apiVersion"] = "v1";
   config["clusters"] = list_of({{"cluster", cluster_fields}, {"name", cluster}});

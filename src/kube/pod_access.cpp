@@ -1,20 +1,19 @@
 #include "kube/pod_access.h"
 
-#include <fmt/core.h>
+#include "sys/environment_variable.h"
 
-#include <cstdlib>
+#include <fmt/core.h>
 
 namespace slipway::kube {
 
 Result<Access> pod_access(sys::Files& files) {
   const std::string account = "/var/run/secrets/kubernetes.io/serviceaccount";
-  const char* host = std::getenv("KUBERNETES_SERVICE_HOST");
-  const char* port = std::getenv("KUBERNETES_SERVICE_PORT");
-  if (!host || !port) return error(Code::invalid, "this runs in no pod of a cluster; give a --kubeconfig");
-  const std::string_view name = host;
+  const std::string name = sys::environment_variable("KUBERNETES_SERVICE_HOST");
+  const std::string port = sys::environment_variable("KUBERNETES_SERVICE_PORT");
+  if (name.empty() || port.empty()) return error(Code::invalid, "this runs in no pod of a cluster; give a --kubeconfig");
   Access access;
-  access.server = name.find(':') == std::string_view::npos ? fmt::format("https://{}:{}", name, port)
-                                                           : fmt::format("https://[{}]:{}", name, port);
+  access.server =
+      name.find(':') == std::string::npos ? fmt::format("https://{}:{}", name, port) : fmt::format("https://[{}]:{}", name, port);
   access.ca = TRY(files.read(account + "/ca.crt"));
   access.token = Secret(TRY(files.read(account + "/token")));
   return access;

@@ -1,5 +1,6 @@
 #include "machineconfig/registries.h"
 
+#include "base/characters.h"
 #include "base/findings.h"
 #include "base/template.h"
 #include "data/data.h"
@@ -44,10 +45,7 @@ void add_mirror(std::vector<Mirror>& mirrors, Mirror mirror) {
 
 // Names become paths and words of TOML.
 bool is_plain(std::string_view text, std::string_view marks) {
-  return std::ranges::all_of(text, [&](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           marks.find(static_cast<char>(c)) != std::string_view::npos;
-  });
+  return std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || marks.find(c) != std::string_view::npos; });
 }
 
 bool is_host(std::string_view text) { return !text.empty() && !text.starts_with('.') && is_plain(text, ".-:[]"); }

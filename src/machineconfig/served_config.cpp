@@ -1,12 +1,12 @@
 #include "machineconfig/served_config.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "ignition/make.h"
 #include "ignition/parse.h"
 #include "ignition/translate.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -31,7 +31,7 @@ std::optional<Wish> parse_wish(std::string_view entry) {
     std::string_view value = trim(parts[i].substr(equals + 1));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
     if (key == "version") wish.version = value;
-    if (key == "q") std::from_chars(value.data(), value.data() + value.size(), wish.q);
+    if (key == "q") wish.q = parse_number<double>(value).value_or(wish.q);
     if (!(wish.q >= 0 && wish.q <= 1)) wish.q = 0;
   }
   if (wish.version.empty()) return std::nullopt;
@@ -39,12 +39,9 @@ std::optional<Wish> parse_wish(std::string_view entry) {
 }
 
 std::optional<int> minor_of_3(std::string_view version) {
-  int minor = 0;
   const std::vector<std::string_view> parts = split(version, '.');
   if (parts.size() != 3 || parts[0] != "3") return std::nullopt;
-  const auto [end, failure] = std::from_chars(parts[1].data(), parts[1].data() + parts[1].size(), minor);
-  if (failure != std::errc() || end != parts[1].data() + parts[1].size()) return std::nullopt;
-  return minor;
+  return parse_number<int>(parts[1]);
 }
 
 void add_file(ignition::Config& config, std::string_view path, std::string_view text, int mode) {

@@ -10,13 +10,13 @@
 #include "node/program.h"
 #include "node/report_progress.h"
 #include "operators/approver/approver.h"
+#include "sys/environment_variable.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -65,17 +65,12 @@ sys::Events::Sink log_sink(Log& log) {
   };
 }
 
-std::string records_folder() {
-  const char* folder = std::getenv("SERVICE_RECORDS_DIR");
-  return folder && *folder ? folder : "/var/log/openshift";
-}
-
 int run(const Command& command, const node::Arguments& arguments, const sys::StopOnSignal& signals) {
   World world(std::string(command.name), Level::info, signals.token());
   std::optional<bootstrap::ServiceRecord> record;
   world.events.add_sink(log_sink(world.log));
   if (!command.service.empty()) {
-    const std::string folder = records_folder();
+    const std::string folder = sys::environment_variable("SERVICE_RECORDS_DIR", "/var/log/openshift");
     const auto on_failure = [&world](const Error& why) {
       world.log.warn("cannot keep records: {}; continuing without them", why.message());
     };

@@ -6,6 +6,7 @@
 #include "operators/apiserver/render.h"
 #include "operators/approver/approver.h"
 #include "operators/approver/operator.h"
+#include "operators/bootstrap/in_place.h"
 #include "operators/bootstrap/start.h"
 #include "operators/config/api_render.h"
 #include "operators/config/operator.h"
@@ -86,6 +87,7 @@ constexpr std::array programs = {
     Program{"certificate-recovery", "start", "FLAGS", run_certificate_recovery},
     Program{"cloud-credential-operator", "operator", "[FLAGS]", operators::run_credentials_operator},
     Program{"cloud-credential-operator", "render", "FLAGS", operators::run_credentials_render},
+    Program{"cluster-bootstrap", "bootstrap-in-place", "FLAGS", operators::run_bootstrap_in_place},
     Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},
     Program{"cluster-bootstrap", "version", "", operators::run_bootstrap_version},
     Program{"cluster-config-operator", "operator", "[FLAGS]", operators::run_config_operator},

@@ -3,8 +3,7 @@
 #include "base/check.h"
 #include "base/guarded.h"
 #include "base/text.h"
-
-#include <curl/curl.h>
+#include "net/curl.h"
 
 #include <algorithm>
 #include <cstring>
@@ -18,18 +17,21 @@ constexpr std::size_t idle_links = 8;          // kept for later calls, each wit
 constexpr std::size_t refusal_limit = 64'000;  // bytes kept of an answer that is no success, when a sink waits for one
 constexpr int longest_poll_ms = 1000;
 
+// Behind the load_curl() of send() only.
+const Curl& curl() { return *load_curl().value(); }
+
 // One multi handle a call: curl_multi_wakeup is the only call of curl that another thread may make, and so the way in which
 // a stop reaches a blocked transfer. The multi handle owns the connections, so keeping it keeps them.
 struct Link {
-  CURLM* multi = curl_multi_init();
-  CURL* easy = curl_easy_init();
+  CURLM* multi = curl().multi_init();
+  CURL* easy = curl().easy_init();
   std::string server;  // the last one
 
   Link() { CHECK(multi != nullptr && easy != nullptr); }
   Link(const Link&) = delete;
   ~Link() {
-    curl_easy_cleanup(easy);
-    curl_multi_cleanup(multi);
+    curl().easy_cleanup(easy);
+    curl().multi_cleanup(multi);
   }
 };
 
@@ -37,10 +39,10 @@ class HeaderList {
  public:
   HeaderList() = default;
   HeaderList(const HeaderList&) = delete;
-  ~HeaderList() { curl_slist_free_all(list_); }
+  ~HeaderList() { curl().slist_free_all(list_); }
 
   void add(const std::string& line) {
-    list_ = curl_slist_append(list_, line.c_str());
+    list_ = curl().slist_append(list_, line.c_str());
     CHECK(list_ != nullptr);
   }
   curl_slist* get() const { return list_; }
@@ -66,7 +68,7 @@ class Transfer {
  private:
   template <class Value>
   void set(CURLoption option, Value value) {
-    CHECK(curl_easy_setopt(easy_, option, value) == CURLE_OK);
+    CHECK(curl().easy_setopt(easy_, option, value) == CURLE_OK);
   }
   void set_trust();
   Result<> set_headers();
@@ -203,12 +205,12 @@ bool Transfer::is_idle_too_long() {
   if (request_.idle_limit.count() == 0) return false;
   auto number = [&](CURLINFO info) {
     curl_off_t value = 0;
-    curl_easy_getinfo(easy_, info, &value);
+    curl().easy_getinfo(easy_, info, &value);
     return value;
   };
   if (number(CURLINFO_PRETRANSFER_TIME_T) == 0) return false;  // still connecting, which has its own limit
   long header_bytes = 0;
-  curl_easy_getinfo(easy_, CURLINFO_HEADER_SIZE, &header_bytes);
+  curl().easy_getinfo(easy_, CURLINFO_HEADER_SIZE, &header_bytes);
   const curl_off_t moved = number(CURLINFO_SIZE_DOWNLOAD_T) + number(CURLINFO_SIZE_UPLOAD_T) + header_bytes;
   const curl_off_t now = number(CURLINFO_TOTAL_TIME_T);
   if (moved != std::exchange(moved_, moved)) moved_at_ = now;
@@ -228,7 +230,7 @@ std::size_t Transfer::take_header(std::string_view line) {
 std::size_t Transfer::take_body(std::string_view piece) {
   const std::size_t refused = piece.size() + 1;  // any other number than the piece's size ends the transfer
   long status = 0;
-  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  curl().easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   if (is_success(answer_.status) && request_.check_head && !std::exchange(head_checked_, true)) {
     Result<> checked = request_.check_head(answer_);
@@ -262,7 +264,7 @@ Result<Answer> Transfer::finish(CURLcode code) {
   if (failure_) return *failure_;
   if (code != CURLE_OK && !enough_) return explain(code);
   long status = 0;
-  curl_easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
+  curl().easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
   if (is_success(answer_.status) && request_.check_head && !head_checked_) TRY(request_.check_head(answer_));
   return std::move(answer_);
@@ -272,11 +274,11 @@ Error Transfer::explain(CURLcode code) const {
   const std::string server = authority(request_.url);
   // curl's sentence has milliseconds in it, the system's words say it all.
   long number = 0;
-  curl_easy_getinfo(easy_, CURLINFO_OS_ERRNO, &number);
+  curl().easy_getinfo(easy_, CURLINFO_OS_ERRNO, &number);
   if (code == CURLE_COULDNT_CONNECT && number != 0) {
     return error(Code::unavailable, "{}: cannot connect: {}", server, strerror(static_cast<int>(number)));
   }
-  const std::string_view words = words_[0] != '\0' ? words_ : curl_easy_strerror(code);
+  const std::string_view words = words_[0] != '\0' ? words_ : curl().easy_strerror(code);
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
       return error(Code::denied, "{}: the server's certificate is not trusted: {}", server, words);
@@ -316,19 +318,16 @@ struct CurlHttp::Pool {
   }
 
   void give_back(std::unique_ptr<Link> link) {
-    curl_easy_reset(link->easy);
+    curl().easy_reset(link->easy);
     idle.with_lock([&](auto& links) {
       if (links.size() < idle_links) links.push_back(std::move(link));
     });
   }
 };
 
-CurlHttp::CurlHttp() : pool_(std::make_unique<Pool>()) { CHECK(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK); }
+CurlHttp::CurlHttp() : pool_(std::make_unique<Pool>()) {}
 
-CurlHttp::~CurlHttp() {
-  pool_.reset();
-  curl_global_cleanup();
-}
+CurlHttp::~CurlHttp() = default;
 
 namespace {
 
@@ -336,11 +335,11 @@ namespace {
 std::optional<CURLcode> drive(Link& link, Transfer& transfer, const std::stop_token& stop, int poll_ms) {
   for (;;) {
     int running = 0;
-    CHECK(curl_multi_perform(link.multi, &running) == CURLM_OK);
+    CHECK(curl().multi_perform(link.multi, &running) == CURLM_OK);
     int left = 0;
-    if (CURLMsg* message = curl_multi_info_read(link.multi, &left)) return message->data.result;
+    if (CURLMsg* message = curl().multi_info_read(link.multi, &left)) return message->data.result;
     if (stop.stop_requested() || transfer.is_idle_too_long()) return std::nullopt;
-    CHECK(curl_multi_poll(link.multi, nullptr, 0, poll_ms, nullptr) == CURLM_OK);
+    CHECK(curl().multi_poll(link.multi, nullptr, 0, poll_ms, nullptr) == CURLM_OK);
   }
 }
 
@@ -350,19 +349,20 @@ Result<Answer> CurlHttp::send(const Request& request, std::stop_token stop, cons
   const std::string server = authority(request.url);
   const Error stopped = error(Code::cancelled, "{}: stopped before the answer was there", server);
   if (stop.stop_requested()) return stopped;
+  TRY(load_curl().context(server));
   std::unique_ptr<Link> link = pool_->take(server);
   Transfer transfer(request, sink, link->easy);
   TRY(transfer.prepare());
 
   std::optional<CURLcode> code;
-  CHECK(curl_multi_add_handle(link->multi, link->easy) == CURLM_OK);
+  CHECK(curl().multi_add_handle(link->multi, link->easy) == CURLM_OK);
   {
-    std::stop_callback wake(stop, [multi = link->multi] { curl_multi_wakeup(multi); });
+    std::stop_callback wake(stop, [multi = link->multi] { curl().multi_wakeup(multi); });
     const Milliseconds::rep idle_ms = request.idle_limit.count();
     const auto poll_ms = idle_ms == 0 ? longest_poll_ms : std::clamp<Milliseconds::rep>(idle_ms / 4, 1, longest_poll_ms);
     code = drive(*link, transfer, stop, static_cast<int>(poll_ms));
   }
-  curl_multi_remove_handle(link->multi, link->easy);
+  curl().multi_remove_handle(link->multi, link->easy);
   Result<Answer> answer =
       !code && stop.stop_requested() ? Result<Answer>(stopped)
       : !code ? error(Code::unavailable, "{}: nothing came or went for {}", server, human_duration(request.idle_limit))

@@ -7,7 +7,8 @@
 
 namespace slipway::net {
 
-// Keeps idle connections of the last few servers. Honours http_proxy, https_proxy, no_proxy. Threads: any.
+// Keeps idle connections of the last few servers. Honours http_proxy, https_proxy, no_proxy. Errors besides those of Http:
+// unavailable, where libcurl is not installed (net/curl.h). Threads: any.
 class CurlHttp final : public Http {
  public:
   CurlHttp();

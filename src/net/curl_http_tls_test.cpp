@@ -2,6 +2,7 @@
 #include "net/curl_http.h"
 #include "net/x509.h"
 #include "support/http_imposter.h"
+#include "support/test_certificate.h"
 
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
@@ -14,6 +15,8 @@
 
 namespace slipway::net {
 namespace {
+
+using testing_support::make_test_certificate;
 
 // Any certificate that a client shows is fine; the body of the answer is its common name and how many connections there were.
 class MirrorServer {
@@ -60,20 +63,6 @@ class MirrorServer {
   MHD_Daemon* daemon_ = nullptr;
 };
 
-Certificate make(const std::string& name, const Certificate* issuer) {
-  const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
-  return make_certificate({.subject = {.common_name = name},
-                           .is_ca = issuer == nullptr,
-                           .server_auth = true,
-                           .client_auth = true,
-                           .dns_names = {"api.demo.example"},
-                           .ip_addresses = {"127.0.0.1"},
-                           .valid_from = now - std::chrono::hours(1),
-                           .valid_for = std::chrono::hours(24)},
-                          issuer)
-      .value();
-}
-
 class CurlHttpTls : public testing::Test {
  protected:
   Result<std::string> ask(const Trust& trust, const std::string& host = "127.0.0.1") {
@@ -84,9 +73,9 @@ class CurlHttpTls : public testing::Test {
   Trust as(const Certificate& client) { return {.ca_pem = ca_.pem, .client_pem = client.pem, .client_key = client.key}; }
   std::string address() const { return authority(server_.url()); }
 
-  const Certificate ca_ = make("ca", nullptr), other_ca_ = make("ca", nullptr);
-  const Certificate ann_ = make("ann", &ca_), bob_ = make("bob", &ca_);
-  MirrorServer server_{make("server", &ca_)};
+  const Certificate ca_ = make_test_certificate("ca"), other_ca_ = make_test_certificate("ca");
+  const Certificate ann_ = make_test_certificate("ann", &ca_), bob_ = make_test_certificate("bob", &ca_);
+  MirrorServer server_{make_test_certificate("server", &ca_)};
   CurlHttp http_;
 };
 

@@ -4,6 +4,7 @@
 #include "net/ip.h"
 #include "net/x509.h"
 #include "support/http_imposter.h"
+#include "support/test_certificate.h"
 #include "support/test_context.h"
 #include "sys/files.h"
 #include "sys/runner.h"
@@ -20,17 +21,7 @@
 namespace slipway::net {
 namespace {
 
-Certificate make(const std::string& name, const Certificate* issuer) {
-  const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
-  return make_certificate({.subject = {.common_name = name},
-                           .is_ca = issuer == nullptr,
-                           .server_auth = true,
-                           .ip_addresses = {"127.0.0.1"},
-                           .valid_from = now - std::chrono::hours(1),
-                           .valid_for = std::chrono::hours(24)},
-                          issuer)
-      .value();
-}
+using testing_support::make_test_certificate;
 
 HttpServer serve(HttpServer::Handler handler, ServerOptions options = {}) {
   auto server = HttpServer::listen(options, std::move(handler));
@@ -141,7 +132,7 @@ TEST(HttpServer, AHandlerThatIsSlowDelaysItsOwnRequestOnly) {
 }
 
 TEST(HttpServer, ServesManyAtOnce) {
-  const Certificate ca = make("ca", nullptr), identity = make("server", &ca);
+  const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
   const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}, .connections = 64});
   CurlHttp http;
   std::vector<std::jthread> clients;
@@ -159,7 +150,8 @@ TEST(HttpServer, ServesManyAtOnce) {
 }
 
 TEST(HttpServer, ProvesItselfWithItsCertificate) {
-  const Certificate ca = make("ca", nullptr), other = make("ca", nullptr), identity = make("server", &ca);
+  const Certificate ca = make_test_certificate("ca"), other = make_test_certificate("ca"),
+                    identity = make_test_certificate("server", &ca);
   const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}});
   CurlHttp http;
   EXPECT_TRUE(http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = ca.pem}}, {}).ok());
@@ -168,7 +160,7 @@ TEST(HttpServer, ProvesItselfWithItsCertificate) {
 }
 
 TEST(HttpServer, SpeaksTls12And13AndHttp11Only) {
-  const Certificate identity = make("server", nullptr);
+  const Certificate identity = make_test_certificate("server");
   const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}});
   testing_support::RealTimeContext context;
   sys::RealRunner runner;
@@ -188,7 +180,7 @@ TEST(HttpServer, SpeaksTls12And13AndHttp11Only) {
 }
 
 TEST(HttpServer, SaysWhyItCannotListen) {
-  const Certificate a = make("a", nullptr), b = make("b", nullptr);
+  const Certificate a = make_test_certificate("a"), b = make_test_certificate("b");
   const HttpServer first = serve(echo);
   struct Case {
     ServerOptions options;
@@ -230,7 +222,7 @@ TEST(HttpServer, EndsIdleConnections) {
 
 // Handlers that run are waited for, requests that wait are let go, and nobody hangs.
 TEST(HttpServer, EndsWhileRequestsRun) {
-  const Certificate ca = make("ca", nullptr), identity = make("server", &ca);
+  const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
   for (bool tls : {false, true}) {
     std::counting_semaphore<> reached(0);
     std::atomic<int> running = 0;

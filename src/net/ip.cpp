@@ -1,11 +1,11 @@
 #include "net/ip.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::net {
 
@@ -43,11 +43,9 @@ std::string v6_text(const std::array<std::uint8_t, 16>& bytes) {
 }
 
 Result<int> parse_prefix(std::string_view text) {
-  int prefix = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), prefix);
-  const bool plain = problem == std::errc() && end == text.data() + text.size() && text[0] != '-';
-  if (!plain || (text[0] == '0' && text.size() > 1)) return error(Code::invalid, "'{}' is no prefix length", to_utf8(text));
-  return prefix;
+  const std::optional<std::uint16_t> prefix = parse_number<std::uint16_t>(text);
+  if (!prefix || (text[0] == '0' && text.size() > 1)) return error(Code::invalid, "'{}' is no prefix length", to_utf8(text));
+  return *prefix;
 }
 
 }  // namespace

@@ -1,15 +1,15 @@
 #include "net/url.h"
 
+#include "base/characters.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::net {
 
 namespace {
 
-constexpr std::string_view digits = "0123456789";
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz0123456789-._";
 constexpr std::string_view ipv6_characters = "abcdef0123456789:.";
 
@@ -20,9 +20,8 @@ bool consists_of(std::string_view text, std::string_view characters) {
 }
 
 Result<int> parse_port(std::string_view text) {
-  int port = 0;
-  if (consists_of(text, digits)) std::from_chars(text.data(), text.data() + text.size(), port);
-  if (port < 1 || port > 65535) return error(Code::invalid, "'{}' is no port", text);
+  const int port = parse_number<std::uint16_t>(text).value_or(0);
+  if (port == 0) return error(Code::invalid, "'{}' is no port", text);
   return port;
 }
 
@@ -100,9 +99,7 @@ Result<Url> resolve(const Url& base, std::string_view reference) {
 std::string percent_encode(std::string_view text) {
   std::string result;
   for (char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' ||
-                       c == '_' || c == '~';
-    if (plain)
+    if (is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~')
       result += c;
     else
       result += fmt::format("%{:02X}", static_cast<unsigned char>(c));

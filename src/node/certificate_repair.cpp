@@ -1,6 +1,7 @@
 #include "node/certificate_repair.h"
 
 #include "base/flags.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "net/x509.h"
 #include "sys/events.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <vector>
 
@@ -37,9 +37,9 @@ Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& 
 
 // The number behind a prefix; 0 for other names.
 int number_behind(std::string_view name, std::string_view prefix) {
-  int number = 0;
-  if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
-  return number;
+  if (!name.starts_with(prefix)) return 0;
+  name.remove_prefix(prefix.size());
+  return take_number<int>(name).value_or(0);
 }
 
 // Of the newest revision that has one.

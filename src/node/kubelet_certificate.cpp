@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/flags.h"
 #include "base/yaml.h"
+#include "kube/conditions.h"
 #include "kube/kubeconfig.h"
 #include "net/x509.h"
 #include "sys/wait_for.h"

@@ -1,9 +1,10 @@
 #include "release/reference.h"
 
+#include "base/characters.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::release {
 
@@ -12,17 +13,7 @@ namespace {
 constexpr std::size_t longest_tag = 128;
 constexpr std::size_t longest_name = 255;  // registry and repository together
 
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_lower_or_digit(char c) { return is_lower(c) || is_digit(c); }
-bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
-
-bool is_port(std::string_view text) {
-  int port = 0;
-  if (text.size() > 5 || !std::ranges::all_of(text, is_digit)) return false;
-  std::from_chars(text.data(), text.data() + text.size(), port);
-  return port >= 1 && port <= 65535;
-}
+bool is_port(std::string_view text) { return text.size() <= 5 && parse_number<std::uint16_t>(text).value_or(0) > 0; }
 
 // "a-b.c", "a-b.c:5000", "[::1]:5000", in lower case.
 bool is_registry(std::string_view text) {
@@ -57,7 +48,7 @@ bool is_component(std::string_view text) {
 }
 
 bool is_tag(std::string_view text) {
-  auto is_word = [](char c) { return is_lower_or_digit(c) || is_upper(c) || c == '_'; };
+  auto is_word = [](char c) { return is_letter_or_digit(c) || c == '_'; };
   return !text.empty() && text.size() <= longest_tag && is_word(text.front()) &&
          std::ranges::all_of(text, [&](char c) { return is_word(c) || c == '.' || c == '-'; });
 }

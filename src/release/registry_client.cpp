@@ -3,12 +3,12 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "release/blob_check.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::release {
 
@@ -42,9 +42,7 @@ bool may_pass(const Result<net::Answer>& answer) {
 // Zero when the server did not say, or said a date: then our own pause is as good as any.
 Milliseconds retry_after(const Result<net::Answer>& answer) {
   if (!answer.ok()) return Milliseconds(0);
-  const std::string_view text = answer->header("Retry-After").value_or("");
-  long seconds = 0;
-  std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const long seconds = parse_number<long>(answer->header("Retry-After").value_or("")).value_or(0);
   return std::clamp(Seconds(seconds), Seconds(0), longest_retry_after);
 }
 
@@ -142,9 +140,7 @@ class RegistryClient::Download {
       }
       expected -= std::exchange(skip_, 0);
     }
-    const std::string_view length = head.header("Content-Length").value_or("");
-    std::uint64_t coming = expected;
-    std::from_chars(length.data(), length.data() + length.size(), coming);
+    const std::uint64_t coming = parse_number<std::uint64_t>(head.header("Content-Length").value_or("")).value_or(expected);
     if (coming == expected) return Ok{};
     return error(Code::invalid, "the server has {} bytes of blob {}, {} are needed", coming, blob_.digest.text(), expected);
   }

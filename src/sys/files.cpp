@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -33,6 +34,24 @@ Result<> sync_folder(const std::string& path) {
   const Fd fd(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!fd.is_open() || ::fsync(fd.get()) != 0) return system_error(doing);
   return Ok{};
+}
+
+// Without the folder's own sync: until then a power cut may bring the old file back.
+Result<> replace(const std::string& path, std::string_view content, Mode mode) {
+  const std::string doing = "writing " + path;
+  const std::string folder = parent_of(path);
+  // A leading dot: those who watch a folder (the kubelet, udev, systemd) pass over it.
+  std::string temporary = folder + "/." + name_of(path) + ".XXXXXX";
+  Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
+  if (!fd.is_open()) return system_error(doing);
+  auto write_it = [&]() -> Result<> {
+    TRY(write_all(fd, content, doing));
+    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0) return system_error(doing);
+    return ::rename(temporary.c_str(), path.c_str()) == 0 ? Result<>(Ok{}) : system_error(doing);
+  };
+  Result<> written = write_it();
+  if (!written.ok()) ::unlink(temporary.c_str());
+  return written;
 }
 
 int remove_entry(const char* path, const struct stat*, int, FTW*) { return ::remove(path); }
@@ -63,23 +82,24 @@ Result<std::string> RealFiles::read(const std::string& path) {
   }
 }
 
+Result<> Files::write_each(std::span<const NewFile> files) {
+  for (const NewFile& file : files) TRY(write(file.path, file.content, file.mode));
+  return Ok{};
+}
+
 Result<> RealFiles::write(const std::string& path, std::string_view content, Mode mode) {
-  const std::string doing = "writing " + path;
-  const std::string folder = parent_of(path);
-  TRY(make_directories(folder, folder_mode(mode)));
-  // A leading dot: those who watch a folder (the kubelet, udev, systemd) pass over it.
-  std::string temporary = folder + "/." + name_of(path) + ".XXXXXX";
-  Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
-  if (!fd.is_open()) return system_error(doing);
-  auto write_it = [&]() -> Result<> {
-    TRY(write_all(fd, content, doing));
-    if (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0) return system_error(doing);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) return system_error(doing);
-    return sync_folder(folder);
-  };
-  Result<> written = write_it();
-  if (!written.ok()) ::unlink(temporary.c_str());
-  return written;
+  return write_each(std::array{NewFile{path, content, mode}});
+}
+
+Result<> RealFiles::write_each(std::span<const NewFile> files) {
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& [path, content, mode] = files[i];
+    const std::string folder = parent_of(path);
+    TRY(make_directories(folder, folder_mode(mode)));
+    TRY(replace(path, content, mode));
+    if (i + 1 == files.size() || parent_of(files[i + 1].path) != folder) TRY(sync_folder(folder));
+  }
+  return Ok{};
 }
 
 Result<> RealFiles::append(const std::string& path, std::string_view content, Mode mode) {

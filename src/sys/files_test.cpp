@@ -44,6 +44,23 @@ TEST_P(FilesSuite, WritesAndReplaces) {
   EXPECT_EQ(files_->list(path("a/b")).value(), std::vector<std::string>{"secret"}) << "nothing temporary is left";
 }
 
+TEST_P(FilesSuite, WritesEachUntilOneFails) {
+  ASSERT_TRUE(files_->write(path("a/one"), "old", 0644).ok());
+  ASSERT_TRUE(files_->make_directories(path("b/folder"), 0755).ok());
+  const NewFile wanted[] = {{path("a/one"), "1", 0600},
+                            {path("a/two"), "2", 0644},
+                            {path("c/three"), "3", 0600},
+                            {path("b/folder"), "4", 0644},
+                            {path("a/five"), "5", 0644}};
+  EXPECT_EQ(files_->write_each(wanted).error().code(), Code::conflict);
+  EXPECT_EQ(files_->list(path("a")).value(), (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(files_->read(path("a/one")).value(), "1");
+  EXPECT_EQ(files_->info(path("a/one")).value()->mode, 0600u);
+  EXPECT_EQ(files_->read(path("c/three")).value(), "3");
+  EXPECT_EQ(files_->list(path("b")).value(), std::vector<std::string>{"folder"}) << "nothing temporary is left";
+  EXPECT_TRUE(files_->write_each({}).ok());
+}
+
 TEST_P(FilesSuite, AbsenceIsAValue) {
   EXPECT_FALSE(files_->read_if_exists(path("none")).value().has_value());
   EXPECT_FALSE(files_->info(path("none")).value().has_value());

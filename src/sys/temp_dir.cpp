@@ -1,5 +1,6 @@
 #include "sys/temp_dir.h"
 
+#include "sys/environment_variable.h"
 #include "sys/fd.h"
 #include "sys/files.h"
 
@@ -8,8 +9,7 @@
 namespace slipway::sys {
 
 Result<TempDir> TempDir::make(std::string_view purpose) {
-  const char* folder = std::getenv("TMPDIR");
-  std::string path = fmt::format("{}/slipway-{}-XXXXXX", folder && *folder ? folder : "/tmp", purpose);
+  std::string path = fmt::format("{}/slipway-{}-XXXXXX", environment_variable("TMPDIR", "/tmp"), purpose);
   if (!::mkdtemp(path.data())) return system_error("making a temporary folder " + path);
   return TempDir(std::move(path));
 }

@@ -4,6 +4,8 @@
 //   RenderedCluster cluster;
 //   const int rounds = cluster.settle(work, variables);
 //   EXPECT_EQ(cluster.text(config_maps, "openshift-kube-scheduler", "config", "config.yaml"), ...);
+//
+// StaticPodCluster is one whose operator is under test.
 #pragma once
 
 #include "base/yaml.h"
@@ -41,6 +43,10 @@ class RenderedCluster {
     }
     object.as_object()["metadata"].as_object()["resourceVersion"] = std::to_string(++version_);
     view.put(std::move(object));
+  }
+
+  bool has(const kube::ResourceType& type, std::string_view space, std::string_view name) const {
+    return view.snapshot().find(type, space, name) != nullptr;
   }
 
   // What a key of a ConfigMap or Secret holds; "no NAME" without it.
@@ -141,5 +147,71 @@ class RenderedCluster {
 
   int version_ = 100;
 };
+
+class StaticPodCluster : public RenderedCluster {
+ public:
+  StaticPodCluster(operators::StaticPodOperator made, operators::OperatorVariables variables)
+      : work(std::move(made)), variables_(std::move(variables)) {
+    set_spec({{"managementState", "Managed"}});
+  }
+
+  // Of the operator's settings.
+  void set_spec(JsonObject spec) {
+    const kube::ResourceType& type = work.operand.settings;
+    put({{"apiVersion", type.api_version()},
+         {"kind", type.kind},
+         {"metadata", {{"name", "cluster"}}},
+         {"spec", std::move(spec)}});
+  }
+
+  int settle() { return RenderedCluster::settle(work, variables_); }
+  operators::Target target() const {
+    const operators::Snapshot seen = view.snapshot();
+    Result<operators::Target> target = work.target(seen, *seen.find(work.operand.settings, "", "cluster"), now);
+    EXPECT_TRUE(target.ok()) << target.error().message();
+    return target.ok() ? std::move(target).value() : operators::Target{};
+  }
+  bool has_revision(int number) const {
+    return has(kube::types::config_maps, work.operand.space, fmt::format("revision-status-{}", number));
+  }
+
+  operators::StaticPodOperator work;
+
+ private:
+  operators::OperatorVariables variables_;
+};
+
+// Of what the render commands gave it makes one revision with everything in it, and wants nothing then.
+inline void expect_one_revision(StaticPodCluster& cluster) {
+  cluster.settle();
+  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
+  EXPECT_TRUE(cluster.has_revision(1));
+  EXPECT_FALSE(cluster.has_revision(2));
+  const operators::Operand& operand = cluster.work.operand;
+  for (const operators::Part& part : operand.revisioned) {
+    EXPECT_TRUE(cluster.has(part.type(), operand.space, part.name + "-1")) << part.name;
+  }
+  for (const operators::Part& part : operand.unversioned) {
+    EXPECT_EQ(cluster.has(part.type(), operand.space, part.name), !part.is_optional) << part.name;
+  }
+  EXPECT_EQ(cluster.settle(), 0);
+}
+
+// An object that the operator needs, and how what it says without it begins.
+struct NeededInput {
+  kube::ResourceType type;
+  std::string space, name;
+  std::string line;
+};
+
+// What is missing without it; no revision is begun then.
+template <class Cluster>
+std::vector<std::string> missing_without(const NeededInput& input) {
+  Cluster cluster;
+  cluster.view.remove(input.type, input.space, input.name);
+  cluster.settle();
+  EXPECT_FALSE(cluster.has_revision(1)) << input.line;
+  return cluster.target().missing;
+}
 
 }  // namespace slipway::testing_support

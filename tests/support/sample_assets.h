@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assets/graph.h"
-#include "assets/tls.h"
+#include "assets/tls/tls.h"
 #include "support/seeded_random.h"
 
 #include <gtest/gtest.h>

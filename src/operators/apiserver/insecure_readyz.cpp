@@ -1,8 +1,7 @@
 #include "operators/apiserver/insecure_readyz.h"
 
 #include "base/flags.h"
-
-#include <charconv>
+#include "base/number.h"
 
 namespace slipway::operators::apiserver {
 
@@ -23,11 +22,8 @@ Result<> run_insecure_readyz(const Environment& environment, const Arguments& ar
       {{.name = "insecure-port", .fallback = "6080"}, {.name = "delegate-url", .fallback = "https://localhost:6443/readyz"}},
       arguments));
   const std::string& text = flags.text("insecure-port");
-  int port = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (problem != std::errc() || end != text.data() + text.size() || port < 1 || port > 65535) {
-    return error(Code::invalid, "--insecure-port: '{}' is no port", text);
-  }
+  const int port = parse_number<std::uint16_t>(text).value_or(0);
+  if (port == 0) return error(Code::invalid, "--insecure-port: '{}' is no port", text);
   const net::Url target = TRY(net::parse_url(flags.text("delegate-url")).context("--delegate-url"));
   const sys::Context& context = environment.context;
   const net::HttpServer server =

@@ -1,5 +1,6 @@
 #include "operators/apiserver/operator.h"
 
+#include "base/number.h"
 #include "base/sorted_keys.h"
 #include "base/yaml.h"
 #include "net/url.h"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace slipway::operators::apiserver {
 
@@ -235,9 +235,9 @@ void plan_copies(const Snapshot& seen, Target& target) {
 // 7 of "service-account-007.pub"; 0 of other names.
 int number_of(std::string_view name) {
   constexpr std::string_view prefix = "service-account-";
-  int number = 0;
-  if (name.starts_with(prefix)) std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
-  return number;
+  if (!name.starts_with(prefix)) return 0;
+  name.remove_prefix(prefix.size());
+  return take_number<int>(name).value_or(0);
 }
 
 // Whether every node runs a revision in which this public key is.

@@ -10,15 +10,13 @@ namespace {
 
 using kube::types::config_maps;
 using kube::types::secrets;
-using testing_support::RenderedCluster;
+using testing_support::StaticPodCluster;
 
 const OperatorVariables variables = testing_support::operator_variables();
 const std::string space(target_space);
 
-struct Cluster : RenderedCluster {
-  StaticPodOperator work = make_operator(variables);
-
-  Cluster() {
+struct Cluster : StaticPodCluster {
+  Cluster() : StaticPodCluster(make_operator(variables), variables) {
     now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + std::chrono::hours(10);
     set({});
     // What this operator gives to others is not there yet; what the etcd operator gives it is.
@@ -45,7 +43,6 @@ struct Cluster : RenderedCluster {
          {"spec", std::move(spec)},
          {"status", {{"nodeStatuses", std::move(nodes)}}}});
   }
-  int settle() { return RenderedCluster::settle(work, variables); }
   // Only what this operator itself wants.
   void settle_target() {
     for (int rounds = 0; rounds < 10; ++rounds) {
@@ -53,16 +50,6 @@ struct Cluster : RenderedCluster {
     }
     ADD_FAILURE() << "there is no end of it";
   }
-  Target target() {
-    const Snapshot seen = view.snapshot();
-    const Result<Target> target = work.target(seen, *seen.find(kube::types::kube_apiservers, "", "cluster"), now);
-    EXPECT_TRUE(target.ok()) << target.error().message();
-    return target.ok() ? target.value() : Target{};
-  }
-  bool has(const kube::ResourceType& type, std::string_view in, std::string_view name) const {
-    return view.snapshot().find(type, in, name) != nullptr;
-  }
-  bool has_revision(int number) const { return has(config_maps, space, fmt::format("revision-status-{}", number)); }
   Json config() const { return document(space, "config", "config.yaml"); }
   std::string argument(std::string_view name) const {
     const Json made = config();
@@ -76,17 +63,7 @@ struct Cluster : RenderedCluster {
 
 TEST(ApiServerOperator, MakesOneRevisionOfWhatTheRenderGave) {
   Cluster cluster;
-  cluster.settle();
-  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
-  EXPECT_TRUE(cluster.has_revision(1));
-  EXPECT_FALSE(cluster.has_revision(2));
-  for (const Part& part : cluster.work.operand.revisioned) {
-    EXPECT_TRUE(cluster.has(part.type(), space, part.name + "-1")) << part.name;
-  }
-  for (const Part& part : cluster.work.operand.unversioned) {
-    EXPECT_EQ(cluster.has(part.type(), space, part.name), !part.is_optional) << part.name;
-  }
-  EXPECT_EQ(cluster.settle(), 0);
+  testing_support::expect_one_revision(cluster);
 }
 
 TEST(ApiServerOperator, NeedsNoNewRevisionForWhatChangesDuringAnInstall) {
@@ -231,11 +208,7 @@ TEST(ApiServerOperator, UsesANewTokenKeyOnlyWhenAllBelieveIt) {
 }
 
 TEST(ApiServerOperator, SaysWhatIsMissing) {
-  const struct {
-    kube::ResourceType type;
-    std::string space, name;
-    std::string line;  // begins so
-  } cases[] = {
+  const testing_support::NeededInput cases[] = {
       {kube::types::infrastructures, "", "cluster", "Infrastructure cluster"},
       {kube::types::networks, "", "cluster", "Network cluster"},
       {kube::types::feature_gates, "", "cluster", "FeatureGate cluster"},
@@ -246,11 +219,7 @@ TEST(ApiServerOperator, SaysWhatIsMissing) {
       {config_maps, "openshift-config-managed", "sa-token-signing-certs", "ConfigMap openshift-config-managed/sa-token"},
   };
   for (const auto& row : cases) {
-    Cluster cluster;
-    cluster.view.remove(row.type, row.space, row.name);
-    cluster.settle();
-    EXPECT_FALSE(cluster.has_revision(1)) << row.line;
-    const std::vector<std::string> missing = cluster.target().missing;
+    const std::vector<std::string> missing = testing_support::missing_without<Cluster>(row);
     EXPECT_TRUE(std::ranges::any_of(missing, [&](const std::string& line) { return line.starts_with(row.line); })) << row.line;
   }
 }

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/yaml.h"
 #include "net/x509.h"
+#include "support/client_request.h"
 
 #include <gtest/gtest.h>
 
@@ -24,15 +25,7 @@ net::SubjectName node_subject(const std::string& name) {
   return {.common_name = "system:node:" + name, .organizations = {"system:nodes"}};
 }
 
-Json client_request() {
-  return {{"spec",
-           {{"request", request_text(node_subject("master-0"))},
-            {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
-            {"username", "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"},
-            {"groups",
-             {"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"}},
-            {"usages", {"digital signature", "client auth"}}}}};
-}
+Json client_request() { return {{"spec", testing_support::client_request_spec(request_text(node_subject("master-0")))}}; }
 
 Json serving_request() {
   return {{"spec",

@@ -1,7 +1,9 @@
 #include "operators/approver/approver.h"
 
 #include "base/digest.h"
+#include "kube/conditions.h"
 #include "net/x509.h"
+#include "support/client_request.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 #include "sys/task_group.h"
@@ -26,13 +28,7 @@ Json client_request(const std::string& object_name, const std::string& node, con
   return {{"apiVersion", "certificates.k8s.io/v1"},
           {"kind", "CertificateSigningRequest"},
           {"metadata", {{"name", object_name}}},
-          {"spec",
-           {{"request", base64_encode(pem)},
-            {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
-            {"username", "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"},
-            {"groups",
-             {"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"}},
-            {"usages", {"digital signature", "client auth"}}}}};
+          {"spec", testing_support::client_request_spec(base64_encode(pem))}};
 }
 
 Json node(const std::string& name) { return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}}}}; }

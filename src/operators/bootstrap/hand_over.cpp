@@ -1,5 +1,6 @@
 #include "operators/bootstrap/hand_over.h"
 
+#include "kube/conditions.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 

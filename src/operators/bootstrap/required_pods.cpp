@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 #include "kube/client.h"
+#include "kube/conditions.h"
 
 #include <algorithm>
 

@@ -1,10 +1,10 @@
 #include "operators/config/feature_gates.h"
 
+#include "base/number.h"
 #include "operators/lib/manifest_filter.h"
 
 #include <fmt/core.h>
 
-#include <charconv>
 #include <set>
 
 namespace slipway::operators {
@@ -57,12 +57,9 @@ const Json* choose_list(const std::vector<Json>& lists, std::string_view set, in
 
 Result<int> major_version(std::string_view version) {
   const std::string_view digits = version.substr(version.starts_with('v') ? 1 : 0);
-  int major = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), major);
-  if (parsed.ec != std::errc() || major < 0 || (parsed.ptr != digits.data() + digits.size() && *parsed.ptr != '.')) {
-    return error(Code::invalid, "'{}' is no version; 4.18.3 is one", version);
-  }
-  return major;
+  const std::optional<int> major = parse_number<int>(digits.substr(0, digits.find('.')));
+  if (!major || *major < 0) return error(Code::invalid, "'{}' is no version; 4.18.3 is one", version);
+  return *major;
 }
 
 Result<Json> with_gates(const Json& gate, const std::vector<Json>& lists, std::string_view version, std::string_view profile) {

@@ -11,22 +11,16 @@ namespace {
 using namespace std::chrono_literals;
 using kube::types::config_maps;
 using kube::types::secrets;
-using testing_support::RenderedCluster;
+using testing_support::StaticPodCluster;
 
 const OperatorVariables variables{"image", "operator-image", "0.1.0", "0.1.0"};
 
 // One in which the operator has been at work.
-struct Cluster : RenderedCluster {
-  StaticPodOperator work = make_operator(variables, "policy-image");
-
-  explicit Cluster(Json overrides = JsonObject()) {
-    put({{"apiVersion", "operator.openshift.io/v1"},
-         {"kind", "KubeControllerManager"},
-         {"metadata", {{"name", "cluster"}}},
-         {"spec", {{"managementState", "Managed"}, {"unsupportedConfigOverrides", std::move(overrides)}}}});
+struct Cluster : StaticPodCluster {
+  explicit Cluster(Json overrides = JsonObject()) : StaticPodCluster(make_operator(variables, "policy-image"), variables) {
+    set_spec({{"managementState", "Managed"}, {"unsupportedConfigOverrides", std::move(overrides)}});
     settle();
   }
-  int settle() { return RenderedCluster::settle(work, variables); }
   std::string signer() const { return text(secrets, operator_space, "csr-signer", "tls.crt"); }
   std::string used_signer() const { return text(secrets, space, "csr-signer", "tls.crt"); }
   std::string trusted() const { return text(config_maps, managed_space, "csr-controller-ca", "ca-bundle.crt"); }
@@ -37,12 +31,7 @@ struct Cluster : RenderedCluster {
   std::size_t published_keys() const {
     return find_object(*view.snapshot().find(config_maps, managed_space, "sa-token-signing-certs"), {"data"}).size();
   }
-  bool has_next_key() const {
-    return view.snapshot().find(secrets, operator_space, "next-service-account-private-key") != nullptr;
-  }
-  bool has_revision(int number) const {
-    return view.snapshot().find(config_maps, space, fmt::format("revision-status-{}", number)) != nullptr;
-  }
+  bool has_next_key() const { return has(secrets, operator_space, "next-service-account-private-key"); }
 
   void pass(Milliseconds time) {
     now += time;

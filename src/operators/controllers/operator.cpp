@@ -4,9 +4,8 @@
 #include "operators/controllers/keys.h"
 #include "operators/controllers/render.h"
 #include "operators/lib/document.h"
+#include "operators/lib/operator_process.h"
 #include "operators/lib/target_inputs.h"
-
-#include <cstdlib>
 
 namespace slipway::operators::controllers {
 
@@ -117,12 +116,7 @@ StaticPodOperator make_operator(const OperatorVariables& variables, const std::s
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {
   return run_static_pod_operator(environment, arguments, "cluster-kube-controller-manager-operator",
                                  [](const Environment&, const OperatorVariables& variables) -> Result<StaticPodOperator> {
-                                   const char* image = std::getenv("CLUSTER_POLICY_CONTROLLER_IMAGE");
-                                   if (image == nullptr || *image == '\0') {
-                                     return error(Code::invalid,
-                                                  "CLUSTER_POLICY_CONTROLLER_IMAGE is not set; the Deployment has to set it");
-                                   }
-                                   return make_operator(variables, image);
+                                   return make_operator(variables, TRY(environment_text("CLUSTER_POLICY_CONTROLLER_IMAGE")));
                                  });
 }
 

@@ -10,33 +10,12 @@ namespace {
 
 using kube::types::config_maps;
 using kube::types::secrets;
-using testing_support::RenderedCluster;
+using testing_support::StaticPodCluster;
 
 const OperatorVariables variables = testing_support::operator_variables();
 
-struct Cluster : RenderedCluster {
-  StaticPodOperator work = make_operator(variables, "registry.example.com/policy@sha256:3");
-
-  Cluster() {
-    put({{"apiVersion", "operator.openshift.io/v1"},
-         {"kind", "KubeControllerManager"},
-         {"metadata", {{"name", "cluster"}}},
-         {"spec", {{"managementState", "Managed"}}}});
-  }
-  int settle() { return RenderedCluster::settle(work, variables); }
-  const Json* revision(int number) {
-    seen_ = view.snapshot();
-    return seen_->find(config_maps, space, fmt::format("revision-status-{}", number));
-  }
-  Target target() {
-    const Snapshot seen = view.snapshot();
-    const Result<Target> target = work.target(seen, *seen.find(kube::types::kube_controller_managers, "", "cluster"), now);
-    EXPECT_TRUE(target.ok()) << target.error().message();
-    return target.ok() ? target.value() : Target{};
-  }
-
- private:
-  std::optional<Snapshot> seen_;
+struct Cluster : StaticPodCluster {
+  Cluster() : StaticPodCluster(make_operator(variables, "registry.example.com/policy@sha256:3"), variables) {}
 };
 
 std::string value(const Json& config, std::string_view argument) {
@@ -46,18 +25,7 @@ std::string value(const Json& config, std::string_view argument) {
 
 TEST(ControllerManagerOperator, MakesOneRevisionOfWhatTheRenderGave) {
   Cluster cluster;
-  cluster.settle();
-  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
-  EXPECT_NE(cluster.revision(1), nullptr);
-  EXPECT_EQ(cluster.revision(2), nullptr);
-  const Snapshot seen = cluster.view.snapshot();
-  for (const Part& part : cluster.work.operand.revisioned) {
-    EXPECT_NE(seen.find(part.type(), space, part.name + "-1"), nullptr) << part.name;
-  }
-  for (const Part& part : cluster.work.operand.unversioned) {
-    EXPECT_EQ(seen.find(part.type(), space, part.name) != nullptr, !part.is_optional) << part.name;
-  }
-  EXPECT_EQ(cluster.settle(), 0);
+  testing_support::expect_one_revision(cluster);
 }
 
 TEST(ControllerManagerOperator, LeavesWhatApiServersTrustAsTheInstallerMadeIt) {
@@ -124,11 +92,7 @@ TEST(ControllerManagerOperator, NamesNoFileThatIsNotThere) {
 }
 
 TEST(ControllerManagerOperator, SaysWhatIsMissing) {
-  const struct {
-    kube::ResourceType type;
-    std::string space, name;
-    std::string line;  // begins so
-  } cases[] = {
+  const testing_support::NeededInput cases[] = {
       {kube::types::infrastructures, "", "cluster", "Infrastructure cluster"},
       {kube::types::networks, "", "cluster", "Network cluster"},
       {kube::types::feature_gates, "", "cluster", "FeatureGate cluster"},
@@ -141,13 +105,9 @@ TEST(ControllerManagerOperator, SaysWhatIsMissing) {
       {secrets, "openshift-config", "initial-service-account-private-key", "Secret openshift-config/initial-service"},
   };
   for (const auto& each : cases) {
-    Cluster cluster;
-    cluster.view.remove(each.type, each.space, each.name);
-    cluster.settle();
-    const Target target = cluster.target();
-    ASSERT_EQ(target.missing.size(), 1u) << each.line;
-    EXPECT_TRUE(target.missing[0].starts_with(each.line)) << target.missing[0];
-    EXPECT_EQ(cluster.revision(1), nullptr) << each.line;
+    const std::vector<std::string> missing = testing_support::missing_without<Cluster>(each);
+    ASSERT_EQ(missing.size(), 1u) << each.line;
+    EXPECT_TRUE(missing[0].starts_with(each.line)) << missing[0];
   }
 }
 
@@ -157,7 +117,7 @@ TEST(ControllerManagerOperator, TakesServiceCaWithoutARevision) {
   cluster.put(config_map({std::string(managed_space), "service-ca"}, {{"ca-bundle.crt", "one"}}));
   cluster.settle();
   EXPECT_EQ(cluster.text(config_maps, space, "service-ca", "ca-bundle.crt"), "one");
-  EXPECT_EQ(cluster.revision(2), nullptr);
+  EXPECT_FALSE(cluster.has_revision(2));
 }
 
 TEST(ControllerManagerOperator, PutsSettingsOverItsOwn) {

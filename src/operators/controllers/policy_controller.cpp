@@ -1,6 +1,7 @@
 #include "operators/controllers/policy_controller.h"
 
 #include "base/flags.h"
+#include "base/number.h"
 #include "base/yaml.h"
 #include "kube/kubeconfig.h"
 #include "net/http_server.h"
@@ -9,7 +10,6 @@
 #include "operators/lib/leader.h"
 #include "sys/wait_for.h"
 
-#include <charconv>
 #include <map>
 #include <optional>
 #include <set>
@@ -27,10 +27,9 @@ constexpr long labels_of_a_block = 5;
 
 // Nothing for a range that is not one of our blocks: an administrator's own.
 std::optional<int> index_of(std::string_view range) {
-  long first = 0;
-  const auto [end, problem] = std::from_chars(range.data(), range.data() + range.size(), first);
-  if (problem != std::errc() || std::string_view(end, range.data() + range.size() - end) != "/10000") return std::nullopt;
-  if (first < first_id || first >= first_id + block_size * block_count || first % block_size != 0) return std::nullopt;
+  const long first = take_number<long>(range).value_or(0);
+  if (range != "/10000" || first < first_id || first >= first_id + block_size * block_count) return std::nullopt;
+  if (first % block_size != 0) return std::nullopt;
   return static_cast<int>((first - first_id) / block_size);
 }
 

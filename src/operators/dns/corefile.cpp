@@ -1,5 +1,6 @@
 #include "operators/dns/corefile.h"
 
+#include "base/characters.h"
 #include "base/text.h"
 #include "base/time.h"
 #include "net/ip.h"
@@ -25,9 +26,8 @@ constexpr std::size_t longest_label = 63;
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > longest_name) return false;
   return std::ranges::all_of(split(text, '.'), [](std::string_view label) {
-    return !label.empty() && label.size() <= longest_label && std::ranges::all_of(label, [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
-    });
+    return !label.empty() && label.size() <= longest_label &&
+           std::ranges::all_of(label, [](char c) { return is_letter_or_digit(c) || c == '-' || c == '_'; });
   });
 }
 
@@ -42,8 +42,7 @@ bool is_server_address(std::string_view text) {
   const std::string_view number = text.substr(colon + 1);
   const bool has_brackets = host.starts_with('[') && host.ends_with(']');
   if (has_brackets) host = host.substr(1, host.size() - 2);
-  const bool is_number =
-      !number.empty() && number.size() <= 5 && std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
+  const bool is_number = !number.empty() && number.size() <= 5 && std::ranges::all_of(number, is_digit);
   return is_number && net::is_ip(host) && has_brackets == (host.find(':') != std::string_view::npos);
 }
 

@@ -1,7 +1,7 @@
 #include "operators/dns/operator.h"
 
-#include "base/yaml.h"
 #include "operators/lib/operand.h"
+#include "support/workload_cluster.h"
 
 #include <gtest/gtest.h>
 
@@ -14,30 +14,15 @@ using kube::types::config_maps;
 using kube::types::daemon_sets;
 using kube::types::dns_settings;
 
-const WallTime noon{Milliseconds(1'795'262'400'000)};
-
-struct Cluster {
-  View view;
-  WorkloadOperator work = make_operator("r/coredns@sha256:1");
-
-  explicit Cluster(const std::string& spec = "{}") {
+struct Cluster : testing_support::WorkloadCluster {
+  explicit Cluster(const std::string& spec = "{}") : WorkloadCluster(make_operator("r/coredns@sha256:1")) {
     put("{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {serviceNetwork: "
         "[172.30.0.0/16]}}");
     set(spec);
   }
 
-  void put(const std::string& text) {
-    Result<YamlDocument> parsed = parse_yaml(text, "test");
-    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-    view.put(parsed->value);
-  }
   void set(const std::string& spec) {
     put("{apiVersion: operator.openshift.io/v1, kind: DNS, metadata: {name: default}, spec: " + spec + "}");
-  }
-  Aim aim() const {
-    Result<Aim> made = work.aim(view.snapshot(), noon);
-    EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : Aim{};
   }
   int play() {
     int count = 0;
@@ -49,7 +34,7 @@ struct Cluster {
     return count;
   }
   std::string error() const {
-    const Result<Aim> made = work.aim(view.snapshot(), noon);
+    const Result<Aim> made = work.aim(view.snapshot(), now);
     return made.ok() ? "" : made.error().message();
   }
 };

@@ -1,12 +1,13 @@
 #include "operators/etcd/discover.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "net/ip.h"
+#include "net/read_trust.h"
 #include "operators/lib/flags.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <set>
 
@@ -104,9 +105,7 @@ class Discovery {
     joining_.joined_as.reset();
     const bool has_log = TRY(files_.info(data_dir_ + "/member/wal")).has_value();
     const std::optional<std::string> text = TRY(files_.read_if_exists(joined_as_file()));
-    MemberId id = 0;
-    if (!has_log || !text || std::from_chars(text->data(), text->data() + text->size(), id).ec != std::errc()) return Ok{};
-    joining_.joined_as = id;
+    if (has_log && text) joining_.joined_as = parse_number<MemberId>(trim(*text));
     return Ok{};
   }
 
@@ -192,11 +191,7 @@ Result<> run_discover(const Environment& environment, const Arguments& arguments
                                        {.name = "target-peer-url-host", .required = true},
                                        {.name = "target-name", .required = true}},
                                       arguments));
-  sys::Files& files = environment.files;
-  net::Trust trust;
-  trust.ca_pem = TRY(files.read(flags.text("cacert")));
-  trust.client_pem = TRY(files.read(flags.text("cert")));
-  trust.client_key = Secret(TRY(files.read(flags.text("key"))));
+  net::Trust trust = TRY(net::read_trust(environment.files, flags.text("cacert"), flags.text("cert"), flags.text("key")));
   std::vector<std::string> endpoints;
   for (std::string_view endpoint : split(flags.text("endpoints"), ',')) endpoints.emplace_back(trim(endpoint));
   Discovery discovery(environment, Gateway(environment.http, std::move(trust)), std::move(endpoints), flags.text("data-dir"),

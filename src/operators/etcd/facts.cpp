@@ -1,11 +1,11 @@
 #include "operators/etcd/facts.h"
 
+#include "base/number.h"
 #include "kube/roles.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/operand.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::operators::etcd {
 
@@ -53,17 +53,14 @@ std::string text(const Json& object, std::initializer_list<std::string_view> key
 }
 
 ObservedMember parse_observed(const Json& object) {
-  const std::string id = text(object, {"id"});
-  ObservedMember observed{.member = {.id = 0,
-                                     .name = text(object, {"name"}),
-                                     .peer_urls = texts_of(object, "peerURLs"),
-                                     .client_urls = texts_of(object, "clientURLs"),
-                                     .is_learner = truth(object, "isLearner")},
-                          .is_healthy = truth(object, "isHealthy"),
-                          .is_leader = truth(object, "isLeader"),
-                          .problem = text(object, {"problem"})};
-  std::from_chars(id.data(), id.data() + id.size(), observed.member.id);
-  return observed;
+  return {.member = {.id = parse_number<MemberId>(text(object, {"id"})).value_or(0),
+                     .name = text(object, {"name"}),
+                     .peer_urls = texts_of(object, "peerURLs"),
+                     .client_urls = texts_of(object, "clientURLs"),
+                     .is_learner = truth(object, "isLearner")},
+          .is_healthy = truth(object, "isHealthy"),
+          .is_leader = truth(object, "isLeader"),
+          .problem = text(object, {"problem"})};
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
 #include "operators/etcd/members.h"
 
+#include "base/number.h"
 #include "net/ip.h"
 #include "net/url.h"
 
-#include <charconv>
 #include <optional>
 
 namespace slipway::operators::etcd {
@@ -17,10 +17,7 @@ constexpr Milliseconds answer_limit{2'000};
 constexpr Milliseconds change_limit{10'000};
 
 std::uint64_t number(const Json& object, std::string_view key) {
-  const std::string_view text = find_string(object, {key}).value_or("");
-  std::uint64_t value = 0;
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
+  return parse_number<std::uint64_t>(find_string(object, {key}).value_or("")).value_or(0);
 }
 
 std::vector<std::string> texts_of(const Json& object, std::string_view key) {

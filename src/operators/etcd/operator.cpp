@@ -1,6 +1,7 @@
 #include "operators/etcd/operator.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "operators/etcd/certificates.h"
 #include "operators/etcd/facts.h"
 #include "operators/etcd/observer.h"
@@ -255,8 +256,8 @@ Result<> run_wait_for_ceo(const Environment& environment, const Arguments& argum
     return std::optional(fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status));
   };
   while (true) {
-    Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1), kube::types::etcds, "",
-                                      {.fields = "metadata.name=cluster"}, missing);
+    Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1),
+                                      kube::types::etcds, "", {.fields = "metadata.name=cluster"}, missing);
     if (there.ok() || there.error().code() != Code::timeout) return there;
     environment.context.log.info("{}", there.error().message());
   }

@@ -1,5 +1,6 @@
 #include "operators/etcd/operator.h"
 
+#include "kube/conditions.h"
 #include "net/curl_http.h"
 #include "operators/etcd/facts.h"
 #include "support/rendered_cluster.h"
@@ -18,19 +19,13 @@ using kube::types::secrets;
 const OperatorVariables variables = testing_support::operator_variables("etcd");
 constexpr std::string_view bootstrap_address = "10.97.77.10";
 
-Json settings_with(JsonObject spec) {
-  return {{"apiVersion", "operator.openshift.io/v1"},
-          {"kind", "Etcd"},
-          {"metadata", {{"name", "cluster"}}},
-          {"spec", std::move(spec)}};
-}
-
-struct Cluster : testing_support::RenderedCluster {
+// Made before and gone after the operator that uses it.
+struct Client {
   net::CurlHttp http;
-  StaticPodOperator work = make_operator(variables, http);
+};
 
-  explicit Cluster(int masters = 3) {
-    put(settings_with({{"managementState", "Managed"}}));
+struct Cluster : private Client, testing_support::StaticPodCluster {
+  explicit Cluster(int masters = 3) : StaticPodCluster(make_operator(variables, http), variables) {
     for (int i = 0; i < 3; ++i) view.remove(kube::types::nodes, "", fmt::format("master-{}", i));
     for (int i = 0; i < masters; ++i) put_master(i);
   }
@@ -44,17 +39,6 @@ struct Cluster : testing_support::RenderedCluster {
                            Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual address of the API
                            Json{{"type", "InternalIP"}, {"address", fmt::format("10.97.77.{}", 11 + number)}}})}}}});
   }
-  int settle() { return RenderedCluster::settle(work, variables); }
-  Target target() const {
-    const Snapshot seen = view.snapshot();
-    Result<Target> target = work.target(seen, *seen.find(kube::types::etcds, "", "cluster"), now);
-    EXPECT_TRUE(target.ok()) << target.error().message();
-    return target.ok() ? std::move(target).value() : Target{};
-  }
-  bool has(const kube::ResourceType& type, std::string_view in, std::string_view name) const {
-    return view.snapshot().find(type, in, name) != nullptr;
-  }
-  bool has_revision(int number) const { return has(config_maps, space, fmt::format("revision-status-{}", number)); }
   net::CertificateInfo certificate(std::string_view key) const {
     return net::parse_certificate(text(secrets, space, "etcd-all-certs", key)).value();
   }
@@ -82,15 +66,7 @@ struct Cluster : testing_support::RenderedCluster {
 TEST(EtcdOperator, MakesOneRevisionForAllMasters) {
   Cluster cluster;
   cluster.see_members("B");
-  cluster.settle();
-  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
-  EXPECT_TRUE(cluster.has_revision(1));
-  EXPECT_FALSE(cluster.has_revision(2));
-  for (const Part& part : cluster.work.operand.revisioned) {
-    EXPECT_TRUE(cluster.has(part.type(), space, part.name + "-1")) << part.name;
-  }
-  for (const Part& part : cluster.work.operand.unversioned) EXPECT_TRUE(cluster.has(part.type(), space, part.name)) << part.name;
-  EXPECT_EQ(cluster.settle(), 0);
+  testing_support::expect_one_revision(cluster);
 }
 
 // Nothing of what happens during the hand-over, and nothing that a master more brings, may restart etcd.
@@ -136,7 +112,7 @@ TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
   cluster.settle();
   const std::string before = cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt");
   const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
-  cluster.put(settings_with({{"unsupportedConfigOverrides", {{"certificates", {{"leaf", "4m"}, {"signer", "20m"}}}}}}));
+  cluster.set_spec({{"unsupportedConfigOverrides", {{"certificates", {{"leaf", "4m"}, {"signer", "20m"}}}}}});
   cluster.now += 10min;
   cluster.settle();
   EXPECT_NE(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before);
@@ -250,7 +226,7 @@ TEST(EtcdOperator, MakesThePod) {
   const std::string script(find_array(containers[0], {"command"}).at(2).as_string());
   EXPECT_NE(script.find("--listen-client-urls=https://0.0.0.0:2379 "), std::string::npos) << script;
 
-  cluster.put(settings_with({{"controlPlaneHardwareSpeed", "Slower"}, {"backendQuotaGiB", 16}}));
+  cluster.set_spec({{"controlPlaneHardwareSpeed", "Slower"}, {"backendQuotaGiB", 16}});
   cluster.settle();
   const std::string slow = cluster.text(config_maps, space, "etcd-pod", "pod.yaml");
   EXPECT_NE(slow.find("value: \"2500\""), std::string::npos);

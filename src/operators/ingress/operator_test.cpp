@@ -1,12 +1,13 @@
 #include "operators/ingress/operator.h"
 
 #include "base/digest.h"
-#include "base/yaml.h"
+#include "kube/conditions.h"
 #include "operators/ingress/certificates.h"
 #include "operators/ingress/router.h"
 #include "operators/ingress/status.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/operand.h"
+#include "support/workload_cluster.h"
 
 #include <gtest/gtest.h>
 
@@ -26,12 +27,8 @@ using Names = std::vector<std::string>;
 const WallTime noon{Milliseconds(1'795'262'400'000)};
 
 // A cluster with two workers that gets what the operator wishes.
-struct Cluster {
-  View view;
-  WorkloadOperator work = make_operator("r/router@sha256:1");
-  WallTime now = noon;
-
-  Cluster() {
+struct Cluster : testing_support::WorkloadCluster {
+  Cluster() : WorkloadCluster(make_operator("r/router@sha256:1")) {
     cluster_says("Workers", "HighlyAvailable");
     put("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, status: {apiServerInternalURI: "
         "'https://api-int.demo.example.com:6443', controlPlaneTopology: HighlyAvailable, infrastructureTopology: "
@@ -49,11 +46,6 @@ struct Cluster {
         "'https://api-int.demo.example.com:6443', controlPlaneTopology: " +
         topology + ", infrastructureTopology: " + topology + "}}");
   }
-  void put(const std::string& text) {
-    Result<YamlDocument> parsed = parse_yaml(text, "test");
-    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-    view.put(parsed->value);
-  }
   void add_node(const std::string& name, const std::string& role) {
     put("{apiVersion: v1, kind: Node, metadata: {name: " + name + ", labels: {kubernetes.io/os: linux, node-role.kubernetes.io/" +
         role + ": ''}}}");
@@ -62,11 +54,6 @@ struct Cluster {
     put("{apiVersion: operator.openshift.io/v1, kind: IngressController, metadata: {namespace: openshift-ingress-operator, "
         "name: " +
         name + ", generation: 1}, spec: " + spec + ", status: " + status + "}");
-  }
-  Aim aim() const {
-    const Result<Aim> made = work.aim(view.snapshot(), now);
-    EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : Aim{};
   }
   // Until nothing is left to do. Returns how many rounds that took.
   int settle() {

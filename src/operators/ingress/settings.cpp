@@ -1,6 +1,7 @@
 #include "operators/ingress/settings.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "kube/roles.h"
 #include "net/url.h"
 #include "operators/lib/operand.h"

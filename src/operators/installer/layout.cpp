@@ -1,10 +1,10 @@
 #include "operators/installer/layout.h"
 
 #include "base/digest.h"
+#include "base/number.h"
 #include "kube/client.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
@@ -26,10 +26,8 @@ Operand operand(std::string name, const kube::ResourceType& settings, std::strin
 std::optional<int> number_behind(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
   text.remove_prefix(prefix.size());
-  int number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (problem != std::errc() || end != text.data() + text.size() || number <= 0) return std::nullopt;
-  return number;
+  const std::optional<int> number = parse_number<int>(text);
+  return number.value_or(0) > 0 ? number : std::nullopt;
 }
 
 std::string describe(const Operand& operand, const Part& part, std::string_view name) {

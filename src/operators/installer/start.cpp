@@ -3,10 +3,10 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "operators/lib/kube_access.h"
+#include "sys/environment_variable.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace slipway::operators::installer {
 
@@ -151,8 +151,8 @@ Result<> keep_installed(const sys::Context& context, const Connect& connect, sys
 Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const Flags flags =
       TRY(parse_flags("static-pod-installer start", {{.name = "kubeconfig"}, {.name = "root", .fallback = "/"}}, arguments));
-  const char* node = std::getenv("NODE_NAME");
-  if (!node || !*node) {
+  const std::string node = sys::environment_variable("NODE_NAME");
+  if (node.empty()) {
     return error(Code::invalid, "NODE_NAME is not set; give the pod an env NODE_NAME with the fieldRef spec.nodeName");
   }
   std::string root = flags.text("root");

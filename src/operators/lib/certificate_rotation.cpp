@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
 #include <unordered_map>
 
@@ -267,21 +266,11 @@ Lifetime over(const Lifetime& lifetime, std::optional<Seconds> valid) { return v
 
 // "1h30m", "20m", "90s"
 Result<Seconds> parse_length(std::string_view text) {
-  Seconds sum{0};
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    int number = 0;
-    const auto [end, problem] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-    if (problem != std::errc() || number < 0 || number > 1'000'000 || end == rest.data() + rest.size()) break;
-    const int unit = *end == 'h' ? 3600 : *end == 'm' ? 60 : *end == 's' ? 1 : 0;
-    if (unit == 0) break;
-    sum += Seconds(static_cast<std::int64_t>(number) * unit);
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()) + 1);
-  }
-  if (!rest.empty() || sum < Seconds(10)) {
+  const Result<Milliseconds> length = parse_duration(text);
+  if (!length.ok() || length.value() < Seconds(10)) {
     return error(Code::invalid, "'{}' is no length of time of ten seconds or more; write 20m or 1h30m", text);
   }
-  return sum;
+  return std::chrono::floor<Seconds>(length.value());
 }
 
 }  // namespace

@@ -2,11 +2,11 @@
 
 #include "base/guarded.h"
 #include "base/text.h"
+#include "sys/environment_variable.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 
 namespace slipway::operators {
 
@@ -150,7 +150,7 @@ void release(const sys::Context& context, kube::Api& api, const LeaderOptions& o
 }  // namespace
 
 Result<std::string> pod_identity(sys::Files& files, sys::Random& random) {
-  if (const char* pod = std::getenv("POD_NAME"); pod && *pod != '\0') return std::string(pod);
+  if (std::string pod = sys::environment_variable("POD_NAME"); !pod.empty()) return pod;
   const std::optional<std::string> host = TRY(files.read_if_exists("/proc/sys/kernel/hostname"));
   return fmt::format("{}_{}", trim(host.value_or("")), TRY(sys::random_uuid(random)));
 }

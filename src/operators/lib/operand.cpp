@@ -1,9 +1,9 @@
 #include "operators/lib/operand.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::operators {
 
@@ -117,9 +117,8 @@ Result<Revision> parse_revision(const Json& object) {
                     .forced = text_of(object, {"data", "forceRedeploymentReason"})};
   const std::string name = text_of(object, {"metadata", "name"});
   const std::string number = text_of(object, {"data", "revision"});
-  const auto [end, problem] = std::from_chars(number.data(), number.data() + number.size(), revision.number);
-  if (problem != std::errc() || end != number.data() + number.size() || revision.number <= 0 ||
-      name != fmt::format("{}{}", revision_prefix, revision.number)) {
+  revision.number = parse_number<int>(number).value_or(0);
+  if (revision.number <= 0 || name != fmt::format("{}{}", revision_prefix, revision.number)) {
     return error(Code::invalid, "ConfigMap {}: data.revision: '{}' is not the number of its name", name, number);
   }
   revision.revisioned =

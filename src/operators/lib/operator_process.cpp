@@ -3,15 +3,14 @@
 #include "operators/lib/flags.h"
 #include "operators/lib/kube_access.h"
 #include "operators/lib/leader.h"
+#include "sys/environment_variable.h"
 #include "sys/task_group.h"
-
-#include <cstdlib>
 
 namespace slipway::operators {
 
 Result<std::string> environment_text(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  if (value && *value != '\0') return std::string(value);
+  std::string value = sys::environment_variable(name);
+  if (!value.empty()) return value;
   return error(Code::invalid, "the environment has no {}; the operator's Deployment sets it", name);
 }
 

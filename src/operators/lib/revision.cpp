@@ -1,9 +1,9 @@
 #include "operators/lib/revision.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <set>
 
@@ -13,11 +13,7 @@ namespace {
 
 constexpr long default_limit = 5;
 
-int number_of(std::string_view text) {
-  int number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  return problem == std::errc() && end == text.data() + text.size() && number > 0 ? number : 0;
-}
+int number_of(std::string_view text) { return std::max(0, parse_number<int>(text).value_or(0)); }
 
 bool is_account_token(const Json& object) { return find_string(object, {"type"}) == "kubernetes.io/service-account-token"; }
 

@@ -1,11 +1,11 @@
 #include "operators/lib/rollout.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "kube/conditions.h"
 #include "kube/roles.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::operators {
 
@@ -69,8 +69,7 @@ Pod look_at_pod(const Operand& operand, const std::string& node, const Snapshot&
   const Json* object = seen.find(kube::types::pods, operand.space, fmt::format("{}-{}", operand.pod, node));
   if (object == nullptr) return {};
   Pod pod;
-  const std::string revision = text_of(*object, {"metadata", "labels", "revision"});
-  std::from_chars(revision.data(), revision.data() + revision.size(), pod.revision);
+  pod.revision = parse_number<int>(text_of(*object, {"metadata", "labels", "revision"})).value_or(0);
   pod.is_ready = kube::condition_status(*object, "Ready") == "True" && !find(*object, {"metadata", "deletionTimestamp"});
   const Json* ready = kube::find_condition(*object, "Ready");
   std::optional<WallTime> since = ready ? time_of(*ready, {"lastTransitionTime"}) : std::nullopt;

@@ -3,9 +3,9 @@
 #include "base/text.h"
 #include "operators/lib/operator_process.h"
 #include "operators/lib/revision.h"
+#include "sys/environment_variable.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace slipway::operators {
 
@@ -111,10 +111,10 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
 
 Result<OperatorVariables> operator_variables() {
   std::vector<std::string> missing;
-  const auto variable = [&](const char* name) {
-    const char* value = std::getenv(name);
-    if (!value || *value == '\0') missing.push_back(name);
-    return std::string(value ? value : "");
+  const auto variable = [&](const std::string& name) {
+    std::string value = sys::environment_variable(name);
+    if (value.empty()) missing.push_back(name);
+    return value;
   };
   OperatorVariables variables{.image = variable("IMAGE"),
                               .operator_image = variable("OPERATOR_IMAGE"),

@@ -1,5 +1,6 @@
 #include "operators/lib/static_pod_operator.h"
 
+#include "kube/conditions.h"
 #include "support/fake_kube.h"
 #include "support/operator_environment.h"
 #include "support/test_context.h"

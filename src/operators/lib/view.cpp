@@ -1,9 +1,9 @@
 #include "operators/lib/view.h"
 
+#include "base/number.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
-#include <charconv>
 
 namespace slipway::operators {
 
@@ -17,10 +17,7 @@ std::string kind_of(std::string_view kind, std::string_view group) {
 
 // 0 for objects that no server has.
 std::uint64_t version_of(const Json& object) {
-  const std::string_view text = find_string(object, {"metadata", "resourceVersion"}).value_or("");
-  std::uint64_t version = 0;
-  std::from_chars(text.data(), text.data() + text.size(), version);
-  return version;
+  return parse_number<std::uint64_t>(find_string(object, {"metadata", "resourceVersion"}).value_or("")).value_or(0);
 }
 
 std::string_view uid_of(const Json& object) { return find_string(object, {"metadata", "uid"}).value_or(""); }

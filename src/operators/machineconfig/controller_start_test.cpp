@@ -1,6 +1,7 @@
 #include "operators/machineconfig/controller_start.h"
 
 #include "base/digest.h"
+#include "kube/conditions.h"
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
 #include "operators/lib/manifest.h"

@@ -1,6 +1,8 @@
 #include "operators/machineconfig/pools.h"
 
+#include "base/number.h"
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "kube/roles.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/node_annotations.h"
@@ -10,7 +12,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <set>
 #include <tuple>
 
@@ -285,8 +286,8 @@ int max_unavailable(const Json& pool, int nodes) {
   const Json* value = find(pool, {"spec", "maxUnavailable"});
   int number = 1;
   if (value && value->is_string()) {
-    const std::string_view text = value->get_string();
-    std::from_chars(text.data(), text.data() + text.size(), number);
+    std::string_view text = value->get_string();
+    number = take_number<int>(text).value_or(number);
     if (text.ends_with('%')) number = number * nodes / 100;
   } else if (value) {
     number = integer(pool, {"spec", "maxUnavailable"});

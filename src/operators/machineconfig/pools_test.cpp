@@ -1,5 +1,6 @@
 #include "operators/machineconfig/pools.h"
 
+#include "kube/conditions.h"
 #include "machineconfig/node_annotations.h"
 #include "operators/lib/manifest.h"
 #include "operators/machineconfig/inputs.h"

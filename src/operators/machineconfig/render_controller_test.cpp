@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "base/yaml.h"
 #include "ignition/data_url.h"
+#include "kube/conditions.h"
 #include "machineconfig/labels.h"
 #include "operators/lib/manifest.h"
 #include "operators/machineconfig/controller.h"

@@ -96,22 +96,27 @@ Result<VirtualAddresses> parse_virtual_addresses(const Flags& flags) {
   return parsed;
 }
 
-Result<> run_runtimecfg_render(const Environment& environment, const Arguments& arguments) {
-  Arguments flags_only, words;
-  std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
+FlagsAndWords flags_and_words(const Arguments& arguments) {
+  FlagsAndWords parts;
+  std::ranges::partition_copy(arguments, std::back_inserter(parts.flags), std::back_inserter(parts.words),
                               [](const std::string& argument) { return argument.starts_with("-"); });
+  return parts;
+}
+
+Result<> run_runtimecfg_render(const Environment& environment, const Arguments& arguments) {
+  const FlagsAndWords given = flags_and_words(arguments);
   const std::vector<Flag> table = {{.name = "api-vips"},
                                    {.name = "ingress-vips"},
                                    {.name = "cluster-domain", .required = true},
                                    {.name = "out-dir", .required = true}};
-  const Flags flags = TRY(parse_flags("runtimecfg render", table, flags_only));
-  if (words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
+  const Flags flags = TRY(parse_flags("runtimecfg render", table, given.flags));
+  if (given.words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
   sys::Files& files = environment.files;
   const VirtualAddresses virtual_addresses = TRY(parse_virtual_addresses(flags));
   const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
   const Json addresses = TRY(parse_json(said, "ip -json address"));
   const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), virtual_addresses, addresses));
-  const std::string& folder = words.back();
+  const std::string& folder = given.words.back();
   for (const std::string& name : TRY(files.list(folder))) {
     constexpr std::string_view suffix = ".tmpl";
     if (!name.ends_with(suffix)) continue;

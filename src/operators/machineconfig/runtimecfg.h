@@ -28,6 +28,12 @@ Result<std::string> interface_for(const Json& addresses, const net::IpAddress& a
 // The address of this machine in the network of `address`. As interface_for otherwise.
 Result<net::IpAddress> own_address_for(const Json& addresses, const net::IpAddress& address);
 
+// Arguments that may stand among flags.
+struct FlagsAndWords {
+  Arguments flags{}, words{};
+};
+FlagsAndWords flags_and_words(const Arguments& arguments);
+
 // The addresses that a machine may have.
 struct VirtualAddresses {
   std::optional<net::IpAddress> api{}, ingress{};

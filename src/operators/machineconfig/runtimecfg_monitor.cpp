@@ -1,6 +1,7 @@
 #include "operators/machineconfig/runtimecfg_monitor.h"
 
 #include "base/flags.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "kube/roles.h"
 #include "operators/lib/ask_socket.h"
@@ -9,7 +10,6 @@
 #include "sys/wait_for.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -43,9 +43,8 @@ std::vector<std::string_view> words_of(std::string_view line) {
 
 // Bits: 1, 2 and 32 are maintenance by command, by another server and by DNS; 4 only remembers how the server began.
 bool is_looked_after(std::string_view admin_state) {
-  unsigned bits = 0;
-  const auto [end, failure] = std::from_chars(admin_state.data(), admin_state.data() + admin_state.size(), bits);
-  return failure == std::errc() && end == admin_state.data() + admin_state.size() && (bits & (1 | 2 | 32)) == 0;
+  const std::optional<unsigned> bits = parse_number<unsigned>(admin_state);
+  return bits && (*bits & (1 | 2 | 32)) == 0;
 }
 
 Result<std::vector<ProxyPlace>> ask_for_places(const ProxyMonitor::Parts& parts) {
@@ -111,11 +110,8 @@ Result<> keep_following(const sys::Context& context, const Environment& environm
 }
 
 Result<int> parse_needed(const std::string& text) {
-  int number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size() || number < 1) {
-    return error(Code::invalid, "--needed-backends: '{}' is no number above 0", text);
-  }
+  const int number = parse_number<int>(text).value_or(0);
+  if (number < 1) return error(Code::invalid, "--needed-backends: '{}' is no number above 0", text);
   return number;
 }
 
@@ -291,22 +287,20 @@ Result<> look_after_ingress(const sys::Context& context, const Environment& envi
 }  // namespace
 
 Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments& arguments) {
-  Arguments flags_only, words;
-  std::ranges::partition_copy(arguments, std::back_inserter(flags_only), std::back_inserter(words),
-                              [](const std::string& argument) { return argument.starts_with("-"); });
+  const FlagsAndWords given = flags_and_words(arguments);
   const std::vector<Flag> table = {{.name = "api-vips"},
                                    {.name = "ingress-vips"},
                                    {.name = "out-dir", .required = true},
                                    {.name = "needed-backends", .fallback = "2"}};
-  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, flags_only));
+  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, given.flags));
   const VirtualAddresses addresses = TRY(parse_virtual_addresses(flags));
-  if (words.size() != (addresses.api ? 1 : 0)) {
+  if (given.words.size() != (addresses.api ? 1 : 0)) {
     return error(Code::invalid, "runtimecfg monitor: name one kubeconfig for --api-vips, none without");
   }
   sys::TaskGroup tasks(environment.context);
   if (addresses.api) {
     tasks.run("the address of the API", [&](const sys::Context& context) {
-      return look_after_api(context, environment, words.front(), *addresses.api, flags);
+      return look_after_api(context, environment, given.words.front(), *addresses.api, flags);
     });
   }
   if (addresses.ingress) {

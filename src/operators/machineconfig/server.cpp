@@ -1,11 +1,11 @@
 #include "operators/machineconfig/server.h"
 
 #include "base/flags.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "ignition/parse.h"
 #include "machineconfig/served_config.h"
 
-#include <charconv>
 #include <utility>
 
 namespace slipway::operators {
@@ -33,9 +33,7 @@ int status_of(Code code) {
 
 Result<int> port_of(const Flags& flags, std::string_view flag) {
   const std::string& text = flags.text(flag);
-  int port = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (failure == std::errc() && end == text.data() + text.size() && port >= 0 && port <= 65535) return port;
+  if (const std::optional<std::uint16_t> port = parse_number<std::uint16_t>(text)) return *port;
   return error(Code::invalid, "--{}: '{}' is no port", flag, text);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/yaml.h"
 #include "operators/lib/operand.h"
+#include "support/workload_cluster.h"
 
 #include <gtest/gtest.h>
 
@@ -13,30 +14,15 @@ using kube::types::daemon_sets;
 using kube::types::network_settings;
 using kube::types::networks;
 
-const WallTime noon{Milliseconds(1'795'262'400'000)};
-
 // A cluster at the beginning, in which wishes can be made true.
-struct Cluster {
-  View view;
-  WorkloadOperator work = make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2"});
-
-  Cluster() {
+struct Cluster : testing_support::WorkloadCluster {
+  Cluster() : WorkloadCluster(make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2"})) {
     put("{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
         "clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}], serviceNetwork: [172.30.0.0/16]}}");
     put("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
         "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443'}}");
   }
 
-  void put(const std::string& text) {
-    Result<YamlDocument> parsed = parse_yaml(text, "test");
-    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
-    view.put(parsed->value);
-  }
-  Aim aim() const {
-    Result<Aim> made = work.aim(view.snapshot(), noon);
-    EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : Aim{};
-  }
   // Makes all of it true; how much that was.
   int play() {
     int count = 0;
@@ -186,7 +172,7 @@ TEST(NetworkOperator, TouchesNothingThatIsUnmanaged) {
 TEST(NetworkOperator, SaysWhatIsMissing) {
   Cluster cluster;
   cluster.view.remove(kube::types::infrastructures, "", "cluster");
-  const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), noon);
+  const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), cluster.now);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message(), "there is no Infrastructure.config.openshift.io cluster, which the installer makes");
 }

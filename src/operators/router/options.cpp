@@ -1,10 +1,10 @@
 #include "operators/router/options.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -14,13 +14,6 @@ namespace slipway::operators::router {
 namespace {
 
 constexpr std::string_view hint = "the ingress operator sets these variables in the Deployment of the router";
-
-std::optional<std::int64_t> number_of(std::string_view text) {
-  std::int64_t number = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 // Reads variables into places; what is not set leaves them as they are.
 class Reader {
@@ -37,7 +30,7 @@ class Reader {
   void number(const std::string& name, int least, int most, int& place) {
     const std::string value = variable_(name);
     if (value.empty()) return;
-    const std::optional<std::int64_t> number = number_of(value);
+    const std::optional<std::int64_t> number = parse_number<std::int64_t>(value);
     if (number && *number >= least && *number <= most) {
       place = static_cast<int>(*number);
     } else {
@@ -89,7 +82,7 @@ bool is_time(std::string_view text) {
   // haproxy counts milliseconds in 31 bits.
   constexpr std::int64_t most = 2'147'483'647;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-  const std::optional<std::int64_t> number = number_of(text.substr(0, digits));
+  const std::optional<std::int64_t> number = parse_number<std::int64_t>(text.substr(0, digits));
   if (!number || *number < 1 || *number > most) return false;
   if (digits == text.size()) return true;
   const auto unit = std::ranges::find(units, text.substr(digits), &std::pair<std::string_view, std::int64_t>::first);

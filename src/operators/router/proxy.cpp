@@ -1,11 +1,11 @@
 #include "operators/router/proxy.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "operators/lib/ask_socket.h"
 #include "sys/clock.h"
 
 #include <algorithm>
-#include <charconv>
 #include <csignal>
 #include <set>
 #include <thread>
@@ -39,8 +39,8 @@ Result<int> pid_of(const std::string& socket) {
   const std::string said = TRY(ask_over_socket(socket, "show info", answer_limit));
   constexpr std::string_view key = "\nPid: ";
   const std::size_t place = said.find(key);
-  int pid = 0;
-  if (place != std::string::npos) std::from_chars(said.data() + place + key.size(), said.data() + said.size(), pid);
+  std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
+  const int pid = take_number<int>(rest).value_or(0);
   if (pid <= 0) return error(Code::unavailable, "haproxy did not tell its process number");
   return pid;
 }

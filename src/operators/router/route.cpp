@@ -1,5 +1,6 @@
 #include "operators/router/route.h"
 
+#include "base/characters.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "kube/client.h"
@@ -36,10 +37,7 @@ bool is_path(std::string_view path) {
 }
 
 bool is_plain(std::string_view text, std::string_view marks) {
-  return std::ranges::all_of(text, [&](unsigned char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           marks.find(static_cast<char>(c)) != std::string_view::npos;
-  });
+  return std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || marks.find(c) != std::string_view::npos; });
 }
 
 std::string host_of(const Json& object, const Options& options) {

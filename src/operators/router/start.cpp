@@ -3,13 +3,13 @@
 #include "base/flags.h"
 #include "operators/lib/kube_access.h"
 #include "operators/router/serving.h"
+#include "sys/environment_variable.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
 #include <sys/resource.h>
 #include <unistd.h>
 #include <algorithm>
-#include <cstdlib>
 #include <thread>
 
 namespace slipway::operators::router {
@@ -25,10 +25,7 @@ constexpr int haproxy_user = 65534;
 constexpr rlim_t spare_descriptors = 500;
 
 Result<Options> find_options(const Environment& environment, const Flags& flags) {
-  Options options = TRY(parse_options([](const std::string& name) {
-    const char* value = std::getenv(name.c_str());
-    return std::string(value ? value : "");
-  }));
+  Options options = TRY(parse_options([](const std::string& name) { return sys::environment_variable(name); }));
   options.folder = flags.text("working-dir");
   options.has_ipv6 = TRY(environment.files.info("/proc/net/if_inet6")).has_value();
   options.threads = std::min(options.threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));

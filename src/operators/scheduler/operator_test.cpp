@@ -8,52 +8,24 @@ namespace slipway::operators::scheduler {
 namespace {
 
 using kube::types::config_maps;
-using testing_support::RenderedCluster;
+using testing_support::StaticPodCluster;
 
 constexpr std::string_view space = "openshift-kube-scheduler";
 const OperatorVariables variables = testing_support::operator_variables();
 
-struct Cluster : RenderedCluster {
-  StaticPodOperator work = make_operator(variables);
-
-  Cluster() {
-    put({{"apiVersion", "operator.openshift.io/v1"},
-         {"kind", "KubeScheduler"},
-         {"metadata", {{"name", "cluster"}}},
-         {"spec", {{"managementState", "Managed"}}}});
-  }
-  int settle() { return RenderedCluster::settle(work, variables); }
-  bool has_revision(int number) const {
-    return view.snapshot().find(config_maps, space, fmt::format("revision-status-{}", number)) != nullptr;
-  }
+struct Cluster : StaticPodCluster {
+  Cluster() : StaticPodCluster(make_operator(variables), variables) {}
   void choose(std::string_view profile) {
     put({{"apiVersion", "config.openshift.io/v1"},
          {"kind", "Scheduler"},
          {"metadata", {{"name", "cluster"}}},
          {"spec", {{"profile", profile}}}});
   }
-  Target target() const {
-    const Snapshot seen = view.snapshot();
-    const Result<Target> target = work.target(seen, *seen.find(kube::types::kube_schedulers, "", "cluster"), now);
-    EXPECT_TRUE(target.ok()) << target.error().message();
-    return target.ok() ? target.value() : Target{};
-  }
 };
 
 TEST(SchedulerOperator, MakesOneRevisionOfWhatTheRenderGave) {
   Cluster cluster;
-  cluster.settle();
-  EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
-  EXPECT_TRUE(cluster.has_revision(1));
-  EXPECT_FALSE(cluster.has_revision(2));
-  const Snapshot seen = cluster.view.snapshot();
-  for (const Part& part : cluster.work.operand.revisioned) {
-    EXPECT_NE(seen.find(part.type(), space, part.name + "-1"), nullptr) << part.name;
-  }
-  for (const Part& part : cluster.work.operand.unversioned) {
-    EXPECT_NE(seen.find(part.type(), space, part.name), nullptr) << part.name;
-  }
-  EXPECT_EQ(cluster.settle(), 0);
+  testing_support::expect_one_revision(cluster);
 }
 
 TEST(SchedulerOperator, SharesTheLeaseOfTheTemporaryOne) {
@@ -106,11 +78,7 @@ TEST(SchedulerOperator, RollsOutAnotherProfile) {
 }
 
 TEST(SchedulerOperator, SaysWhatIsMissing) {
-  const struct {
-    kube::ResourceType type;
-    std::string space, name;
-    std::string line;
-  } cases[] = {
+  const testing_support::NeededInput cases[] = {
       {{"config.openshift.io", "v1", "schedulers", "Scheduler", false},
        "",
        "cluster",
@@ -121,11 +89,8 @@ TEST(SchedulerOperator, SaysWhatIsMissing) {
        "Secret openshift-config-managed/kube-scheduler-client-cert-key, which the kube-apiserver operator makes"},
   };
   for (const auto& each : cases) {
-    Cluster cluster;
-    cluster.view.remove(each.type, each.space, each.name);
-    cluster.settle();
-    EXPECT_EQ(cluster.target().missing, std::vector<std::string>{each.line});
-    EXPECT_FALSE(cluster.has_revision(1)) << each.line;
+    const std::vector<std::string> missing = testing_support::missing_without<Cluster>(each);
+    EXPECT_EQ(missing, std::vector<std::string>{each.line});
   }
 }
 

@@ -1,7 +1,8 @@
 #include "operators/version/apply_plan.h"
 
+#include "base/number.h"
+
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -91,10 +92,9 @@ GateLevels gate_levels(const ApplyPlan& plan) {
 int run_level(std::string_view file_name) {
   const std::string_view prefix = "0000_";
   if (!file_name.starts_with(prefix)) return default_run_level;
-  int level = 0;
-  const char* end = file_name.data() + file_name.size();
-  const auto read = std::from_chars(file_name.data() + prefix.size(), end, level);
-  return read.ec == std::errc() && read.ptr != end && *read.ptr == '_' ? level : default_run_level;
+  file_name.remove_prefix(prefix.size());
+  const std::optional<int> level = take_number<int>(file_name);
+  return level && file_name.starts_with('_') ? *level : default_run_level;
 }
 
 Json with_api_host(Json object, std::string_view host) {

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 #include "base/yaml.h"
+#include "kube/conditions.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 

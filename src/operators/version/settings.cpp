@@ -1,19 +1,10 @@
 #include "operators/version/settings.h"
 
-#include <cstdlib>
+#include "sys/environment_variable.h"
 
 namespace slipway::operators {
 
-namespace {
-
-std::string variable(const char* name, const char* fallback) {
-  const char* value = std::getenv(name);
-  return value && *value ? value : fallback;
-}
-
-}  // namespace
-
-std::string cluster_profile() { return variable("CLUSTER_PROFILE", "self-managed-high-availability"); }
-std::string excluded_manifests() { return variable("EXCLUDE_MANIFESTS", ""); }
+std::string cluster_profile() { return sys::environment_variable("CLUSTER_PROFILE", "self-managed-high-availability"); }
+std::string excluded_manifests() { return sys::environment_variable("EXCLUDE_MANIFESTS"); }
 
 }  // namespace slipway::operators

@@ -7,10 +7,10 @@
 #include "operators/version/keeper.h"
 #include "operators/version/release_manifests.h"
 #include "operators/version/settings.h"
+#include "sys/environment_variable.h"
 #include "sys/random.h"
 
 #include <chrono>
-#include <cstdlib>
 
 namespace slipway::operators {
 
@@ -54,13 +54,12 @@ Result<> run_version_start(const Environment& environment, const Arguments& argu
   TRY(prepare(context, api, release.manifests));
 
   std::string node = flags.text("node-name");
-  if (const char* variable = std::getenv("NODE_NAME"); node.empty() && variable) node = variable;
+  if (node.empty()) node = sys::environment_variable("NODE_NAME", "bootstrap");
   // A container that comes after one that crashed is the same holder and need not wait.
-  std::string unique = TRY(sys::random_hex(environment.random, 16));
-  if (const char* pod = std::getenv("POD_NAME"); pod && *pod != '\0') unique = pod;
-  const LeaderOptions lease{.space = "openshift-cluster-version",
-                            .name = "version",
-                            .identity = fmt::format("{}_{}", node.empty() ? "bootstrap" : node, unique)};
+  const std::string drawn = TRY(sys::random_hex(environment.random, 16));
+  const std::string unique = sys::environment_variable("POD_NAME", drawn);
+  const LeaderOptions lease{
+      .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
   return lead(context, api, lease, [&](const sys::Context& leading) {
     Keeper keeper(api, release);
     return keeper.run(leading);

@@ -1,6 +1,7 @@
 #include "operators/version/status.h"
 
 #include "kube/client.h"
+#include "kube/conditions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,10 +1,10 @@
 #include "provider/local/address_plan.h"
 
 #include "base/check.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace slipway::provider::local {
@@ -14,10 +14,8 @@ namespace {
 constexpr int first_machine = 10;
 
 std::optional<unsigned> number(std::string_view text, unsigned most) {
-  unsigned value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size() || value > most) return std::nullopt;
-  return value;
+  const std::optional<unsigned> value = parse_number<unsigned>(text);
+  return value.value_or(0) <= most ? value : std::nullopt;
 }
 
 std::string dotted(unsigned address) {

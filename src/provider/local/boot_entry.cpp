@@ -1,22 +1,15 @@
 #include "provider/local/boot_entry.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <optional>
 
 namespace slipway::provider::local {
 
 namespace {
-
-std::optional<int> number(std::string_view text) {
-  int value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
 
 bool climbs(std::string_view path) {
   const std::vector<std::string_view> parts = split(path, '/');
@@ -40,7 +33,7 @@ Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file)
     if (key == "title") {
       entry.title = value;
     } else if (key == "version") {
-      const std::optional<int> version = number(value);
+      const std::optional<int> version = parse_number<int>(value);
       if (!version) return error(Code::invalid, "{}: version '{}' is not a number", file, value);
       entry.version = *version;
       has_version = true;
@@ -73,7 +66,7 @@ Result<Deployment> deployment_of_link(std::string_view link, std::string_view ta
       parts.size() == 6 && parts[0].empty() && parts[1] == "ostree" && parts[2] == "deploy" && parts[4] == "deploy";
   const std::string_view name = parts.back();
   const std::size_t dot = name.rfind('.');
-  const std::optional<int> serial = dot == std::string_view::npos ? std::nullopt : number(name.substr(dot + 1));
+  const std::optional<int> serial = dot == std::string_view::npos ? std::nullopt : parse_number<int>(name.substr(dot + 1));
   if (!shaped || !serial || !is_commit(name.substr(0, dot))) {
     return error(Code::invalid, "{}: points to {}, which is no deployment", link, deployment.path);
   }

@@ -1,5 +1,6 @@
 #include "provider/local/cgroups.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "sys/fd.h"
 #include "sys/wait_for.h"
@@ -8,7 +9,6 @@
 #include <unistd.h>
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <filesystem>
@@ -47,8 +47,7 @@ std::set<int> processes_in(const std::vector<std::string>& folders) {
       const Result<std::string> text = files.read(cgroup + "/cgroup.procs");
       if (!text.ok()) continue;
       for (std::string_view line : split(text.value(), '\n')) {
-        int pid = 0;
-        std::from_chars(line.data(), line.data() + line.size(), pid);
+        const int pid = parse_number<int>(line).value_or(0);
         if (pid > 0) found.insert(pid);  // 0 is a process of a namespace above ours
       }
     }
@@ -160,8 +159,7 @@ std::vector<int> namespace_pids(std::string_view status) {
     if (!line.starts_with("NSpid:")) continue;
     std::vector<int> pids;
     for (std::string_view field : split(line, '\t')) {
-      int pid = 0;
-      std::from_chars(field.data(), field.data() + field.size(), pid);
+      const int pid = parse_number<int>(field).value_or(0);
       if (pid > 0) pids.push_back(pid);
     }
     return pids;

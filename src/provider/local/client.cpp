@@ -87,11 +87,25 @@ std::optional<int> free_inotify_instances(sys::Files& files) {
   return std::max(0, *facts.inotify_instances_limit - facts.inotify_instances_used);
 }
 
-int peak_of_inotify(const std::vector<MachineGroup>& groups) {
+Result<std::set<std::string>> machines_on(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
+  std::set<std::string> on;
+  const auto machines = list_machines(context, files, choice);
+  if (!machines.ok() && machines.error().code() == Code::not_found) return on;
+  for (const MachineStatus& machine : TRY(machines)) {
+    if (is_on(machine.state)) on.insert(machine.name);
+  }
+  return on;
+}
+
+int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on) {
   int before = 0, afterwards = 0;
   for (const MachineGroup& group : groups) {
     for (const std::string& name : group.names) {
       const bool goes = std::ranges::any_of(groups, [&](const MachineGroup& other) { return other.after == name; });
+      if (on.contains(name)) {
+        if (goes) afterwards -= group.inotify_instances;
+        continue;
+      }
       if (group.after.empty()) before += group.inotify_instances;
       if (!goes) afterwards += group.inotify_instances;
     }
@@ -101,7 +115,10 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups) {
 
 Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
                    const std::vector<MachineGroup>& groups) {
-  Load load{.machines = 0, .inotify_instances = peak_of_inotify(groups)};
+  const std::set<std::string> on = TRY(machines_on(context, files, choice));
+  Load load{.machines = 0,
+            .inotify_instances = peak_of_inotify(groups, on),
+            .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
   for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
   Findings findings = check(gather_facts(files, choice.state, wishes.os_repo), load);
   add_taken_machines(findings, files, choice, groups);

@@ -15,6 +15,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,13 +50,18 @@ struct MachineGroup {
   std::optional<std::string> ignition{};
   int inotify_instances = inotify_of_control_plane;  // of each
   std::string after{};                               // as Request's
+  bool is_of_cluster = false;                        // its pods have to run; else they may have none
 };
 
 // How many of the host's inotify instances nobody has; nothing when that cannot be learnt.
 std::optional<int> free_inotify_instances(sys::Files& files);
 
-// How many the groups need at most at the same time: those that come after a machine do not need theirs beside its. Pure.
-int peak_of_inotify(const std::vector<MachineGroup>& groups);
+// Names of the machines that are on. Fine when there is no such cluster.
+Result<std::set<std::string>> machines_on(const sys::Context& context, sys::Files& files, const ClusterChoice& choice);
+
+// How many more than now the groups need at most at the same time: those that are on have theirs, and those that come after a
+// machine do not need theirs beside its. Pure.
+int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on = {});
 
 // Whether this host can run the machines, and whether what is wished for is somebody else's already: a machine of the name that
 // has another config, other forwards, ports of the host. Looks at everything before anything is made; what is doubtful is logged.

@@ -1,10 +1,10 @@
 #include "provider/local/cluster_config.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 #include "net/ip.h"
 
-#include <charconv>
 #include <optional>
 
 namespace slipway::provider::local {
@@ -12,9 +12,8 @@ namespace slipway::provider::local {
 namespace {
 
 std::optional<int> port(std::string_view text) {
-  int value = 0;
-  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (failure != std::errc() || end != text.data() + text.size() || value < 1 || value > 65535) return std::nullopt;
+  const int value = parse_number<std::uint16_t>(text).value_or(0);
+  if (value == 0) return std::nullopt;
   return value;
 }
 

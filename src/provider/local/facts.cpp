@@ -1,7 +1,9 @@
+#include "base/number.h"
 #include "provider/local/cgroups.h"
 #include "provider/local/preflight.h"
 
 #include "base/text.h"
+#include "sys/environment_variable.h"
 #include "sys/fd.h"
 
 #include <linux/netfilter/nf_tables.h>
@@ -12,8 +14,6 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -22,8 +22,8 @@ namespace slipway::provider::local {
 namespace {
 
 bool is_in_path(std::string_view program) {
-  const char* path = std::getenv("PATH");
-  for (std::string_view folder : split(path ? path : "/usr/sbin:/usr/bin:/sbin:/bin", ':')) {
+  const std::string path = sys::environment_variable("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
+  for (std::string_view folder : split(path, ':')) {
     if (::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
   }
   return false;
@@ -54,10 +54,7 @@ bool answers_as_nftables() {
 std::optional<std::uint64_t> number_in(sys::Files& files, const std::string& path) {
   const Result<std::string> text = files.read(path);
   if (!text.ok()) return std::nullopt;
-  std::uint64_t value = 0;
-  const std::string_view digits = trim(text.value());
-  if (std::from_chars(digits.data(), digits.data() + digits.size(), value).ec != std::errc()) return std::nullopt;
-  return value;
+  return parse_number<std::uint64_t>(trim(text.value()));
 }
 
 int inotify_instances() {
@@ -65,6 +62,8 @@ int inotify_instances() {
   std::error_code ignored;  // processes end while we look
   for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
     if (process.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
+    struct stat info {};
+    if (::stat(process.path().c_str(), &info) != 0 || info.st_uid != ::geteuid()) continue;
     for (std::filesystem::directory_iterator at(process.path() / "fd", ignored), end; at != end; at.increment(ignored)) {
       if (std::filesystem::read_symlink(at->path(), ignored) == "anon_inode:inotify") ++found;
     }
@@ -123,11 +122,9 @@ Facts gather_facts(sys::Files& files, const std::string& state, const std::strin
   const Result<std::string> memory = files.read("/proc/meminfo");
   if (memory.ok()) {
     for (std::string_view line : split(memory.value(), '\n')) {
-      std::uint64_t kilobytes = 0;
       if (!line.starts_with("MemAvailable:")) continue;
-      const std::string_view digits = trim(line.substr(line.find(':') + 1));
-      std::from_chars(digits.data(), digits.data() + digits.size(), kilobytes);
-      facts.available_memory_bytes = kilobytes * 1024;
+      std::string_view kilobytes = trim(line.substr(line.find(':') + 1));
+      facts.available_memory_bytes = take_number<std::uint64_t>(kilobytes).value_or(0) * 1024;
     }
   }
   return facts;

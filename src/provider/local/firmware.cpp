@@ -9,6 +9,7 @@
 #include "provider/local/sysroot.h"
 
 #include "sys/stages.h"
+#include "sys/stolen_time.h"
 #include "sys/wait_for.h"
 
 #include <sys/wait.h>
@@ -252,7 +253,8 @@ Result<int> Machine::boot(const sys::Context& context) {
   console_.add(fmt::format("-- slipway: booting {}.{}", deployment.commit, deployment.serial));
   happened(Happening::booted);
 
-  std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name);
+  std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name,
+                                JsonObject{{"stolen_ms", sys::stolen_time(ground_.files).count()}});
   std::mutex span_mutex;  // it ends on the socket's thread or here, whoever is first
   auto end_span = [&](Result<> result) {
     std::lock_guard lock(span_mutex);

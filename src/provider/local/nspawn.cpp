@@ -1,9 +1,9 @@
 #include "provider/local/nspawn.h"
 
+#include "base/number.h"
 #include "base/text.h"
 
 #include <fmt/core.h>
-#include <charconv>
 
 namespace slipway::provider::local {
 
@@ -71,9 +71,7 @@ Notification parse_notification(std::string_view message) {
   for (std::string_view line : split(message, '\n')) {
     if (line == "READY=1") notification.ready = true;
     if (!line.starts_with(leader)) continue;
-    int pid = 0;
-    const std::string_view digits = line.substr(leader.size());
-    std::from_chars(digits.data(), digits.data() + digits.size(), pid);
+    const int pid = parse_number<int>(line.substr(leader.size())).value_or(0);
     if (pid > 0) notification.leader = pid;
   }
   return notification;

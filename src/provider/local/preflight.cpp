@@ -58,10 +58,14 @@ Findings check(const Facts& facts, const Load& load) {
     const int needed = load.inotify_instances;
     const int left = *facts.inotify_instances_limit - facts.inotify_instances_used;
     if (left < needed) {
-      found
-          .warning({}, "host", "{} of {} inotify instances are free, {} machines with pods need about {}", std::max(left, 0),
-                   *facts.inotify_instances_limit, machines, needed)
-          .hint("sysctl fs.inotify.max_user_instances=1024");
+      const std::string said =
+          fmt::format("{} of {} inotify instances are free, ", std::max(left, 0), *facts.inotify_instances_limit);
+      Findings::Added finding =
+          load.is_cluster
+              ? found.error({}, "host", "{}this cluster needs {} more: without them no containers start in some of its machines",
+                            said, needed)
+              : found.warning({}, "host", "{}{} machines with pods need about {}", said, machines, needed);
+      finding.hint("sysctl fs.inotify.max_user_instances=1024");
     }
   }
   const std::string state = "the state folder " + facts.state_folder;

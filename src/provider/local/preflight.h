@@ -22,7 +22,7 @@ struct Facts {
   bool has_nftables = false;
   bool has_br_netfilter = false;
   std::optional<int> inotify_instances_limit{};
-  int inotify_instances_used = 0;
+  int inotify_instances_used = 0;  // by processes of our user: the kernel counts each user's
   std::string state_folder{};
   std::string state_filesystem{};  // type: "ext4"
   std::optional<std::uint64_t> state_free_bytes{};
@@ -43,6 +43,7 @@ std::vector<NeededProgram> needed_programs();
 struct Load {
   int machines = 0;
   int inotify_instances = 0;
+  bool is_cluster = false;  // they cannot do without; else nobody knows whether pods will run
 };
 
 // What stands against so much more. Pure.

@@ -75,6 +75,24 @@ TEST(Preflight, EachFactHasItsFinding) {
   }
 }
 
+TEST(Preflight, RefusesAClusterThatCouldNotRunItsContainers) {
+  Facts facts = good_host();
+  facts.inotify_instances_used = 40;
+  const struct {
+    Load load;
+    std::string expected;
+  } rows[] = {
+      {{4, 88, true}, ""},
+      {{4, 89, true},
+       "error: host: 88 of 128 inotify instances are free, this cluster needs 89 more: without them no containers start in some "
+       "of its machines (sysctl fs.inotify.max_user_instances=1024)\n"},
+      {{4, 89, false},
+       "warning: host: 88 of 128 inotify instances are free, 4 machines with pods need about 89 (sysctl "
+       "fs.inotify.max_user_instances=1024)\n"},
+  };
+  for (const auto& row : rows) EXPECT_EQ(check(facts, row.load).to_text(), row.expected);
+}
+
 TEST(PeakOfInotify, CountsWhatRunsAtTheSameTime) {
   const MachineGroup bootstrap{.names = {"bootstrap"}}, masters{.names = {"m0", "m1", "m2"}};
   MachineGroup workers{.names = {"w0", "w1"}, .inotify_instances = inotify_of_worker};
@@ -84,6 +102,17 @@ TEST(PeakOfInotify, CountsWhatRunsAtTheSameTime) {
   workers.names = {"w0", "w1", "w2"};
   EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 3 * 28 + 3 * 13);
   EXPECT_EQ(peak_of_inotify({}), 0);
+}
+
+TEST(PeakOfInotify, DoesNotCountTwiceWhatIsOn) {
+  const MachineGroup bootstrap{.names = {"bootstrap"}}, masters{.names = {"m0", "m1", "m2"}};
+  MachineGroup workers{.names = {"w0", "w1"}, .inotify_instances = inotify_of_worker};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1"}), 28 + 2 * 13);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2", "w0", "w1"}), 0);
+  workers.after = "bootstrap";
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2"}), 0);
+  workers.names = {"w0", "w1", "w2"};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2"}), 3 * 13 - 28);
 }
 
 TEST(Preflight, TellsEverythingAtOnce) {

@@ -1,10 +1,10 @@
 #include "provider/local/process_id.h"
 
 #include "base/json.h"
+#include "base/number.h"
 #include "base/text.h"
 
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <limits>
 #include <optional>
@@ -21,10 +21,8 @@ Result<std::uint64_t> start_of_stat(std::string_view stat) {
   if (name_end != std::string_view::npos && name_end + 2 < stat.size()) {
     const std::vector<std::string_view> fields = split(stat.substr(name_end + 2), ' ');
     constexpr std::size_t start_field = 22 - 3;
-    std::uint64_t start = 0;
     if (fields.size() > start_field) {
-      const std::string_view text = fields[start_field];
-      if (std::from_chars(text.data(), text.data() + text.size(), start).ptr == text.data() + text.size()) return start;
+      if (const auto start = parse_number<std::uint64_t>(fields[start_field])) return *start;
     }
   }
   return error(Code::invalid, "'{}' is no line of /proc/PID/stat", stat);
@@ -52,7 +50,8 @@ Result<ProcessId> parse_process_id(std::string_view text, std::string_view name)
 Result<ProcessId> identify(sys::Files& files, const std::string& proc, std::string_view pid) {
   const std::string stat = TRY(files.read(fmt::format("{}/{}/stat", proc, pid)));
   ProcessId process;
-  std::from_chars(stat.data(), stat.data() + stat.size(), process.pid);
+  std::string_view number = stat;
+  process.pid = take_number<int>(number).value_or(process.pid);
   process.start = TRY(start_of_stat(trim(stat)));
   process.boot = trim(TRY(files.read("/proc/sys/kernel/random/boot_id")));
   return process;

@@ -4,6 +4,7 @@
 #include "provider/local/spawn.h"
 #include "provider/local/sysroot.h"
 
+#include "sys/environment_variable.h"
 #include "sys/fd.h"
 
 #include <fcntl.h>
@@ -18,7 +19,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <functional>
 #include <optional>
 
@@ -200,7 +200,7 @@ Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const
   std::optional<MachineTerminal> terminal;
   std::optional<RawTerminal> raw;
   if (is_on_terminal()) {
-    if (const char* kind = std::getenv("TERM")) settings.push_back(fmt::format("TERM={}", kind));
+    if (const std::string kind = sys::environment_variable("TERM"); !kind.empty()) settings.push_back("TERM=" + kind);
     terminal = TRY(MachineTerminal::open(running.process));
     terminal->take_size_of_ours();
     raw.emplace();

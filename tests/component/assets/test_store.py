@@ -168,6 +168,15 @@ def test_a_plan_says_what_is_then_done(folder, slipway):
     assert slipway("diff", "ignition-configs").stdout == ""
 
 
+def test_assets_of_a_folder_and_a_layout_need_no_curl(folder, slipway, tmp_path):
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none/libcurl.so.4").write_text("no library")
+    environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path / "none")}
+    slipway("create", "manifests", env=environment)
+    asked = subprocess.run([SLIPWAY, "release", "info", "localhost:1/release:none"], env=environment, capture_output=True, text=True)
+    assert asked.returncode == 1 and "no server can be asked, install libcurl: " in asked.stderr, asked.stderr
+
+
 def test_the_graph_is_one_to_graphviz(tmp_path):
     dot = subprocess.run([SLIPWAY, "graph"], capture_output=True, text=True, check=True).stdout
     plain = subprocess.run(["dot", "-Tplain"], input=dot, capture_output=True, text=True, check=True).stdout

@@ -214,44 +214,16 @@ def stages_of_the_engine():
 def single_node(machine):
     for script in sorted((IN_PLACE / "usr/local/bin").iterdir()):
         machine.install(script)
-    write(machine, "local/bin/slipway-node", '#!/bin/bash\n[[ $* != *image-for* ]] || { printf %s quay.example.com/x@sha256:1; exit; }\n'
-                                             'echo "$*" >>/run/calls\ntouch "/opt/openshift/${@: -1}.done"\n')
-    (machine.folder / "local/bin/slipway-node").chmod(0o755)
-    machine.play("podman", 'case "$*" in *rm*--ignore*) ;; *) echo "podman $*" >>/run/calls ;; esac\n')
-    machine.play("crictl", 'echo "crictl $*" >>/run/calls\n[ "$(grep --count crictl /run/calls)" -ge 2 ] || echo 4711\n')
-    machine.play("curl", 'echo "curl $*" >>/run/calls; cat >/run/header; echo "{}"\n')
-    machine.play("sleep", "true\n")
-    write(machine, "local/bin/installer-gather.sh", '#!/bin/bash\necho "gather $* $TAR_FILE" >>/run/calls\n')
-    (machine.folder / "local/bin/installer-gather.sh").chmod(0o755)
-    write(machine, "opt/openshift/tls/machine-config-server-token", "SECRET")
-    write(machine, "etc/kubernetes/manifests/etcd-member-pod.yaml", "kind: Pod\n")
 
 
-def test_a_single_node_bootstraps_itself(machine):
+def test_the_config_of_a_single_node_can_be_made_again(machine):
     single_node(machine)
-    done = machine.run("bootkube.sh", SERVICE_NAME="bootkube")
+    node_says(machine, {})
+    done = machine.run("bootstrap-in-place.sh")
     assert done.returncode == 0, done.stderr
-    calls = machine.calls()
-    stages = [call.rsplit(" ", 1)[1] for call in calls if call.startswith("bootstrap --release-image=")]
-    engine = stages_of_the_engine()
-    handed_over = {"cb-bootstrap", "cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url", "check-api-int-url", "resolve-api-url",
-                   "resolve-api-int-url", "bootkube"}
-    assert handed_over < engine
-    assert set(stages) == engine - handed_over
-    rest = calls[len(stages):]
-    assert rest[0].startswith("podman run --name=cluster-bootstrap") and rest[0].endswith("start --tear-down-early=false --asset-dir=/assets --required-pods=")
-    assert rest[1:3] == ["crictl ps --name=^etcd$ --state=running --quiet"] * 2
-    assert rest[3].endswith("http://localhost:22624/config/master") and "SECRET" not in rest[3]
-    assert read(machine, "run/header") == "Authorization: Bearer SECRET\n"
-    assert rest[4] == "gather --id bootstrap /opt/openshift/log-bundle-bootstrap.tar.gz"
-    assert rest[5].endswith("bootstrap-in-place --asset-dir=/assets --input=/assets/bootstrap-in-place/master-update.fcc --output=/assets/master.ign")
-    assert len(rest) == 6
-    assert not (machine.folder / "etc/kubernetes/manifests/etcd-member-pod.yaml").exists()
-    assert (machine.folder / "opt/openshift/.bootkube.done").exists()
-    assert words(machine.record("bootkube"))[-2:] == ["master-ignition stage end success", "service end success"]
-    # Everything is done: another start does nothing.
-    assert machine.run("bootkube.sh", SERVICE_NAME="bootkube").returncode == 0
-    assert machine.calls() == calls
+    stages = [call.rsplit(" ", 1)[1] for call in machine.calls()]
+    assert stages == ["stop-etcd", "master-ignition"] and set(stages) <= stages_of_the_engine()
+    assert all(call.startswith("slipway-node bootstrap --release-image=registry.example.com/") for call in machine.calls())
 
 
 def test_a_single_node_is_installed_when_it_is_bootstrapped(machine):
@@ -272,12 +244,13 @@ def test_the_installed_node_approves_only_itself_and_cleans_up(machine):
     machine.install(script)
     machine.play("hostname", "echo master-0\n")
     machine.play("sleep", "true\n")
-    machine.play("oc", r"""
+    machine.play("kubectl", r"""
 echo "$*" >>/run/asked
 count() { grep --count -e "$1" /run/asked; }
 case "$*" in
     *'get configmap bootstrap'*) ;;
     *'get csr'*)
+        [ "$(count 'get csr')" -lt 2 ] || echo "metadata: {labels: {revision: '1'}}" >/etc/kubernetes/manifests/kube-apiserver-pod.yaml
         printf '%s\n' 'a kubernetes.io/kube-apiserver-client-kubelet system:serviceaccount:openshift-machine-config-operator:node-bootstrapper' \
             'b kubernetes.io/kubelet-serving system:node:master-0' 'c kubernetes.io/kubelet-serving system:node:stranger' \
             'd kubernetes.io/kube-apiserver-client system:admin' ;;
@@ -285,7 +258,7 @@ case "$*" in
     *'get nodes'*) echo master-0 ;;
     *'get clusterversion'*) [ "$(count clusterversion)" -lt 3 ] || echo True ;;
 esac""")
-    write(machine, "etc/kubernetes/manifests/kube-apiserver-pod.yaml", "metadata: {labels: {revision: '2'}}\n")
+    write(machine, "etc/kubernetes/manifests/kube-apiserver-pod.yaml", "kind: Pod\n")
     write(machine, "etc/kubernetes/bootstrap-secrets/kubeconfig", "SECRET")
     write(machine, "opt/openshift/original_cvo_overrides.patch", "{}")
     done = machine.run("timeout 60 bootstrap-in-place-post-reboot.sh")
@@ -293,6 +266,7 @@ esac""")
     asked = read(machine, "run/asked").splitlines()
     approved = {line.rsplit(" ", 1)[1] for line in asked if "certificate approve" in line}
     assert approved == {"a", "b"}
+    assert "label node master-0 node-role.kubernetes.io/master= node-role.kubernetes.io/control-plane= --overwrite" in read(machine, "run/asked")
     order = ["--raw=/readyz", "create configmap bootstrap", "delete lease version", "cluster-policy-controller-lock", "patch clusterversion", "get nodes",
              "get clusterversion"]
     places = [next(i for i, line in enumerate(asked) if word in line) for word in order]

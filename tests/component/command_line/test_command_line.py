@@ -131,6 +131,10 @@ def no_config(folder):
     (folder / "install-config.yaml").unlink()
 
 
+def broken_state(folder):
+    (folder / ".openshift_install_state.json").write_text('{"format": 1,')
+
+
 def no_change(folder):
     pass
 
@@ -141,11 +145,15 @@ STATUSES = [
     (["create", "ignition-configs"], no_config, 3, "install-config.yaml"),
     (["create", "install-config"], broken_config, 3, "metadata.name"),
     (["create", "install-config"], no_config, 3, "no terminal"),
+    (["create", "manifests"], broken_state, 1, ".openshift_install_state.json"),
+    (["create", "install-config"], broken_state, 1, ".openshift_install_state.json"),
+    (["wait-for", "bootstrap-complete"], broken_state, 1, ".openshift_install_state.json"),
     (["create", "cluster"], no_change, 1, "platform none"),
     (["wait-for", "bootstrap-complete"], broken_config, 3, "metadata.name"),
     (["wait-for", "install-complete"], no_change, 1, "no cluster was made"),
     (["destroy", "cluster"], no_change, 1, "metadata.json"),
     (["gather", "bootstrap"], no_change, 1, "metadata.json"),
+    (["gather", "bootstrap", "--master", "a"], no_change, 1, "--bootstrap HOST"),
     (["analyze"], no_change, 1, "log-bundle"),
 ]
 

@@ -64,6 +64,18 @@ def test_platforms_have_questions_of_their_own(tmp_path, home):
     assert made["controlPlane"]["replicas"] == 1 and made["compute"][0]["replicas"] == 0
 
 
+def test_what_is_optional_may_be_left_open(tmp_path, home):
+    with ask(tmp_path / "new", home) as terminal:
+        for question, answer in [("[local]: ", "kubevirt"), ("[10.0.0.0/16]: ", ""), ("Namespace of the other cluster: ", "space"),
+                                 ("Network attachment of the machines: ", "nodes"), ("usual one: ", ""), ("of the API: ", "10.0.0.5"),
+                                 ("of the ingress: ", "10.0.0.6"), ("Base domain: ", "example.com"), ("Cluster name: ", "demo"), ("Pull secret", LOGINS)]:
+            terminal.answer(question, answer)
+        assert terminal.wait() == 0, terminal.text
+    section = yaml.safe_load((tmp_path / "new/install-config.yaml").read_text())["platform"]["kubevirt"]
+    assert section == {"namespace": "space", "networkName": "nodes", "apiVIP": "10.0.0.5", "ingressVIP": "10.0.0.6",
+                       "persistentVolumeAccessMode": "ReadWriteMany"}
+
+
 def is_shown(terminal):
     """Whether the terminal shows what is typed."""
     return bool(termios.tcgetattr(terminal.end)[3] & termios.ECHO)

@@ -7,6 +7,7 @@
 // FOLDER has ca.crt, client.crt and client.key; the bootstrap is complete when there is a file `complete` in it. Each change and
 // each condition that becomes another is a line on standard output.
 #include "main/world.h"
+#include "net/read_trust.h"
 #include "operators/etcd/discover.h"
 #include "operators/etcd/observer.h"
 #include "sys/signals.h"
@@ -21,11 +22,7 @@ using namespace slipway;
 using namespace slipway::operators::etcd;
 
 Result<net::Trust> read_trust(sys::Files& files, const std::string& folder) {
-  net::Trust trust;
-  trust.ca_pem = TRY(files.read(folder + "/ca.crt"));
-  trust.client_pem = TRY(files.read(folder + "/client.crt"));
-  trust.client_key = Secret(TRY(files.read(folder + "/client.key")));
-  return trust;
+  return net::read_trust(files, folder + "/ca.crt", folder + "/client.crt", folder + "/client.key");
 }
 
 Result<> keep(const operators::Environment& environment, const std::vector<std::string>& arguments) {

@@ -1,6 +1,7 @@
 // What a local cluster's processes tell each other and find on disks, any bytes. The first byte says what the rest is: q a
 // request to the owner, a an answer, c cluster.json, m machine.json, o a process, s a line of /proc/PID/stat, b a boot entry, l
 // the link of one (its content after a zero byte), n a message to NOTIFY_SOCKET, p a network, f a port that leads in.
+#include "../round_trip.h"
 #include "base/check.h"
 #include "provider/local/cluster_config.h"
 #include "provider/local/nspawn.h"
@@ -14,14 +15,6 @@ namespace {
 
 using namespace slipway;
 using namespace slipway::provider::local;
-
-template <class T, class Write, class Read>
-void round_trip(const Result<T>& value, Write write, Read read) {
-  if (!value.ok()) return;
-  const Result<T> again = read(write(value.value()));
-  CHECK(again.ok());
-  CHECK(again.value() == value.value());
-}
 
 void deployment(std::string_view text) {
   const std::size_t end = std::min(text.find('\0'), text.size());

@@ -4,7 +4,7 @@
 
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/bootstrap-secrets/kubeconfig
-ask() { timeout 60 oc --request-timeout=30s "$@"; }
+ask() { timeout 60 kubectl --request-timeout=30s "$@"; }
 # WHAT COMMAND...: until it succeeds.
 until_done() {
     local what="$1"
@@ -48,27 +48,37 @@ approve() {
         case "$signer $user" in
             "kubernetes.io/kube-apiserver-client-kubelet system:serviceaccount:openshift-machine-config-operator:node-bootstrapper" | \
                 "kubernetes.io/kube-apiserver-client-kubelet $own" | "kubernetes.io/kubelet-serving $own")
-                ask adm certificate approve "$name" || true
+                ask certificate approve "$name" || true
                 ;;
         esac
     done < <(ask get csr --output=go-template='{{range .items}}{{if not .status.conditions}}{{.metadata.name}} {{.spec.signerName}} {{.spec.username}}{{"\n"}}{{end}}{{end}}')
 }
-wait_for_node() {
-    until is_ready; do
-        approve || true
-        sleep 5
-    done
+
+# What a master is called. Where the kubelet may not say so, nobody else can: operators run on masters only, the one of machines too.
+label() {
+    local name
+    name=$(node)
+    [[ -n $name ]] && ask label node "$name" node-role.kubernetes.io/master= node-role.kubernetes.io/control-plane= --overwrite
 }
 
-# The operator's API server takes the place of the first one, under the same file name. A kubelet that saw the first one die may
-# not start the second: a fresh one does.
-replace_api_server() {
-    local file=/etc/kubernetes/manifests/kube-apiserver-pod.yaml
-    until grep --quiet 'revision' "$file"; do
+# Operators put pods of their revisions in the places of the first ones, under the same file names. A kubelet that saw those die may
+# not start the others, and without them nobody answers here: a fresh one does.
+with_revision() { grep --files-with-matches revision /etc/kubernetes/manifests/*-pod.yaml || true; }
+seen=$(with_revision)
+renew_kubelet() {
+    local now
+    now=$(with_revision)
+    [[ $now != "$seen" ]] || return 0
+    systemctl restart kubelet.service
+    seen=$now
+}
+wait_for_node() {
+    until is_ready && [[ $seen == */kube-apiserver-pod.yaml* ]]; do
+        renew_kubelet
+        approve || true
+        label || true
         sleep 5
     done
-    systemctl restart kubelet.service
-    wait_for_api
 }
 
 is_available() {
@@ -81,8 +91,8 @@ until_done "leases of the live system are gone" delete_leases
 until_done "the overrides of the user are restored" restore_overrides
 wait_for_node
 echo "node $(node) is ready"
-replace_api_server
-while ! is_available; do
+until is_available; do
+    renew_kubelet
     approve || true
     sleep 10
 done

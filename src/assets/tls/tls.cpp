@@ -1,0 +1,219 @@
+#include "assets/tls/tls.h"
+
+#include "assets/tls/keys.h"
+#include "assets/identity/stream.h"
+
+namespace slipway::assets {
+
+namespace {
+
+constexpr std::string_view service_account = "service-account";
+constexpr std::string_view ssh = "bootstrap-ssh";
+constexpr std::string_view signing_key = "bound-service-account-signing-key";
+constexpr Seconds clock_error = std::chrono::minutes(5);  // a clock that was set back a little makes nothing anew
+
+Result<bool> still_good(const CertificateRow& row, const net::Certificate& certificate, WallTime now) {
+  const net::CertificateInfo info = TRY(net::parse_certificate(certificate.pem));
+  const Milliseconds reserve = row.valid_for <= short_life ? row.valid_for / 2 : Seconds(0);
+  return info.not_before <= now + clock_error && info.not_after - now > reserve;
+}
+
+// What is asked for, or what the keys of before are of.
+Result<net::KeyType> choose_type(const config::InstallConfig& config, const Environment& environment, const Tls& kept) {
+  const auto root = kept.find("root-ca");
+  if (root == kept.end()) {
+    return environment.key_type.value_or(config.platform.type == "local" ? net::KeyType::p256 : net::KeyType::rsa2048);
+  }
+  const bool is_rsa = TRY(net::key_algorithm(root->second.key)) == "RSA";
+  const net::KeyType type = is_rsa ? net::KeyType::rsa2048 : net::KeyType::p256;
+  if (environment.key_type.value_or(type) != type) {
+    return error(Code::conflict,
+                 "the keys of this folder are {}: --key-type is for new ones; leave it out, or copy install-config.yaml to an "
+                 "empty folder",
+                 is_rsa ? "RSA" : "ECDSA");
+  }
+  return type;
+}
+
+class Maker {
+ public:
+  Maker(const config::InstallConfig& config, const Environment& environment, const Randomness& random, const KeptTls& kept,
+        const UserTls& user, net::KeyType type)
+      : config_(config), environment_(environment), random_(random), kept_(kept), user_(user), type_(type) {}
+
+  Result<Tls> make_root() {
+    for (const CertificateRow& row : certificate_rows()) {
+      if (row.is_root) TRY(place(row));
+    }
+    TRY(make_missing());
+    return std::move(made_);
+  }
+
+  Result<Tls> make(const Tls& root) {
+    made_ = root;
+    for (const CertificateRow& row : certificate_rows()) {
+      if (!row.is_root && (row.platform.empty() || row.platform == config_.platform.type)) TRY(place(row));
+    }
+    for (const std::string_view name : {service_account, ssh}) {
+      const auto old = kept_.tls.find(name);
+      if (old == kept_.tls.end()) {
+        missing_keys_.push_back(name);
+      } else {
+        made_.emplace(name, old->second);
+      }
+    }
+    TRY(make_missing());
+    TRY(check_given());
+    bundle();
+    if (user_.signing_key) made_.emplace(signing_key, net::Certificate{"", *user_.signing_key});
+    if (const auto old = kept_.tls.find(signing_key); old != kept_.tls.end()) made_.emplace(signing_key, old->second);
+    return std::move(made_);
+  }
+
+ private:
+  // Takes what is there already, and remembers what is not.
+  Result<> place(const CertificateRow& row) {
+    const auto given = user_.pairs.find(row.file);
+    const auto old = kept_.tls.find(row.file);
+    if (given != user_.pairs.end()) {
+      made_.emplace(row.file, given->second);
+    } else if (old != kept_.tls.end() && TRY(is_kept(row, old->second))) {
+      made_.emplace(row.file, old->second);
+    } else {
+      missing_.push_back(&row);
+      missing_keys_.push_back(row.file);
+    }
+    return Ok{};
+  }
+
+  Result<bool> is_kept(const CertificateRow& row, const net::Certificate& certificate) const {
+    if (kept_.has_cluster) return true;
+    return TRY(is_signed(row, certificate)) && TRY(still_good(row, certificate, environment_.now));
+  }
+
+  // By the authority that there is now, if there is one already.
+  Result<bool> is_signed(const CertificateRow& row, const net::Certificate& certificate) const {
+    if (row.issuer.empty()) return true;
+    const auto issuer = made_.find(row.issuer);
+    return issuer != made_.end() && TRY(net::is_signed_by(certificate.pem, issuer->second.pem));
+  }
+
+  Result<> make_missing() {
+    std::vector<Secret> keys = TRY(make_keys(type_, missing_keys_, random_));
+    for (std::size_t i = 0; i < missing_.size(); ++i) {
+      net::Certificate made =
+          TRY(make_row(*missing_[i], std::move(keys[i])).context(fmt::format("making the certificate {}", missing_[i]->file)));
+      made_.emplace(missing_[i]->file, std::move(made));
+    }
+    for (std::size_t i = missing_.size(); i < keys.size(); ++i) {
+      made_.emplace(missing_keys_[i], net::Certificate{"", std::move(keys[i])});
+    }
+    return Ok{};
+  }
+
+  // A user's certificate that somebody else has signed would be good for nothing.
+  Result<> check_given() const {
+    for (const CertificateRow& row : certificate_rows()) {
+      const auto given = user_.pairs.find(row.file);
+      if (given == user_.pairs.end() || row.issuer.empty()) continue;
+      if (!TRY(is_signed(row, given->second))) {
+        return error(Code::invalid, "tls/{0}.crt: this was not signed by {1} (give the pair tls/{1}.crt and .key that signed it)",
+                     row.file, row.issuer);
+      }
+    }
+    return Ok{};
+  }
+
+  Result<net::Certificate> make_row(const CertificateRow& row, Secret key) const {
+    const net::Certificate* issuer = row.issuer.empty() ? nullptr : &made_.find(row.issuer)->second;
+    const WallTime now = std::chrono::floor<Seconds>(environment_.now);
+    // Signed ones begin with their issuer (installer 4.1).
+    const WallTime from = issuer == nullptr ? now : TRY(net::parse_certificate(issuer->pem)).not_before;
+    const bool both = row.usage == Usage::server_and_client;
+    Stream stream(random_, fmt::format("certificate {}", row.file));
+    net::CertificateSpec spec{.subject = row.subject,
+                              .is_ca = row.usage == Usage::authority,
+                              .has_key_usage = row.has_key_usage,
+                              .server_auth = row.usage == Usage::server || both,
+                              .client_auth = row.usage == Usage::client || both,
+                              .valid_from = from,
+                              .valid_for = std::chrono::floor<Seconds>(now + row.valid_for - from),
+                              .key = std::move(key),
+                              .random = stream.if_seeded()};
+    if (row.names) {
+      Names names = TRY(row.names(config_));
+      spec.dns_names = std::move(names.dns);
+      spec.ip_addresses = std::move(names.ip);
+    }
+    net::Certificate certificate = TRY(net::make_certificate(spec, issuer));
+    if (row.with_issuer) certificate.pem += "\n" + issuer->pem;
+    return certificate;
+  }
+
+  void bundle() {
+    for (const BundleRow& row : bundle_rows()) {
+      std::string bundle;
+      for (const std::string_view certificate : row.certificates) bundle += made_.find(certificate)->second.pem;
+      made_.emplace(row.file, net::Certificate{std::move(bundle), {}});
+    }
+  }
+
+  const config::InstallConfig& config_;
+  const Environment& environment_;
+  const Randomness& random_;
+  const KeptTls& kept_;
+  const UserTls& user_;
+  const net::KeyType type_;
+  Tls made_;
+  std::vector<const CertificateRow*> missing_;
+  std::vector<std::string_view> missing_keys_;  // of those, in their order, then those without a certificate
+};
+
+// Upstream's name for the public half of an RSA key, although SubjectPublicKeyInfo is in it; what reads it looks at the content
+// (installer 4.1).
+Result<std::string> public_key_file(const Secret& key) {
+  std::string pem = TRY(net::public_key(key));
+  if (TRY(net::key_algorithm(key)) != "RSA") return pem;
+  constexpr std::string_view name = "PUBLIC KEY";
+  for (std::size_t at = pem.find(name); at != std::string::npos; at = pem.find(name, at + name.size() + 4))
+    pem.insert(at, "RSA ");
+  return pem;
+}
+
+}  // namespace
+
+Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
+                              const KeptTls& kept) {
+  const net::KeyType type = TRY(choose_type(config, environment, kept.tls));
+  return RootTls{TRY(Maker(config, environment, random, kept, {}, type).make_root())};
+}
+
+Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
+                     const KeptTls& kept, const RootTls& root, const UserTls& user) {
+  const net::KeyType type = TRY(choose_type(config, environment, root.tls));
+  return Maker(config, environment, random, kept, user, type).make(root.tls);
+}
+
+Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token) {
+  AssetFiles files;
+  for (const CertificateRow& row : certificate_rows()) {
+    const auto found = tls.find(row.file);
+    if (row.on_machine == OnMachine::nothing || found == tls.end()) continue;  // of another platform
+    files.push_back({fmt::format("{}.crt", row.file), found->second.pem});
+    if (row.on_machine == OnMachine::pair) files.push_back({fmt::format("{}.key", row.file), found->second.key.reveal()});
+  }
+  for (const BundleRow& row : bundle_rows()) files.push_back({fmt::format("{}.crt", row.file), tls.find(row.file)->second.pem});
+  for (const std::string_view name : {service_account, signing_key}) {
+    const auto found = tls.find(name);
+    if (found == tls.end()) continue;  // the second one is the user's and may well not be there
+    std::string public_half = TRY(public_key_file(found->second.key));
+    files.push_back({fmt::format("{}.key", name), found->second.key.reveal()});
+    files.push_back({fmt::format("{}.pub", name), std::move(public_half)});
+  }
+  files.push_back({"machine-config-server-token", token.text.reveal()});
+  return files;
+}
+
+Result<std::string> bootstrap_ssh_key(const Tls& tls) { return net::authorized_key(tls.find(ssh)->second.key, "core"); }
+
+}  // namespace slipway::assets

@@ -1,0 +1,106 @@
+#include "assets/tls/validity.h"
+
+#include "ignition/data_url.h"
+
+#include <fmt/core.h>
+
+#include <set>
+
+namespace slipway::assets {
+
+namespace {
+
+class Validity {
+ public:
+  explicit Validity(WallTime now) : now_(std::chrono::floor<Seconds>(now)) {}
+
+  // Text without certificates is passed over.
+  void check(const std::string& name, std::string_view pem) {
+    if (pem.find("-----BEGIN CERTIFICATE-----") == std::string_view::npos) return;
+    const auto certificates = net::parse_certificates(pem);
+    if (!certificates.ok()) return;
+    for (const net::CertificateInfo& certificate : certificates.value()) {
+      if (!known_.insert(certificate.serial).second) continue;
+      if (certificate.not_after < now_) {
+        over_.add(name, fmt::format("{} was valid until {}", certificate.subject.common_name, to_rfc3339(certificate.not_after)));
+      } else if (certificate.not_before > now_) {
+        early_.add(name, fmt::format("{} begins to be valid at {}", certificate.subject.common_name,
+                                     to_rfc3339(certificate.not_before)));
+      }
+    }
+  }
+
+  void check(const std::string& name, const ignition::Config& config) {
+    for (const ignition::File& file : config.storage.files) check_source(fmt::format("{}:{}", name, file.path), file.contents);
+    for (const ignition::Resource& authority : config.ignition.security.tls.certificate_authorities)
+      check_source(name, authority);
+  }
+
+  Findings findings() const {
+    Findings findings;
+    if (over_.count > 0) {
+      findings
+          .error({over_.file}, "", "assets-expired: {}, and it is {}: it has expired{}", over_.words, to_rfc3339(now_),
+                 over_.rest())
+          .hint(
+              "assets are for one cluster, at once: slipway destroy cluster removes them, slipway create cluster makes new ones");
+    }
+    if (early_.count > 0) {
+      findings
+          .error({early_.file}, "", "clock-wrong: {}, and it is {}: a clock is wrong{}", early_.words, to_rfc3339(now_),
+                 early_.rest())
+          .hint("set this host's clock; if that of the one that made the assets was ahead, slipway destroy cluster removes them");
+    }
+    return findings;
+  }
+
+ private:
+  void check_source(const std::string& name, const ignition::Resource& resource) {
+    if (!resource.source || !resource.source->starts_with("data:")) return;
+    const Result<std::string> text = ignition::decode_data_url(*resource.source);
+    if (text.ok()) check(name, text.value());
+  }
+
+  // The first of a kind, and how many there are.
+  struct Group {
+    std::string file;
+    std::string words;
+    int count = 0;
+
+    void add(const std::string& name, std::string text) {
+      if (count++ > 0) return;
+      file = name;
+      words = std::move(text);
+    }
+    std::string rest() const { return count > 1 ? fmt::format(", and {} more", count - 1) : ""; }
+  };
+
+  WallTime now_;
+  Group over_, early_;
+  std::set<std::string> known_;  // serials
+};
+
+}  // namespace
+
+std::optional<Expiry> first_expiry(const Tls& tls) {
+  std::optional<Expiry> first;
+  for (const auto& [name, certificate] : tls) {
+    const auto all = net::parse_certificates(certificate.pem);
+    if (!all.ok()) continue;  // a key without a certificate
+    for (const net::CertificateInfo& each : all.value()) {
+      if (!first || each.not_after < first->until) first = Expiry{each.subject.common_name, each.not_after};
+    }
+  }
+  return first;
+}
+
+Findings check_validity(const Assets& assets, WallTime now) {
+  Validity validity(now);
+  for (const auto& [name, certificate] : assets.tls) validity.check(fmt::format("tls/{}.crt", name), certificate.pem);
+  validity.check("bootstrap.ign", assets.bootstrap);
+  validity.check("master.ign", assets.master);
+  validity.check("worker.ign", assets.worker);
+  return validity.findings();
+}
+
+}  // namespace slipway::assets

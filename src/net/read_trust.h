@@ -1,0 +1,14 @@
+// Whom a client believes and who it is, of files.
+#pragma once
+
+#include "net/http.h"
+#include "sys/files.h"
+
+#include <string>
+
+namespace slipway::net {
+
+// The three are paths of PEM files. errors: those of Files::read
+Result<Trust> read_trust(sys::Files& files, const std::string& ca, const std::string& certificate, const std::string& key);
+
+}  // namespace slipway::net

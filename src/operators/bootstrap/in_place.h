@@ -1,0 +1,15 @@
+// `cluster-bootstrap bootstrap-in-place`: writes the Ignition config of the machine that bootstrapped a cluster and becomes its
+// only node (operators 5.4, installer 6.9).
+#pragma once
+
+#include "operators/lib/program.h"
+
+namespace slipway::operators {
+
+// --asset-dir FOLDER --input BUTANE --output IGNITION [--pretty=false]. The output has every key of the cluster in it and is
+// 0600.
+//
+//   errors  those of translate_butane; as sys::Files
+Result<> run_bootstrap_in_place(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::operators

@@ -1,0 +1,20 @@
+// What kubelets ask for before they are known to anybody.
+#pragma once
+
+#include "base/json.h"
+
+#include <string_view>
+
+namespace slipway::testing_support {
+
+// spec of a CertificateSigningRequest for a client's certificate; `request` in base64.
+inline Json client_request_spec(std::string_view request) {
+  return {
+      {"request", request},
+      {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
+      {"username", "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"},
+      {"groups", {"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator", "system:authenticated"}},
+      {"usages", {"digital signature", "client auth"}}};
+}
+
+}  // namespace slipway::testing_support

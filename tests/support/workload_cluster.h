@@ -1,0 +1,37 @@
+// WorkloadCluster: what an operator of workloads sees; its plans are looked at without a server.
+//
+//   struct Cluster : WorkloadCluster {
+//     Cluster() : WorkloadCluster(make_operator("r/coredns@sha256:1")) { put("{apiVersion: v1, kind: Node, ...}"); }
+//   };
+#pragma once
+
+#include "base/yaml.h"
+#include "operators/lib/workload_operator.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace slipway::testing_support {
+
+class WorkloadCluster {
+ public:
+  explicit WorkloadCluster(operators::WorkloadOperator made) : work(std::move(made)) {}
+
+  void put(const std::string& text) {
+    Result<YamlDocument> parsed = parse_yaml(text, "test");
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message();
+    view.put(parsed->value);
+  }
+  operators::Aim aim() const {
+    const Result<operators::Aim> made = work.aim(view.snapshot(), now);
+    EXPECT_TRUE(made.ok()) << made.error().message();
+    return made.ok() ? made.value() : operators::Aim{};
+  }
+
+  operators::View view;
+  operators::WorkloadOperator work;
+  WallTime now{Milliseconds(1'795'262'400'000)};
+};
+
+}  // namespace slipway::testing_support
