@@ -1,7 +1,7 @@
 #include "assets/store.h"
 
-#include "assets/user_files.h"
 #include "assets/tls/user_tls.h"
+#include "assets/user_files.h"
 #include "base/check.h"
 
 #include <algorithm>

@@ -20,8 +20,7 @@ BootstrapVariables bootstrap_variables();
 //
 //   version  of this program: what slipway's own release is tagged with in a mirror
 //   errors   invalid: SLIPWAY_IMAGE is no image reference, the cluster profile no name. A release without slipway-node, and
-//   nowhere to take it from, is no error
-//            yet: manifests do not need it
+//            nowhere to take it from, is no error yet: manifests do not need it
 Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& context, const config::InstallConfig& config,
                               const release::Release& release, const BootstrapVariables& variables, std::string_view version);
 

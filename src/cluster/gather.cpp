@@ -183,11 +183,6 @@ Result<> gather_remote(const Environment& environment, const Subject& subject, c
   return unpack_bundle(environment, archive, into.folder());
 }
 
-Result<> ask_elsewhere(const Environment& environment, const Subject& subject, Collected& into) {
-  if (subject.remote) into.note("bootstrap", gather_remote(environment, subject, into));
-  return Ok{};
-}
-
 // What needs nobody's answer.
 Result<Collected> begin(const Environment& environment, const Subject& subject) {
   sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
@@ -207,7 +202,8 @@ Result<Collected> begin(const Environment& environment, const Subject& subject) 
 
 // The rest.
 Result<> complete(const Environment& environment, const Subject& subject, Depth depth, Collected& made) {
-  TRY(subject.ground ? ask_machines(environment, subject, depth, made) : ask_elsewhere(environment, subject, made));
+  if (subject.ground) TRY(ask_machines(environment, subject, depth, made));
+  if (subject.remote) made.note("bootstrap", gather_remote(environment, subject, made));
   const std::string resources = made.folder() + "/resources";
   if (subject.api && !TRY(environment.files.info(resources + "/pods.json")))
     made.note("objects", gather_objects(environment, *subject.api, resources));

@@ -61,8 +61,8 @@ void put_images(sys::Files& files) {
 void put_input(sys::Files& files) {
   ASSERT_TRUE(put_render_assets(files, "/assets").ok());
   const auto put = [&](const std::string& path, std::string_view text) { ASSERT_TRUE(files.write(path, text, 0644).ok()); };
-  // "# FOLDER/NAME", the content, "---": src/assets/manifests/manifests_test.cpp. The stage openshift-manifests has copied one folder into
-  // the other.
+  // "# FOLDER/NAME", the content, "---": src/assets/manifests/manifests_test.cpp. The stage openshift-manifests has copied one
+  // folder into the other.
   std::string name, content;
   std::istringstream lines(golden("assets/local.yaml"));
   for (std::string line; std::getline(lines, line);) {

@@ -1,10 +1,10 @@
 #include "assets/identity/identity.h"
 
-#include "assets/manifests/cluster_config.h"
-#include "assets/tls/kubeconfigs.h"
 #include "assets/identity/metadata.h"
 #include "assets/identity/password.h"
+#include "assets/manifests/cluster_config.h"
 #include "assets/platform.h"
+#include "assets/tls/kubeconfigs.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "kube/kubeconfig.h"

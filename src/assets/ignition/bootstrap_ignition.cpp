@@ -1,9 +1,9 @@
 #include "assets/ignition/bootstrap_ignition.h"
 
 #include "assets/ignition/bootstrap_variants.h"
+#include "assets/ignition/pointer.h"
 #include "assets/manifests/manifest_file.h"
 #include "assets/platform.h"
-#include "assets/ignition/pointer.h"
 #include "assets/tls/tls.h"
 #include "base/text.h"
 #include "ignition/make.h"

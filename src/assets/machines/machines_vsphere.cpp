@@ -1,9 +1,9 @@
 #include "assets/machines/machines_vsphere.h"
 
 #include "assets/machines/machine_objects.h"
+#include "assets/machines/vsphere_topology.h"
 #include "assets/manifests/manifest_file.h"
 #include "assets/platform.h"
-#include "assets/machines/vsphere_topology.h"
 #include "net/ip.h"
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 #include "assets/manifests/infrastructure.h"
 
+#include "assets/machines/vsphere_topology.h"
 #include "assets/manifests/cloud_provider_config.h"
 #include "assets/manifests/manifest_file.h"
 #include "assets/platform.h"
-#include "assets/machines/vsphere_topology.h"
 
 #include <algorithm>
 

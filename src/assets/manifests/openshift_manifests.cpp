@@ -1,12 +1,12 @@
 #include "assets/manifests/openshift_manifests.h"
 
-#include "assets/manifests/cloud_credentials.h"
+#include "assets/identity/metadata.h"
+#include "assets/ignition/pointer.h"
 #include "assets/machines/machine_configs.h"
 #include "assets/machines/machines_baremetal.h"
 #include "assets/machines/machines_vsphere.h"
+#include "assets/manifests/cloud_credentials.h"
 #include "assets/manifests/manifest_file.h"
-#include "assets/identity/metadata.h"
-#include "assets/ignition/pointer.h"
 
 #include <algorithm>
 #include <iterator>

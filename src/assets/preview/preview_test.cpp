@@ -1,8 +1,8 @@
 #include "assets/preview/preview.h"
 
 #include "assets/preview/masked.h"
-#include "assets/store.h"
 #include "assets/preview/unified_diff.h"
+#include "assets/store.h"
 #include "base/digest.h"
 #include "base/text.h"
 #include "support/memory_files.h"

@@ -1,7 +1,7 @@
 #include "assets/tls/tls.h"
 
-#include "assets/tls/keys.h"
 #include "assets/identity/stream.h"
+#include "assets/tls/keys.h"
 
 namespace slipway::assets {
 

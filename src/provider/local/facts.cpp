@@ -1,7 +1,7 @@
-#include "base/number.h"
 #include "provider/local/cgroups.h"
 #include "provider/local/preflight.h"
 
+#include "base/number.h"
 #include "base/text.h"
 #include "sys/environment_variable.h"
 #include "sys/fd.h"
