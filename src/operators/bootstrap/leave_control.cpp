@@ -22,15 +22,15 @@ constexpr Milliseconds address_limit = 30s;
 struct LeaseName {
   std::string_view space;
   std::string_view name;
-  bool is_renewed_often;  // four times a second (data/operators)
+  Milliseconds longest_silence;  // of a holder that lives
 };
+// The first two are renewed four times a second (data/operators), the others every ten seconds (operators/lib/leader.h).
 constexpr std::array<LeaseName, 4> leases_of_control_plane = {{
-    {"kube-system", "kube-controller-manager", true},
-    {"kube-system", "kube-scheduler", true},
-    {"kube-system", "cluster-policy-controller-lock", false},
-    {"openshift-cluster-version", "version", false},
+    {"kube-system", "kube-controller-manager", 3s},
+    {"kube-system", "kube-scheduler", 3s},
+    {"kube-system", "cluster-policy-controller-lock", 13s},
+    {"openshift-cluster-version", "version", 13s},
 }};
-constexpr Milliseconds longest_silence = 3s;  // of a holder that renews so often
 constexpr std::array<std::string_view, 2> spaces = {"kube-system", "openshift-cluster-version"};
 
 std::string_view first_label(std::string_view name) { return name.substr(0, name.find('.')); }
@@ -130,9 +130,9 @@ std::optional<std::string> held_here(const kube::Objects& leases, std::string_vi
 
 bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now) {
   const LeaseName* known = find_lease(lease, space);
-  if (!known || !known->is_renewed_often || !is_of_host(holder_of(lease), host)) return false;
+  if (!known || !is_of_host(holder_of(lease), host)) return false;
   const Result<WallTime> renewed = parse_rfc3339(find_string(lease, {"spec", "renewTime"}).value_or(""));
-  return renewed.ok() && now - renewed.value() > longest_silence;
+  return renewed.ok() && now - renewed.value() > known->longest_silence;
 }
 
 std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,

@@ -25,7 +25,8 @@ std::optional<std::string> held_here(const kube::Objects& leases, std::string_vi
 
 // Whether one of those leases is held by a controller of this machine that told to end did so without giving it back. That
 // happens to one that was just renewing it: client-go reads the lease to replace it, and its own write, which it no longer waits
-// for, comes between. Only of leases that are renewed so often that silence says it. Pure.
+// for, comes between; or when it could not reach the server any more. Silence says it, longer than between two signs of life.
+// Pure.
 //
 //   now  by the clock of this machine, which is also the holder's
 bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now);

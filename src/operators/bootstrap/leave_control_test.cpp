@@ -71,6 +71,7 @@ TEST(WasLeft, IsWhatASilentHolderOfThisMachineStillHas) {
       {"kube-scheduler", "master-0_1", "2026-11-22T10:00:00.000000Z", false},
       {"kube-scheduler", "", "2026-11-22T10:00:00.000000Z", false},
       {"cluster-policy-controller-lock", "bootstrap_1", "2026-11-22T10:00:00.000000Z", false},
+      {"cluster-policy-controller-lock", "bootstrap_1", "2026-11-22T09:59:56.000000Z", true},
       {"somebody-elses", "bootstrap_1", "2026-11-22T10:00:00.000000Z", false},
       {"kube-scheduler", "bootstrap_1", "", false},
   };

@@ -132,19 +132,26 @@ Result<> keep(const sys::Context& context, kube::Api& api, const LeaderOptions& 
 }
 
 // Our own stop has come, but the server still has to be told. Bounded, since nobody waits for us any more.
-void release(const sys::Context& context, kube::Api& api, const LeaderOptions& options, const Json& held) {
+void release(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Json held) {
+  constexpr Milliseconds limit = Seconds(3);  // of a request
   const sys::Context unstopped = context.with_stop({});
-  const Json object = released_lease(held, context.clock.now());
-  const kube::ApiRequest request{.method = "PUT",
-                                 .path = kube::path_of(kube::types::leases, options.space, options.name),
-                                 .body = object,
-                                 .limit = Seconds(3)};
-  const Result<Json> written = api.send(unstopped, request);
-  // A conflict is somebody else's lease: nothing to give back.
-  if (!written.ok() && written.error().code() != Code::conflict) {
-    context.log.warn("cannot give back the lease {}/{}: {}; the next leader waits {} for it", options.space, options.name,
-                     written.error().message(), human_duration(options.duration));
+  const std::string path = kube::path_of(kube::types::leases, options.space, options.name);
+  const auto give_back = [&] {
+    return api.send(unstopped,
+                    {.method = "PUT", .path = path, .body = released_lease(held, context.clock.now()), .limit = limit});
+  };
+  Result<Json> written = give_back();
+  if (!written.ok() && written.error().code() == Code::conflict) {
+    // A sign of ours that the stop has cut off may have reached the server all the same; somebody else's lease is not ours to
+    // give.
+    Result<Json> now = api.send(unstopped, {.method = "GET", .path = path, .limit = limit});
+    if (now.ok() && holder_of(now.value()) != options.identity) return;
+    if (now.ok()) held = std::move(now).value();
+    written = now.ok() ? give_back() : now;
   }
+  if (written.ok()) return;
+  context.log.warn("cannot give back the lease {}/{}: {}; the next leader waits {} for it", options.space, options.name,
+                   written.error().message(), human_duration(options.duration));
 }
 
 }  // namespace

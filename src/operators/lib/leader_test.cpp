@@ -153,5 +153,23 @@ TEST(Leader, GivesTheLeaseBackOnAStop) {
   EXPECT_EQ(world.holder(), "");
 }
 
+TEST(Leader, GivesTheLeaseBackThatItsLastSignHasChanged) {
+  World world;
+  ASSERT_TRUE(lead(world.test.context(), world.kube, world.quick, [&](const sys::Context&) -> Result<> {
+                world.hold("me");
+                return Ok{};
+              }).ok());
+  EXPECT_EQ(world.holder(), "");
+}
+
+TEST(Leader, LeavesTheLeaseOfAnother) {
+  World world;
+  ASSERT_TRUE(lead(world.test.context(), world.kube, world.quick, [&](const sys::Context&) -> Result<> {
+                world.hold("other");
+                return Ok{};
+              }).ok());
+  EXPECT_EQ(world.holder(), "other");
+}
+
 }  // namespace
 }  // namespace slipway::operators
