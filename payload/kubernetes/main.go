@@ -58,8 +58,15 @@ var programs = []program{
 // files cost nothing.
 const certificateRefresh = 10 * time.Second
 
+// After so many seconds of silence a client asks whether the other end of its connection is there, 30 of its own accord. Who only
+// watches learns by that alone that the virtual address of the API has moved to another machine.
+const readIdleName, readIdleSeconds = "HTTP2_READ_IDLE_TIMEOUT_SECONDS", "3"
+
 func main() {
 	transport.CertCallbackRefreshDuration = certificateRefresh
+	if os.Getenv(readIdleName) == "" {
+		_ = os.Setenv(readIdleName, readIdleSeconds)
+	}
 	chosen, arguments, err := choose(os.Args)
 	if errors.Is(err, errHelp) {
 		usage(os.Stdout)
