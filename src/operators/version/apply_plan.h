@@ -34,9 +34,10 @@ ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilte
 // The same work cut into run levels, the lowest first. Pure.
 std::vector<ApplyPlan> by_run_level(ApplyPlan plan);
 
-// The same work in two steps: workloads of run levels behind the control plane's begin when the control plane is available. All
-// else that they need is there by then. What they cost would be taken from the hand-over, which waits for none of them. Only the
-// operator of machines begins with the control plane, since workers boot with what it serves. Pure.
+// The same work in two steps: workloads of run levels behind the control plane's begin when the control plane is well. All else
+// that they need is there by then, and the bootstrap machine waits for some of it. What they cost would be taken from the
+// hand-over, which waits for none of them. Only the operator of machines begins with the control plane, since workers boot with
+// what it serves. Pure.
 std::vector<ApplyPlan> control_plane_first(ApplyPlan plan);
 
 // 12 of "0000_12_etcd-operator_00_namespace.yaml"; a name without one is of level 50, where the release tool would put it.

@@ -109,6 +109,13 @@ std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapsho
   return found;
 }
 
+bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen) {
+  return std::ranges::none_of(gates, [&](const Gate& gate) {
+    const Json* live = is_operator(gate) ? seen.find(gate.type, gate.space, gate.name) : nullptr;
+    return live && kube::condition_status(*live, "Progressing") == "True";
+  });
+}
+
 std::string to_text(const std::vector<Lack>& lacks) {
   std::vector<std::string> parts;
   for (std::size_t i = 0; i < std::min(lacks.size(), lacks_told); ++i) {

@@ -51,6 +51,9 @@ struct Lack {
 // Degraded; while updating it must have the versions of its manifest, and Deployments and DaemonSets must be rolled out. Pure.
 std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen);
 
+// Whether no ClusterOperator of them says that it has work left (Progressing). Pure.
+bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen);
+
 // "ClusterOperator etcd: not Available: ...; ClusterOperator dns: there is none; and 4 more"; empty without any.
 std::string to_text(const std::vector<Lack>& lacks);
 

@@ -26,6 +26,9 @@ constexpr Milliseconds apply_limit = 1min;
 constexpr Milliseconds repair_limit = 10s;
 // Infrastructure and FeatureGate are among the first objects that the bootstrap machine creates.
 constexpr Milliseconds config_limit = 5min;
+// What is behind the control plane waits so long for it to come to rest, once it is available: an API server that does not come
+// up on one master must not keep a cluster from its network.
+constexpr Milliseconds settle_limit = 30s;
 // An object that somebody else keeps changing is not fought over more often, and the status is not written more often.
 constexpr Milliseconds between_repairs = 1s;
 constexpr Milliseconds between_reports = 1s;
@@ -117,8 +120,8 @@ SteadyTime Keeper::look(const sys::Context& context) {
   }
   SteadyTime next = due_;
   if (applied_ == steps_.size()) next = std::min(next, repair(context, seen));
-  go_on(context);
-  const std::vector<Lack> lacking = current_lacks();
+  next = std::min(next, go_on(context));
+  const std::vector<Lack> lacking = lacks(current_gates(), mode_, view_.snapshot());
   next = std::min(next, report(context, *cluster_version, lacking));
   return std::min(next, due_);
 }
@@ -136,7 +139,7 @@ Keeper::Terms Keeper::terms_of(const Snapshot& seen, const Json& cluster_version
   return terms;
 }
 
-// Plans the whole work from its beginning.
+// Plans the whole work from its beginning, unless it is the same work.
 void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now) {
   const bool is_other = terms_ != terms;
   terms_ = terms;
@@ -144,12 +147,15 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
       filter_of(copy(seen.find(kube::types::feature_gates, "", "cluster")), cluster_version, release_.version, release_.profile);
   filter.exclude_id = release_.exclude_id;
   ApplyPlan plan = plan_apply(release_.manifests, filter, cluster_version, terms.api_host);
-  mode_ = mode_of(cluster_version, release_.version, release_.image);
+  const Mode mode = mode_of(cluster_version, release_.version, release_.image);
+  const std::string hash = hash_of(plan);
+  if (now < due_ && mode == mode_ && hash == hash_ && plan.overridden == overridden_) return;
+  mode_ = mode;
   total_ = plan.size();
   done_ = 0;
   overridden_ = plan.overridden;
   if (is_other) {
-    hash_ = hash_of(plan);
+    hash_ = hash;
     retry_ = first_retry;
     watched_.clear();
     tries_.clear();
@@ -170,20 +176,35 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
   due_ = now + between_syncs;
 }
 
-// Applies the next steps, as far as those before them are well.
-void Keeper::go_on(const sys::Context& context) {
+// When the next step may begin though nothing changes; nothing: now.
+std::optional<SteadyTime> Keeper::not_before(SteadyTime now) {
+  if (applied_ == 0) return {};
+  const std::vector<Gate> gates = current_gates();
+  const Snapshot seen = view_.snapshot();
+  if (!lacks(gates, mode_, seen).empty()) {
+    well_since_.reset();
+    return due_;
+  }
+  if (!well_since_) well_since_ = now;
+  const SteadyTime end = *well_since_ + settle_limit;
+  if (mode_ != Mode::initializing || now >= end || at_rest(gates, seen)) return {};
+  return end;
+}
+
+// Applies the next steps, as far as those before them are well. returns: when to look again though nothing changes
+SteadyTime Keeper::go_on(const sys::Context& context) {
   while (applied_ < steps_.size() && !context.stop.stop_requested()) {
-    if (applied_ > 0 && !current_lacks().empty()) return;
-    if (failure_) return;  // another try is due
     const SteadyTime start = context.clock.steady();
+    if (const std::optional<SteadyTime> later = not_before(start)) return *later;
+    if (failure_) break;  // another try is due
     const Result<> applied = apply(context, steps_[applied_]);
     if (!applied.ok()) {
-      if (context.stop.stop_requested()) return;
+      if (context.stop.stop_requested()) break;
       context.log.warn("{}; trying again in {}", applied.error().message(), human_duration(retry_));
       failure_ = applied.error();
       due_ = context.clock.steady() + retry_;
       retry_ = std::min(retry_ * 2, longest_retry);
-      return;
+      break;
     }
     retry_ = first_retry;
     steps_[applied_] = ApplyPlan{.apply = {}, .create = {}, .remove = {}, .gates = std::move(steps_[applied_].gates)};
@@ -191,6 +212,7 @@ void Keeper::go_on(const sys::Context& context) {
     context.log.info("{} of {} manifests of version {} are applied, {} are left to others, after {}", done_, total_,
                      release_.version, overridden_, human_duration(context.clock.steady() - start));
   }
+  return due_;
 }
 
 // Objects that are made once may be of types that the others define.
@@ -265,10 +287,11 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
   return std::min(again, due_);
 }
 
-std::vector<Lack> Keeper::current_lacks() const {
+// Of all that is applied.
+std::vector<Gate> Keeper::current_gates() const {
   std::vector<Gate> gates;
   for (std::size_t i = 0; i < applied_; ++i) gates.insert(gates.end(), steps_[i].gates.begin(), steps_[i].gates.end());
-  return lacks(gates, mode_, view_.snapshot());
+  return gates;
 }
 
 // Says how far it is. returns: when there is more to say though nothing changes

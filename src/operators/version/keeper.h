@@ -57,12 +57,13 @@ class Keeper {
   SteadyTime look(const sys::Context& context);
   Terms terms_of(const Snapshot& seen, const Json& cluster_version) const;
   void begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now);
-  void go_on(const sys::Context& context);
+  SteadyTime go_on(const sys::Context& context);
+  std::optional<SteadyTime> not_before(SteadyTime now);
   Result<> apply(const sys::Context& context, const ApplyPlan& step);
   SteadyTime repair(const sys::Context& context, const Snapshot& seen);
   SteadyTime report(const sys::Context& context, const Json& cluster_version, const std::vector<Lack>& lacking);
   Result<> write_status(const sys::Context& context, const ReleaseProgress& progress);
-  std::vector<Lack> current_lacks() const;
+  std::vector<Gate> current_gates() const;
 
   kube::Api& api_;
   const ReleaseContent& release_;
@@ -80,6 +81,7 @@ class Keeper {
   std::vector<Manifest> watched_;     // what repair() looks after
   std::map<std::string, Try> tries_;  // by "Kind namespace/name"
   std::map<std::string, SteadyTime> lacking_since_;
+  std::optional<SteadyTime> well_since_;  // nothing of what is applied lacks anything
   SteadyTime reported_{};  // when the status was written last, what, and the version of ClusterVersion that came of it
   Json reported_status_;
   std::string reported_version_;

@@ -109,12 +109,12 @@ class KeeperTest : public testing::Test {
     expect(name.c_str(), type, name, [](const Json* object) { return object != nullptr; });
   }
 
-  void say(const std::string& name, std::string_view version, bool available = true) {
+  void say(const std::string& name, std::string_view version, bool available = true, bool works = false) {
     Json object = *kube.look(cluster_operators, "", name);
-    object.as_object()["status"] =
-        yaml(fmt::format("{{conditions: [{{type: Available, status: '{}', message: its own words}}], "
-                         "versions: [{{name: operator, version: '{}'}}]}}",
-                         available ? "True" : "False", version));
+    object.as_object()["status"] = yaml(fmt::format(
+        "{{conditions: [{{type: Available, status: '{}', message: its own words}}, {{type: Progressing, status: '{}'}}], "
+        "versions: [{{name: operator, version: '{}'}}]}}",
+        available ? "True" : "False", works ? "True" : "False", version));
     kube.put(object);
   }
 
@@ -146,6 +146,22 @@ TEST_F(KeeperTest, IsDoneWhenAllOperatorsAreAvailable) {
   EXPECT_EQ(find_string(find_array(version, {"status", "history"}).at(0), {"state"}), "Completed");
   stop();
   EXPECT_EQ(result.error().code(), Code::cancelled);
+}
+
+TEST_F(KeeperTest, GoesBehindTheControlPlaneWhenThatIsAtRest) {
+  ReleaseContent content = release("1");
+  content.manifests.push_back({"0000_70_z_10_deployment.yaml", deployment_manifest("behind")});
+  start(content);
+  expect_progress("5 of 6 manifests are applied, waiting for ClusterOperator first");
+  say("first", "1", true, true);
+  expect_progress("waiting for ClusterOperator second");
+  say("second", "1");
+  expect("all are available", cluster_versions, "version", [](const Json* object) {
+    return kube::condition_text(*object, "Progressing", "message").ends_with("5 of 6 manifests are applied");
+  });
+  EXPECT_FALSE(kube.look(deployments, "openshift-x", "behind")) << "too early";
+  say("first", "1");
+  expect_there(deployments, "behind");
 }
 
 TEST_F(KeeperTest, PutsBackWhatIsTakenAway) {
