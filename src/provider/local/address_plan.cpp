@@ -38,6 +38,8 @@ std::string AddressPlan::address(int machine) const {
 
 std::string AddressPlan::mac(int machine) { return fmt::format("52:54:00:73:{:02x}:{:02x}", machine >> 8 & 255, machine & 255); }
 
+std::string AddressPlan::gateway_mac() { return mac(0xffff); }
+
 std::string AddressPlan::interface(int machine) { return fmt::format("vm{}", machine); }
 
 Result<AddressPlan> parse_network(std::string_view cidr) {

@@ -22,6 +22,7 @@ struct AddressPlan {
   int most_machines() const;
   std::string address(int machine) const;     // "10.97.77.10"
   static std::string mac(int machine);        // "52:54:00:73:00:0a": locally administered, the same at every boot
+  static std::string gateway_mac();           // of no machine
   static std::string interface(int machine);  // the bridge's side of the machine's cable, "vm0"
 
   bool operator==(const AddressPlan&) const = default;

@@ -12,6 +12,7 @@ TEST(AddressPlan, GivesMachinesTheirAddresses) {
   EXPECT_EQ(plan.address(0), "10.97.77.10");
   EXPECT_EQ(plan.address(plan.most_machines() - 1), "10.97.77.254");
   EXPECT_EQ(AddressPlan::mac(266), "52:54:00:73:01:0a");
+  EXPECT_EQ(AddressPlan::gateway_mac(), "52:54:00:73:ff:ff");
   EXPECT_EQ(parse_network("10.96.0.0/16")->address(300), "10.96.1.54");
 }
 

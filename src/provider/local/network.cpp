@@ -9,12 +9,14 @@ constexpr std::string_view bridge = "br0";
 }  // namespace
 
 Result<> make_bridge(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan) {
+  // With an address of its own: otherwise the lowest of its cables', which changes as machines come and go, and the others look
+  // for the name server where it was.
   const std::string batch = fmt::format(
       "link set lo up\n"
-      "link add {0} type bridge forward_delay 0 stp_state 0\n"
-      "address add {1} dev {0}\n"
+      "link add {0} address {1} type bridge forward_delay 0 stp_state 0\n"
+      "address add {2} dev {0}\n"
       "link set {0} up\n",
-      bridge, plan.with_prefix(plan.gateway()));
+      bridge, AddressPlan::gateway_mac(), plan.with_prefix(plan.gateway()));
   TRY(sys::run_checked(runner, context, {.argv = {"ip", "-batch", "-"}, .input = batch}).context("making the cluster's bridge"));
   return Ok{};
 }
