@@ -170,6 +170,14 @@ Result<> Machine::prepare(const sys::Context& context) {
 }
 
 Result<> Machine::make_disk(const sys::Context& context) {
+  const std::optional<int> turn = ground_.disk_turns.pop(context.stop);
+  if (!turn) return error(Code::cancelled, "stopped before its disk was made");
+  Result<> made = make_disk_in_turn(context);
+  ground_.disk_turns.push(*turn);
+  return made;
+}
+
+Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   const Deployment deployment =
       TRY(make_sysroot(context, ground_.files, ground_.runner, ground_.config.os_repo, paths_.sysroot()));
   for (const FirmwareFile& file : firmware_files(record_.name, ground_.domain, ground_.config.network.gateway())) {

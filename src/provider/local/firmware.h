@@ -40,7 +40,8 @@ struct Ground {
   std::string run_folder;  // private to the owner, gone with it
   std::string domain;      // of names in the cluster
   std::vector<std::string> devices;
-  sys::Wakeup& changed;  // notified when a machine's state changes
+  sys::Wakeup& changed;    // notified when a machine's state changes
+  Queue<int>& disk_turns;  // as many disks are made at once: the first machine boots while those of the others are made
 };
 
 // Threads: any. Its work is done on a thread of its own; the calls below return at once.
@@ -87,6 +88,7 @@ class Machine {
   void be_on(const sys::Context& context);
   Result<> prepare(const sys::Context& context);
   Result<> make_disk(const sys::Context& context);
+  Result<> make_disk_in_turn(const sys::Context& context);
   Result<> ignite(const sys::Context& context);
   Result<> wait_for_end(const sys::Context& context);  // of the machine that this one comes after
   Result<int> boot(const sys::Context& context);       // until it is off; the exit status

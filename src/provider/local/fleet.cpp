@@ -143,14 +143,31 @@ Result<> Fleet::destroy(const std::vector<std::string>& names) {
   for (std::unique_ptr<Machine>& machine : going) {
     const MachineRecord record = machine->record();
     machine.reset();
-    // A kill from here on leaves a folder without a record, which the next owner removes.
-    TRY(ground_.files.remove(ground_.paths.machine(record.name).record()));
-    TRY(remove_machine_network(context_.with_stop({}), ground_.runner, record));
-    TRY(ground_.files.remove(fmt::format("{}/hosts/{}", ground_.run_folder, record.name)));
-    TRY(remove_tree(ground_.files, ground_.paths.machine(record.name).folder));
+    TRY(forget(record, names.empty()));
   }
   ground_.changed.notify();
   return Ok{};
+}
+
+// Whoever removes one machine waits for its end, not for its thousands of files, while the others need the processor.
+Result<> Fleet::forget(const MachineRecord& record, bool is_last) {
+  const std::string folder = ground_.paths.machine(record.name).folder;
+  const std::string gone = ground_.paths.machine(".gone-" + record.uuid).folder;
+  // A kill from here on leaves a folder without a record, which the next owner removes.
+  TRY(ground_.files.remove(ground_.paths.machine(record.name).record()));
+  TRY(remove_machine_network(context_.with_stop({}), ground_.runner, record));
+  TRY(ground_.files.remove(fmt::format("{}/hosts/{}", ground_.run_folder, record.name)));
+  if (is_last) return remove_tree(ground_.files, folder);
+  TRY(ground_.files.rename(folder, gone));
+  gone_.push(gone);
+  return Ok{};
+}
+
+void Fleet::remove_gone(const std::stop_token& end) {
+  while (const std::optional<std::string> folder = gone_.pop(end)) {
+    const Result<> removed = remove_tree(ground_.files, *folder);
+    if (!removed.ok()) context_.log.warn("the disk of a machine that is gone: {}", removed.error().message());
+  }
 }
 
 Result<Json> Fleet::list(const std::vector<std::string>& names) {

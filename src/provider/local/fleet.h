@@ -4,6 +4,7 @@
 #include "provider/local/firmware.h"
 #include "provider/local/protocol.h"
 
+#include "base/queue.h"
 #include "base/result.h"
 #include "sys/context.h"
 
@@ -12,7 +13,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace slipway::provider::local {
@@ -21,7 +24,8 @@ namespace slipway::provider::local {
 class Fleet {
  public:
   // `ground` outlives the fleet.
-  Fleet(const sys::Context& context, const Ground& ground) : context_(context), ground_(ground) {}
+  Fleet(const sys::Context& context, const Ground& ground)
+      : context_(context), ground_(ground), removal_([this](const std::stop_token& end) { remove_gone(end); }) {}
   ~Fleet();  // powers all machines off, all at once
 
   // The machines that an owner before us made. They are off, as after a power cut. errors: as Files; invalid: a record
@@ -29,7 +33,8 @@ class Fleet {
 
   // Everything but Order::follow and Order::end. The answer is what Order::list answers, of the machines that were meant.
   //
-  //   time    create, start, reboot: at once, or with `wait` until every machine runs or failed; stop, destroy: until it is done
+  //   time    create, start, reboot: at once, or with `wait` until every machine runs or failed; stop, destroy: until it is done,
+  //           but for the disks of machines that are destroyed by name: those are removed afterwards
   //   errors  not_found: no such machine; conflict; cancelled; with `wait`: unavailable, naming the machines that failed
   Result<Json> carry_out(const sys::Context& context, const Request& request);
 
@@ -48,6 +53,8 @@ class Fleet {
   Result<> create(const Request& request);
   Result<> create_one(const std::string& name, const Request& request);
   Result<> destroy(const std::vector<std::string>& names);
+  Result<> forget(const MachineRecord& record, bool is_last);
+  void remove_gone(const std::stop_token& end);
   Result<Json> list(const std::vector<std::string>& names);
   Result<> wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running);
 
@@ -55,6 +62,8 @@ class Fleet {
   const Ground& ground_;
   std::mutex mutex_;  // guards machines_, not what happens inside of them
   Machines machines_;
+  Queue<std::string> gone_;  // folders of machines that are gone
+  std::jthread removal_;     // of them
 };
 
 }  // namespace slipway::provider::local

@@ -15,6 +15,7 @@
 //       console.log
 //       sysroot/              an OSTree system, the machine's disk
 //       *.done                stages of the way to the first boot
+//     machines/.gone-UUID/    of a machine that was destroyed, until its files are removed
 #pragma once
 
 #include <string>

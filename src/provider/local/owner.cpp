@@ -17,6 +17,7 @@
 
 #include <fcntl.h>
 #include <sys/mount.h>
+#include <algorithm>
 #include <filesystem>
 #include <list>
 #include <thread>
@@ -183,10 +184,13 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   TRY(make_bridge(context, runner, config.network));
 
   sys::Wakeup changed;
+  Queue<int> disk_turns;
+  for (unsigned turn = 0; turn < std::max(1U, std::thread::hardware_concurrency() / 2); ++turn)
+    disk_turns.push(static_cast<int>(turn));
   const std::string domain = config.domain;
   sys::RealRandom random;
-  const Ground ground{files,  runner,           random, std::move(config), paths, all, std::string(run_folder),
-                      domain, shared_devices(), changed};
+  const Ground ground{files,  runner,           random,  std::move(config), paths, all, std::string(run_folder),
+                      domain, shared_devices(), changed, disk_turns};
   std::list<Service> services;
   for (Service::Plan& plan : TRY(plan_services(context, ground))) services.emplace_back(std::move(plan));
   // Not stopped by a signal: machines use them until they are off.
