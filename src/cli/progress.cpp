@@ -27,11 +27,15 @@ std::string subject(const sys::Event& event) {
   return fmt::format("{}{} {}", source, event.kind, event.name);
 }
 
-// What is wrong with the cluster, and what to do.
+// What is wrong with the cluster, the first of what proves it, and what to do.
 std::string finding(const sys::Event& event) {
-  const Json* next = event.fields.if_contains("next_step");
-  return fmt::format("{}: {}{}{}", event.name, event.error ? event.error->message() : "", next && next->is_string() ? "; " : "",
-                     next && next->is_string() ? std::string_view(next->get_string()) : "");
+  const Json fields(event.fields);
+  std::string text = fmt::format("{}: {}", event.name, event.error ? event.error->message() : "");
+  if (const JsonArray& evidence = find_array(fields, {"evidence"}); !evidence.empty()) {
+    text += fmt::format("; seen: {}", find_string(evidence.front(), {"text"}).value_or(""));
+  }
+  if (const auto next = find_string(fields, {"next_step"})) text += fmt::format("; {}", *next);
+  return text;
 }
 
 // How long an event says that something is waited for; other machines' programs may say what they like.

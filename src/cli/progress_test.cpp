@@ -34,6 +34,20 @@ TEST(Progress, IsRedrawnOnATerminal) {
             "\r\x1b[Kimage pod: no access\n\r\x1b[Kstage a: done before\n");
 }
 
+TEST(Progress, FindingsStandWithTheirProof) {
+  testing_support::FakeClock clock;
+  sys::Events events(clock, "slipway");
+  std::string text;
+  events.add_sink(progress_sink(false, [&](std::string_view piece) { text += piece; }));
+  const JsonArray evidence = {{{"file", "1.log"}, {"line", 1}, {"text", "fatal: no zone"}}, {{"text", "another"}}};
+  events.emit({.kind = "finding",
+               .name = "operator-crashes",
+               .phase = Phase::failed,
+               .error = Error(Code::unavailable, "dns ends again and again"),
+               .fields = {{"evidence", evidence}, {"next_step", "read its log"}}});
+  EXPECT_EQ(text, "operator-crashes: dns ends again and again; seen: fatal: no zone; read its log\n");
+}
+
 TEST(Progress, StepsHaveTheTimeSinceTheFirstAndAreWaitedFor) {
   testing_support::FakeClock clock;
   sys::Events events(clock, "slipway");
