@@ -120,8 +120,8 @@ std::string_view name_of(const Json& object);
 std::string_view namespace_of(const Json& object);  // empty for objects of the cluster
 std::string describe(const Json& object);           // "ConfigMap kube-system/root-ca"
 
-// Emits an Event object about an object, for people who look with kubectl: one a reason and object, counted up. It is in the
-// object's namespace, "default" for objects of the cluster. type: "Normal" or "Warning"
+// Emits an Event object about an object, for people who look with kubectl: one a reason and object (and message, when it is
+// "Normal"), counted up. It is in the object's namespace, "default" for objects of the cluster. type: "Normal" or "Warning"
 Result<> emit_event(const sys::Context& context, Api& api, const Json& about, std::string_view component, std::string_view type,
                     std::string_view reason, std::string_view message);
 

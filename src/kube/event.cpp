@@ -12,14 +12,18 @@ namespace {
 
 constexpr std::size_t longest_name = 200;  // of 253, with room for the digest behind it
 
-// The same for the same object, reason and component, so that what happens again is counted instead of piled up.
-std::string event_name(const Json& about, std::string_view component, std::string_view reason) {
+// The same for the same object, reason and component, so that what happens again is counted instead of piled up. Of what is well
+// each message counts for itself: who was away while three machines became ready must find three events. What is wrong says
+// something else each time.
+std::string event_name(const Json& about, std::string_view component, std::string_view type, std::string_view reason,
+                       std::string_view message) {
   std::string name = to_lower(name_of(about)).substr(0, longest_name);
   for (char& c : name) {
     if (!is_lower_or_digit(c) && c != '.') c = '-';  // names of roles may have colons, those of events not
   }
   const std::string identity =
-      fmt::format("{}\n{}\n{}\n{}", describe(about), find_string(about, {"metadata", "uid"}).value_or(""), component, reason);
+      fmt::format("{}\n{}\n{}\n{}\n{}", describe(about), find_string(about, {"metadata", "uid"}).value_or(""), component, reason,
+                  type == "Normal" ? message : "");
   return name + "." + sha256_hex(identity).substr(0, 16);
 }
 
@@ -40,7 +44,7 @@ Result<> emit_event(const sys::Context& context, Api& api, const Json& about, st
                     std::string_view reason, std::string_view message) {
   // The server takes events about objects of the cluster in "default" only.
   const std::string space(namespace_of(about).empty() ? "default" : namespace_of(about));
-  const std::string name = event_name(about, component, reason);
+  const std::string name = event_name(about, component, type, reason, message);
   const std::string now = to_rfc3339(std::chrono::floor<Seconds>(context.clock.now()));
   const Json event = {{"apiVersion", "v1"},
                       {"kind", "Event"},

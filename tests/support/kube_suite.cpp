@@ -398,7 +398,7 @@ TEST_F(KubeSuite, EventsAreCountedAndAboutTheClusterTheyAreInDefault) {
   const Json space = get(context(), api(), types::namespaces, "", space_).value();
   for (int i = 0; i < 2; ++i) {
     for (const Json& about : {map, space}) {
-      const Result<> emitted = emit_event(context(), api(), about, "suite", "Normal", "Tested", fmt::format("time {}", i));
+      const Result<> emitted = emit_event(context(), api(), about, "suite", "Warning", "Tested", fmt::format("time {}", i));
       ASSERT_TRUE(emitted.ok()) << emitted.error().message();
     }
   }
@@ -414,6 +414,19 @@ TEST_F(KubeSuite, EventsAreCountedAndAboutTheClusterTheyAreInDefault) {
     EXPECT_EQ(*slipway::find(events->at(0), {"count"}), Json(2));
     EXPECT_EQ(find_string(events->at(0), {"message"}), "time 1");
   }
+}
+
+TEST_F(KubeSuite, EventsOfWhatIsWellAreCountedByTheirMessage) {
+  const Json map = make(config_map("one"));
+  for (const char* message : {"ready on a", "ready on b", "ready on a"}) {
+    const Result<> emitted = emit_event(context(), api(), map, "suite", "Normal", "Tested", message);
+    ASSERT_TRUE(emitted.ok()) << emitted.error().message();
+  }
+  const auto events = list(context(), api(), types::events, space_, {.fields = "involvedObject.name=one,reason=Tested"});
+  ASSERT_TRUE(events.ok()) << events.error().message();
+  std::map<std::string_view, Json> counts;
+  for (const Json& event : events.value()) counts[*find_string(event, {"message"})] = *slipway::find(event, {"count"});
+  EXPECT_EQ(counts, (std::map<std::string_view, Json>{{"ready on a", 2}, {"ready on b", 1}}));
 }
 
 }  // namespace
