@@ -55,12 +55,12 @@ Result<> unpack_bundle(const Environment& environment, const std::string& archiv
   return Ok{};
 }
 
-// What a machine's own script collects, unpacked into `folder`.
+// What a script of data/provider collects in a machine, unpacked into `folder`.
 Result<> gather_machine(const Environment& environment, const local::ClusterChoice& choice, const std::string& machine,
-                        const std::string& id, const std::string& folder) {
+                        const std::string& script, const std::string& id, const std::string& folder) {
   const sys::Output content = TRY(local::run_captured(
       environment.context, environment.files, environment.runner, choice, machine,
-      {.argv = {"bash", "-c", std::string(data::content(data::provider(), "gather-machine")), "gather-machine", id},
+      {.argv = {"bash", "-c", std::string(data::content(data::provider(), script)), script, id},
        .input = std::string(data::content(data::bootstrap(), "files/usr/local/bin/installer-masters-gather.sh")),
        .limit = longest_script,
        .output_limit = largest_bundle}));
@@ -139,11 +139,17 @@ struct Collected {
   }
 };
 
-// Whether a machine is worth a visit. In one that has not come up its script waits for what is not there, longer than a look
-// may take, and finds nothing that its probe does not tell.
+// Of a machine that has not come up a look takes only what its init waits for: the whole script waits for what is not there,
+// longer than a look may take.
 enum class Depth { look, everything };
-bool is_visited(const local::MachineStatus& machine, Depth depth) {
-  return depth == Depth::everything || machine.state != local::State::booting;
+
+Result<> visit(const Environment& environment, const local::ClusterChoice& choice, const local::MachineStatus& machine,
+               Depth depth, const Collected& into) {
+  const bool is_bootstrap = machine.name == "bootstrap";
+  const std::string own = into.folder() + (is_bootstrap ? "/bootstrap" : "/control-plane/" + machine.name);
+  if (depth == Depth::look && machine.state == local::State::booting)
+    return gather_machine(environment, choice, machine.name, "gather-start", into.id, own);
+  return gather_machine(environment, choice, machine.name, "gather-machine", into.id, is_bootstrap ? into.folder() : own);
 }
 
 // What each machine says of itself and of the others; who does not answer is noted.
@@ -164,14 +170,11 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, De
     });
   }
   tasks.run("", [&](const sys::Context& own) {
-    return sys::for_each_at_once(
-        own, machines.size(), machines_at_once, [&](const sys::Context& context, std::size_t i) -> Result<> {
-          const std::string& name = machines[i].name;
-          if (!is_visited(machines[i], depth)) return Ok{};
-          const std::string folder = name == "bootstrap" ? into.folder() : into.folder() + "/control-plane/" + name;
-          note(name, gather_machine(environment.with(context), choice, name, into.id, folder));
-          return Ok{};
-        });
+    return sys::for_each_at_once(own, machines.size(), machines_at_once,
+                                 [&](const sys::Context& context, std::size_t i) -> Result<> {
+                                   note(machines[i].name, visit(environment.with(context), choice, machines[i], depth, into));
+                                   return Ok{};
+                                 });
   });
   TRY(tasks.wait());
   for (const auto& [name, result] : answers.with_lock([](const auto& all) { return all; })) into.note(name, result);

@@ -119,6 +119,12 @@ Milliseconds stolen_since(const Start& start, const Probe& probe) {
   return std::max(Milliseconds(now) - *start.stolen, Milliseconds(0));
 }
 
+// Whether another rule says why a unit does not come to its end.
+bool is_explained(const Bundle& bundle, std::string_view unit) {
+  if (unit != "release-image.service") return false;
+  return image_missing(bundle) || digest_mismatch(bundle) || registry_unreachable(bundle);
+}
+
 // A machine whose init does not come to an end of its start, and the unit that it waits for.
 Found hanging_start(const Bundle& bundle, const Machine& machine) {
   const std::optional<Probe> probe = bundle.probe(machine);
@@ -130,7 +136,7 @@ Found hanging_start(const Bundle& bundle, const Machine& machine) {
   const Milliseconds took = now.value() - start->time;
   if (took - stolen_since(*start, *probe) < longest_start) return std::nullopt;
   for (const Probe::Line& job : probe->lines("job")) {
-    if (job.words.back() != "running") continue;
+    if (job.words.back() != "running" || is_explained(bundle, job.words[1])) continue;
     return Finding{
         .stage = "the start of " + machine.name,
         .cause = fmt::format("{} has been starting for {}, and waits for its unit {}", machine.name, human_duration(took),

@@ -116,6 +116,21 @@ TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
   }
 }
 
+TEST(Rules, AStartThatWaitsForAnImageIsToldOfAsThat) {
+  Files files = healthy();
+  files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
+  files["host/bootstrap.probe.txt"] += "job release-image.service start running\n";
+  files["host/events.jsonl"] =
+      R"({"time":"2026-11-22T06:09:00.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"})"
+      "\n";
+  EXPECT_TRUE(to_text(found_in(files)).starts_with("machine-not-booted"));
+  files.erase("bootstrap/journals/kubelet.log");  // which says that the image came
+  files["bootstrap/journals/release-image.log"] = "ctr: failed to resolve reference \"" + std::string(image) + "\": not found\n";
+  const std::vector<Finding> found = found_in(files);
+  ASSERT_EQ(found.size(), 1u) << to_text(found);
+  EXPECT_EQ(found[0].name, "image-missing");
+}
+
 TEST(Rules, AHealthyClusterHasNoFinding) {
   EXPECT_EQ(to_text(found_in(healthy())), "");
   EXPECT_EQ(to_text(found_in({})), "");

@@ -18,7 +18,7 @@ OWN_SPACES = re.compile(r"recorder")
 FOLDERS = ["/etc", "/opt", "/root", "/usr/local/bin", "/var/lib/kubelet/pki"]
 OPERANDS = {"openshift-etcd": "etcds", "openshift-kube-apiserver": "kubeapiservers",
             "openshift-kube-controller-manager": "kubecontrollermanagers", "openshift-kube-scheduler": "kubeschedulers"}
-DRAWN = [(re.compile(r"[0-9a-f]{32,}|\b[0-9a-f]{16}\b"), "HASH"), (re.compile(r"kubelet-(client|server)-\d{4}-[\d-]+\.pem"), r"kubelet-\1-DATE.pem"),
+DRAWN = [(re.compile(r"[0-9a-f]{32,}|\b[0-9a-f]{11,16}\b"), "HASH"), (re.compile(r"kubelet-(client|server)-\d{4}-[\d-]+\.pem"), r"kubelet-\1-DATE.pem"),
          (re.compile(r"(apiserver)-[a-z0-9]{26}$"), r"\1-IDENTITY")]
 
 
