@@ -90,6 +90,16 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text.replace(at, from.size(), to);
 }
 
+// The bootstrap machine has been starting since then, and waits for a unit; probes are of 06:10:00.
+void put_start(Files& files, std::string_view unit, std::string_view since = "06:09:00", std::string_view more = {}) {
+  files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
+  files["host/bootstrap.probe.txt"] += fmt::format("job {} start running\n", unit);
+  files["host/events.jsonl"] =
+      fmt::format(R"({{"time":"2026-11-22T{}.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"{}}})",
+                  since, more) +
+      "\n";
+}
+
 TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
   const struct {
     std::string name, began, stolen_before, stolen;
@@ -106,23 +116,15 @@ TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
   };
   for (const auto& row : rows) {
     Files files = healthy();
-    files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
-    files["host/bootstrap.probe.txt"] += "job hangs.service start running\n" + row.stolen;
-    files["host/events.jsonl"] =
-        fmt::format(R"({{"time":"2026-11-22T{}.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"{}}})",
-                    row.began, row.stolen_before) +
-        "\n";
+    put_start(files, "hangs.service", row.began, row.stolen_before);
+    files["host/bootstrap.probe.txt"] += row.stolen;
     EXPECT_EQ(to_text(found_in(files)).starts_with("machine-not-booted"), row.is_found) << row.name;
   }
 }
 
 TEST(Rules, AStartThatWaitsForAnImageIsToldOfAsThat) {
   Files files = healthy();
-  files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
-  files["host/bootstrap.probe.txt"] += "job release-image.service start running\n";
-  files["host/events.jsonl"] =
-      R"({"time":"2026-11-22T06:09:00.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"})"
-      "\n";
+  put_start(files, "release-image.service");
   EXPECT_TRUE(to_text(found_in(files)).starts_with("machine-not-booted"));
   files.erase("bootstrap/journals/kubelet.log");  // which says that the image came
   files["bootstrap/journals/release-image.log"] = "ctr: failed to resolve reference \"" + std::string(image) + "\": not found\n";
@@ -273,11 +275,8 @@ const std::vector<Case>& cases() {
        {"bootkube.log:1", "a clock is wrong"}},
       {"machine-not-booted",
        [](Files& f) {
-         f["host/machines.jsonl"] = replaced(f["host/machines.jsonl"], "running", "booting");
-         f["host/bootstrap.probe.txt"] += "job hangs.service start running\njob multi-user.target start waiting\n";
-         f["host/events.jsonl"] =
-             R"({"time":"2026-11-22T06:09:00.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"})"
-             "\n";
+         put_start(f, "hangs.service");
+         f["host/bootstrap.probe.txt"] += "job multi-user.target start waiting\n";
        },
        false,
        {"bootstrap has been starting for 1 min 0 s", "hangs.service"}},
@@ -369,11 +368,7 @@ TEST(Rules, WhatWillNotHealComesFirst) {
 // A start takes a while.
 TEST(Rules, AMachineThatJustStartedHasTime) {
   Files files = healthy();
-  files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
-  files["host/bootstrap.probe.txt"] += "job bootkube.service start running\n";
-  files["host/events.jsonl"] =
-      R"({"time":"2026-11-22T06:09:30.000Z","source":"slipway","kind":"boot","name":"bootstrap","phase":"started"})"
-      "\n";
+  put_start(files, "bootkube.service", "06:09:30");
   EXPECT_EQ(names(found_in(files)), "");
 }
 
