@@ -148,7 +148,7 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
   filter.exclude_id = release_.exclude_id;
   ApplyPlan plan = plan_apply(release_.manifests, filter, cluster_version, terms.api_host);
   const Mode mode = mode_of(cluster_version, release_.version, release_.image);
-  const std::string hash = hash_of(plan);
+  const std::string hash = is_other ? hash_of(plan) : hash_;
   if (now < due_ && mode == mode_ && hash == hash_ && plan.overridden == overridden_) return;
   mode_ = mode;
   total_ = plan.size();
