@@ -21,7 +21,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
 
 namespace slipway::cluster {
 
@@ -95,23 +94,19 @@ Result<> make_machines(const Environment& environment, const LocalGround& ground
   const local::ClusterWishes wishes = TRY(wishes_for(environment, ground, assets));
   const std::vector<Machine> machines = TRY(planned_machines(assets.config));
   std::vector<local::MachineGroup> groups;
-  const auto add = [&](std::string_view role, const ignition::Config& config, int inotify_instances) {
+  const auto add = [&](std::string_view role, const ignition::Config& config, int inotify_instances, std::string after) {
     std::vector<std::string> names = names_of(machines, role);
     if (names.empty()) return;
     groups.push_back({.names = std::move(names),
                       .ignition = emit_json(ignition::to_json(config), JsonStyle::compact),
                       .inotify_instances = inotify_instances,
+                      .after = std::move(after),
                       .is_of_cluster = true});
   };
-  add("bootstrap", assets.bootstrap, local::inotify_of_control_plane);
-  add("master", assets.master, local::inotify_of_control_plane);
-  // They wait in Ignition until the cluster gives them their config; where the host has not enough for all machines at once, also
-  // until the bootstrap machine is gone: what would not start then is containers.
-  add("worker", assets.worker, local::inotify_of_worker);
-  const std::optional<int> left = local::free_inotify_instances(environment.files);
-  const std::set<std::string> on = TRY(local::machines_on(context, environment.files, choice));
-  if (!keep_bootstrap && left && *left < local::peak_of_inotify(groups, on) && assets.config.compute_replicas() > 0)
-    groups.back().after = "bootstrap";
+  add("bootstrap", assets.bootstrap, local::inotify_of_control_plane, "");
+  add("master", assets.master, local::inotify_of_control_plane, "");
+  // Nobody has a config for them before: Ignition would ask every five seconds and be late when somebody has.
+  add("worker", assets.worker, local::inotify_of_worker, keep_bootstrap ? "" : "bootstrap");
   TRY(local::preflight(context, environment.files, choice, wishes, groups));
 
   sys::Span span(context.events, context.clock, "step", "machines",

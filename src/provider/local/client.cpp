@@ -79,14 +79,7 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
   }
 }
 
-}  // namespace
-
-std::optional<int> free_inotify_instances(sys::Files& files) {
-  const Facts facts = gather_facts(files, "/", "");
-  if (!facts.inotify_instances_limit) return std::nullopt;
-  return std::max(0, *facts.inotify_instances_limit - facts.inotify_instances_used);
-}
-
+// Names of the machines that are on. Fine when there is no such cluster.
 Result<std::set<std::string>> machines_on(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
   std::set<std::string> on;
   const auto machines = list_machines(context, files, choice);
@@ -96,6 +89,8 @@ Result<std::set<std::string>> machines_on(const sys::Context& context, sys::File
   }
   return on;
 }
+
+}  // namespace
 
 int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on) {
   int before = 0, afterwards = 0;

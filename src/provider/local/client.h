@@ -53,12 +53,6 @@ struct MachineGroup {
   bool is_of_cluster = false;                        // its pods have to run; else they may have none
 };
 
-// How many of the host's inotify instances nobody has; nothing when that cannot be learnt.
-std::optional<int> free_inotify_instances(sys::Files& files);
-
-// Names of the machines that are on. Fine when there is no such cluster.
-Result<std::set<std::string>> machines_on(const sys::Context& context, sys::Files& files, const ClusterChoice& choice);
-
 // How many more than now the groups need at most at the same time: those that are on have theirs, and those that come after a
 // machine do not need theirs beside its. Pure.
 int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on = {});

@@ -158,14 +158,14 @@ Result<> Machine::prepare(const sys::Context& context) {
   return sys::run_stages(context, ground_.files, paths_.folder,
                          {
                              {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_disk(c); }},
-                             {.name = ignition_stage(),
-                              .needs = {disk_stage()},
-                              .run = [this](const sys::Context& c) { return ignite(c); },
-                              .applies = config.has_value()},
                              {.name = turn_stage(),
-                              .needs = {ignition_stage()},
+                              .needs = {disk_stage()},
                               .run = [this](const sys::Context& c) { return wait_for_end(c); },
                               .applies = !record_.after.empty()},
+                             {.name = ignition_stage(),
+                              .needs = {disk_stage(), turn_stage()},
+                              .run = [this](const sys::Context& c) { return ignite(c); },
+                              .applies = config.has_value()},
                          });
 }
 

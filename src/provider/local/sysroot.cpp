@@ -3,6 +3,7 @@
 #include "provider/local/layout.h"
 
 #include "base/text.h"
+#include "data/data.h"
 #include "sys/fd.h"
 
 #include <fcntl.h>
@@ -30,19 +31,13 @@ void make_mutable(const std::string& path) {
 Result<Deployment> make_sysroot(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
                                 const std::string& sysroot) {
   TRY(remove_tree(files, sysroot));
-  TRY(files.make_directories(sysroot, 0755));
-  const std::string repo = sysroot + "/ostree/repo", os(os_name), ref(os_ref);
-  const std::vector<std::vector<std::string>> commands = {
-      {"ostree", "admin", "init-fs", "--modern", sysroot},
-      {"ostree", "admin", "os-init", "--sysroot=" + sysroot, os},
-      // No boot loader has to be told: the firmware reads the entries itself.
-      {"ostree", "config", "--repo=" + repo, "set", "sysroot.bootloader", "none"},
-      {"ostree", "config", "--repo=" + repo, "set", "sysroot.readonly", "true"},
-      // Nothing of the disk outlives a power cut of the host that comes before the markers are written.
-      {"ostree", "pull-local", "--repo=" + repo, "--disable-fsync", os_repo, ref},
-      {"ostree", "admin", "deploy", "--sysroot=" + sysroot, "--os=" + os, ref},
-  };
-  for (const std::vector<std::string>& command : commands) TRY(sys::run_checked(runner, context, {.argv = command}));
+  const sys::Output output =
+      TRY(runner.run(context, {.argv = {"/bin/sh", "-c", std::string(data::content(data::provider(), "make-disk")), "make-disk",
+                                        os_repo, std::string(os_ref), std::string(os_name), sysroot}}));
+  if (output.status != 0) {
+    return error(Code::unavailable, "making the disk {} from {}: status {}: {}", sysroot, os_repo, output.status,
+                 trim(output.err));
+  }
   return deployment_to_boot(files, sysroot);
 }
 

@@ -12,11 +12,12 @@
 
 namespace slipway::provider::local {
 
-// Makes the disk from the repository's newest commit of os_ref, in place of whatever is there: one deployment, an empty /var.
+// Makes the disk from the repository's newest commit of os_ref, in place of whatever is there: one deployment, an empty /var. The
+// first disk of a commit also installs it in the repository, for itself and all that follow (data/provider/make-disk).
 //
 //   returns  the deployment, which is what the machine will boot
 //   errors   unavailable: what ostree says; not_found, conflict: as Files
-//   time     a second or two
+//   time     a third of a second, the first one two
 Result<Deployment> make_sysroot(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
                                 const std::string& sysroot);
 

@@ -20,14 +20,21 @@ EOF
     exit 0
 fi
 
-# containerd takes a table of an imported file in place of its own, so the whole of it is repeated, with one value changed.
 settings=/etc/containerd/config.toml
 override=/etc/containerd/conf.d/10-pause-image.toml
 socket=/run/containerd/containerd.sock
-if ! grep --quiet '^ *sandbox_image *=' "$settings"; then
+configured=$(sed -n 's|^ *sandbox_image *= *"\(.*\)" *$|\1|p' "$settings")
+if [[ -z $configured ]]; then
     echo "$settings names no sandbox_image that could be replaced by $pause_image" >&2
     exit 1
 fi
+# An image that is here gets the name that is configured; containerd need not start again for that.
+if [[ -n $(ctr --namespace k8s.io images ls --quiet "name==$pause_image") ]]; then
+    ctr --namespace k8s.io images tag --force "$pause_image" "$configured" >/dev/null
+    exit 0
+fi
+
+# containerd takes a table of an imported file in place of its own, so the whole of it is repeated, with one value changed.
 wanted=$(sed -e '/^ *#/d' -e '/^imports *=/d' -e "s|^\( *sandbox_image *=\).*|\1 \"$pause_image\"|" "$settings")
 if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
     mkdir -p "${override%/*}"
