@@ -90,7 +90,7 @@ TEST(ApiServerOperator, ConfiguresServersOfMasters) {
   Cluster cluster;
   cluster.settle();
   EXPECT_EQ(cluster.argument("etcd-servers"), R"(["https://localhost:2379"])");
-  EXPECT_EQ(cluster.argument("shutdown-delay-duration"), R"(["2s"])");
+  EXPECT_EQ(cluster.argument("shutdown-delay-duration"), R"(["8s"])");
   EXPECT_EQ(cluster.argument("feature-gates"),
             R"(["ImageVolume=true","OpenShiftPodSecurityAdmission=true","RouteExternalCertificate=false"])");
   const Json config = cluster.config();
@@ -101,7 +101,7 @@ TEST(ApiServerOperator, ConfiguresServersOfMasters) {
   const Json pod = cluster.document(space, "kube-apiserver-pod", "pod.yaml");
   EXPECT_EQ(find_array(pod, {"spec", "containers"}).size(), 1u);
   EXPECT_EQ(find_array(pod, {"spec", "containers"}).at(0).at("image"), Json(variables.image));
-  EXPECT_EQ(*find(pod, {"spec", "terminationGracePeriodSeconds"}), Json(15));
+  EXPECT_EQ(*find(pod, {"spec", "terminationGracePeriodSeconds"}), Json(25));
 }
 
 TEST(ApiServerOperator, LaysSettingsOverTheConfigButNotLifetimes) {

@@ -105,13 +105,14 @@ std::string issuer_of(sys::Files& files, const std::string& file, const std::vec
 
 }  // namespace
 
-Result<Pace> pace_of(const Infrastructure& infrastructure) {
+Result<Pace> pace_of(const Infrastructure& infrastructure, bool is_temporary) {
   constexpr std::string_view path = "apiserver/pace.yaml";
   const YamlDocument table = TRY(parse_yaml(data::content(data::operators(), path), path));
   const std::string_view topology = infrastructure.single_replica ? "SingleReplica" : "HighlyAvailable";
   for (const Json& entry : table.value.as_array()) {
     if (find_string(entry, {"topology"}).value_or(topology) != topology) continue;
     if (find_string(entry, {"platform"}).value_or(infrastructure.platform) != infrastructure.platform) continue;
+    if (find_string(entry, {"server"}) == "temporary" && !is_temporary) continue;
     return Pace{seconds(entry, "delay"), seconds(entry, "grace")};
   }
   return error(Code::internal, "{} has no entry for platform {}", path, infrastructure.platform);
@@ -121,7 +122,7 @@ Result<Json> make_config(const RenderInput& input) {
   const std::vector<ClusterNetwork>& cluster = input.network.cluster;
   const bool dual = cluster.size() > 1;
   const bool v6 = cluster.size() == 1 && !cluster.front().cidr.is_v4();
-  const Pace pace = TRY(pace_of(input.infrastructure));
+  const Pace pace = TRY(pace_of(input.infrastructure, input.is_temporary));
   TemplateValues values = input.values;
   values["ISSUER"] = quoted(input.issuer);
   values["ETCD_CA"] = quoted("/etc/kubernetes/secrets/" + input.etcd_ca);
@@ -137,7 +138,7 @@ Result<Json> make_config(const RenderInput& input) {
 }
 
 Result<RenderedFile> make_pod(const RenderInput& input) {
-  const Pace pace = TRY(pace_of(input.infrastructure));
+  const Pace pace = TRY(pace_of(input.infrastructure, input.is_temporary));
   TemplateValues values = input.values;
   values["GRACE_SECONDS"] = std::to_string(pace.grace);
   const std::string path = "bootstrap-manifests/kube-apiserver-pod.yaml";
@@ -187,6 +188,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   const auto document = [&](std::string_view flag) { return read_document(files, flags.text(flag), findings); };
 
   RenderInput input;
+  input.is_temporary = true;
   input.values = template_values(flags);
   input.network = parse_network(document("cluster-config-file"), flags.text("cluster-config-file"), findings);
   input.infrastructure = parse_infrastructure(document("infra-config-file"), flags.text("infra-config-file"), findings);

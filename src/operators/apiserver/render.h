@@ -27,7 +27,8 @@ struct RenderInput {
   FeatureGates gates;
   std::string issuer = "https://kubernetes.default.svc";
   std::vector<std::string> etcd_urls;
-  std::string etcd_ca;  // a file of the TLS folder
+  std::string etcd_ca;        // a file of the TLS folder
+  bool is_temporary = false;  // of the bootstrap machine
 };
 
 // How long the server lives on after TERM; see data/operators/apiserver/pace.yaml.
@@ -37,7 +38,7 @@ struct Pace {
 
   bool operator==(const Pace&) const = default;
 };
-Result<Pace> pace_of(const Infrastructure& infrastructure);
+Result<Pace> pace_of(const Infrastructure& infrastructure, bool is_temporary);
 
 Result<Json> make_config(const RenderInput& input);
 Result<RenderedFile> make_pod(const RenderInput& input);

@@ -122,10 +122,13 @@ TEST(ApiServerRender, TellsEveryMissingInput) {
   EXPECT_TRUE(world.names("/out").empty());
 }
 
-TEST(Pace, FollowsTopologyAndPlatform) {
-  EXPECT_EQ(pace_of({.platform = "None"}).value(), (Pace{2, 15}));
-  EXPECT_EQ(pace_of({.platform = "AWS"}).value(), (Pace{70, 135}));
-  EXPECT_EQ(pace_of({.platform = "AWS", .single_replica = true}).value(), (Pace{0, 15}));
+TEST(Pace, FollowsTopologyPlatformAndServer) {
+  EXPECT_EQ(pace_of({.platform = "None"}, true).value(), (Pace{2, 15}));
+  EXPECT_EQ(pace_of({.platform = "None"}, false).value(), (Pace{8, 25}));
+  for (const bool is_temporary : {true, false}) {
+    EXPECT_EQ(pace_of({.platform = "AWS"}, is_temporary).value(), (Pace{70, 135}));
+    EXPECT_EQ(pace_of({.platform = "None", .single_replica = true}, is_temporary).value(), (Pace{0, 15}));
+  }
 }
 
 class OneAnswer final : public net::Http {

@@ -64,5 +64,5 @@ def test_every_certificate_is_replaced_and_no_call_refused(installed, short_life
     installed.wait_until("the API server shows another certificate", lambda: serial(installed.api.certificate(), "DER") != served, limit=180)
     print(f"\n{len(first)} certificates within {time.time() - begun:.0f} s; {installed.recorder.summary()}")
     refused = installed.recorder.refused_since(begun)
-    assert not refused or not span.is_fair(), "\n".join(map(str, refused))
+    assert not refused or not span.is_fair(), installed.explain(refused)
     assert installed.recorder.check() == []

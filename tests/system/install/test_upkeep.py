@@ -40,4 +40,5 @@ def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
         time.sleep(0.1)
     print(f"\n{host_clock.now() - start:.1f} s, at least {fewest} pods Ready")
     assert fewest >= 2 and targets == 1
-    assert not installed.recorder.refused[refused_before:] or not span.is_fair()
+    refused = installed.recorder.refused[refused_before:]
+    assert not refused or not span.is_fair(), installed.explain(refused)

@@ -23,6 +23,8 @@ DEADLINE = 900
 MASTERS = ["master-0", "master-1", "master-2"]
 MACHINES = [*MASTERS, "worker-0"]
 API_ADDRESS = "10.97.77.5"
+# Between a client and its answer.
+ON_THE_WAY = ["haproxy", "keepalived", "monitor", "kube-apiserver", "etcd"]
 
 
 class Installation:
@@ -100,6 +102,19 @@ class Installation:
         os_folder = self.state / self.name / "machines" / machine / "sysroot/ostree/deploy/slipway"
         deployments = [path for path in (os_folder / "deploy").iterdir() if path.is_dir()]
         return deployments[0] / "etc", os_folder / "var"
+
+    def explain(self, refused):
+        """Calls that were refused, each with what the programs on its way logged from two seconds before it until a second after it."""
+        lines = []
+        for call in refused:
+            since, until = (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) for moment in (call.time - 2, call.time + call.seconds + 1))
+            lines.append(str(call))
+            for master in MASTERS:
+                for log in sorted((self.disk(master)[1] / "log/pods").glob("*/*/*.log")):
+                    if log.parent.name in ON_THE_WAY:
+                        said = [line for line in log.read_text(errors="replace").splitlines() if since <= line[:19] <= until]
+                        lines += [f"  {master} {log.parent.name}: {line}" for line in said[-40:]]
+        return "\n".join(lines)
 
     def wait_until(self, what, look, limit=60):
         """The value of `look` as soon as it is true."""
