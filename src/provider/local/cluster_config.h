@@ -72,7 +72,7 @@ struct MachineRecord {
   std::string name;
   int number = 0;       // its address and hardware address
   std::string uuid;     // 32 hexadecimal digits, drawn; its machine-id
-  std::string after{};  // the machine that has to be gone before this one boots for the first time; empty: none
+  std::string after{};  // the machine that has to be gone before Ignition runs and this one boots; empty: none
 
   bool operator==(const MachineRecord&) const = default;
 };

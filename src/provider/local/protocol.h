@@ -36,7 +36,7 @@ struct Request {
   std::vector<std::string> machines{};    // those that are meant; none means all
   std::optional<std::string> ignition{};  // of create: the text of the config for each of them
   bool wait = false;                      // of create, start and reboot: answer when they run, or failed
-  std::string after{};                    // of create: a machine; they boot for the first time when it is gone
+  std::string after{};                    // of create: a machine; Ignition runs and they boot when it is gone
 
   bool operator==(const Request&) const = default;
 };

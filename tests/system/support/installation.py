@@ -105,15 +105,14 @@ class Installation:
 
     def explain(self, refused):
         """Calls that were refused, each with what the programs on its way logged from two seconds before it until a second after it."""
+        logs = [(f"{master} {log.parent.name}", log.read_text(errors="replace").splitlines()) for master in MASTERS
+                for log in sorted((self.disk(master)[1] / "log/pods").glob("*/*/*.log")) if log.parent.name in ON_THE_WAY]
         lines = []
         for call in refused:
             since, until = (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) for moment in (call.time - 2, call.time + call.seconds + 1))
             lines.append(str(call))
-            for master in MASTERS:
-                for log in sorted((self.disk(master)[1] / "log/pods").glob("*/*/*.log")):
-                    if log.parent.name in ON_THE_WAY:
-                        said = [line for line in log.read_text(errors="replace").splitlines() if since <= line[:19] <= until]
-                        lines += [f"  {master} {log.parent.name}: {line}" for line in said[-40:]]
+            for who, log in logs:
+                lines += [f"  {who}: {line}" for line in [line for line in log if since <= line[:19] <= until][-40:]]
         return "\n".join(lines)
 
     def wait_until(self, what, look, limit=60):

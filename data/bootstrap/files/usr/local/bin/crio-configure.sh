@@ -21,8 +21,6 @@ EOF
 fi
 
 settings=/etc/containerd/config.toml
-override=/etc/containerd/conf.d/10-pause-image.toml
-socket=/run/containerd/containerd.sock
 configured=$(sed -n 's|^ *sandbox_image *= *"\(.*\)" *$|\1|p' "$settings")
 if [[ -z $configured ]]; then
     echo "$settings names no sandbox_image that could be replaced by $pause_image" >&2
@@ -35,6 +33,7 @@ if [[ -n $(ctr --namespace k8s.io images ls --quiet "name==$pause_image") ]]; th
 fi
 
 # containerd takes a table of an imported file in place of its own, so the whole of it is repeated, with one value changed.
+override=/etc/containerd/conf.d/10-pause-image.toml
 wanted=$(sed -e '/^ *#/d' -e '/^imports *=/d' -e "s|^\( *sandbox_image *=\).*|\1 \"$pause_image\"|" "$settings")
 if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
     mkdir -p "${override%/*}"
@@ -42,6 +41,6 @@ if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
     mv "$override.new" "$override"
 fi
 # The socket is as old as the daemon.
-if [[ $override -nt $socket ]]; then
+if [[ $override -nt /run/containerd/containerd.sock ]]; then
     systemctl restart containerd.service
 fi
