@@ -66,7 +66,8 @@ bool api_answers(const Environment& environment) {
                              .trust = {.any_server = true},
                              .connect_limit = Milliseconds(1'000),
                              .whole_limit = Milliseconds(5'000)};
-  return ask(environment, request) == 200 || ask(environment, request) == 200;
+  // Any answer will do: whether a server is ready is haproxy's to see. Our connection stays with one that is about to end.
+  return ask(environment, request) || ask(environment, request);
 }
 
 RouterHealth router_health(const Environment& environment) {

@@ -54,7 +54,7 @@ class ProxyMonitor {
     int needed = 1;
     std::string track_file;
     std::function<Result<std::string>(std::string_view command)> ask_proxy;
-    std::function<bool()> answers;  // an API server does, through the proxy
+    std::function<bool()> answers;  // an API server does, through the proxy, whatever it says
   };
   ProxyMonitor(sys::Files& files, Parts parts);
 

@@ -4,7 +4,7 @@ import signal
 import time
 
 from machines import (API, DATA, asked, end, holders, make_certificate, make_kubelet_folder, make_network, make_programs, only_holder, report,
-                      run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, track_file, wait)
+                      run, start_api, start_client, start_container, start_pod, start_pod_of, stays, tail, tell, track_file, wait)
 
 MASTERS = {"m0": "10.97.77.11", "m1": "10.97.77.12", "m2": "10.97.77.13"}
 MACHINES = {"bootstrap": "10.97.77.10", **MASTERS, "client": "10.97.77.20"}
@@ -48,6 +48,17 @@ def main():
     wait("all proxies work", lambda: all(track_file(machine, "proxy") == "40" for machine in MASTERS))
     stays(1.5, API, holder, PROXIES)
     assert not report("the bootstrap machine leaves", begin, 0)
+
+    # Whichever server a monitor has a connection to.
+    begin = time.time()
+    for machine in MASTERS:
+        tell(machine, "api", signal.SIGUSR1)
+        stays(2.5, API, holder, PROXIES)
+        assert {what for _, _, what in asked(time.time() - 0.5)} == set(MASTERS) - {machine}
+        end(machine, "api")
+        start_api(machine)
+        wait(f"the API server of {machine} is asked again", lambda: machine in {what for _, _, what in asked(time.time() - 0.5)})
+    assert not report("API servers end one after the other", begin, 0)
 
     begin, before = time.time(), holder
     end(holder, "haproxy", signal.SIGKILL)

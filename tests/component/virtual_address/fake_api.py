@@ -1,9 +1,11 @@
 """fake_api.py NAME CERTIFICATE NODES: an API server as far as the proxies see one: /readyz, and the list of Nodes with a watch
-that stays silent. Listens as kube-apiserver does with --permit-port-sharing."""
+that stays silent. Listens as kube-apiserver does with --permit-port-sharing. After SIGUSR1 it is about to end: not ready, and
+it goes on to answer, as kube-apiserver does within --shutdown-delay-duration."""
 
 import http.server
 import json
 import pathlib
+import signal
 import socket
 import ssl
 import sys
@@ -40,7 +42,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             threading.Event().wait()
         known = {"/readyz": b"ok", "/name": NAME.encode(), "/api/v1/nodes": pathlib.Path(NODES).read_bytes()}
         body = known.get(path)
-        self.send_response(200 if body is not None else 404)
+        self.send_response(500 if path == "/readyz" and about_to_end.is_set() else 200 if body is not None else 404)
         body = body or json.dumps({"kind": "Status"}).encode()
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -51,6 +53,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
+about_to_end = threading.Event()
+signal.signal(signal.SIGUSR1, lambda *_: about_to_end.set())
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 context.load_cert_chain(CERTIFICATE)
 Server(("0.0.0.0", 6443), Handler).serve_forever()

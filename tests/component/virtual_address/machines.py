@@ -98,6 +98,10 @@ def start(machine, name, words):
             stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT, env={"PATH": f"{FOLDER}/bin:/usr/sbin:/usr/bin:/sbin:/bin"})
 
 
+def tell(machine, name, number):
+    processes[machine, name].send_signal(number)
+
+
 def end(machine, name, number=signal.SIGTERM):
     process = processes.pop((machine, name))
     process.send_signal(number)

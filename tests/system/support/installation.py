@@ -104,16 +104,18 @@ class Installation:
         return deployments[0] / "etc", os_folder / "var"
 
     def explain(self, refused):
-        """Calls that were refused, each with what the programs on its way logged from two seconds before it until a second after it."""
+        """Calls that were refused, each after what the programs on its way logged from two seconds before it until a second after it."""
         logs = [(f"{master} {log.parent.name}", log.read_text(errors="replace").splitlines()) for master in MASTERS
                 for log in sorted((self.disk(master)[1] / "log/pods").glob("*/*/*.log")) if log.parent.name in ON_THE_WAY]
         lines = []
         for call in refused:
             since, until = (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) for moment in (call.time - 2, call.time + call.seconds + 1))
-            lines.append(str(call))
             for who, log in logs:
-                lines += [f"  {who}: {line}" for line in [line for line in log if since <= line[:19] <= until][-40:]]
-        return "\n".join(lines)
+                # Certificates are listed at every change of one.
+                lines += [f"  {who}: {line[11:250]}" for line in log if since <= line[:19] <= until and "certDetail=" not in line][-15:]
+            lines.append(str(call))
+        # Once more where a cut text ends.
+        return "\n".join([*lines, f"{len(refused)} calls refused:", *map(str, refused)])
 
     def wait_until(self, what, look, limit=60):
         """The value of `look` as soon as it is true."""
