@@ -5,8 +5,8 @@
 //
 // Each target consumes the files of the one before: they move to .slipway/consumed/, which is never read again.
 // install-config.yaml is kept (design 9), unless the program was called as openshift-install. Whose a file is and what is
-// honoured: assets/plan.h. Every file is 0600 but metadata.json. .slipway/ also has the lock of the directory and the events of
-// its cluster.
+// honoured: assets/plan.h. Every file is 0600 but metadata.json. .slipway/ also has the lock of the directory, the events of its
+// cluster, and the folder of its machines when they are on this host.
 #pragma once
 
 #include "assets/plan.h"
@@ -18,6 +18,7 @@ namespace slipway::assets {
 
 inline constexpr std::string_view lock_file = ".slipway/lock";
 inline constexpr std::string_view events_file = ".slipway/events.jsonl";
+inline constexpr std::string_view machines_file = ".slipway/machines";
 
 // The install-config that the targets below would use. errors: those of config_of (assets/plan.h), of the state file, of Files
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);

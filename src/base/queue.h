@@ -31,6 +31,13 @@ class Queue {
     return value;
   }
 
+  // All values, the oldest first, as soon as there is one; none when a stop is asked for first.
+  std::deque<T> pop_all(std::stop_token stop) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, stop, [this] { return !values_.empty(); });
+    return std::exchange(values_, {});
+  }
+
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;

@@ -28,15 +28,28 @@
 #include "sys/temp_dir.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 
 namespace slipway::cli {
 
 namespace {
 
-Result<cluster::LocalGround> local_ground(const Arguments& arguments) {
+std::string machines_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::machines_file); }
+
+// The folder of clusters that has the machines of this directory's; where new ones go when there are none.
+// errors: invalid: --state is another folder
+Result<std::string> state_of(const Environment& environment, const Arguments& arguments, const std::string& folder) {
+  const std::string chosen = state_folder(arguments);
+  const std::filesystem::path made = trim(TRY(environment.files.read_if_exists(machines_path(folder))).value_or(""));
+  if (made.empty() || made.parent_path() == chosen || !TRY(environment.files.info(made))) return chosen;
+  if (!arguments.has("--state")) return made.parent_path().string();
+  return error(Code::invalid, "--state {}: the machines of {} are in {}", chosen, folder, made.parent_path().string());
+}
+
+Result<cluster::LocalGround> local_ground(const Environment& environment, const Arguments& arguments, const std::string& folder) {
   std::string program = TRY(own_program());
-  return cluster::LocalGround{.state = state_folder(arguments), .program = std::move(program)};
+  return cluster::LocalGround{.state = TRY(state_of(environment, arguments, folder)), .program = std::move(program)};
 }
 
 std::string events_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::events_file); }
@@ -198,7 +211,8 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   const assets::Assets assets =
       TRY(span.end(assets::load_or_make(environment.context, environment.files, environment.random, opened, inputs,
                                         target_request(environment, assets::Target::cluster).consumes_install_config)));
-  cluster::LocalGround ground = TRY(local_ground(arguments));
+  cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
+  TRY(environment.files.write(machines_path(folder), ground.choice(assets.config.name).paths().folder + "\n", 0600));
   ground.os_repo = absolute(arguments["--os-repo"]);
   ground.images = TRY(provider::local::find_images(environment.files, absolute(arguments["--images"])));
   TRY(cluster::create_local_cluster(environment, ground, assets, earlier.value_or(std::vector<sys::Event>()), faults, folder,
@@ -246,7 +260,7 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
   print_events(environment, arguments);
   const config::InstallConfig config = TRY(read_config(environment, folder));
   kube::Client api = TRY(client_of(environment, folder).context("no cluster was made of this directory yet"));
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   const bool is_local =
       config.platform.type == "local" && provider::local::read_cluster(environment.files, ground.choice(config.name)).ok();
   const cluster::Subject subject{config.name, is_local ? &ground : nullptr, &config, &api};
@@ -277,8 +291,8 @@ Result<> wait_for_install(const Environment& environment, const Arguments& argum
 
 // What the machines of a cluster did, by their owner; nothing when there are none any more.
 Result<std::vector<sys::Event>> read_machine_events(const Environment& environment, const Arguments& arguments,
-                                                    const std::string& cluster) {
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+                                                    const std::string& folder, const std::string& cluster) {
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   return TRY(sys::read_events(environment.files, ground.choice(cluster).paths().events())).value_or(std::vector<sys::Event>());
 }
 
@@ -291,7 +305,7 @@ Result<> timeline(const Environment& environment, const Arguments& arguments) {
   std::string name;
   if (const Result<std::string> known = cluster_name(environment, folder); known.ok() && !arguments.has("--from")) {
     name = known.value();
-    std::ranges::move(TRY(read_machine_events(environment, arguments, name)), std::back_inserter(*events));
+    std::ranges::move(TRY(read_machine_events(environment, arguments, folder, name)), std::back_inserter(*events));
   }
   const cluster::Timeline made = cluster::make_timeline(std::move(*events));
   const std::string& output = arguments["--output"];
@@ -331,7 +345,7 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
     api.emplace(environment.http, access.value());
   }
   cluster::Subject subject{.cluster = {}, .config = config.ok() ? &config.value() : nullptr, .api = api ? &*api : nullptr};
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   const sys::TempDir keys = TRY(sys::TempDir::make("slipway-ssh"));
   if (remote) {
     subject.remote = &*remote;
@@ -355,15 +369,16 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
 }
 
 Result<> destroy_bootstrap(const Environment& environment, const Arguments& arguments) {
-  const std::string name = TRY(cluster_name(environment, absolute(arguments["--dir"])));
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const std::string folder = absolute(arguments["--dir"]);
+  const std::string name = TRY(cluster_name(environment, folder));
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   return cluster::destroy_local_bootstrap(environment, ground, name);
 }
 
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   const std::string name = TRY(cluster_name(environment, folder));
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   TRY(cluster::destroy_local_cluster(environment, ground, name));
   // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
   // there is.
@@ -380,7 +395,7 @@ Result<> change_workers(const Environment& environment, const Arguments& argumen
   const std::string name = TRY(cluster_name(environment, folder));
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   keep_events(environment, folder);
-  const cluster::LocalGround ground = TRY(local_ground(arguments));
+  const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
   kube::Client api = TRY(client_of(environment, folder));
   return change({ground, name, api});
 }
@@ -417,7 +432,7 @@ Command create_cluster_command() {
                   .summary = "Make the cluster of an install-config.yaml; the same command again continues",
                   .options = {os_repo_option(),
                               images_option(),
-                              state_option(),
+                              state_of_directory_option(),
                               events_option(),
                               strict_option(),
                               {.name = "--skip-password-print",
@@ -439,7 +454,7 @@ Command create_worker_command() {
                        .value = "NAME",
                        .help = "of the worker; the first of worker-0, worker-1, ... that is free when there is none. With the "
                                "name of one that was begun the command continues"}},
-      .options = {state_option(), events_option()},
+      .options = {state_of_directory_option(), events_option()},
       .run = create_worker,
       .when_interrupted = "the machine goes on, and the same command with its name continues"};
 }
@@ -449,7 +464,7 @@ Command destroy_worker_command() {
           .summary = "Take a worker out of a cluster on local machines: what runs on it moves first",
           .positionals = {{.name = "NAME", .value = "NAME", .help = "of the worker", .required = true}},
           .options = {{.name = "--force", .value = "", .help = "at once, without waiting for what runs on it to move"},
-                      state_option(),
+                      state_of_directory_option(),
                       events_option()},
           .run = destroy_worker,
           .when_interrupted = destroying_interrupted};
@@ -458,7 +473,7 @@ Command destroy_worker_command() {
 Command wait_for_bootstrap_command() {
   return {.words = "wait-for bootstrap-complete",
           .summary = "Wait until the control plane runs on its own machines and the bootstrap machine may go",
-          .options = {state_option(), events_option()},
+          .options = {state_of_directory_option(), events_option()},
           .run = wait_for_bootstrap,
           .when_interrupted = waiting_interrupted};
 }
@@ -466,7 +481,7 @@ Command wait_for_bootstrap_command() {
 Command wait_for_install_command() {
   return {.words = "wait-for install-complete",
           .summary = "Wait until the nodes are Ready, the operators available and the release installed",
-          .options = {state_option(), events_option()},
+          .options = {state_of_directory_option(), events_option()},
           .run = wait_for_install,
           .when_interrupted = waiting_interrupted};
 }
@@ -480,7 +495,7 @@ Command timeline_command() {
                        .help = "html: a page for a browser, in one file; json: for programs",
                        .fallback = "text",
                        .choices = {"text", "html", "json"}},
-                      state_option()},
+                      state_of_directory_option()},
           .run = timeline};
 }
 
@@ -499,7 +514,7 @@ Command gather_bootstrap_command() {
                        .help = "a private key to log in with, beside those of ~/.ssh; else those of your SSH agent",
                        .repeats = true},
                       {.name = "--skipAnalysis", .value = "", .help = "do not say what is found in it"},
-                      state_option()},
+                      state_of_directory_option()},
           .run = gather_bootstrap,
           .when_interrupted = "nothing was kept of what was gathered"};
 }
@@ -507,7 +522,7 @@ Command gather_bootstrap_command() {
 Command destroy_bootstrap_command() {
   return {.words = "destroy bootstrap",
           .summary = "Remove the bootstrap machine",
-          .options = {state_option()},
+          .options = {state_of_directory_option()},
           .run = destroy_bootstrap,
           .when_interrupted = destroying_interrupted};
 }
@@ -515,7 +530,7 @@ Command destroy_bootstrap_command() {
 Command destroy_cluster_command() {
   return {.words = "destroy cluster",
           .summary = "Remove the cluster's machines and all that was made for it but the install-config",
-          .options = {state_option()},
+          .options = {state_of_directory_option()},
           .run = destroy_cluster,
           .when_interrupted = destroying_interrupted};
 }

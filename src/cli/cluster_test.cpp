@@ -18,6 +18,10 @@ constexpr std::string_view events =
     "\n"
     R"({"time":"2026-11-21T09:30:0)";
 
+constexpr std::string_view machine_event =
+    R"({"time":"2026-11-21T09:30:00.900Z","source":"slipway","kind":"boot","name":"m0","phase":"finished","duration_ms":700})"
+    "\n";
+
 TEST(ConsoleLines, TellOfAPasswordOnlyWhereThereIsOne) {
   EXPECT_EQ(console_lines("https://c", "/d/auth/kubeadmin-password"),
             (std::vector<std::string>{"the console is at https://c",
@@ -39,14 +43,7 @@ TEST_F(ClusterCommandsTest, TimelineReadsTheEventsOfTheDirectoryAndSkipsWhatAKil
 TEST_F(ClusterCommandsTest, TimelineHasWhatTheMachinesDidAndIsAPageOrJsonToo) {
   ASSERT_TRUE(files.write("/demo/.slipway/events.jsonl", events, 0644).ok());
   ASSERT_TRUE(files.write("/demo/metadata.json", R"({"clusterName":"demo"})", 0644).ok());
-  ASSERT_TRUE(
-      files
-          .write(
-              "/state/demo/events.jsonl",
-              R"({"time":"2026-11-21T09:30:00.900Z","source":"slipway","kind":"boot","name":"m0","phase":"finished","duration_ms":700})"
-              "\n",
-              0644)
-          .ok());
+  ASSERT_TRUE(files.write("/state/demo/events.jsonl", machine_event, 0644).ok());
   ASSERT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/state"}).ok());
   EXPECT_NE(printed.find("  0.90   0.70  m0 boots\n"), std::string::npos) << printed;
   printed.clear();
@@ -58,6 +55,28 @@ TEST_F(ClusterCommandsTest, TimelineHasWhatTheMachinesDidAndIsAPageOrJsonToo) {
   ASSERT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/state", "--output", "html"}).ok());
   EXPECT_TRUE(printed.starts_with("<!doctype html>")) << printed.substr(0, 80);
   EXPECT_NE(printed.find(emit_json(json.value(), JsonStyle::compact)), std::string::npos);
+}
+
+TEST_F(ClusterCommandsTest, FindTheMachinesWhereverTheyWereMade) {
+  ASSERT_TRUE(files.write("/demo/.slipway/events.jsonl", events, 0644).ok());
+  ASSERT_TRUE(files.write("/demo/.slipway/machines", "/state/demo\n", 0600).ok());
+  ASSERT_TRUE(files.write("/demo/metadata.json", R"({"clusterName":"demo"})", 0644).ok());
+  ASSERT_TRUE(files.write("/state/demo/events.jsonl", machine_event, 0644).ok());
+  ASSERT_TRUE(run({"timeline", "--dir", "/demo"}).ok());
+  EXPECT_NE(printed.find("m0 boots"), std::string::npos) << printed;
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"timeline"}, {"destroy", "cluster"}, {"destroy", "bootstrap"}}) {
+    std::vector<std::string> argv = words;
+    argv.insert(argv.end(), {"--dir", "/demo", "--state", "/elsewhere"});
+    const Result<> ran = run(argv);
+    ASSERT_FALSE(ran.ok()) << words[0];
+    EXPECT_EQ(ran.error().message(), "--state /elsewhere: the machines of /demo are in /state");
+  }
+  EXPECT_TRUE(files.read("/demo/metadata.json").ok());
+  // Where there are none any more nothing is to be found.
+  ASSERT_TRUE(files.remove("/state/demo/events.jsonl").ok());
+  ASSERT_TRUE(files.remove("/state/demo").ok());
+  EXPECT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/elsewhere"}).ok());
 }
 
 TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {

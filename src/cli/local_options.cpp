@@ -10,13 +10,17 @@ namespace {
 
 constexpr const char* default_state = "/var/lib/slipway/local";
 
-}  // namespace
-
-Option state_option() {
+Option option_with_default(std::string_view first) {
   return {.name = "--state",
           .value = "DIR",
-          .help = std::string("where local clusters lie (default $SLIPWAY_STATE, else ") + default_state + ")"};
+          .help = fmt::format("where local clusters lie (default {}$SLIPWAY_STATE, else {})", first, default_state)};
 }
+
+}  // namespace
+
+Option state_option() { return option_with_default(""); }
+
+Option state_of_directory_option() { return option_with_default("that of this directory's cluster, else "); }
 
 Option os_repo_option() {
   return {.name = "--os-repo",

@@ -7,9 +7,10 @@
 
 namespace slipway::cli {
 
-Option state_option();    // --state
-Option os_repo_option();  // --os-repo
-Option images_option();   // --images
+Option state_option();               // --state
+Option state_of_directory_option();  // --state where there is --dir
+Option os_repo_option();             // --os-repo
+Option images_option();              // --images
 
 // The folder of clusters, absolute: --state, else $SLIPWAY_STATE, else the default.
 std::string state_folder(const Arguments& arguments);

@@ -80,8 +80,12 @@ TEST(Queue, EndsWithAStop) {
   std::stop_source stop;
   queue.push(1);
   EXPECT_EQ(queue.pop(stop.get_token()), 1);
+  queue.push(2);
+  queue.push(3);
+  EXPECT_EQ(queue.pop_all(stop.get_token()), (std::deque<int>{2, 3}));
   std::jthread other([&] { stop.request_stop(); });
   EXPECT_EQ(queue.pop(stop.get_token()), std::nullopt);
+  EXPECT_TRUE(queue.pop_all(stop.get_token()).empty());
 }
 
 }  // namespace

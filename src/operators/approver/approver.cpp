@@ -4,6 +4,8 @@
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
+#include <algorithm>
+#include <deque>
 #include <set>
 #include <utility>
 
@@ -28,15 +30,20 @@ class Approver {
   Approver(const sys::Context& context, kube::Api& api, const ApproverInput& input)
       : context_(context), api_(api), has_table_(!input.follows_table), machines_(input.machines) {}
 
-  Result<> take(Change change) {
-    switch (change.kind) {
-      case Change::Kind::requests: requests_ = std::move(change.objects); break;
-      case Change::Kind::nodes: take_nodes(std::move(change.objects)); break;
-      case Change::Kind::table: take_table(change.objects); break;
-      case Change::Kind::end: return Ok{};
+  // One after another, and acts once: by an older list of nodes it would write what it has written.
+  Result<> take(std::deque<Change> changes) {
+    bool only_requests = true;
+    for (Change& change : changes) {
+      only_requests = only_requests && change.kind == Change::Kind::requests;
+      switch (change.kind) {
+        case Change::Kind::requests: requests_ = std::move(change.objects); break;
+        case Change::Kind::nodes: take_nodes(std::move(change.objects)); break;
+        case Change::Kind::table: take_table(change.objects); break;
+        case Change::Kind::end: break;
+      }
     }
     if (!has_nodes_ || !has_table_) return Ok{};
-    if (change.kind != Change::Kind::requests) TRY(label_nodes());
+    if (!only_requests) TRY(label_nodes());
     TRY(remember_keys());
     for (const Json& request : requests_) {
       const auto verdict = judge_request(request, machines_ ? &*machines_ : nullptr, names_, keys_);
@@ -184,10 +191,11 @@ Result<> approve_requests(const sys::Context& context, kube::Api& api, const App
   if (input.end) run("waiting for the end", input.end);
 
   Approver approver(context, api, input);
-  for (;;) {
-    auto change = changes.pop(context.stop);
-    if (!change || change->kind == Change::Kind::end) break;
-    const Result<> taken = approver.take(std::move(*change));
+  for (bool is_over = false; !is_over;) {
+    std::deque<Change> waiting = changes.pop_all(context.stop);
+    if (waiting.empty()) break;
+    is_over = std::ranges::find(waiting, Change::Kind::end, &Change::kind) != waiting.end();
+    const Result<> taken = approver.take(std::move(waiting));
     if (!taken.ok()) return taken;
   }
   tasks.request_stop();

@@ -105,6 +105,8 @@ Result<> check_way(const Snapshot& seen, const machineconfig::Pool& pool, const 
   return error(way.error().code(), "MachineConfig {}: {}", suspect, way.error().message());
 }
 
+// Without blockOwnerDeletion: the API server wants to know the owner's type for that, and may learn of a new one half a minute
+// late.
 Json rendered_object(const MachineConfig& config, const Json& pool) {
   Json object = machineconfig::to_json(config);
   if (const auto uid = find_string(pool, {"metadata", "uid"})) {
@@ -113,8 +115,7 @@ Json rendered_object(const MachineConfig& config, const Json& pool) {
                              {"kind", "MachineConfigPool"},
                              {"name", kube::name_of(pool)},
                              {"uid", *uid},
-                             {"controller", true},
-                             {"blockOwnerDeletion", true}}};
+                             {"controller", true}}};
   }
   return object;
 }
