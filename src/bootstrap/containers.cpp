@@ -19,7 +19,8 @@ std::vector<std::string> ctr(std::vector<std::string> arguments) {
 }
 
 std::vector<std::string> ctr_command(const Container& container) {
-  std::vector<std::string> argv = ctr({"run", "--rm", "--net-host"});
+  // ctr does not read which program containerd runs containers with.
+  std::vector<std::string> argv = ctr({"run", "--rm", "--runc-binary=crun", "--net-host"});
   for (const Mount& mount : container.mounts) {
     argv.push_back("--mount");
     argv.push_back(

@@ -49,7 +49,8 @@ Result<std::string> state_of(const Environment& environment, const Arguments& ar
 
 Result<cluster::LocalGround> local_ground(const Environment& environment, const Arguments& arguments, const std::string& folder) {
   std::string program = TRY(own_program());
-  return cluster::LocalGround{.state = TRY(state_of(environment, arguments, folder)), .program = std::move(program)};
+  std::string state = TRY(state_of(environment, arguments, folder));
+  return cluster::LocalGround{.state = std::move(state), .program = std::move(program)};
 }
 
 std::string events_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::events_file); }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
 
 namespace slipway::kube {
 
@@ -30,10 +31,11 @@ bool is_refusal(Code code) { return code == Code::invalid || code == Code::denie
 // Remembers which namespaces are there, so that a hundred manifests of one that is missing cost one request a round.
 class Namespaces {
  public:
-  // Whether it may be there: nothing is asked before a first object failed for lack of it.
+  // Whether it may be there: nothing is asked before a first object failed for lack of it. Blocks while another thread asks.
   Result<bool> may_exist(const sys::Context& context, Api& api, const std::string& name) {
-    const State state = states_.with_lock([&](auto& states) { return states.try_emplace(name, State::unknown).first->second; });
-    if (state != State::doubtful) return state != State::missing;
+    if (const State state = state_of(name); state != State::doubtful) return state != State::missing;
+    const std::lock_guard one_asks(asking_);
+    if (const State state = state_of(name); state != State::doubtful) return state != State::missing;
     const bool is_there = TRY(find(context, api, types::namespaces, "", name)).has_value();
     set(name, is_there ? State::unknown : State::missing);
     return is_there;
@@ -49,10 +51,14 @@ class Namespaces {
 
  private:
   enum class State { unknown, doubtful, missing };
+  State state_of(const std::string& name) {
+    return states_.with_lock([&](auto& states) { return states.try_emplace(name, State::unknown).first->second; });
+  }
   void set(const std::string& name, State state) {
     states_.with_lock([&](auto& states) { states[name] = state; });
   }
   Guarded<std::map<std::string, State>> states_;
+  std::mutex asking_;
 };
 
 // Deals with one manifest at a time. Threads: any.
