@@ -19,8 +19,7 @@ std::vector<std::string> ctr(std::vector<std::string> arguments) {
 }
 
 std::vector<std::string> ctr_command(const Container& container) {
-  // ctr does not read which program containerd runs containers with.
-  std::vector<std::string> argv = ctr({"run", "--rm", "--runc-binary=crun", "--net-host"});
+  std::vector<std::string> argv = ctr({"run", "--rm", "--net-host"});
   for (const Mount& mount : container.mounts) {
     argv.push_back("--mount");
     argv.push_back(

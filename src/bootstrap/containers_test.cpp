@@ -22,8 +22,7 @@ const Container sample{.name = "etcd-render",
 
 TEST(ContainerCommand, IsWhatEachRuntimeTakes) {
   EXPECT_EQ(join(command_of(Runtime::containerd, sample), " "),
-            "ctr --namespace k8s.io run --rm --runc-binary=crun --net-host --mount "
-            "type=bind,src=/opt/openshift,dst=/assets,options=rbind:rw "
+            "ctr --namespace k8s.io run --rm --net-host --mount type=bind,src=/opt/openshift,dst=/assets,options=rbind:rw "
             "--mount type=bind,src=/opt/frozen,dst=/assets/manifests,options=rbind:ro r.example.com/x@sha256:1 etcd-render "
             "/usr/bin/etcd-operator render --a=b");
   EXPECT_EQ(join(command_of(Runtime::podman, sample), " "),
