@@ -385,6 +385,7 @@ Result<> destroy_cluster(const Environment& environment, const Arguments& argume
   // there is.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   TRY(environment.files.remove(events_path(folder)));
+  TRY(environment.files.remove(machines_path(folder)));
   return assets::forget(environment.files, folder);
 }
 
