@@ -67,8 +67,8 @@ def machine_config(installed):
     yield make
     for name in made:
         installed.api.call("DELETE", GROUP + "machineconfigs/" + name)
-    installed.wait_until("the pool is as it was", lambda: target(pool(installed)) == before and is_updated(installed), limit=180)
-    assert condition(pool(installed), "Degraded") == "False"
+    installed.wait_until("the pool is as it was", lambda: target(pool(installed)) == before and is_updated(installed)
+                         and condition(pool(installed), "Degraded") == "False", limit=180)
 
 
 def test_machines_have_what_the_bootstrap_machine_gave_them(installed):
