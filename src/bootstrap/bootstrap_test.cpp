@@ -122,10 +122,9 @@ class PlayedContainers final : public sys::Runner {
 
  private:
   static std::string name_in(const std::vector<std::string>& argv) {
-    auto word = argv.begin();
-    while (*word != "--net-host") ++word;
-    while (*++word == "--mount") ++word;
-    return word[1];
+    std::size_t at = 6;
+    while (argv[at] == "--mount") at += 2;
+    return argv[at + 1];
   }
 
   // The folder that the container sees as /assets/manifests.

@@ -79,7 +79,7 @@ done
 class Machine:
     def __init__(self, sysroot):
         self.sysroot = pathlib.Path(sysroot)
-        self.name = self.sysroot.name.replace("_", "-")
+        self.name = self.sysroot.name.replace("_", "0")  # a name must not end with "-", nor have two in a row
         self.console = self.sysroot.with_suffix(".console")
 
     def install(self, repository, ref):

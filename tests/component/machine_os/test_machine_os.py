@@ -121,7 +121,7 @@ def test_every_user_and_group_of_a_file_has_a_name(commit, checkout):
 
 
 def test_programs_of_the_kubelet_and_of_people_are_there(commit):
-    for program in ["kubelet", "kubectl", "containerd", "ctr", "crun", "podman", "ostree", "ignition", "nft", "iptables",
+    for program in ["kubelet", "kubectl", "containerd", "ctr", "crun", "runc", "podman", "ostree", "ignition", "nft", "iptables",
                     "conntrack", "socat", "ip", "mount", "sshd", "sudo", "curl", "ping"]:
         assert f"/usr/bin/{program}" in commit or f"/usr/sbin/{program}" in commit, program
     assert "/usr/lib/systemd/systemd-journal-gatewayd" in commit
