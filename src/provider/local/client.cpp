@@ -30,6 +30,14 @@ std::string tail(sys::Files& files, const std::string& path) {
   return std::string(rest);
 }
 
+// Whether one answers. That one connects does not say it: the socket of an owner that was killed takes connections until the last
+// of its threads is gone.
+Result<bool> has_owner(const sys::Context& context, const ClusterChoice& choice) {
+  const Result<Json> answer = ask(context, choice, {.order = Order::list});
+  if (!answer.ok() && answer.error().code() != Code::unavailable) return answer.error();
+  return answer.ok();
+}
+
 bool has_other_forwards(const ClusterConfig& config, const ClusterWishes& wishes) {
   return !wishes.forwards.empty() && (wishes.forwards != config.forwards || wishes.host_address != config.host_address);
 }
@@ -163,11 +171,10 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
 
 Result<> ensure_owner(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
   const ClusterPaths paths = choice.paths();
-  auto answers = [&] { return LineSocket::connect(paths.folder, paths.control_name()).ok(); };
-  if (answers()) return Ok{};
+  if (TRY(has_owner(context, choice))) return Ok{};
   TRY(read_cluster(files, choice));
   const sys::FileLock lock = TRY(lock_cluster(choice));
-  if (answers()) return Ok{};  // another command was faster
+  if (TRY(has_owner(context, choice))) return Ok{};  // another command was faster
   TRY(sweep_cluster(context, files, paths));
   LineSocket owner = TRY(spawn_owner(
       {choice.program, "machine-owner", "--cluster", choice.cluster, "--state", choice.state, "--events", paths.events()},

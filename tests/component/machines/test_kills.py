@@ -3,6 +3,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import time
 
@@ -11,6 +12,7 @@ from conftest import OS_REPO, until
 
 SEED = int(os.environ.get("SEED", random.randrange(1 << 32)))
 MOMENTS = 20
+CONTROL = "control.sock"
 
 
 def kill(pid):
@@ -79,6 +81,31 @@ def test_twenty_moments(cluster, tmp_path, capsys):
         assert seen == ["490", "running", "m0"]
         cluster.run("destroy", "m0")
         assert cluster.leftovers() == []
+
+
+def test_an_owner_that_is_still_dying(cluster):
+    """Until its last thread is gone its socket takes connections; whoever connects then hears no word."""
+    cluster.create("m0")
+    kill(cluster.owner())
+    until("everything of the owner to be gone", lambda: not cluster.live_things(), 2)
+    folder = os.open(cluster.folder, os.O_PATH)  # by its number: paths of sockets have to be short
+    control = f"/proc/self/fd/{folder}/{CONTROL}"
+    try:
+        with socket.socket(socket.AF_UNIX) as dying:
+            os.unlink(control)
+            dying.bind(control)
+            dying.listen()
+            dying.settimeout(10)
+            starting = subprocess.Popen(cluster.command("start", "m0"), stderr=subprocess.PIPE, text=True)
+            try:
+                dying.accept()[0].close()
+            finally:
+                dying.close()
+                said = starting.communicate(timeout=60)[1]
+    finally:
+        os.close(folder)
+    assert starting.returncode == 0, said
+    until("m0 to run", lambda: cluster.state_of("m0") == "running", 60)
 
 
 def test_a_destroy_that_is_killed(cluster):
