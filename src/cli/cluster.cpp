@@ -236,13 +236,42 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
 }
 
 // The cluster that an asset directory is of.
-Result<std::string> cluster_name(const Environment& environment, const std::string& folder) {
+struct OfDirectory {
+  std::string folder;
+  std::string cluster;
+  assets::ClusterId id;
+};
+
+Result<OfDirectory> read_metadata(const Environment& environment, const std::string& folder) {
   const std::string path = folder + "/metadata.json";
   const auto text = TRY(environment.files.read_if_exists(path));
   if (!text)
     return error(Code::not_found, "{} is not there, so there is no cluster to be found; name its directory with --dir", path);
   const Json metadata = TRY(parse_json(*text, path));
-  return require_string(metadata, {"clusterName"}).context(path);
+  std::string name = TRY(require_string(metadata, {"clusterName"}).context(path));
+  const std::string infra_id(find_string(metadata, {"infraID"}).value_or(""));
+  return OfDirectory{folder, std::move(name), {.infra_id = infra_id, .cluster_id = {}}};
+}
+
+Result<std::string> cluster_name(const Environment& environment, const std::string& folder) {
+  return TRY(read_metadata(environment, folder)).cluster;
+}
+
+enum class Machines { none, own, of_another_directory };
+
+// The machines that have the name of a directory's cluster.
+Result<Machines> machines_of(const Environment& environment, const cluster::LocalGround& ground, const OfDirectory& known) {
+  const auto there = provider::local::read_cluster(environment.files, ground.choice(known.cluster));
+  if (!there.ok()) return there.error().code() == Code::not_found ? Machines::none : Machines::own;  // what a kill has left
+  if (known.id.infra_id.empty())
+    return error(Code::invalid, "{}/metadata.json: infraID: missing, a string is needed", known.folder);
+  return cluster::is_of(there.value(), known.id) ? Machines::own : Machines::of_another_directory;
+}
+
+Result<> check_machines(const Environment& environment, const cluster::LocalGround& ground, const OfDirectory& known) {
+  if (TRY(machines_of(environment, ground, known)) != Machines::of_another_directory) return Ok{};
+  return error(Code::conflict, "the cluster {} in {} was made from another directory than {}: name that one with --dir",
+               known.cluster, ground.state, known.folder);
 }
 
 // Machines that start when that is over do not get into the cluster; one that is complete has other certificates by then.
@@ -371,16 +400,27 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
 
 Result<> destroy_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
-  const std::string name = TRY(cluster_name(environment, folder));
+  const OfDirectory known = TRY(read_metadata(environment, folder));
   const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
-  return cluster::destroy_local_bootstrap(environment, ground, name);
+  TRY(check_machines(environment, ground, known));
+  return cluster::destroy_local_bootstrap(environment, ground, known.cluster);
 }
 
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
-  const std::string name = TRY(cluster_name(environment, folder));
+  const OfDirectory known = TRY(read_metadata(environment, folder));
   const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
-  TRY(cluster::destroy_local_cluster(environment, ground, name));
+  const Machines machines = TRY(machines_of(environment, ground, known));
+  if (machines == Machines::none) {
+    environment.context.log.warn("there are no machines of {} in {}; only files of {} are removed", known.cluster, ground.state,
+                                 folder);
+  }
+  if (machines == Machines::of_another_directory) {
+    environment.context.log.warn("the cluster {} in {} was made from another directory and stays; only files of {} are removed",
+                                 known.cluster, ground.state, folder);
+  } else {
+    TRY(cluster::destroy_local_cluster(environment, ground, known.cluster));
+  }
   // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
   // there is.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
@@ -394,12 +434,13 @@ Result<> change_workers(const Environment& environment, const Arguments& argumen
                         const std::function<Result<>(const cluster::WorkerGround&)>& change) {
   print_events(environment, arguments);
   const std::string folder = absolute(arguments["--dir"]);
-  const std::string name = TRY(cluster_name(environment, folder));
+  const OfDirectory known = TRY(read_metadata(environment, folder));
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   keep_events(environment, folder);
   const cluster::LocalGround ground = TRY(local_ground(environment, arguments, folder));
+  TRY(check_machines(environment, ground, known));
   kube::Client api = TRY(client_of(environment, folder));
-  return change({ground, name, api});
+  return change({ground, known.cluster, api});
 }
 
 Result<> create_worker(const Environment& environment, const Arguments& arguments) {

@@ -1,10 +1,12 @@
 #include "cli/cluster.h"
 
 #include "support/command_world.h"
+#include "sys/temp_dir.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace slipway::cli {
 namespace {
@@ -77,6 +79,34 @@ TEST_F(ClusterCommandsTest, FindTheMachinesWhereverTheyWereMade) {
   ASSERT_TRUE(files.remove("/state/demo/events.jsonl").ok());
   ASSERT_TRUE(files.remove("/state/demo").ok());
   EXPECT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/elsewhere"}).ok());
+}
+
+// One that "demo" of infraID demo-aaaaa is not.
+constexpr std::string_view others_cluster = R"({"name":"demo","id":"0123456789ab","network":"10.97.77.0/24","osRepo":"/os",
+"domain":"demo.example.com","records":[],"hostAddress":"127.1.2.3","forwards":[],
+"images":{"preload":"","registry":"","registryProgram":""}})";
+
+TEST_F(ClusterCommandsTest, LeaveTheClusterOfAnotherDirectoryAlone) {
+  // The lock of the directory is a file of this host.
+  const sys::TempDir made = sys::TempDir::make("slipway-cli").value();
+  const std::string& demo = made.path();
+  std::filesystem::create_directory(demo + "/.slipway");
+  ASSERT_TRUE(files.write(demo + "/metadata.json", R"({"clusterName":"demo","infraID":"demo-aaaaa"})", 0644).ok());
+  ASSERT_TRUE(files.write(demo + "/auth/kubeconfig", "", 0600).ok());
+  ASSERT_TRUE(files.write("/state/demo/cluster.json", others_cluster, 0600).ok());
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"destroy", "bootstrap"}, {"create", "worker"}, {"destroy", "worker", "worker-0"}}) {
+    std::vector<std::string> argv = words;
+    argv.insert(argv.end(), {"--dir", demo, "--state", "/state"});
+    const Result<> ran = run(argv);
+    ASSERT_FALSE(ran.ok()) << words[0];
+    EXPECT_EQ(ran.error().message(),
+              fmt::format("the cluster demo in /state was made from another directory than {}: name that one with --dir", demo));
+  }
+  const Result<> destroyed = run({"destroy", "cluster", "--dir", demo, "--state", "/state"});
+  ASSERT_TRUE(destroyed.ok()) << destroyed.error().message();
+  EXPECT_TRUE(files.read("/state/demo/cluster.json").ok());
+  EXPECT_FALSE(files.read(demo + "/metadata.json").ok());
 }
 
 TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {

@@ -56,8 +56,7 @@ Result<local::ClusterWishes> wishes_for(const Environment& environment, const Lo
   const local::ClusterChoice choice = ground.choice(assets.config.name);
   const auto made = local::read_cluster(environment.files, choice);
   if (!made.ok()) return made.error().code() == Code::not_found ? Result(std::move(wishes)) : made.error();
-  // The loopback address is made of the cluster's id.
-  if (made->host_address != wishes.host_address) {
+  if (!is_of(made.value(), assets.id)) {
     return error(
         Code::conflict,
         "cluster-name-taken: there is a cluster {} in {} already, made from another directory; name this one differently "

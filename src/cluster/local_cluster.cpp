@@ -73,6 +73,10 @@ local::ClusterWishes local_wishes(const config::InstallConfig& config, const ass
   return wishes;
 }
 
+bool is_of(const local::ClusterConfig& there, const assets::ClusterId& id) {
+  return there.host_address == assets::loopback_address(id);
+}
+
 IngressPorts ingress_ports(const std::vector<local::Forward>& forwards) {
   IngressPorts ports;
   for (const local::Forward& forward : forwards) {

@@ -40,6 +40,9 @@ provider::local::ClusterWishes local_wishes(const config::InstallConfig& config,
                                             const std::string& os_repo, const provider::local::Images& images,
                                             const IsFree& is_free);
 
+// Whether local machines were made for the cluster of that id: their loopback address is made of it.
+bool is_of(const provider::local::ClusterConfig& there, const assets::ClusterId& id);
+
 // Where the host finds applications. Zero: nowhere, as in clusters that had no forwards for them.
 struct IngressPorts {
   int http = 0;
