@@ -20,8 +20,9 @@ const std::optional<std::string> not_yet;
 using namespace std::chrono_literals;
 
 constexpr Milliseconds look_pause = 200ms;
-// One that does not come must not keep all others away for ever; each waits that long for every one before it, so that they
-// still do not start together.
+// The peer URL of the member that may start, or was the last that did.
+constexpr std::string_view turn_key = "slipway/etcd/starting-member";
+// One that does not come must not keep all others away for ever. Who goes past it has the turn, and is waited for as long.
 constexpr Seconds turn_limit = 60s;
 
 std::string first_url(const Member& member) { return member.peer_urls.empty() ? std::string() : member.peer_urls.front(); }
@@ -82,10 +83,10 @@ class Discovery {
     const Standing standing = standing_of(members, joining_);
     switch (standing.kind) {
       case Standing::Kind::start:
+        if (joining_.has_data) return std::optional(standing.initial_cluster);
         // etcd refuses to start with a list that lacks a member, and several are added in a row.
-        if (!is_still_so && !joining_.has_data) return not_yet;
-        if (!TRY(is_turn(context, standing.before))) return not_yet;
-        if (!joining_.has_data) TRY(files_.write(joined_as_file(), std::to_string(standing.self), 0600));
+        if (!is_still_so || !TRY(has_turn(context))) return not_yet;
+        TRY(files_.write(joined_as_file(), std::to_string(standing.self), 0600));
         return std::optional(standing.initial_cluster);
       case Standing::Kind::put_aside: TRY(put_aside(context)); return not_yet;
       case Standing::Kind::lost:
@@ -110,12 +111,13 @@ class Discovery {
   }
 
   // What the quorum knows; to those that have been a member before, also what any single one knows.
-  Result<std::vector<Member>> list(const sys::Context& context) const {
+  Result<std::vector<Member>> list(const sys::Context& context) {
     Error last = error(Code::unavailable, "no endpoint is given");
     for (Reading reading : {Reading::agreed, Reading::local}) {
       if (reading == Reading::local && !joining_.has_data) break;
       for (const std::string& endpoint : endpoints_) {
         Result<std::vector<Member>> listed = etcd_.list(context, endpoint, reading);
+        endpoint_ = endpoint;
         if (listed.ok() || context.stop.stop_requested()) return listed;
         last = std::move(listed).error();
       }
@@ -123,21 +125,27 @@ class Discovery {
     return last;
   }
 
-  Result<bool> is_turn(const sys::Context& context, const std::vector<std::string>& before) {
-    const SteadyTime now = context.clock.steady();
-    if (!known_since_) known_since_ = now;
-    if (now - *known_since_ >= turn_limit * static_cast<int>(before.size())) return true;
-    for (const std::string& url : before) {
-      if (answering_.contains(url)) continue;
-      const Result<> answers = etcd_.answers_peers(context, url);
-      if (!answers.ok()) {
-        if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
-        say(context, fmt::format("{} starts first", url));
-        return false;
-      }
-      answering_.insert(url);
+  Result<bool> has_turn(const sys::Context& context) {
+    if (!holder_.empty() && is_awaited(context)) return false;
+    const Result<std::string> holder = etcd_.exchange(context, endpoint_, turn_key, holder_, joining_.peer_url);
+    if (!holder.ok()) {
+      if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
+      say(context, holder.error().message());
+      return false;
     }
-    return true;
+    holder_ = holder.value();
+    held_since_ = context.clock.steady();
+    if (holder_ == joining_.peer_url) return true;
+    say(context, fmt::format("{} starts first", holder_));
+    return false;
+  }
+
+  // Whether the member that has the turn has still to come, and may.
+  bool is_awaited(const sys::Context& context) const {
+    if (context.clock.steady() - held_since_ >= turn_limit) return false;
+    const bool is_to_start =
+        std::ranges::any_of(last_, [&](const Member& member) { return !member.is_started() && first_url(member) == holder_; });
+    return is_to_start && !etcd_.answers_peers(context, holder_).ok();
   }
 
   Result<> put_aside(const sys::Context& context) {
@@ -160,8 +168,9 @@ class Discovery {
   std::string data_dir_;
   Joining joining_;
   std::vector<Member> last_{};
-  std::set<std::string> answering_{};
-  std::optional<SteadyTime> known_since_{};  // since when it could start but for others' turns
+  std::string endpoint_{};   // the last that was asked for members
+  std::string holder_{};     // the peer URL of who has the turn; empty: nobody is known to
+  SteadyTime held_since_{};  // when that was heard
   std::string said_{};
 };
 
@@ -173,12 +182,7 @@ Standing standing_of(const std::vector<Member>& members, const Joining& joining)
   if (self->is_started()) return {joining.has_data ? Standing::Kind::start : Standing::Kind::lost};
   // One that ended before it told its name goes on with its log: the leader counts on what is in it.
   if (joining.has_data) return {joining.joined_as == self->id ? Standing::Kind::start : Standing::Kind::put_aside};
-  Standing standing{Standing::Kind::start, initial_cluster(members, joining), self->id};
-  for (const Member& member : members) {
-    if (!member.is_started() && first_url(member) < joining.peer_url) standing.before.push_back(first_url(member));
-  }
-  std::ranges::sort(standing.before);
-  return standing;
+  return {Standing::Kind::start, initial_cluster(members, joining), self->id};
 }
 
 Result<> run_discover(const Environment& environment, const Arguments& arguments) {

@@ -3,9 +3,9 @@
 //   ETCD_INITIAL_CLUSTER=$(discover-etcd-initial-cluster --cacert=FILE --cert=FILE --key=FILE --endpoints=URL,URL
 //                          --data-dir=/var/lib/etcd --target-peer-url-host=10.97.77.11 --target-name=master-0)
 //
-// The endpoints are members' gateways (members.h). Members that have never been started go one after another, by their peer
-// URLs: one that starts asks all others for their version before it answers anybody, and two that start together wait for each
-// other (field 3.1a).
+// The endpoints are members' gateways (members.h). Members that have never been started go one after another, who comes first
+// first: one that starts asks all others for their version before it answers anybody, and two that start together wait for each
+// other (field 3.1a). Whose turn it is stands in etcd.
 #pragma once
 
 #include "operators/etcd/members.h"
@@ -30,12 +30,11 @@ struct Standing {
     start,      // with `initial_cluster`; with nothing when it has been a member before, for its folder says it all
     put_aside,  // what is in its folder is of another life: move it away, then start
     lost,       // it has been a member, and its folder is empty
-    wait,       // it is not known, or not yet its turn
+    wait,       // it is not known
   };
   Kind kind;
-  std::string initial_cluster{};      // "etcd-bootstrap=https://10.97.77.10:2380,master-0=https://10.97.77.11:2380"
-  MemberId self = 0;                  // of those that start: which member it is
-  std::vector<std::string> before{};  // peer URLs of those that start before this one, if they do not answer yet
+  std::string initial_cluster{};  // "etcd-bootstrap=https://10.97.77.10:2380,master-0=https://10.97.77.11:2380"
+  MemberId self = 0;              // of those that start: which member it is
 };
 Standing standing_of(const std::vector<Member>& members, const Joining& joining);
 

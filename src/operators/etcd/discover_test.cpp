@@ -1,5 +1,7 @@
 #include "operators/etcd/discover.h"
 
+#include "base/digest.h"
+#include "base/guarded.h"
 #include "support/http_imposter.h"
 #include "support/operator_environment.h"
 
@@ -56,19 +58,38 @@ TEST(Discover, NamesAllMembers) {
   EXPECT_EQ(standing.initial_cluster,
             "etcd-bootstrap=https://10.0.0.10:2380,master-2=https://10.0.0.12:2380,not-started-1=https://10.0.0.11:2380,"
             "not-started-3=https://10.0.0.13:2380");
-  EXPECT_EQ(standing.before, std::vector<std::string>{"https://10.0.0.11:2380"});
-  EXPECT_EQ(standing_of({boot, member(1, "master-1"), member(2, "", true)}, {"https://10.0.0.12:2380", "master-2"}).before,
-            std::vector<std::string>{});
 }
 
+// An etcd: the handler says who its members are, the turn is kept as a key is.
 struct World : testing_support::OperatorEnvironment {
-  explicit World(HttpImposter::Handler handler) : server(std::move(handler)) {
+  explicit World(HttpImposter::Handler members)
+      : server([this, members = std::move(members)](const HttpImposter::Seen& seen) {
+          return seen.target == "/v3/kv/txn" ? exchange(seen.body) : members(seen);
+        }) {
     for (const char* file : {"/ca", "/cert", "/key"}) put(file, "");
+  }
+  HttpImposter::Reply exchange(const std::string& body) {
+    const Json asked = parse_json(body, "transaction").value();
+    const auto decoded = [](const Json& object, std::initializer_list<std::string_view> path) {
+      return base64_decode(find_string(object, path).value_or("")).value();
+    };
+    return turn.with_lock([&](std::string& holder) {
+      if (decoded(find_array(asked, {"compare"}).front(), {"value"}) == holder) {
+        holder = decoded(find_array(asked, {"success"}).front(), {"requestPut", "value"});
+        return HttpImposter::Reply{.body = R"({"succeeded":true})"};
+      }
+      return HttpImposter::Reply{
+          .body = fmt::format(R"({{"responses":[{{"response_range":{{"kvs":[{{"value":"{}"}}]}}}}]}})", base64_encode(holder))};
+    });
+  }
+  std::string holder() {
+    return turn.with_lock([](const std::string& now) { return now; });
   }
   Result<> run() {
     return run_discover(environment(), {"--cacert=/ca", "--cert=/cert", "--key=/key", "--endpoints=" + to_string(server.url("/")),
                                         "--data-dir=/data", "--target-peer-url-host=10.0.0.11", "--target-name=master-1"});
   }
+  Guarded<std::string> turn{""};
   HttpImposter server;
 };
 
@@ -143,19 +164,35 @@ TEST(Discover, SaysThatDataIsLost) {
   EXPECT_EQ(world.printed, "");
 }
 
-// The one before cannot be reached here: after its time the next one goes all the same.
-TEST(Discover, WaitsForItsTurnButNotForEver) {
-  World world([](const HttpImposter::Seen&) {
+// Nobody answers at the peer URLs here: who is still to come is waited for, but not for ever.
+TEST(Discover, TakesItsTurn) {
+  const Member other{
+      .id = 9, .peer_urls = {fmt::format("https://0.0.0.0:{}", testing_support::unused_port())}, .is_learner = true};
+  Member started = other;
+  started.name = "master-9";
+  struct Row {
+    std::string_view what;
+    std::string holder;
+    std::vector<Member> others;
+    Seconds wait;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {"nobody was before", "", {other}, Seconds(0)},
+           {"it had it before it was restarted", "https://10.0.0.11:2380", {other}, Seconds(0)},
+           {"the other is to come", other.peer_urls[0], {other}, Seconds(60)},
+           {"the other has come", other.peer_urls[0], {started}, Seconds(0)},
+           {"the other was removed", other.peer_urls[0], {}, Seconds(0)},
+       }) {
     std::vector<Member> members = {boot, member(1, "", true)};
-    members.push_back(
-        {.id = 9, .peer_urls = {fmt::format("https://0.0.0.0:{}", testing_support::unused_port())}, .is_learner = true});
-    static const std::string list = list_of(members);
-    return HttpImposter::Reply{.body = list};
-  });
-  const Result<> done = world.run();
-  ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_GE(world.test.clock.elapsed(), Seconds(60));
-  EXPECT_LT(world.test.clock.elapsed(), Seconds(62));
+    members.insert(members.end(), row.others.begin(), row.others.end());
+    World world([list = list_of(members)](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list}; });
+    world.turn.with_lock([&](std::string& holder) { holder = row.holder; });
+    const Result<> done = world.run();
+    ASSERT_TRUE(done.ok()) << row.what << ": " << done.error().message();
+    EXPECT_EQ(world.holder(), "https://10.0.0.11:2380") << row.what;
+    EXPECT_GE(world.test.clock.elapsed(), row.wait) << row.what;
+    EXPECT_LT(world.test.clock.elapsed(), row.wait + Seconds(2)) << row.what;
+  }
 }
 
 TEST(Discover, StopsWhenAsked) {

@@ -18,10 +18,16 @@ constexpr std::string_view name = "cluster-etcd-operator start-member";
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(200)};
 constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
-// "0000000000000002-00000000000004ea.snap": what raft keeps of a snapshot that it was sent.
+// Whether a second start finds a snapshot that the first was sent. What raft knows of it is a file
+// 0000000000000002-00000000000004ea.snap, its data one 00000000000004ea.snap.db. The first comes before the log says that it
+// counts, and the data get another name after that (etcd server 3.6: storage.SaveSnap, OpenSnapshotBackend).
 bool has_snapshot(sys::Files& files, const std::string& folder) {
   const Result<std::vector<std::string>> names = files.list(folder);
-  return names.ok() && std::ranges::any_of(names.value(), [](const std::string& file) { return file.ends_with(".snap"); });
+  if (!names.ok()) return false;
+  return std::ranges::any_of(names.value(), [&](const std::string& file) {
+    const std::string data = file.substr(file.find('-') + 1) + ".db";
+    return file.ends_with(".snap") && std::ranges::find(names.value(), data) == names->end();
+  });
 }
 
 // returns: whether it was ended because a snapshot came

@@ -44,9 +44,11 @@ TEST(FirstStart, WithoutASnapshotItIsTheProgramsEndThatCounts) {
 TEST(FirstStartDeathTest, ASnapshotEndsTheFirstStartAndBeginsTheSecond) {
   World world;
   const std::string snap = world.folder.path() + "/member/snap";
-  const std::string script = "test ! -e " + snap + "/1-2.snap || exit 7; mkdir -p " + snap + "; trap 'touch " +
-                             world.folder.path() + "/ended; exit 0' TERM; : > " + snap +
-                             "/1-2.snap; while :; do sleep 0.05; done";
+  // The order of etcd: what raft knows of the snapshot, its log, the data become the member's.
+  const std::string script = fmt::format(
+      "test ! -e {0}/1-2.snap || exit 7; mkdir -p {0}; trap 'test -e {0}/db && touch {1}/ended; exit 0' TERM; "
+      ": > {0}/2.snap.db; : > {0}/1-2.snap; sleep 0.4; mv {0}/2.snap.db {0}/db; while :; do sleep 0.05; done",
+      snap, world.folder.path());
   EXPECT_EXIT((void)world.start(script), testing::ExitedWithCode(7), "");
   EXPECT_TRUE(world.has("ended"));
 }

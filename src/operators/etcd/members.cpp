@@ -1,5 +1,6 @@
 #include "operators/etcd/members.h"
 
+#include "base/digest.h"
 #include "base/number.h"
 #include "net/ip.h"
 #include "net/url.h"
@@ -113,6 +114,30 @@ Result<> Gateway::remove(const sys::Context& context, const std::string& endpoin
 Result<> Gateway::move_leader(const sys::Context& context, const std::string& endpoint, MemberId voter) const {
   TRY(call(context, endpoint, "/v3/maintenance/transfer-leadership", id_body("targetID", voter)));
   return Ok{};
+}
+
+Result<std::string> Gateway::exchange(const sys::Context& context, const std::string& endpoint, std::string_view key,
+                                      const std::string& from, const std::string& to) const {
+  const std::string name = base64_encode(key);
+  JsonObject is_there = {{"key", name}};
+  if (from.empty()) {
+    is_there.insert({{"target", "CREATE"}, {"create_revision", "0"}});
+  } else {
+    is_there.insert({{"target", "VALUE"}, {"value", base64_encode(from)}});
+  }
+  const JsonObject put = {{"requestPut", {{"key", name}, {"value", base64_encode(to)}}}};
+  const JsonObject read = {{"requestRange", {{"key", name}}}};
+  const Json answer =
+      TRY(call(context, endpoint, "/v3/kv/txn",
+               {{"compare", JsonArray{Json(is_there)}}, {"success", JsonArray{Json(put)}}, {"failure", JsonArray{Json(read)}}}));
+  const Json* succeeded = find(answer, {"succeeded"});
+  if (succeeded && succeeded->is_bool() && succeeded->get_bool()) return to;
+  for (const Json& response : find_array(answer, {"responses"})) {
+    for (const Json& pair : find_array(response, {"response_range", "kvs"})) {
+      return base64_decode(find_string(pair, {"value"}).value_or("")).context(endpoint);
+    }
+  }
+  return std::string();
 }
 
 Result<> Gateway::answers_peers(const sys::Context& context, const std::string& peer_url) const {

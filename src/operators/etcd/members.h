@@ -75,6 +75,11 @@ class Gateway {
   // endpoint: of the leader. Returns when another leads.
   Result<> move_leader(const sys::Context& context, const std::string& endpoint, MemberId voter) const;
 
+  // What stands under a key of slipway's own, after it was set to `to` if `from` stood there; empty: nothing. When two set it at
+  // once, one is first, and both hear of that one.
+  Result<std::string> exchange(const sys::Context& context, const std::string& endpoint, std::string_view key,
+                               const std::string& from, const std::string& to) const;
+
   // Whether it answers other members at its peer URL: etcd that starts asks all the others this before it serves.
   Result<> answers_peers(const sys::Context& context, const std::string& peer_url) const;
 

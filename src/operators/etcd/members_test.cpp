@@ -67,6 +67,21 @@ TEST(Members, SendsChanges) {
                   }));
 }
 
+TEST(Members, ExchangesWhatStandsUnderAKey) {
+  World done({.body = R"({"header":{}, "succeeded":true, "responses":[{"response_put":{}}]})"});
+  EXPECT_EQ(done.etcd.exchange(done.context, done.endpoint, "k", "", "b").value(), "b");
+  EXPECT_EQ(done.etcd.exchange(done.context, done.endpoint, "k", "a", "b").value(), "b");
+  EXPECT_EQ(done.server.journal().at(0).line(), "POST /v3/kv/txn");
+  const std::string choice =
+      R"("success":[{"requestPut":{"key":"aw==","value":"Yg=="}}],"failure":[{"requestRange":{"key":"aw=="}}]})";
+  EXPECT_EQ(done.server.journal().at(0).body, R"({"compare":[{"key":"aw==","target":"CREATE","create_revision":"0"}],)" + choice);
+  EXPECT_EQ(done.server.journal().at(1).body, R"({"compare":[{"key":"aw==","target":"VALUE","value":"YQ=="}],)" + choice);
+  World other({.body = R"({"responses":[{"response_range":{"kvs":[{"key":"aw==","value":"Yw=="}],"count":"1"}}]})"});
+  EXPECT_EQ(other.etcd.exchange(other.context, other.endpoint, "k", "a", "b").value(), "c");
+  World gone({.body = R"({"responses":[{"response_range":{"header":{}}}]})"});
+  EXPECT_EQ(gone.etcd.exchange(gone.context, gone.endpoint, "k", "a", "b").value(), "");
+}
+
 TEST(Members, TellsWhatPassesFromWhatDoesNot) {
   struct Case {
     int status;
