@@ -26,6 +26,9 @@ bool is_namespace(const Json& object) {
   return find_string(object, {"kind"}) == "Namespace" && find_string(object, {"apiVersion"}) == "v1";
 }
 
+// Whether it is a type that a CRD brings, not one of Kubernetes itself.
+bool is_custom(const ResourceType& type) { return type.group.find('.') != std::string::npos && !type.group.ends_with(".k8s.io"); }
+
 bool is_refusal(Code code) { return code == Code::invalid || code == Code::denied; }
 
 // Remembers which namespaces are there, so that a hundred manifests of one that is missing cost one request a round.
@@ -90,29 +93,46 @@ class Maker {
   }
 
  private:
-  // Asks only when it is there: the first run is the one that people wait for.
+  // Asks for an object of Kubernetes' own types only when it is there: the first run is the one that people wait for.
   Result<Outcome> create_one(const sys::Context& context, const ResourceType& type, const Json& object) {
-    Result<Json> created = create(context, api_, type, object);
-    if (created.ok()) {
-      TRY(set_status(context, type, object, created.value()));
-      return Outcome{Outcome::Kind::created};
+    std::optional<Json> live;
+    if (is_custom(type)) live = TRY(find(context, api_, type, namespace_of(object), name_of(object)));
+    if (!live) {
+      const Result<Json> created = make_new(context, type, object);
+      if (created.ok()) {
+        TRY(set_status(context, type, object, created.value()));
+        return Outcome{Outcome::Kind::created};
+      }
+      if (created.error().code() != Code::conflict) return created.error();
+      live = TRY(get(context, api_, type, namespace_of(object), name_of(object)));
     }
-    if (created.error().code() != Code::conflict) return std::move(created).error();
-    const Json live = TRY(get(context, api_, type, namespace_of(object), name_of(object)));
-    const bool has_set_status = TRY(set_status(context, type, object, live));
-    if (const auto field = first_difference(object, live)) return Outcome{Outcome::Kind::differs, *field};
+    const bool has_set_status = TRY(set_status(context, type, object, *live));
+    if (const auto field = first_difference(object, *live)) return Outcome{Outcome::Kind::differs, *field};
     return Outcome{has_set_status ? Outcome::Kind::updated : Outcome::Kind::unchanged};
+  }
+
+  // A server lets whoever posts an object of a custom type that it has served for less than two seconds wait for two more
+  // (apiextensions-apiserver, customresource_handler.go); who applies one does not wait. An apply takes no field that the type
+  // does not have; posted, such fields are left out.
+  Result<Json> make_new(const sys::Context& context, const ResourceType& type, const Json& object) {
+    if (is_custom(type)) {
+      Result<Json> applied = apply_without_status(context, type, object);
+      if (applied.ok()) return applied;
+    }
+    return create(context, api_, type, object);
+  }
+
+  Result<Json> apply_without_status(const sys::Context& context, const ResourceType& type, const Json& object) {
+    Json wanted = object;
+    wanted.as_object().erase("status");
+    return apply(context, api_, type, wanted, options_.manager);
   }
 
   Result<Outcome> apply_one(const sys::Context& context, const ResourceType& type, const Json& object) {
     const std::optional<Json> before = TRY(find(context, api_, type, namespace_of(object), name_of(object)));
     const bool is_same = before && !first_difference(object, *before);
     Json live = is_same ? *before : Json();
-    if (!is_same) {
-      Json wanted = object;
-      wanted.as_object().erase("status");
-      live = TRY(apply(context, api_, type, wanted, options_.manager));
-    }
+    if (!is_same) live = TRY(apply_without_status(context, type, object));
     const bool has_set_status = TRY(set_status(context, type, object, live));
     if (!before) return Outcome{Outcome::Kind::created};
     return Outcome{is_same && !has_set_status ? Outcome::Kind::unchanged : Outcome::Kind::updated};
@@ -281,7 +301,7 @@ class Run {
 Result<> ensure_all(const sys::Context& context, Api& api, Mapper& mapper, std::vector<Manifest> manifests,
                     const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& told) {
   CHECK(options.at_once > 0);
-  CHECK(!options.update || !options.manager.empty());
+  CHECK(!options.manager.empty());
   const auto first =
       std::stable_partition(manifests.begin(), manifests.end(), [](const Manifest& m) { return is_type(m.object); });
   std::stable_partition(first, manifests.end(), [](const Manifest& m) { return is_namespace(m.object); });

@@ -22,7 +22,7 @@ struct Manifest {
 
 struct EnsureOptions {
   bool update = false;    // server-side apply over what is there; otherwise what is there stays as it is
-  std::string manager{};  // that owns the fields which are applied; needed for update
+  std::string manager{};  // that owns the fields which are applied, all of custom types
   int at_once = 8;
   Milliseconds limit{};
 };

@@ -94,6 +94,31 @@ TEST_F(EnsureAll, AsksOnceARoundForAHundredThatWaitForTheSame) {
   EXPECT_GT(asked, 100);
 }
 
+TEST_F(EnsureAll, PostsWhatMayNotBeApplied) {
+  kube_.serve({"late.example.com", "v1", "widgets", "Widget", false});
+  kube_.spoil = [](const ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "PATCH") return std::nullopt;
+    return error(Code::unavailable, "failed to create typed patch object: .spec.old: field not declared in schema");
+  };
+  const auto posted = [&] {
+    const std::vector<std::string> all = kube_.requests();
+    return std::count(all.begin(), all.end(), "POST /apis/late.example.com/v1/widgets");
+  };
+  ASSERT_TRUE(run({{"b.yaml", widget("b")}}).ok());
+  EXPECT_EQ(told_["b.yaml"], Kinds{Outcome::Kind::created});
+  EXPECT_EQ(posted(), 1);
+  ASSERT_TRUE(run({{"b.yaml", widget("b")}}).ok());
+  EXPECT_EQ(told_["b.yaml"], Kinds{Outcome::Kind::unchanged});
+  EXPECT_EQ(posted(), 1);
+}
+
+TEST_F(EnsureAll, AppliesFirstObjectsOfCustomTypes) {
+  kube_.serve({"late.example.com", "v1", "widgets", "Widget", false});
+  ASSERT_TRUE(run({{"b.yaml", widget("b")}}).ok());
+  for (const std::string& request : kube_.requests()) EXPECT_FALSE(request.starts_with("POST ")) << request;
+  EXPECT_EQ(told_["b.yaml"], Kinds{Outcome::Kind::created});
+}
+
 TEST_F(EnsureAll, FindsWhatOthersMakeMeanwhile) {
   kube_.spoil = [&](const ApiRequest&) -> std::optional<Error> {
     if (test_.clock.elapsed() > Seconds(20)) kube_.serve({"late.example.com", "v1", "widgets", "Widget", false});
@@ -154,7 +179,8 @@ TEST_F(EnsureAll, LeavesOffWhenTheTimeIsOverAlthoughMuchIsLeft) {
   for (int i = 0; i < 100; ++i) manifests.push_back({"map", config_map("default", fmt::format("map-{}", i))});
   HangingApi api;
   Mapper mapper(api);
-  const Result<> done = ensure_all(test_.context(), api, mapper, manifests, {.at_once = 2, .limit = Seconds(60)}, nullptr);
+  const Result<> done =
+      ensure_all(test_.context(), api, mapper, manifests, {.manager = "test", .at_once = 2, .limit = Seconds(60)}, nullptr);
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::timeout);
   EXPECT_NE(done.error().message().find("100 of 100 manifests are missing"), std::string::npos);
