@@ -139,6 +139,7 @@ class Reconciler {
   // How a plan went.
   struct Round {
     std::optional<std::string> conflict{};  // what was
+    std::set<std::string> contested{};      // objects that were not written for it
     bool has_failed = false;
   };
 
@@ -180,8 +181,10 @@ class Reconciler {
 
   Round act(const sys::Context& context, const Plan& plan, const Snapshot& snapshot) {
     Round round = fulfil_all(context, plan.wishes, snapshot);
-    if (round.conflict || context.stop.stop_requested()) return round;
-    log_all(context, plan.notices);
+    if (context.stop.stop_requested()) return round;
+    // What is said of an object whose status was written is not planned again.
+    log_all(context, plan.notices, round.contested);
+    if (round.conflict) return round;
     if (!round.has_failed) run_all(context, plan.tasks, round);
     // Last, so that nothing has to wait for words.
     if (!context.stop.stop_requested() && !send_events(context)) round.has_failed = true;
@@ -212,18 +215,22 @@ class Reconciler {
       const Json* known = snapshot.find(wish.type, space_of(wish), kube::name_of(wish.object));
       if (needs_look(wish) || !is_so(wish, known)) open.emplace_back(&wish, known);
     }
-    Guarded<std::vector<Error>> failures;
+    Guarded<std::vector<std::pair<std::string, Error>>> failures;  // with the objects
     const Result<> done =
         sys::for_each_at_once(context, open.size(), at_once, [&](const sys::Context& own, std::size_t i) -> Result<> {
           Result<> fulfilled = fulfil(own, *open[i].first, open[i].second);
           // One that fails does not keep the others from being tried.
-          if (!fulfilled.ok()) failures.with_lock([&](auto& all) { all.push_back(std::move(fulfilled).error()); });
+          if (!fulfilled.ok()) {
+            failures.with_lock(
+                [&](auto& all) { all.emplace_back(kube::describe(open[i].first->object), std::move(fulfilled).error()); });
+          }
           return Ok{};
         });
     Round round;
     if (!done.ok() || context.stop.stop_requested()) return round;
-    for (const Error& failure : failures.with_lock([](const auto& all) { return all; })) {
+    for (const auto& [object, failure] : failures.with_lock([](const auto& all) { return all; })) {
       if (failure.code() == Code::conflict) {
+        round.contested.insert(object);
         note_conflict(context, failure.message(), round);
       } else {
         round.has_failed = true;
@@ -334,9 +341,10 @@ class Reconciler {
 
   // ---- words for people
 
-  void log_all(const sys::Context& context, const std::vector<Notice>& notices) {
+  void log_all(const sys::Context& context, const std::vector<Notice>& notices, const std::set<std::string>& contested) {
     for (const Notice& notice : notices) {
       const std::string about = kube::describe(notice.about);
+      if (contested.contains(about)) continue;
       if (!told_.insert(fmt::format("{}\n{}\n{}", about, notice.reason, notice.message)).second) continue;
       if (notice.is_warning) {
         context.log.warn("{}: {}", notice.reason, notice.message);

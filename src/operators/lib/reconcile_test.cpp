@@ -323,6 +323,24 @@ TEST(Reconcile, PlansAgainAfterAConflictAndSaysNothing) {
   EXPECT_EQ(world.logged("warning"), 0);
 }
 
+TEST(Reconcile, SaysWhatCameTrueBesideAConflict) {
+  World world;
+  world.kube.put(config_map("mine", {{"n", "1"}}));
+  world.kube.put(config_map("c", {{"n", "1"}}));
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    const auto known = [&](std::string_view name) {
+      return std::string(find_string(*seen.find(config_maps, "kube-system", name), {"data", "n"}).value_or(""));
+    };
+    if (known("c") == "3") return world.stop();
+    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
+    Plan plan{.wishes = {{config_maps, config_map("mine", {{"n", "2"}})}, {config_maps, config_map("c", {{"n", "3"}})}}};
+    // As of a status: once it is written nobody plans to say it.
+    if (known("mine") == "1") plan.notices = {{config_map("mine"), "Changed", "mine is new"}};
+    return plan;
+  });
+  EXPECT_EQ(world.logged("mine is new"), 1);
+}
+
 TEST(Reconcile, TakesWhatAnotherMadeFirst) {
   World world;
   world.watched = {{nodes}};
