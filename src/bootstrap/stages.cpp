@@ -168,26 +168,27 @@ std::vector<Stage> stages(const Engine& engine) {
   all_ready.push_back("wait-for-etcd");
   list.push_back({.name = "cb-bootstrap", .needs = all_ready, .run = run_cluster_bootstrap(engine)});
 
-  // From here on etcd has the cluster; nothing above may run again. Either the masters take it over ...
+  // From here on etcd has the cluster; nothing above may run again. Either the masters take it over; each of these asks an API
+  // server that has only just started, so all ask at once ...
   const bool has_masters = !inputs.in_place;
   list.push_back({.name = "cvo-overrides",
                   .needs = {"cb-bootstrap"},
                   .run = restore(engine),
                   .applies = has_masters && inputs.has_overrides});
   list.push_back({.name = "stop-machine-config-server",
-                  .needs = {"cb-bootstrap", "cvo-overrides"},
+                  .needs = {"cb-bootstrap"},
                   .run = [=](const Context&) { return stop_machine_config_server(engine.files); },
                   .applies = has_masters});
   list.push_back({.name = "wait-for-ceo",
-                  .needs = {"stop-machine-config-server"},
+                  .needs = {"cb-bootstrap"},
                   .run = on_api(engine, wait_for_etcd_in_cluster),
                   .applies = has_masters});
   list.push_back({.name = "check-api-url",
-                  .needs = {"wait-for-ceo"},
+                  .needs = {"cb-bootstrap"},
                   .run = reach_api(engine, {"check-api-url", "api-dns-check"}, for_users),
                   .applies = has_masters});
   list.push_back({.name = "check-api-int-url",
-                  .needs = {"wait-for-ceo"},
+                  .needs = {"cb-bootstrap"},
                   .run = reach_api(engine, {"check-api-int-url", "api-int-dns-check"}, for_machines),
                   .applies = has_masters});
 
@@ -198,7 +199,8 @@ std::vector<Stage> stages(const Engine& engine) {
                   .applies = inputs.in_place});
   list.push_back({.name = "master-ignition", .needs = {"stop-etcd"}, .run = make_own_config(engine), .applies = inputs.in_place});
   list.push_back({.name = "bootkube",
-                  .needs = {"check-api-url", "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},
+                  .needs = {"cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url", "check-api-int-url",
+                            "resolve-api-url", "resolve-api-int-url", "master-ignition"},
                   .run = [=](const Context&) { return engine.files.write(engine.inputs.assets + "/" + done_file, "", 0644); }});
   return list;
 }

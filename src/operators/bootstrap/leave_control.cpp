@@ -24,7 +24,7 @@ struct LeaseName {
   std::string_view name;
   Milliseconds longest_silence;  // of a holder that lives
 };
-// The first two are renewed four times a second (data/operators), the others every ten seconds (operators/lib/leader.h).
+// The first two are renewed twice a second (data/operators), the others every ten seconds (operators/lib/leader.h).
 constexpr std::array<LeaseName, 4> leases_of_control_plane = {{
     {"kube-system", "kube-controller-manager", 3s},
     {"kube-system", "kube-scheduler", 3s},
@@ -148,10 +148,11 @@ std::optional<std::string> address_here(const std::vector<HostAddress>& addresse
 Result<> leave_control(const sys::Context& context, const Leaving& work) {
   const SteadyTime start = context.clock.steady();
   const auto since = [&] { return human_duration(context.clock.steady() - start); };
+  TRY(tolerate(context, wait_for_address(context, work)));
+  context.log.info("the API's address is not here, after {}", since());
   TRY(work.pods.take_away_controllers());
   TRY(tolerate(context, take_leases_back(context, work)));
   context.log.info("the temporary controllers are gone, after {}", since());
-  TRY(tolerate(context, wait_for_address(context, work)));
   TRY(work.pods.take_away());
   context.log.info("the temporary API server is told to end, after {}", since());
   return Ok{};

@@ -1,5 +1,6 @@
-// How the temporary control plane leaves: those who hold leases first, the API server when nobody looks for it here any more, so
-// that nobody on the masters has to wait for one who is gone (design 12.2).
+// How the temporary control plane leaves: nobody on the masters has to wait for one who is gone (design 12.2), or begins by what
+// is about to go. A controller manager ends when a connection breaks while it starts its controllers, so it gets its lease when
+// its connections lead to a master.
 #pragma once
 
 #include "base/json.h"
@@ -43,11 +44,11 @@ struct Leaving {
   std::vector<net::IpAddress> virtual_ips;  // none where a balancer or DNS leads to the API
 };
 
-// Takes the pods of all but the API server away, waits until their leases are given back, or gives back those that were left, and
-// until the API's address has moved to a master, then takes the rest away. May be repeated.
+// Waits until the API's address has moved to a master, takes the pods of all but the API server away, waits until their leases
+// are given back, or gives back those that were left, then takes the rest away. May be repeated.
 //
-//   time    20 s at most for the leases and 30 s for the address; after that it goes on with a warning: whoever waits for a lease
-//           gets it when it runs out, and the address moves when the API server here is gone
+//   time    30 s at most for the address and 20 s for the leases; after that it goes on with a warning: the address moves when
+//           the API server here is gone, and whoever waits for a lease gets it when it runs out
 //   errors  cancelled; as TemporaryPods
 Result<> leave_control(const sys::Context& context, const Leaving& work);
 

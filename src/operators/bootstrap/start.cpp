@@ -20,9 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Milliseconds api_limit = 20min;
-// An API server that answers, but never says it is ready, may have a check that fails for another reason: manifests can be
-// created.
-constexpr Milliseconds ready_limit = 30s;
 
 // A kubeconfig's API server on this machine, whatever name it is known by.
 Result<kube::Access> local_access(sys::Files& files, const std::string& path) {
@@ -49,18 +46,16 @@ Result<int> probe(const Environment& environment, const sys::Context& context, c
   return TRY(environment.http.send(request, context.stop)).status;
 }
 
+// It answers some seconds before it calls itself ready, while it makes roles of its own; manifests can be created then, and who
+// creates may do everything.
 Result<> wait_for_api(const Environment& environment, const std::string& server) {
-  const sys::Context& context = environment.context;
-  std::optional<SteadyTime> first_answer;
   // A look is a refused connection most of the time, and all the cluster waits for the last one.
   const sys::Pace pace{50ms, 200ms};
   return sys::wait_for(
-      context, "the temporary API server", api_limit,
+      environment.context, "the temporary API server", api_limit,
       [&]() -> Result<sys::Look> {
-        const int status = TRY(probe(environment, context, server, "/readyz"));
-        if (!first_answer) first_answer = context.clock.steady();
-        if (status == 200 || context.clock.steady() - *first_answer > ready_limit) return sys::Look::done();
-        return sys::Look::not_yet("it answers with status {}", status);
+        TRY(probe(environment, environment.context, server, "/readyz"));
+        return sys::Look::done();
       },
       nullptr, pace);
 }
