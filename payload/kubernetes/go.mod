@@ -3,6 +3,7 @@ module slipway/payload/kubernetes
 go 1.26.0
 
 require (
+	a.slipway/first v0.0.0
 	github.com/spf13/cobra v1.10.2
 	k8s.io/apiserver v0.36.3
 	k8s.io/client-go v0.36.3
@@ -186,6 +187,7 @@ require (
 
 // Kubernetes' own go.mod names its staging modules with version 0.0.0; this is what a release of it means by that.
 replace (
+	a.slipway/first => ./first
 	k8s.io/api => k8s.io/api v0.36.3
 	k8s.io/apiextensions-apiserver => k8s.io/apiextensions-apiserver v0.36.3
 	k8s.io/apimachinery => k8s.io/apimachinery v0.36.3

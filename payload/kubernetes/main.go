@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"a.slipway/first"
+	_ "a.slipway/first/english"
 	"github.com/spf13/cobra"
 	_ "k8s.io/client-go/plugin/pkg/client/auth"
 	"k8s.io/client-go/transport"
@@ -78,6 +80,7 @@ func main() {
 		os.Exit(2)
 	}
 	startWithHeadroom(chosen.headroom)
+	first.CollectAgain()
 	if chosen.takesOpenShiftFile {
 		arguments, err = openshiftconfig.Replace(chosen.name, arguments, knownToKubernetes, os.Stderr)
 		if err != nil {
