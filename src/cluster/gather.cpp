@@ -2,6 +2,7 @@
 
 #include "data/data.h"
 #include "diagnosis/open.h"
+#include "diagnosis/probe.h"
 #include "diagnosis/rules.h"
 #include "provider/local/shell.h"
 #include "sys/stolen_time.h"
@@ -12,6 +13,8 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 
 namespace slipway::cluster {
 
@@ -71,8 +74,8 @@ Result<> gather_machine(const Environment& environment, const local::ClusterChoi
 }
 
 // What a machine sees of the others, also one that waits for its first boot.
-Result<> probe_machine(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterConfig& cluster,
-                       const local::MachineStatus& machine, const std::string& folder) {
+Result<std::string> probe_machine(const Environment& environment, const local::ClusterChoice& choice,
+                                  const local::ClusterConfig& cluster, const local::MachineStatus& machine) {
   const std::string registry =
       cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
   sys::Command probe{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
@@ -81,8 +84,7 @@ Result<> probe_machine(const Environment& environment, const local::ClusterChoic
   const auto run = machine.leader != 0 ? local::run_captured : local::run_on_disk;
   const sys::Output said =
       TRY(run(environment.context, environment.files, environment.runner, choice, machine.name, std::move(probe)));
-  const std::string text = fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment.files).count());
-  return environment.files.write(fmt::format("{}/{}.probe.txt", folder, machine.name), text, 0600);
+  return fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment.files).count());
 }
 
 // What the host knows of the machines.
@@ -152,6 +154,34 @@ Result<> visit(const Environment& environment, const local::ClusterChoice& choic
   return gather_machine(environment, choice, machine.name, "gather-machine", into.id, is_bootstrap ? into.folder() : own);
 }
 
+// A machine that was asked, and its answer.
+using Note = std::function<void(const std::string& machine, const Result<>& answer)>;
+
+// What the machines that are on see of each other.
+Result<> gather_probes(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterConfig& cluster,
+                       std::vector<local::MachineStatus> machines, const std::string& folder, const Note& note) {
+  std::erase_if(machines, [](const local::MachineStatus& machine) { return !local::is_on(machine.state); });
+  std::vector<Result<std::string>> said(machines.size(), std::string());
+  const auto ask = [&](const std::vector<std::size_t>& whom) {
+    return sys::for_each_at_once(environment.context, whom.size(), static_cast<int>(whom.size()),
+                                 [&](const sys::Context& context, std::size_t i) -> Result<> {
+                                   said[whom[i]] = probe_machine(environment.with(context), choice, cluster, machines[whom[i]]);
+                                   return Ok{};
+                                 });
+  };
+  std::vector<std::size_t> everybody(machines.size());
+  std::iota(everybody.begin(), everybody.end(), 0);
+  TRY(ask(everybody));
+  std::vector<diagnosis::Probe> probes;
+  for (const Result<std::string>& text : said) probes.push_back(diagnosis::parse_probe(text.ok() ? text.value() : "", ""));
+  TRY(ask(diagnosis::to_ask_again(probes)));
+  for (std::size_t i = 0; i < machines.size(); ++i) {
+    const std::string file = fmt::format("{}/{}.probe.txt", folder, machines[i].name);
+    note(machines[i].name, said[i].ok() ? environment.files.write(file, said[i].value(), 0600) : said[i].error());
+  }
+  return Ok{};
+}
+
 // What each machine says of itself and of the others; who does not answer is noted.
 Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Collected& into) {
   const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
@@ -162,13 +192,9 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, De
     answers.with_lock([&](auto& all) { all.emplace_back(name, result); });
   };
   sys::TaskGroup tasks(environment.context);
-  for (const local::MachineStatus& machine : machines) {
-    if (!local::is_on(machine.state)) continue;
-    tasks.run("", [&](const sys::Context& context) -> Result<> {
-      note(machine.name, probe_machine(environment.with(context), choice, cluster, machine, into.folder() + "/host"));
-      return Ok{};
-    });
-  }
+  tasks.run("", [&](const sys::Context& own) {
+    return gather_probes(environment.with(own), choice, cluster, machines, into.folder() + "/host", note);
+  });
   tasks.run("", [&](const sys::Context& own) {
     return sys::for_each_at_once(own, machines.size(), machines_at_once,
                                  [&](const sys::Context& context, std::size_t i) -> Result<> {

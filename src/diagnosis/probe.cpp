@@ -5,6 +5,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <set>
 
 namespace slipway::diagnosis {
 
@@ -32,6 +33,22 @@ std::vector<Probe::Line> Probe::lines(std::string_view keyword, std::string_view
   if (asks_others && std::ranges::none_of(all, [](const Line& line) { return line.words[0] == "address"; })) return found;
   for (const Line& line : all) {
     if (line.words[0] == keyword && (first_word.empty() || line.words[1] == first_word)) found.push_back(line);
+  }
+  return found;
+}
+
+std::vector<std::size_t> to_ask_again(const std::vector<Probe>& probes) {
+  std::set<std::string> reached;
+  for (const Probe& probe : probes) {
+    for (const Probe::Line& line : probe.lines("reach")) {
+      if (line.has_answer()) reached.insert(line.words[1]);
+    }
+  }
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < probes.size(); ++i) {
+    const std::vector<Probe::Line> lines = probes[i].lines("reach");
+    const auto is_missed = [&](const Probe::Line& line) { return !line.has_answer() && reached.contains(line.words[1]); };
+    if (std::ranges::any_of(lines, is_missed)) found.push_back(i);
   }
   return found;
 }

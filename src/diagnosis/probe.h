@@ -3,6 +3,7 @@
 
 #include "base/time.h"
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -44,6 +45,10 @@ struct Probe {
 //   certificate /opt/openshift/tls/x.crt 2026-11-22T06:10:00Z 2026-11-23T06:10:00Z
 //   stolen 516316                                     milliseconds, of the host (sys/stolen_time.h); by who asked the machine
 Probe parse_probe(std::string_view text, std::string_view file);
+
+// Indices of machines that did not reach what another one reached. They were asked at the same time: what they did not reach may
+// have come up in between. Only who misses it again, now that it is there, is cut off from it.
+std::vector<std::size_t> to_ask_again(const std::vector<Probe>& probes);
 
 Quote quote(const Probe& probe, const Probe::Line& line);
 

@@ -119,9 +119,12 @@ Milliseconds stolen_since(const Start& start, const Probe& probe) {
   return std::max(Milliseconds(now) - *start.stolen, Milliseconds(0));
 }
 
+// Units that wait for images, on the bootstrap machine and on all others.
+constexpr std::array<std::string_view, 2> units_that_fetch = {"release-image.service", "machine-config-daemon-pull.service"};
+
 // Whether another rule says why a unit does not come to its end.
 bool is_explained(const Bundle& bundle, std::string_view unit) {
-  if (unit != "release-image.service") return false;
+  if (std::ranges::find(units_that_fetch, unit) == units_that_fetch.end()) return false;
   return image_missing(bundle) || digest_mismatch(bundle) || registry_unreachable(bundle);
 }
 
@@ -284,6 +287,8 @@ Found dns_wrong(const Bundle& bundle) {
 }
 
 Found config_server_unreachable(const Bundle& bundle) {
+  // Then it is somebody else who does not answer at that port.
+  if (address_in_use(bundle)) return std::nullopt;
   const std::string url = fmt::format("https://api-int.{}:{}/healthz", bundle.expected().domain, config_server_port);
   // It has to be there for somebody, or it is only late.
   std::optional<Quote> proof;

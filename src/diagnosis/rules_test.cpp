@@ -123,14 +123,52 @@ TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
 }
 
 TEST(Rules, AStartThatWaitsForAnImageIsToldOfAsThat) {
+  for (const std::string_view unit : {"release-image.service", "machine-config-daemon-pull.service"}) {
+    Files files = healthy();
+    put_start(files, unit);
+    EXPECT_TRUE(to_text(found_in(files)).starts_with("machine-not-booted")) << unit;
+    files.erase("bootstrap/journals/kubelet.log");  // which says that the image came
+    files["bootstrap/journals/release-image.log"] =
+        "ctr: failed to resolve reference \"" + std::string(image) + "\": not found\n";
+    const std::vector<Finding> found = found_in(files);
+    ASSERT_EQ(found.size(), 1u) << to_text(found);
+    EXPECT_EQ(found[0].name, "image-missing") << unit;
+  }
+}
+
+TEST(Rules, AnAddressThatIsSomebodyElsesIsToldOfAsThat) {
   Files files = healthy();
-  put_start(files, "release-image.service");
-  EXPECT_TRUE(to_text(found_in(files)).starts_with("machine-not-booted"));
-  files.erase("bootstrap/journals/kubelet.log");  // which says that the image came
-  files["bootstrap/journals/release-image.log"] = "ctr: failed to resolve reference \"" + std::string(image) + "\": not found\n";
+  std::string& probe = files["host/master-0.probe.txt"];
+  probe = replaced(probe, "22623/healthz 200", "22623/healthz curl: (7) Failed to connect");
+  EXPECT_TRUE(to_text(found_in(files)).starts_with("config-server-unreachable"));
+  probe = replaced(probe, "neighbour 10.97.77.5 02:61:61:4d:4d:0a", "neighbour 10.97.77.5 92:00:00:00:00:01");
   const std::vector<Finding> found = found_in(files);
   ASSERT_EQ(found.size(), 1u) << to_text(found);
-  EXPECT_EQ(found[0].name, "image-missing");
+  EXPECT_EQ(found[0].name, "address-in-use");
+}
+
+TEST(Probe, WhoDoesNotReachWhatAnotherReachesIsAskedAgain) {
+  const std::string address = "address 10.97.77.11 eth0\n";
+  const std::string reached = address + "reach https://a:1/x 200\n";
+  const std::string missed = address + "reach https://a:1/x curl: (7) Failed to connect\n";
+  struct Row {
+    std::string_view name;
+    std::vector<std::string> said;
+    std::vector<std::size_t> again;
+  };
+  for (const Row& row : std::initializer_list<Row>{
+           {"nobody answered", {"", ""}, {}},
+           {"all reach it", {reached, reached}, {}},
+           {"nobody reaches it", {missed, missed}, {}},
+           {"one does not", {missed, reached, missed}, {0, 2}},
+           {"any status is an answer", {missed, address + "reach https://a:1/x 503\n"}, {0}},
+           {"another server", {missed, address + "reach https://a:2/x 200\n"}, {}},
+           {"a machine whose network is just being made", {reached, "reach https://a:1/x curl: (6) no\n"}, {}},
+       }) {
+    std::vector<Probe> probes;
+    for (const std::string& text : row.said) probes.push_back(parse_probe(text, ""));
+    EXPECT_EQ(to_ask_again(probes), row.again) << row.name;
+  }
 }
 
 TEST(Rules, AHealthyClusterHasNoFinding) {
