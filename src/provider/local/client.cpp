@@ -5,7 +5,7 @@
 #include "provider/local/preflight.h"
 #include "provider/local/spawn_owner.h"
 #include "provider/local/sweep.h"
-#include "provider/local/sysroot.h"
+#include "provider/local/disk.h"
 
 #include "base/text.h"
 #include "sys/lock.h"

@@ -6,7 +6,6 @@
 #include "provider/local/notify_socket.h"
 #include "provider/local/nspawn.h"
 #include "provider/local/preload.h"
-#include "provider/local/sysroot.h"
 
 #include "sys/stages.h"
 #include "sys/stolen_time.h"
@@ -157,7 +156,7 @@ Result<> Machine::prepare(const sys::Context& context) {
   const auto config = TRY(ground_.files.info(paths_.ignition()));
   return sys::run_stages(context, ground_.files, paths_.folder,
                          {
-                             {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_disk(c); }},
+                             {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_new_disk(c); }},
                              {.name = turn_stage(),
                               .needs = {disk_stage()},
                               .run = [this](const sys::Context& c) { return wait_for_end(c); },
@@ -169,7 +168,7 @@ Result<> Machine::prepare(const sys::Context& context) {
                          });
 }
 
-Result<> Machine::make_disk(const sys::Context& context) {
+Result<> Machine::make_new_disk(const sys::Context& context) {
   const std::optional<int> turn = ground_.disk_turns.pop(context.stop);
   if (!turn) return error(Code::cancelled, "stopped before its disk was made");
   Result<> made = make_disk_in_turn(context);
@@ -178,32 +177,38 @@ Result<> Machine::make_disk(const sys::Context& context) {
 }
 
 Result<> Machine::make_disk_in_turn(const sys::Context& context) {
-  const Deployment deployment =
-      TRY(make_sysroot(context, ground_.files, ground_.runner, ground_.config.os_repo, paths_.sysroot()));
+  disk_.reset();
+  TRY(make_disk(context, ground_.files, ground_.runner, ground_.config.os_repo, ground_.paths, paths_));
+  const std::string disk = TRY(use_disk());
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk));
   for (const FirmwareFile& file : firmware_files(record_.name, ground_.domain, ground_.config.network.gateway())) {
-    TRY(ground_.files.write(paths_.sysroot() + deployment.path + file.path, file.content, 0644));
+    TRY(ground_.files.write(disk + deployment.path + file.path, file.content, 0644));
   }
   const std::string& images = ground_.config.images.preload;
-  if (!images.empty()) {
-    TRY(preload_images(context, ground_.runner, ground_.files, images,
-                       fmt::format("{}/ostree/deploy/{}/var", paths_.sysroot(), os_name)));
-  }
+  if (!images.empty()) TRY(preload_images(context, ground_.runner, ground_.files, images, paths_.var()));
   return Ok{};
+}
+
+Result<std::string> Machine::use_disk() {
+  std::string place = mounted_disk(ground_.run_folder, record_.name);
+  if (!disk_) disk_.emplace(TRY(MountedDisk::mount(ground_.files, ground_.paths, paths_, place)));
+  return place;
 }
 
 Result<> Machine::ignite(const sys::Context& context) {
   // A run that was killed may have left anything in /etc and /var: it starts again on a new disk.
   const std::string begun = paths_.folder + "/ignition.begun";
-  if (TRY(ground_.files.info(begun))) TRY(make_disk(context));
+  if (TRY(ground_.files.info(begun))) TRY(make_new_disk(context));
   TRY(ground_.files.write(begun, "", 0644));
   happened(Happening::ignition_started);
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, paths_.sysroot()));
+  const std::string disk = TRY(use_disk());
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk));
   const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
   const std::string folder = fmt::format("{}/ignition/{}", ground_.run_folder, record_.name);
   TRY(ground_.files.make_directories(folder, 0700));
   return run_ignition(context, ground_.runner,
                       {.machine = record_.name,
-                       .sysroot = paths_.sysroot(),
+                       .sysroot = disk,
                        .deployment = deployment,
                        .config = paths_.ignition(),
                        .network_namespace = network,
@@ -247,7 +252,8 @@ void Machine::hear(const std::string& message, const std::function<void()>& read
 }
 
 Result<int> Machine::boot(const sys::Context& context) {
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, paths_.sysroot()).context("looking for what to boot"));
+  const std::string disk = TRY(use_disk());
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk).context("looking for what to boot"));
   const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
   TRY(make_cgroups(ground_.files, ground_.hierarchies, ground_.config.id, record_.name));
   const std::string mount_point = fmt::format("{}/machines/{}", ground_.run_folder, record_.name);
@@ -279,7 +285,7 @@ Result<int> Machine::boot(const sys::Context& context) {
     return ground_.runner.run(
         context, {.argv = nspawn_command({.name = record_.name,
                                           .uuid = record_.uuid,
-                                          .sysroot = paths_.sysroot(),
+                                          .sysroot = disk,
                                           .deployment = deployment,
                                           .mount_point = mount_point,
                                           .network_namespace = network,

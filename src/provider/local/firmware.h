@@ -9,6 +9,7 @@
 #include "provider/local/cgroups.h"
 #include "provider/local/cluster_config.h"
 #include "provider/local/console.h"
+#include "provider/local/disk.h"
 #include "provider/local/layout.h"
 #include "provider/local/machine_state.h"
 #include "provider/local/protocol.h"
@@ -22,6 +23,7 @@
 #include "sys/runner.h"
 
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -87,8 +89,9 @@ class Machine {
   void run(std::stop_token end);
   void be_on(const sys::Context& context);
   Result<> prepare(const sys::Context& context);
-  Result<> make_disk(const sys::Context& context);
+  Result<> make_new_disk(const sys::Context& context);
   Result<> make_disk_in_turn(const sys::Context& context);
+  Result<std::string> use_disk();  // mounts it, if it is not; where it is
   Result<> ignite(const sys::Context& context);
   Result<> wait_for_end(const sys::Context& context);  // of the machine that this one comes after
   Result<int> boot(const sys::Context& context);       // until it is off; the exit status
@@ -100,6 +103,7 @@ class Machine {
   const MachineRecord record_;
   const MachinePaths paths_;
   Console console_;
+  std::optional<MountedDisk> disk_;
   Guarded<Condition> condition_;
   Queue<bool> switched_on_;
   std::jthread thread_;  // last: it uses all of the above

@@ -2,7 +2,7 @@
 
 #include "provider/local/name_server.h"
 #include "provider/local/network.h"
-#include "provider/local/sysroot.h"
+#include "provider/local/disk.h"
 
 #include "base/text.h"
 #include "sys/wait_for.h"

@@ -7,13 +7,16 @@
 //     owner.json              how to find that process (process_id.h)
 //     owner.log, events.jsonl
 //     control.sock            requests to the owner (protocol.h)
+//     os/COMMIT/              the machine OS as installed, an OSTree system: what disks are layers over
 //     registry/               what its registry serves, hard links
 //     registry.log
 //     machines/NAME/
 //       machine.json          number, uuid (machine_record.h)
 //       ignition.json         its Ignition config, 0600; absent when it has none
 //       console.log
-//       sysroot/              an OSTree system, the machine's disk
+//       commit                of the machine OS that its disk is a layer over
+//       disk/, disk.work/     the layer: what the machine changed (disk.h)
+//       var/                  its /var
 //       *.done                stages of the way to the first boot
 //     machines/.gone-UUID/    of a machine that was destroyed, until its files are removed
 #pragma once
@@ -29,7 +32,10 @@ struct MachinePaths {
   std::string record() const { return folder + "/machine.json"; }
   std::string ignition() const { return folder + "/ignition.json"; }
   std::string console() const { return folder + "/console.log"; }
-  std::string sysroot() const { return folder + "/sysroot"; }
+  std::string commit() const { return folder + "/commit"; }
+  std::string layer() const { return folder + "/disk"; }
+  std::string layer_work() const { return folder + "/disk.work"; }
+  std::string var() const { return folder + "/var"; }
 };
 
 struct ClusterPaths {
@@ -42,11 +48,18 @@ struct ClusterPaths {
   std::string owner_log() const { return folder + "/owner.log"; }
   std::string events() const { return folder + "/events.jsonl"; }
   std::string control_name() const { return "control.sock"; }
+  std::string os() const { return folder + "/os"; }
   std::string registry() const { return folder + "/registry"; }
   std::string registry_log() const { return folder + "/registry.log"; }
   std::string machines() const { return folder + "/machines"; }
   MachinePaths machine(std::string_view name) const { return {machines() + "/" + std::string(name)}; }
 };
+
+// In the owner's own file system: its private folder, and a machine's disk, mounted as long as the machine has one.
+inline constexpr std::string_view run_folder = "/run/slipway";
+inline std::string mounted_disk(std::string_view run, std::string_view name) {
+  return std::string(run) + "/disks/" + std::string(name);
+}
 
 inline ClusterPaths cluster_paths(std::string_view state, std::string_view cluster) {
   return {std::string(state) + "/" + std::string(cluster)};

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view become_machine = R"(set -e
 disk=$1 root=$2
 shift 2
-mount --bind "$disk" "$root"
+mount --rbind "$disk" "$root"
 mount -o remount,bind,ro "$root"
 while [ "$1" != -- ]; do
   echo $$ > "$1/cgroup.procs"

@@ -27,8 +27,6 @@ namespace slipway::provider::local {
 
 namespace {
 
-constexpr std::string_view run_folder = "/run/slipway";
-
 // Hands events to whoever is connected. Threads: any.
 class EventFeed {
  public:

@@ -1,8 +1,8 @@
 #include "provider/local/shell.h"
 
+#include "provider/local/disk.h"
 #include "provider/local/process_id.h"
 #include "provider/local/spawn.h"
-#include "provider/local/sysroot.h"
 
 #include "sys/environment_variable.h"
 #include "sys/fd.h"
@@ -227,13 +227,14 @@ Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files,
 Result<sys::Output> run_on_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                                 const std::string& machine, sys::Command command) {
   const RunningOwner owner = TRY(find_owner(files, choice));
-  const std::string sysroot = choice.paths().machine(machine).sysroot();
-  const Deployment deployment = TRY(deployment_to_boot(files, sysroot));
+  const std::string disk = mounted_disk(run_folder, machine), process = fmt::format("/proc/{}", owner.pid);
+  const Deployment deployment = TRY(deployment_to_boot(files, process + "/root" + disk));
   std::vector<std::string> argv = {"nsenter",
-                                   fmt::format("--net=/proc/{}/root/run/netns/{}", owner.pid, machine),
+                                   fmt::format("--net={}/root/run/netns/{}", process, machine),
+                                   fmt::format("--mount={}/ns/mnt", process),
                                    "--",
                                    "chroot",
-                                   sysroot + deployment.path,
+                                   disk + deployment.path,
                                    "/usr/bin/env",
                                    "-i",
                                    "PATH=/usr/sbin:/usr/bin:/sbin:/bin"};

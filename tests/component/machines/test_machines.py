@@ -111,7 +111,7 @@ def test_deployment_switch_and_back(cluster):
         echo mine > /etc/kept.conf; echo data > /var/lib/kept
         mkdir -p /var/tmp/new/usr/share /var/tmp/new/usr/etc
         echo second > /var/tmp/new/usr/share/which-one; echo default > /var/tmp/new/usr/etc/added.conf
-        unshare -m sh -c 'mount -o remount,rw /sysroot &&
+        unshare -m sh -c 'mount -o remount,bind,rw /sysroot &&
             ostree commit --repo=/sysroot/ostree/repo --branch=test/second --tree=ref=slipway/machine-os --tree=dir=/var/tmp/new \
                 --owner-uid=0 --owner-gid=0'
         ostree admin deploy test/second

@@ -98,10 +98,10 @@ class Installation:
         return json.loads(self.kubectl("get", *words, "--output", "json").stdout)["items"]
 
     def disk(self, machine):
-        """The machine's disk as the host sees it: (its /etc, its /var)."""
-        os_folder = self.state / self.name / "machines" / machine / "sysroot/ostree/deploy/slipway"
-        deployments = [path for path in (os_folder / "deploy").iterdir() if path.is_dir()]
-        return deployments[0] / "etc", os_folder / "var"
+        """The machine's disk as the host sees it: (what it has changed in /etc, its /var)."""
+        folder = self.state / self.name / "machines" / machine
+        deployments = [path for path in (folder / "disk/ostree/deploy/slipway/deploy").iterdir() if path.is_dir()]
+        return deployments[0] / "etc", folder / "var"
 
     def explain(self, refused):
         """Calls that were refused, each after what the programs on its way logged from two seconds before it until a second after it."""

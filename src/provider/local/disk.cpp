@@ -1,0 +1,108 @@
+#include "provider/local/disk.h"
+
+#include "base/text.h"
+#include "data/data.h"
+#include "sys/fd.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <filesystem>
+#include <vector>
+
+namespace slipway::provider::local {
+
+namespace {
+
+void make_mutable(const std::string& path) {
+  const sys::Fd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  int flags = 0;
+  if (!fd.is_open() || ::ioctl(fd.get(), FS_IOC_GETFLAGS, &flags) != 0) return;
+  constexpr int locked = FS_IMMUTABLE_FL | FS_APPEND_FL;
+  if ((flags & locked) == 0) return;
+  flags &= ~locked;
+  (void)::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags);  // when it fails, so does the removal, and says so
+}
+
+std::string var_on_disk() { return fmt::format("/ostree/deploy/{}/var", os_name); }
+
+Result<sys::Fd> open_folder(const std::string& path) {
+  sys::Fd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!fd.is_open()) return sys::system_error("opening " + path);
+  return fd;
+}
+
+}  // namespace
+
+Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
+                   const ClusterPaths& cluster, const MachinePaths& machine) {
+  for (const std::string& path : {machine.commit(), machine.layer(), machine.layer_work(), machine.var()}) {
+    TRY(remove_tree(files, path));
+  }
+  const sys::Output output =
+      TRY(runner.run(context, {.argv = {"/bin/sh", "-c", std::string(data::content(data::provider(), "install-os")), "install-os",
+                                        os_repo, std::string(os_ref), std::string(os_name), cluster.os()}}));
+  if (output.status != 0) {
+    return error(Code::unavailable, "installing the machine OS from {}: status {}: {}", os_repo, output.status, trim(output.err));
+  }
+  const std::string commit(trim(output.out));
+  TRY(files.make_directories(machine.layer(), 0755));
+  TRY(files.make_directories(machine.layer_work(), 0700));
+  TRY(sys::run_checked(runner, context,
+                       {.argv = {"cp", "--archive", cluster.os() + "/" + commit + var_on_disk(), machine.var()}}));
+  return files.write(machine.commit(), commit, 0600);
+}
+
+Result<MountedDisk> MountedDisk::mount(sys::Files& files, const ClusterPaths& cluster, const MachinePaths& machine,
+                                       std::string place) {
+  const std::string commit = TRY(files.read(machine.commit()));
+  TRY(files.make_directories(place, 0755));
+  const sys::Fd os = TRY(open_folder(cluster.os() + "/" + commit));
+  const sys::Fd layer = TRY(open_folder(machine.layer())), work = TRY(open_folder(machine.layer_work()));
+  // By descriptors: a comma or a colon in a path would end an option. Metadata alone are copied where content stays the same:
+  // OSTree makes a deployment of hard links to its objects.
+  const std::string options =
+      fmt::format("lowerdir=/proc/self/fd/{},upperdir=/proc/self/fd/{},workdir=/proc/self/fd/{},redirect_dir=on,metacopy=on",
+                  os.get(), layer.get(), work.get());
+  if (::mount("disk", place.c_str(), "overlay", 0, options.c_str()) != 0) {
+    return sys::system_error("mounting a disk over " + cluster.os() + "/" + commit);
+  }
+  MountedDisk mounted(std::move(place));
+  if (::mount(machine.var().c_str(), (mounted.place_ + var_on_disk()).c_str(), nullptr, MS_BIND, nullptr) != 0) {
+    return sys::system_error("mounting " + machine.var());
+  }
+  return mounted;
+}
+
+MountedDisk::~MountedDisk() {
+  // With what is mounted on it; who still uses it keeps it until the end.
+  if (!place_.empty()) ::umount2(place_.c_str(), MNT_DETACH);
+}
+
+Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysroot) {
+  const std::string folder = sysroot + "/boot/loader/entries";
+  std::vector<BootEntry> entries;
+  for (const std::string& name : TRY(files.list(folder))) {
+    if (!name.ends_with(".conf")) continue;
+    entries.push_back(TRY(parse_boot_entry(TRY(files.read(folder + "/" + name)), name)));
+  }
+  const BootEntry entry = TRY(newest(entries).context(folder));
+  std::error_code failure;
+  const std::string target = std::filesystem::read_symlink(sysroot + entry.deployment, failure);
+  if (failure) return error(Code::not_found, "{}: {}: {}", entry.file, entry.deployment, failure.message());
+  return deployment_of_link(entry.deployment, target);
+}
+
+Result<> remove_tree(sys::Files& files, const std::string& folder) {
+  const Result<> removed = files.remove(folder);
+  if (removed.ok() || removed.error().code() != Code::denied) return removed;
+  std::error_code ignored;  // what cannot be listed cannot be removed either, and is told then
+  make_mutable(folder);
+  for (std::filesystem::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
+    if (!at->is_symlink(ignored)) make_mutable(at->path());
+  }
+  return files.remove(folder);
+}
+
+}  // namespace slipway::provider::local
