@@ -1,11 +1,11 @@
 #include "provider/local/client.h"
 
+#include "provider/local/disk.h"
 #include "provider/local/forwarder.h"
 #include "provider/local/line_socket.h"
 #include "provider/local/preflight.h"
 #include "provider/local/spawn_owner.h"
 #include "provider/local/sweep.h"
-#include "provider/local/disk.h"
 
 #include "base/text.h"
 #include "sys/lock.h"

@@ -19,7 +19,7 @@ namespace slipway::provider::local {
 // (data/provider/install-os).
 //
 //   errors   unavailable: what ostree or cp says; as Files
-//   time     a few milliseconds; the first one of a cluster a third of a second, the first one of a commit two
+//   time     20 ms; the first one of a cluster a third of a second, the first one of a commit two
 Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
                    const ClusterPaths& cluster, const MachinePaths& machine);
 

@@ -1,8 +1,8 @@
 #include "provider/local/fleet.h"
 
+#include "provider/local/disk.h"
 #include "provider/local/name_server.h"
 #include "provider/local/network.h"
-#include "provider/local/disk.h"
 
 #include "base/text.h"
 #include "sys/wait_for.h"
