@@ -15,7 +15,8 @@ constexpr std::uint64_t megabyte = 1'000'000;
 constexpr std::uint64_t memory_of_a_machine = 600 * megabyte;
 constexpr std::uint64_t disk_of_a_machine = 1'000 * megabyte;
 
-// The disk is shared with the repository by hard links, inodes can be immutable, and containerd's overlays lie on it.
+// The machine OS is shared with the repository by hard links, inodes can be immutable, and layers of disks and of containers lie
+// on it.
 constexpr std::array fit_filesystems = {std::string_view("ext4"), std::string_view("xfs"), std::string_view("btrfs")};
 
 constexpr std::array programs = {
@@ -81,8 +82,9 @@ Findings check(const Facts& facts, const Load& load) {
         .hint("build it with make, or name another with --os-repo");
   } else if (!facts.os_repo_on_same_filesystem) {
     found
-        .error({}, "host", "{} and the repository {} must lie on one file system, since machines are hard links into it", state,
-               facts.os_repo)
+        .error({}, "host",
+               "{} and the repository {} must lie on one file system, since the machine OS of a cluster is hard links into it",
+               state, facts.os_repo)
         .hint("choose another folder with --state or SLIPWAY_STATE");
   }
   const std::uint64_t disk = static_cast<std::uint64_t>(machines) * disk_of_a_machine;

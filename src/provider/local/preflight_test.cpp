@@ -57,8 +57,7 @@ TEST(Preflight, EachFactHasItsFinding) {
        "error: host: /srv/repo is no OSTree repository of the machine OS (build it with make, or name another with --os-repo)\n"},
       {"two file systems", [](Facts& f) { f.os_repo_on_same_filesystem = false; },
        "error: host: the state folder /var/lib/slipway/local and the repository /srv/repo must lie on one file system, since "
-       "machines are "
-       "hard links into it (choose another folder with --state or SLIPWAY_STATE)\n"},
+       "the machine OS of a cluster is hard links into it (choose another folder with --state or SLIPWAY_STATE)\n"},
       {"disk", [](Facts& f) { f.state_free_bytes = 3'000'000'000; },
        "error: host: the state folder /var/lib/slipway/local has 3.0 GB free, 4 machines need 4.0 GB (free some, or choose "
        "another disk with "
