@@ -11,6 +11,7 @@
 #include "sys/runner.h"
 
 #include <string>
+#include <utility>
 
 namespace slipway::provider::local {
 
