@@ -297,8 +297,8 @@ TEST(BootstrapStages, AreAProperList) {
       "cvo-bootstrap node-tuning-render node-tuning-bootstrap kube-apiserver-render kube-apiserver-bootstrap "
       "kube-controller-render "
       "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
-      "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url wait-for-etcd "
-      "cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url stop-etcd "
+      "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url wait-for-etcd-process "
+      "wait-for-etcd cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url stop-etcd "
       "master-ignition "
       "bootkube");
 }
@@ -387,8 +387,12 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
   PlayedContainers whole(whole_files, 0);
   ASSERT_TRUE(bootstrap(whole_files, whole, in_place).result.ok());
   // In place nobody asks again once etcd is stopped.
-  const std::string asked = sys::marker_path(assets, "wait-for-etcd");
-  ASSERT_TRUE(whole_files.remove(asked).ok());
+  const auto forget_etcd = [](sys::Files& files) {
+    for (const char* stage : {"wait-for-etcd-process", "wait-for-etcd"}) {
+      ASSERT_TRUE(files.remove(sys::marker_path(assets, stage)).ok());
+    }
+  };
+  forget_etcd(whole_files);
   const std::string expected = tree(whole_files);
   int kills = 0;
   for (int changes = 0;; ++changes) {
@@ -405,7 +409,7 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
     if (!outcome.result.ok() && outcome.result.error().message().find("is there") != std::string::npos)
       outcome = bootstrap(files, again, in_place);
     ASSERT_TRUE(outcome.result.ok()) << "killed at change " << changes << ": " << outcome.result.error().message();
-    ASSERT_TRUE(files.remove(asked).ok());
+    forget_etcd(files);
     ASSERT_EQ(tree(files), expected) << "killed at change " << changes;
     // What etcd trusts is what the cluster is told, also when the kill came between two copies.
     const std::string drawn = files.read("/etc/kubernetes/static-pod-resources/etcd-member/ca.crt").value();

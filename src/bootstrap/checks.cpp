@@ -6,6 +6,7 @@
 #include "sys/wait_for.h"
 
 #include <fmt/format.h>
+#include <span>
 
 namespace slipway::bootstrap {
 
@@ -16,28 +17,42 @@ using sys::Look;
 // The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as OpenShift's has it (operators 3.1),
 // serves no HTTP on its client port.
 constexpr std::string_view etcd_health[] = {"https://localhost:2379/health", "https://localhost:9978/health"};
+// Members answer each other before there is a leader; by then the port for clients is taken, too.
+constexpr std::string_view etcd_peer[] = {"https://localhost:2380/version"};
 constexpr int api_port = 6443;
 
-}  // namespace
-
-Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
+// Asks etcd at each of the addresses, again and again until one of the answers is good.
+Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets,
+                  std::string_view what, std::span<const std::string_view> addresses,
+                  const std::function<bool(const net::Answer&)>& is_good) {
   const std::string tls = assets + "/tls/etcd-";
   const net::Trust trust = TRY(net::read_trust(files, tls + "ca-bundle.crt", tls + "client.crt", tls + "client.key"));
   const auto look = [&]() -> Result<Look> {
     std::string reason;
-    for (const std::string_view address : etcd_health) {
+    for (const std::string_view address : addresses) {
       const net::Url url = TRY(net::parse_url(address));
       const net::Request request{.url = url, .trust = trust, .connect_limit = Seconds(5), .idle_limit = Seconds(10)};
       const Result<net::Answer> answer = http.send(request, context.stop);
-      if (answer.ok() && answer->status == 200) return Look::done();
+      if (answer.ok() && is_good(answer.value())) return Look::done();
       if (!answer.ok() && answer.error().code() == Code::cancelled) return Error(answer.error());
       if (!reason.empty()) reason += "; ";
       reason += answer.ok() ? fmt::format("{} answers {}", address, answer->status) : answer.error().message();
     }
     return Look::not_yet("{}", reason);
   };
-  return sys::wait_for(context, "the etcd of this machine", std::chrono::minutes(20), look, nullptr,
-                       {Milliseconds(50), Milliseconds(500)});
+  return sys::wait_for(context, what, std::chrono::minutes(20), look, nullptr, {Milliseconds(25), Milliseconds(500)});
+}
+
+}  // namespace
+
+Result<> wait_for_etcd_process(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
+  return ask_etcd(context, files, http, assets, "the etcd of this machine to start", etcd_peer,
+                  [](const net::Answer&) { return true; });
+}
+
+Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
+  return ask_etcd(context, files, http, assets, "the etcd of this machine", etcd_health,
+                  [](const net::Answer& answer) { return answer.status == 200; });
 }
 
 Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,

@@ -14,6 +14,12 @@
 
 namespace slipway::bootstrap {
 
+// Waits until the machine's etcd runs. It need not have a leader yet: an API server that starts now asks it when it does, while
+// one that finds nobody there tries again later and later.
+//
+//   errors, time  as of wait_for_etcd
+Result<> wait_for_etcd_process(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets);
+
 // Waits until the machine's etcd says that it is healthy, asked with the client certificate that its render made.
 //
 //   errors  timeout; not_found: tls/etcd-* are not there

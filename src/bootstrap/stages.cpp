@@ -136,7 +136,7 @@ Work reach_api(const Engine& engine, Check check, std::string kubeconfig) {
 
 }  // namespace
 
-const std::set<std::string> asked_again = {"wait-for-etcd", "wait-for-ceo"};
+const std::set<std::string> asked_again = {"wait-for-etcd-process", "wait-for-etcd", "wait-for-ceo"};
 
 std::vector<Stage> stages(const Engine& engine) {
   const Inputs& inputs = engine.inputs;
@@ -158,14 +158,22 @@ std::vector<Stage> stages(const Engine& engine) {
   list.push_back({.name = "resolve-api-int-url",
                   .run = resolve_name(engine, {"resolve-api-int-url", "api-int-dns-resolved"}, for_machines)});
 
-  // A control plane here, which becomes one on the masters.
+  // A control plane here, which becomes one on the masters. A new etcd has no leader for up to a second; the API server starts
+  // meanwhile.
+  list.push_back({.name = "wait-for-etcd-process",
+                  .needs = {"etcd-bootstrap"},
+                  .run =
+                      [=](const Context& context) {
+                        return wait_for_etcd_process(context, engine.files, engine.http, engine.inputs.assets);
+                      },
+                  .applies = !inputs.etcd_stopped});
   list.push_back(
       {.name = "wait-for-etcd",
-       .needs = {"etcd-bootstrap"},
+       .needs = {"wait-for-etcd-process"},
        .run = [=](const Context& context) { return wait_for_etcd(context, engine.files, engine.http, engine.inputs.assets); },
        .applies = !inputs.etcd_stopped});
   std::vector<std::string> all_ready = all_rendered;
-  all_ready.push_back("wait-for-etcd");
+  all_ready.push_back("wait-for-etcd-process");
   list.push_back({.name = "cb-bootstrap", .needs = all_ready, .run = run_cluster_bootstrap(engine)});
 
   // From here on etcd has the cluster; nothing above may run again. Either the masters take it over; each of these asks an API
@@ -194,13 +202,13 @@ std::vector<Stage> stages(const Engine& engine) {
 
   // ... or this machine, when it is installed.
   list.push_back({.name = "stop-etcd",
-                  .needs = {"cb-bootstrap"},
+                  .needs = {"wait-for-etcd", "cb-bootstrap"},
                   .run = [=](const Context& context) { return stop_etcd(context, engine.files, engine.runner); },
                   .applies = inputs.in_place});
   list.push_back({.name = "master-ignition", .needs = {"stop-etcd"}, .run = make_own_config(engine), .applies = inputs.in_place});
   list.push_back({.name = "bootkube",
-                  .needs = {"cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url", "check-api-int-url",
-                            "resolve-api-url", "resolve-api-int-url", "master-ignition"},
+                  .needs = {"wait-for-etcd", "cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url",
+                            "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},
                   .run = [=](const Context&) { return engine.files.write(engine.inputs.assets + "/" + done_file, "", 0644); }});
   return list;
 }
