@@ -8,6 +8,7 @@
 #include "operators/lib/render_inputs.h"
 #include "operators/lib/workload.h"
 #include "operators/machineconfig/inputs.h"
+#include "operators/machineconfig/pools.h"
 
 #include <array>
 
@@ -115,8 +116,7 @@ class ClusterReader {
 
   // Whom kubelets believe: what the bootstrap machine said, until its API server is gone (operators 4.8.2).
   std::string client_ca() {
-    const bool is_over = text_if_any(system_space, "bootstrap", "status") == "complete";
-    const std::string current = is_over ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
+    const std::string current = bootstrap_is_over(seen_) ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
     return current.empty() ? text(config_map(config_space, "initial-kube-apiserver-server-ca"), "ca-bundle.crt") : current;
   }
 
@@ -135,6 +135,12 @@ class ClusterReader {
   const Snapshot& seen_;
   Findings& findings_;
 };
+
+// Nobody needs the daemon as long as the bootstrap machine is there, and the hand-over needs the processor time of its pods.
+bool waits_for_hand_over(const Wish& wish, const Snapshot& seen) {
+  if (wish.type != types::daemon_sets || kube::name_of(wish.object) != "machine-config-daemon") return false;
+  return !bootstrap_is_over(seen) && seen.find(types::daemon_sets, own_space, "machine-config-daemon") == nullptr;
+}
 
 std::vector<Workload> workloads() {
   const std::string own(own_space);
@@ -182,6 +188,7 @@ Result<Aim> aim_of(const std::string& version, const Snapshot& seen) {
                                                                    {"API_HOST", quoted(url.host)},
                                                                    {"API_PORT", quoted(std::to_string(url.port))}}))});
   }
+  std::erase_if(aim.plan.wishes, [&](const Wish& wish) { return waits_for_hand_over(wish, seen); });
   aim.conditions = workload_conditions("Workloads", workloads(), seen);
   aim.conditions.push_back(std::move(unreadable));
   aim.conditions.push_back(std::move(known));

@@ -108,8 +108,24 @@ TEST(MachineConfigOperator, BelievesTheClusterOnceTheBootstrapIsOver) {
   EXPECT_EQ(cluster.controller_config().kubelet_client_ca, "managed");
 }
 
+TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandOver) {
+  Cluster cluster;
+  const auto daemon = [&] { return cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-daemon"); };
+  EXPECT_EQ(daemon(), nullptr);
+  EXPECT_NE(cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-server"), nullptr);
+  // One that is there is looked after.
+  cluster.view.put({{"apiVersion", "apps/v1"},
+                    {"kind", "DaemonSet"},
+                    {"metadata", {{"name", "machine-config-daemon"}, {"namespace", "openshift-machine-config-operator"}}}});
+  EXPECT_NE(daemon(), nullptr);
+  cluster.view.remove(types::daemon_sets, "openshift-machine-config-operator", "machine-config-daemon");
+  cluster.view.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
+  EXPECT_NE(daemon(), nullptr);
+}
+
 TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
   Cluster cluster;
+  cluster.view.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
   const Json server = *cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-server");
   const Json& pod = server.at("spec").at("template").at("spec");
   const Json& container = find_array(pod, {"containers"}).at(0);

@@ -97,11 +97,6 @@ std::optional<std::string> masters_trouble(const PoolNode& own, const std::vecto
   return std::nullopt;
 }
 
-bool bootstrap_is_over(const Snapshot& seen) {
-  const Json* map = seen.find(types::config_maps, "kube-system", "bootstrap");
-  return map && find_string(*map, {"data", "status"}) == "complete";
-}
-
 struct PoolView {
   const Json* object;
   std::string name;
@@ -251,6 +246,11 @@ NodeChange change_node(const PoolNode& node, std::string doing, JsonObject annot
 }
 
 }  // namespace
+
+bool bootstrap_is_over(const Snapshot& seen) {
+  const Json* map = seen.find(types::config_maps, "kube-system", "bootstrap");
+  return map && find_string(*map, {"data", "status"}) == "complete";
+}
 
 bool PoolNode::is_failing() const { return state == mc::state_degraded || state == mc::state_unreconcilable; }
 
