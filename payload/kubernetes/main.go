@@ -34,7 +34,6 @@ import (
 	kubelet "k8s.io/kubernetes/cmd/kubelet/app"
 
 	"slipway/payload/kubernetes/openshiftconfig"
-	"slipway/payload/kubernetes/watchtermination"
 )
 
 // program is one of the programs in this file. headroom: MB, see headroom.go. run finds its command line in os.Args and returns
@@ -53,7 +52,6 @@ var programs = []program{
 	{"kube-proxy", false, 32, cobraProgram(proxy.NewProxyCommand)},
 	{"kubelet", false, 64, cobraProgram(func() *cobra.Command { return kubelet.NewKubeletCommand(context.Background()) })},
 	{"kubectl", false, 32, runKubectl},
-	{"watch-termination", false, 0, func() int { return watchtermination.Main(os.Args[1:]) }},
 }
 
 // Certificates of kubeconfigs are read again so often; client-go's 5 minutes would outlast certificates of minutes, and two small

@@ -69,7 +69,7 @@ class ControlPlane(Programs):
         # Nobody is behind a load balancer here, so the end need not be announced.
         document = document.replace("shutdown-delay-duration: [70s]", "shutdown-delay-duration: [0s]")
         self.spawn("kube-apiserver", [
-            self.payload / "hyperkube", "watch-termination", f"--termination-touch-file={self.folder}/.terminating",
+            self.payload / "watch-termination", f"--termination-touch-file={self.folder}/.terminating",
             f"--termination-log-file={self.folder}/termination.log", "--graceful-termination-duration=60s", "--",
             self.payload / "hyperkube", "kube-apiserver", f"--openshift-config={self._write('kube-apiserver.yaml', document)}",
             "--advertise-address=192.0.2.10", "-v=2", "--permit-address-sharing"])

@@ -1,4 +1,4 @@
-package watchtermination
+package main
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 		os.Exit(m.Run())
 	case "watch-termination":
 		os.Setenv(role, "command")
-		os.Exit(Main(os.Args[1:]))
+		os.Exit(watch(os.Args[1:]))
 	case "command":
 		os.Exit(command(os.Args[1], os.Args[2]))
 	}

@@ -1,6 +1,6 @@
-// Package watchtermination runs a program and lets others see that it is being ended: OpenShift's kube-apiserver pod starts its
-// API server this way (operators 3.2).
-package watchtermination
+// watch-termination runs a program and lets others see that it is being ended: OpenShift's kube-apiserver pod starts its API
+// server this way (operators 3.2). It is a file of its own, for a start of hyperkube costs 0.1 CPU seconds and 30 MB.
+package main
 
 import (
 	"errors"
@@ -26,12 +26,16 @@ type options struct {
 const usage = "usage: watch-termination [--termination-touch-file=FILE] [--termination-log-file=FILE]\n" +
 	"                         [--graceful-termination-duration=DURATION] -- COMMAND [ARGUMENT...]\n"
 
-// Main runs the command after "--" and returns its exit code; 128 and the signal's number when a signal ended it, 126 when it
+func main() {
+	os.Exit(watch(os.Args[1:]))
+}
+
+// watch runs the command after "--" and returns its exit code; 128 and the signal's number when a signal ended it, 126 when it
 // could not be started, 2 for a wrong command line.
 //
 // TERM and INT first make the touch file and then go on to the command. If it has not ended one grace period later it is killed.
 // A touch file left by an earlier run is removed at the start. The command is killed when this process is.
-func Main(arguments []string) int {
+func watch(arguments []string) int {
 	o, err := parse(arguments)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Print(usage)
