@@ -64,6 +64,13 @@ TEST_F(ReportProgress, ThreeMastersNeedTwoServers) {
   EXPECT_EQ(status(), "complete");
 }
 
+TEST_F(ReportProgress, TwoServersAreEnoughInAnyCluster) {
+  serve(2);
+  ASSERT_TRUE(report_bootstrap_complete(world.environment(), kube).ok());
+  EXPECT_EQ(status(), "complete");
+  for (const std::string& line : kube.requests()) EXPECT_EQ(line.find("infrastructures"), std::string::npos) << line;
+}
+
 TEST_F(ReportProgress, UsageIsOneKubeconfig) {
   EXPECT_EQ(run_report_progress(world.environment(), {}).error().message(), "usage: report-progress KUBECONFIG");
 }

@@ -187,7 +187,6 @@ PRIVILEGED = {
     ("etcd-bootstrap-member", "etcd"): HOST_FOLDERS,
     ("etcd-bootstrap-member", "etcdctl"): HOST_FOLDERS,
     ("etcd", "etcd"): HOST_FOLDERS,
-    ("bootstrap-machine-config-operator", "machine-config-controller"): HOST_FOLDERS,
     ("bootstrap-machine-config-operator", "machine-config-server"): HOST_FOLDERS,
     ("bootstrap-cluster-version-operator", "cluster-version-operator"): HOST_FOLDERS,
     ("machine-config-daemon", "machine-config-daemon"): "changes the machine: its files, units and operating system",
