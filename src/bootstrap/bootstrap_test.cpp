@@ -15,6 +15,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
 #include <random>
 
 namespace slipway::bootstrap {
@@ -217,12 +218,14 @@ class PlayedServers final : public net::Http {
                     R"("status":{"conditions":[{"type":"EtcdRunningInCluster","status":"True"}]}}]})";
     }
     if (request.url.target == "/config/master") answer.body = "config of a master";
+    if (request.url.target == "/health" && !is_healthy()) answer.status = 503;
     if (request.method == "PATCH") patch.with_lock([&](auto& body) { body = request.body; });
     return answer;
   }
 
   Guarded<std::vector<std::string>> lines;
   Guarded<std::string> patch;
+  std::function<bool()> is_healthy = [] { return true; };  // etcd
 };
 
 Inputs sample_inputs() {
@@ -264,9 +267,11 @@ struct Outcome {
   std::string patch;
 };
 
-Outcome bootstrap(sys::Files& files, PlayedContainers& runner, bool in_place = false) {
+Outcome bootstrap(
+    sys::Files& files, PlayedContainers& runner, bool in_place = false, std::function<bool()> is_healthy = [] { return true; }) {
   RealTimeContext test;
   PlayedServers servers;
+  servers.is_healthy = std::move(is_healthy);
   Inputs inputs = sample_inputs();
   inputs.in_place = in_place;
   inputs.etcd_stopped = in_place && files.info(stopped_etcd_pod).value().has_value();
@@ -290,17 +295,18 @@ TEST(BootstrapStages, AreAProperList) {
   EXPECT_EQ(sys::check_stages(all).to_text(), "");
   std::vector<std::string> names;
   for (const sys::Stage& stage : all) names.push_back(stage.name);
-  EXPECT_EQ(
-      join(names, " "),
-      "openshift-manifests api-render api-bootstrap freeze-manifests mco-render mco-bootstrap etcd-render etcd-bootstrap "
-      "cvo-render "
-      "cvo-bootstrap node-tuning-render node-tuning-bootstrap kube-apiserver-render kube-apiserver-bootstrap "
-      "kube-controller-render "
-      "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
-      "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url wait-for-etcd-process "
-      "wait-for-etcd cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url stop-etcd "
-      "master-ignition "
-      "bootkube");
+  EXPECT_EQ(join(names, " "),
+            "openshift-manifests api-render api-bootstrap freeze-manifests mco-render mco-bootstrap etcd-render etcd-bootstrap "
+            "cvo-render "
+            "cvo-bootstrap node-tuning-render node-tuning-bootstrap kube-apiserver-render kube-apiserver-bootstrap "
+            "kube-controller-render "
+            "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
+            "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url "
+            "wait-for-etcd-process "
+            "wait-for-etcd cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url "
+            "stop-etcd "
+            "master-ignition "
+            "bootkube");
 }
 
 TEST(BootstrapStages, ReachTheEnd) {
@@ -419,6 +425,21 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
     }
   }
   EXPECT_GT(kills, 100);
+}
+
+TEST(BootstrapStages, TheControlPlaneStartsWhileEtcdElects) {
+  MemoryFiles files;
+  fill(files);
+  PlayedContainers runner(files, 1);
+  // A few seconds, should nobody start it.
+  std::atomic<int> asked = 0;
+  const Outcome outcome =
+      bootstrap(files, runner, false, [&] { return runner.runs().contains("cluster-bootstrap") || ++asked > 20; });
+  ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
+  const auto started = std::ranges::find(outcome.told, "stage cb-bootstrap started");
+  const auto healthy = std::ranges::find(outcome.told, "stage wait-for-etcd finished");
+  ASSERT_NE(healthy, outcome.told.end());
+  EXPECT_LT(started, healthy);
 }
 
 TEST(BootstrapStages, ASecondRunLooksAgainAndRendersNothing) {
