@@ -87,6 +87,10 @@ Work run_cluster_bootstrap(const Engine& engine) {
   };
 }
 
+Work ask_etcd(const Engine& engine, Result<> (*ask)(const Context&, sys::Files&, net::Http&, const std::string& assets)) {
+  return [=](const Context& context) { return ask(context, engine.files, engine.http, engine.inputs.assets); };
+}
+
 // Work on the cluster's API, reached as its users do: by the time it is done, the machine here serves it no more.
 Work on_api(const Engine& engine, std::function<Result<>(const Context&, kube::Api&)> work) {
   return [=](const Context& context) -> Result<> {
@@ -162,16 +166,12 @@ std::vector<Stage> stages(const Engine& engine) {
   // meanwhile.
   list.push_back({.name = "wait-for-etcd-process",
                   .needs = {"etcd-bootstrap"},
-                  .run =
-                      [=](const Context& context) {
-                        return wait_for_etcd_process(context, engine.files, engine.http, engine.inputs.assets);
-                      },
+                  .run = ask_etcd(engine, wait_for_etcd_process),
                   .applies = !inputs.etcd_stopped});
-  list.push_back(
-      {.name = "wait-for-etcd",
-       .needs = {"wait-for-etcd-process"},
-       .run = [=](const Context& context) { return wait_for_etcd(context, engine.files, engine.http, engine.inputs.assets); },
-       .applies = !inputs.etcd_stopped});
+  list.push_back({.name = "wait-for-etcd",
+                  .needs = {"wait-for-etcd-process"},
+                  .run = ask_etcd(engine, wait_for_etcd),
+                  .applies = !inputs.etcd_stopped});
   std::vector<std::string> all_ready = all_rendered;
   all_ready.push_back("wait-for-etcd-process");
   list.push_back({.name = "cb-bootstrap", .needs = all_ready, .run = run_cluster_bootstrap(engine)});

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "kube/roles.h"
+#include "operators/lib/bootstrap_complete.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/operand.h"
 
@@ -90,9 +91,7 @@ Cluster read_cluster(const Snapshot& seen) {
   if (const Json* object = seen.find(kube::types::namespaces, "", space)) {
     cluster.is_delayed = find(*object, {"metadata", "annotations", "openshift.io/delayed-bootstrap"}) != nullptr;
   }
-  if (const Json* object = seen.find(kube::types::config_maps, "kube-system", "bootstrap")) {
-    cluster.is_bootstrap_complete = find_string(*object, {"data", "status"}) == "complete";
-  }
+  cluster.is_bootstrap_complete = bootstrap_is_complete(seen);
   if (const Json* settings = seen.find(kube::types::etcds, "", "cluster")) {
     cluster.is_managed = find_string(*settings, {"spec", "managementState"}).value_or("Managed") == "Managed";
   }

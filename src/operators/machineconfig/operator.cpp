@@ -3,12 +3,12 @@
 #include "base/text.h"
 #include "kube/conditions.h"
 #include "net/url.h"
+#include "operators/lib/bootstrap_complete.h"
 #include "operators/lib/document.h"
 #include "operators/lib/operand.h"
 #include "operators/lib/render_inputs.h"
 #include "operators/lib/workload.h"
 #include "operators/machineconfig/inputs.h"
-#include "operators/machineconfig/pools.h"
 
 #include <array>
 
@@ -24,6 +24,7 @@ constexpr std::string_view managed_space = "openshift-config-managed";
 constexpr std::string_view system_space = "kube-system";
 constexpr std::string_view images_name = "machine-config-operator-images";
 constexpr std::string_view controller_config_name = "machine-config-controller";
+constexpr std::string_view daemon_name = "machine-config-daemon";
 constexpr std::string_view client_ca_name = "kube-apiserver-client-ca";
 
 std::vector<Watched> watched() {
@@ -116,7 +117,7 @@ class ClusterReader {
 
   // Whom kubelets believe: what the bootstrap machine said, until its API server is gone (operators 4.8.2).
   std::string client_ca() {
-    const std::string current = bootstrap_is_over(seen_) ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
+    const std::string current = bootstrap_is_complete(seen_) ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
     return current.empty() ? text(config_map(config_space, "initial-kube-apiserver-server-ca"), "ca-bundle.crt") : current;
   }
 
@@ -138,15 +139,15 @@ class ClusterReader {
 
 // Nobody needs the daemon as long as the bootstrap machine is there, and the hand-over needs the processor time of its pods.
 bool waits_for_hand_over(const Wish& wish, const Snapshot& seen) {
-  if (wish.type != types::daemon_sets || kube::name_of(wish.object) != "machine-config-daemon") return false;
-  return !bootstrap_is_over(seen) && seen.find(types::daemon_sets, own_space, "machine-config-daemon") == nullptr;
+  if (wish.type != types::daemon_sets || kube::name_of(wish.object) != daemon_name) return false;
+  return !bootstrap_is_complete(seen) && seen.find(wish.type, own_space, daemon_name) == nullptr;
 }
 
 std::vector<Workload> workloads() {
   const std::string own(own_space);
   return {{types::deployments, own, "machine-config-controller"},
           {types::daemon_sets, own, "machine-config-server"},
-          {types::daemon_sets, own, "machine-config-daemon"}};
+          {types::daemon_sets, own, std::string(daemon_name)}};
 }
 
 // "worker: Node worker-0 is ..." of a condition of a pool.

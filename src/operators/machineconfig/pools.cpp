@@ -6,6 +6,7 @@
 #include "kube/roles.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/node_annotations.h"
+#include "operators/lib/bootstrap_complete.h"
 #include "operators/lib/conditions.h"
 #include "operators/lib/operand.h"
 #include "operators/machineconfig/selector.h"
@@ -247,11 +248,6 @@ NodeChange change_node(const PoolNode& node, std::string doing, JsonObject annot
 
 }  // namespace
 
-bool bootstrap_is_over(const Snapshot& seen) {
-  const Json* map = seen.find(types::config_maps, "kube-system", "bootstrap");
-  return map && find_string(*map, {"data", "status"}) == "complete";
-}
-
 bool PoolNode::is_failing() const { return state == mc::state_degraded || state == mc::state_unreconcilable; }
 
 bool PoolNode::is_available() const { return trouble_of(*this).empty(); }
@@ -300,7 +296,7 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
                      std::string_view own_node, WallTime now) {
   PoolsPlan made;
   const std::vector<PoolNode> nodes = pool_nodes(seen, made.plan.notices);
-  const bool may_change = bootstrap_is_over(seen);
+  const bool may_change = bootstrap_is_complete(seen);
   for (const PoolView& pool : pools_of(seen, nodes)) {
     const auto found = renders.find(pool.name);
     const PoolRender render = found == renders.end() ? PoolRender{} : found->second;

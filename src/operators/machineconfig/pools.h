@@ -67,9 +67,6 @@ struct PoolsPlan {
 PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRender, std::less<>>& renders,
                      std::string_view own_node, WallTime now);
 
-// Whether the bootstrap machine has handed the cluster over and says so.
-bool bootstrap_is_over(const Snapshot& seen);
-
 // Masters take ordinary pods, or not: the label of workers and the taint, as Scheduler cluster says (spec.mastersSchedulable).
 std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen);
 
