@@ -34,24 +34,24 @@
   function remarks(item) {
     const words = [];
     if (item.failed) words.push('failed');
-    if (item.open) words.push('not over');
-    if (item.further_revision) words.push('a revision behind the first');
+    if (item.open) words.push('not finished');
+    if (item.further_revision) words.push('a further revision');
     return words;
   }
 
   // ---- The head
   at('title').textContent = `${data.cluster ? 'Cluster ' + data.cluster : 'An installation'}: ${data.is_complete ? '' : 'not complete, '}${seconds(whole, 1)} s`;
   document.title = at('title').textContent;
-  at('when').textContent = `began ${data.start.replace('T', ', ').replace(/(\.\d+)?Z$/, ' UTC')}`;
+  at('when').textContent = `start: ${data.start.replace('T', ', ').replace(/(\.\d+)?Z$/, ' UTC')}`;
   const failures = items.filter(item => item.failed), again = items.filter(item => item.further_revision);
   const longest = path.reduce((most, item) => item.added_ms > most.added_ms ? item : most, {added_ms: -1});
   function fact(name, value, bad = false) {
     at('facts').append(element('div', bad ? {class: 'bad'} : {}, element('dt', {}, name), element('dd', {}, value)));
   }
-  fact('in all', `${seconds(whole, 1)} s`);
+  fact('total', `${seconds(whole, 1)} s`);
   if (path.length) fact('longest on the critical path', `${seconds(longest.added_ms, 1)} s: ${longest.label}`);
   fact('failures', String(failures.length), failures.length > 0);
-  fact('revisions behind the first', String(again.length), again.length > 0);
+  fact('further revisions', String(again.length), again.length > 0);
 
   // ---- The view: two variables of the page
   const view = {from: 0, span: whole};
@@ -134,10 +134,10 @@
     const begin = Math.min(item.begin_ms, item.end_ms);
     const lines = [element('strong', {}, item.label),
       `${item.open ? 'from' : 'ended at'} ${seconds(item.open ? begin : item.end_ms)} s` + (item.end_ms > begin ? `, took ${seconds(item.end_ms - begin)} s` : '') +
-      (item.before ? `; waited for: ${item.before.label} (${seconds(item.before.end_ms)} s), and came ${seconds(item.added_ms)} s after it` : '')];
+      (item.before ? `; waited for: ${item.before.label} (${seconds(item.before.end_ms)} s), and ended ${seconds(item.added_ms)} s later` : '')];
     if (item.followers.length) {
       const more = item.followers.length > 3 ? ` and ${item.followers.length - 3} more` : '';
-      lines.push(`. It was waited for by: ${item.followers.slice(0, 3).map(each => each.label).join('; ')}${more}`);
+      lines.push(`. Items that waited for it: ${item.followers.slice(0, 3).map(each => each.label).join('; ')}${more}`);
     }
     if (item.critical) lines.push('. On the critical path.');
     if (item.detail) lines.push(element('p', {}, item.detail));

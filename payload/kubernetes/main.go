@@ -54,8 +54,8 @@ var programs = []program{
 	{"kubectl", false, 32, runKubectl},
 }
 
-// Certificates of kubeconfigs are read again so often; client-go's 5 minutes would outlast certificates of minutes, and two small
-// files cost nothing.
+// Client certificates of kubeconfigs are read again after this time. A certificate that was replaced because its key leaked is out of
+// use within ten seconds, not client-go's five minutes, and certificates may live as short as docs/lifetimes.md allows.
 const certificateRefresh = 10 * time.Second
 
 // After so many seconds of silence a client asks whether the other end of its connection is there, 30 of its own accord. Who only

@@ -30,12 +30,13 @@ struct Environment {
   std::string release_image;    // by digest
   std::string release_version;  // "0.1.0"
   std::string invoker = "user";
-  bool no_kubeadmin = false;    // no user kubeadmin, and so no password file
+  bool no_kubeadmin = false;    // somebody asks for no user kubeadmin, and so for no password file
   std::string bootstrap_url{};  // where the user will put bootstrap.ign for a platform that hands machines little; may be empty
   std::optional<net::KeyType> key_type{};  // of new keys, when somebody asks for one; else RSA, on platform local P-256
   std::optional<Secret> seed{};            // what is drawn follows from it; else it comes from the system
-  bool load_certificates = false;          // authorities of the user's are taken from tls/ (installer 4.4)
-  // Names, roles and addresses of the machines that will ask for certificates (design 12.9); empty where a platform has Machine
+  bool fips_check_bypassed = false;        // a cluster in FIPS mode, made on a host that is not
+  bool load_certificates = false;          // use the user's authorities in tls/ (OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS)
+  // Names, roles and addresses of the machines whose certificate requests are approved. Empty where a platform has Machine
   // objects or the user adds nodes by hand.
   struct Node {
     std::string name;
@@ -46,11 +47,14 @@ struct Environment {
   };
   std::vector<Node> nodes{};
 
-  std::string cluster_profile{};    // whose manifests of the release are taken (installer 1.8); empty: the release's default
+  std::string cluster_profile{};    // the profile whose manifests of the release are used; empty: the release's default
   std::string bootstrap_node_ip{};  // what the kubelet of the bootstrap machine shall be known by; empty: its own choice
   // Images with slipway-node, any of which will do, for releases that have none in their release image (those of others).
   bool release_has_slipway_node = true;
   std::vector<std::string> slipway_images{};
+  bool release_has_login = true;  // it has an OAuth server, which takes the password of kubeadmin
+
+  bool has_kubeadmin() const { return release_has_login && !no_kubeadmin; }
 };
 
 // Where drawn assets get their numbers from: assets/identity/stream.h.
@@ -61,7 +65,7 @@ struct Randomness {
 
 // The assets, each made by one function from those in its signature. Drawn ones are kept by the store.
 
-// Drawn (installer 2.6).
+// The ids of a cluster. Drawn.
 struct ClusterId {
   std::string infra_id;    // "demo-x7k2p"
   std::string cluster_id;  // a UUID
@@ -69,7 +73,7 @@ struct ClusterId {
   bool operator==(const ClusterId&) const = default;
 };
 
-// Drawn (installer 4.6).
+// The password of the user kubeadmin. Drawn.
 struct KubeadminPassword {
   Secret plain;
   std::string hash;  // bcrypt
@@ -77,14 +81,16 @@ struct KubeadminPassword {
   bool operator==(const KubeadminPassword&) const = default;
 };
 
-// Drawn: what pointer configs carry and the machine-config-server asks for (design 12.14).
+// Drawn: what pointer configs carry and the machine-config-server asks for. With the one of workers the server gives no master's
+// config; directories of before there were two have the same in both.
 struct ServerToken {
-  Secret text;
+  Secret text;  // of masters
+  Secret worker;
 
   bool operator==(const ServerToken&) const = default;
 };
 
-// Certificates and keys by their base name under tls/, "kube-apiserver-lb-signer" (installer 4.2). Keys without a certificate
+// Certificates and keys by their base name under tls/, "kube-apiserver-lb-signer". Keys without a certificate
 // ("service-account") have an empty pem, bundles ("kubelet-client-ca-bundle") an empty key. Drawn.
 using Tls = std::map<std::string, net::Certificate, std::less<>>;
 
@@ -100,7 +106,7 @@ struct KeptTls {
   bool has_cluster = false;  // machines have them: they stay as they are
 };
 
-// What the user gave of tls/ (installer 4.4).
+// Keys, certificates and hashes that the user put into tls/.
 struct UserTls {
   std::optional<Secret> signing_key{};         // of service account tokens
   std::optional<std::string> password_hash{};  // bcrypt, of kubeadmin
@@ -148,7 +154,7 @@ struct ManifestSet {
   std::vector<ManifestObject> objects;
 };
 
-// What keeps the cluster-version operator's hands off our manifests while the bootstrap is running (installer 6.5).
+// Overrides in ClusterVersion: the cluster-version operator leaves our manifests alone while the bootstrap is running.
 struct CvoOverrides {
   std::string manifest;  // cvo-overrides.yaml as the bootstrap machine gets it
   std::string patch;     // a JSON merge patch that brings the user's own overrides back
@@ -167,7 +173,7 @@ struct Metadata {
   Json document;
 };
 
-// Drawn: the login of the provisioning services on the bootstrap machine (installer 4.6); empty but on platform baremetal.
+// Drawn: the login of the provisioning services on the bootstrap machine. Empty except on platform baremetal.
 struct IronicCredentials {
   std::string user;
   Secret password;
@@ -181,7 +187,7 @@ struct PointerEdits {
   std::optional<ignition::Config> worker{};
 };
 
-// bootstrap-in-place-for-live-iso.ign: a single node that bootstraps itself (installer 6.9).
+// bootstrap-in-place-for-live-iso.ign: a single node that bootstraps itself.
 struct SingleNodeConfig {
   ignition::Config config;
 };
@@ -196,7 +202,7 @@ struct Assets {
   Secret machine_config_server_token;  // that pointer configs carry and the server checks
   AssetFiles manifests;                // manifests/*
   AssetFiles openshift;                // openshift/*
-  AssetFiles auth;                     // auth/kubeconfig, auth/kubeadmin-password of the user
+  AssetFiles auth;                     // auth/kubeconfig of the user, auth/kubeadmin-password where there is a login
   ignition::Config bootstrap;          // bootstrap.ign
   ignition::Config master;             // master.ign, a pointer
   ignition::Config worker;

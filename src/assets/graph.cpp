@@ -37,7 +37,7 @@ Assets collect(const config::InstallConfig& config, const Environment& environme
              .master = pointers.master,
              .worker = pointers.worker,
              .metadata = metadata.document};
-  if (!environment.no_kubeadmin) all.auth.insert(all.auth.begin(), {"auth/kubeadmin-password", password.plain.reveal()});
+  if (environment.has_kubeadmin()) all.auth.insert(all.auth.begin(), {"auth/kubeadmin-password", password.plain.reveal()});
   for (const AssetFile& file : manifests.files) {
     (file.path.starts_with("manifests/") ? all.manifests : all.openshift).push_back(file);
   }
@@ -49,17 +49,17 @@ Assets collect(const config::InstallConfig& config, const Environment& environme
 Graph asset_graph() {
   Graph graph;
   // From outside: what the user wants, where it is made, what was made before, what the user changed by hand.
-  graph.subject("from outside");
+  graph.subject("inputs");
   graph.input<config::InstallConfig>("install config");
   graph.input<Environment>("environment");
   graph.input<Randomness>("random numbers");
-  graph.input<KeptTls>("certificates of before");
-  graph.input<UserTls>("keys of the user");
-  graph.input<UserFiles>("files of the user");
-  graph.input<PointerEdits>("pointer configs of the user");
+  graph.input<KeptTls>("existing certificates");
+  graph.input<UserTls>("user keys");
+  graph.input<UserFiles>("user files");
+  graph.input<PointerEdits>("user pointer configs");
 
   // Drawn once for a cluster; the store gives them back in later runs.
-  graph.subject("drawn once for a cluster");
+  graph.subject("generated once per cluster");
   graph.add("cluster id", make_cluster_id);
   graph.add("kubeadmin password", make_kubeadmin_password);
   graph.add("machine-config-server token", make_server_token);
@@ -68,7 +68,7 @@ Graph asset_graph() {
   graph.add("certificates", make_tls);
 
   // What people and machines hold to get in.
-  graph.subject("ways in");
+  graph.subject("access");
   graph.add("kubeconfigs", make_kubeconfigs);
   graph.add("pointer configs", make_pointer_configs);
 

@@ -7,8 +7,8 @@
 
 namespace slipway::assets {
 
-// From left to right; what is needed points at what it is needed for. A box for each subject round its assets, targets filled
-// (installer 1.4).
+// A drawing from left to right, as `openshift-install graph` makes it. An edge points from an asset to the assets made of it.
+// Each subject has a box around its assets; targets are filled.
 std::string to_dot(const Graph& graph);
 
 }  // namespace slipway::assets

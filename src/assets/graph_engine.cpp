@@ -9,9 +9,9 @@ std::string Graph::name_of(std::type_index type) const {
 
 Result<> Graph::visit(std::type_index type, std::map<std::type_index, bool>& done) const {
   const auto node = nodes_.find(type);
-  if (node == nodes_.end()) return error(Code::internal, "nothing makes the asset {}", name_of(type));
+  if (node == nodes_.end()) return error(Code::internal, "no function generates asset {}", name_of(type));
   const auto [mark, is_new] = done.emplace(type, false);
-  if (!is_new && !mark->second) return error(Code::internal, "the asset '{}' needs itself", name_of(type));
+  if (!is_new && !mark->second) return error(Code::internal, "asset '{}' depends on itself", name_of(type));
   if (!is_new) return Ok{};
   for (const std::type_index& need : node->second.needs) {
     TRY(visit(need, done).context(fmt::format("asset '{}'", node->second.name)));
@@ -34,9 +34,9 @@ Result<> Graph::make(std::type_index type) {
   const std::function<Result<>(std::type_index)> make_one = [&](std::type_index wanted) -> Result<> {
     if (values_.contains(wanted)) return Ok{};
     const auto found = nodes_.find(wanted);
-    if (found == nodes_.end()) return error(Code::internal, "nothing makes the asset {}", name_of(wanted));
+    if (found == nodes_.end()) return error(Code::internal, "no function generates asset {}", name_of(wanted));
     const Node& node = found->second;
-    if (!node.run) return error(Code::internal, "the input '{}' was not given", node.name);
+    if (!node.run) return error(Code::internal, "input '{}' is missing", node.name);
     for (const std::type_index& need : node.needs) TRY(make_one(need));
     std::any made = TRY(node.run(*this));
     values_.insert_or_assign(wanted, std::move(made));

@@ -72,7 +72,7 @@ TEST(Graph, AFailureIsThatOfTheFunction) {
 
 TEST(Graph, AMissingInputIsNamed) {
   Graph graph = small_graph();
-  EXPECT_EQ(graph.get<Leaf>().error().message(), "the input 'seed' was not given");
+  EXPECT_EQ(graph.get<Leaf>().error().message(), "input 'seed' is missing");
 }
 
 TEST(Graph, AMissingProducerIsAnError) {
@@ -82,7 +82,7 @@ TEST(Graph, AMissingProducerIsAnError) {
   const Result<> checked = graph.check();
   ASSERT_FALSE(checked.ok());
   EXPECT_EQ(checked.error().code(), Code::internal);
-  EXPECT_TRUE(checked.error().message().starts_with("asset 'leaf': nothing makes the asset ")) << checked.error().message();
+  EXPECT_TRUE(checked.error().message().starts_with("asset 'leaf': no function generates asset ")) << checked.error().message();
 }
 
 TEST(Graph, ACycleIsAnErrorNotALoop) {
@@ -91,7 +91,7 @@ TEST(Graph, ACycleIsAnErrorNotALoop) {
   graph.add("root", root_from_leaf);
   graph.add("leaf", make_leaf);
   graph.put(Seed{1});
-  EXPECT_EQ(graph.get<Leaf>().error().message(), "asset 'root': asset 'leaf': the asset 'root' needs itself");
+  EXPECT_EQ(graph.get<Leaf>().error().message(), "asset 'root': asset 'leaf': asset 'root' depends on itself");
 }
 
 TEST(Graph, ATargetOfWhatNobodyMakesIsAnError) {
@@ -100,7 +100,7 @@ TEST(Graph, ATargetOfWhatNobodyMakesIsAnError) {
   EXPECT_TRUE(graph.check().ok());
   Graph other;
   other.target<Leaf>("create leaf");
-  EXPECT_TRUE(other.check().error().message().starts_with("target 'create leaf': nothing makes the asset "));
+  EXPECT_TRUE(other.check().error().message().starts_with("target 'create leaf': no function generates asset "));
 }
 
 TEST(Graph, APictureHasSubjectsAndTargets) {
@@ -153,7 +153,7 @@ TEST(AssetGraph, IsCompleteAndWithoutCycles) {
   const auto edges = graph.edges();
   for (const std::pair<std::string, std::string> edge :
        {std::pair{"install config", "certificates"}, std::pair{"root certificates", "pointer configs"},
-        std::pair{"files of the user", "manifests"}, std::pair{"manifests", "bootstrap config"}}) {
+        std::pair{"user files", "manifests"}, std::pair{"manifests", "bootstrap config"}}) {
     EXPECT_NE(std::ranges::find(edges, edge), edges.end()) << edge.first << " -> " << edge.second;
   }
 }

@@ -28,13 +28,13 @@ constexpr std::string_view bootstrap_file = "bootstrap.ign";
 constexpr std::string_view gateway = "journal-gatewayd";
 
 // Why a file is touched.
-constexpr std::string_view not_there = "it is not there yet";
-constexpr std::string_view remembered = "you made it so, and it was consumed since";
-constexpr std::string_view other_config = "install-config.yaml is not the one that it was made of";
-constexpr std::string_view made_anew = "what it is made of has changed";
-constexpr std::string_view has_no_such = "this install-config.yaml has no such file";
+constexpr std::string_view not_there = "does not exist yet";
+constexpr std::string_view remembered = "restores your change, which was consumed";
+constexpr std::string_view other_config = "install-config.yaml has changed";
+constexpr std::string_view made_anew = "its inputs have changed";
+constexpr std::string_view has_no_such = "not needed for this install-config.yaml";
 
-// What a target does with a file of the targets behind manifests (installer 1.5).
+// What a target does with a file of the targets after `manifests`.
 enum class Use { nothing, write, consume };
 struct OutputRow {
   std::string_view path;
@@ -77,7 +77,7 @@ std::string folder_of(std::string_view path) {
 }
 
 std::string_view where_it_goes(Target target) {
-  return target == Target::cluster ? "it goes into the cluster" : "it goes into the Ignition configs";
+  return target == Target::cluster ? "used for the cluster" : "used for the Ignition configs";
 }
 
 // Whether all was made of this install-config. One that this program no longer reads is another one.
@@ -102,7 +102,7 @@ class Planner {
   Result<Plan> run(Environment environment, sys::Random& random) {
     if (is_new_ && before_) TRY(leave());
     if (is_new_ && is_infra_id_cut(config_)) {
-      plan_.warnings.push_back(fmt::format("metadata.name is cut to {} characters in the infrastructure id", longest_stem));
+      plan_.warnings.push_back(fmt::format("metadata.name is truncated to {} characters in the infrastructure ID", longest_stem));
     }
 
     Randomness drawn{&random};
@@ -124,8 +124,8 @@ class Planner {
       graph_.put(before_->token);
       if (before_->ironic) graph_.put(*before_->ironic);
     }
-    TRY(judge_manifests());
     TRY(judge_pointers());
+    TRY(judge_manifests());
     if (target_ == Target::manifests) {
       write_manifests();
     } else {
@@ -133,7 +133,7 @@ class Planner {
       consume_manifests();
     }
     if (request_.consumes_install_config && folder_.contains(install_config_file)) {
-      consume(install_config_file, "what it says is remembered");
+      consume(install_config_file, "stored in the state file");
     }
     TRY(conflicts());
     TRY(finish());
@@ -144,13 +144,13 @@ class Planner {
   Result<> leave() {
     if (before_->has_cluster) {
       return error(Code::conflict,
-                   "{} is not the one that cluster {} was made of: destroy that cluster first, put its install-config back, or "
-                   "use another folder for {}",
+                   "{}: differs from the one that cluster {} was created from (destroy that cluster first, restore its "
+                   "install-config, or use another directory for {})",
                    install_config_file, before_->id.infra_id, config_.name);
     }
-    plan_.warnings.push_back(
-        fmt::format("{} is not the one that the files of before were made of: the cluster gets new ids, keys and passwords",
-                    install_config_file));
+    plan_.warnings.push_back(fmt::format(
+        "{}: differs from the one that the existing files were generated from; the cluster gets new IDs, keys and passwords",
+        install_config_file));
     return Ok{};
   }
 
@@ -166,7 +166,7 @@ class Planner {
     if (is_new_) {
       for (auto each = user.files.begin(); each != user.files.end();) {
         const bool is_added = each->second && !generated_.contains(each->first);
-        if (!each->second) plan_.warnings.push_back(fmt::format("{}, which you had removed, is made anew", each->first));
+        if (!each->second) plan_.warnings.push_back(fmt::format("{}: removed by you, generated again", each->first));
         if (each->second && !is_added) changed_.push_back(each->first);
         each = is_added ? std::next(each) : user.files.erase(each);
       }
@@ -192,7 +192,8 @@ class Planner {
     return Ok{};
   }
 
-  // Machines get master.ign and worker.ign as the user changed them, and the bootstrap machine is told of the changes.
+  // Machines get master.ign and worker.ign as the user changed them; manifests and the bootstrap machine's config have the
+  // changes.
   Result<> judge_pointers() {
     const PointerConfigs* made = TRY(graph_.get<PointerConfigs>());
     PointerEdits edits;
@@ -276,15 +277,15 @@ class Planner {
     if (url.empty()) return Ok{};
     const std::optional<UserDataLimit> limit = user_data_limit(config_.platform.type);
     if (!limit) {
-      return error(Code::invalid, "--bootstrap-url is of no use: platform {} has no limit to what a machine is handed",
+      return error(Code::invalid, "--bootstrap-url: not needed, platform {} does not limit the size of user data",
                    config_.platform.type);
     }
     const Snapshot::value_type& ours = *made.find(bootstrap_file);
     const std::string& text = !is_new_ && is_users(ours) ? folder_.find(bootstrap_file)->second : ours.second;
     const ignition::Config small = TRY(make_fetching_config(text, url, config_, *limit));
     if (TRY(fits(text, *limit))) {
-      plan_.warnings.push_back(fmt::format("{} is not needed: platform {} can hand {} itself to the machine", user_data_file,
-                                           limit->platform, bootstrap_file));
+      plan_.warnings.push_back(
+          fmt::format("{}: not needed, platform {} can pass {} to the machine", user_data_file, limit->platform, bootstrap_file));
     } else {
       made.emplace(user_data_file, ignition_text(small));
     }
@@ -299,7 +300,7 @@ class Planner {
     return found != folder_.end() && found->second != made.second && !is_ours(written(), made.first, found->second);
   }
 
-  // The kubeconfig once the cluster is complete: ours, with more authorities than it was made with (installer 8.3).
+  // The kubeconfig of a complete cluster is ours: wait-for install-complete added the authorities of the routers to it.
   bool trusts_routers(const Snapshot::value_type& made) const {
     const auto found = folder_.find(made.first);
     return made.first == kubeconfig_file && found != folder_.end() && kube::has_only_more_authorities(found->second, made.second);
@@ -331,7 +332,7 @@ class Planner {
       changed_.push_back(path);
     } else {
       plan_.folders.insert(folder_of(path));
-      plan_.warnings.push_back(fmt::format("{} is not as it was written: it stays as you changed it", path));
+      plan_.warnings.push_back(fmt::format("{}: changed by you, not overwritten", path));
     }
     remember(path, content);
   }
@@ -352,8 +353,8 @@ class Planner {
   Result<> conflicts() {
     if (changed_.empty()) return Ok{};
     return error(Code::conflict,
-                 "these files were changed by hand, or belong to another install-config.yaml than the one here: {}; move them "
-                 "away to have them made anew, put the install-config of before back, or use an empty folder",
+                 "these files were changed by hand, or belong to another install-config.yaml: {} (move them away to generate "
+                 "them again, restore the earlier install-config.yaml, or use an empty directory)",
                  join(changed_, ", "));
   }
 
@@ -409,21 +410,21 @@ Plan plan_install_config(const Folder& folder) {
   if (there == folder.files.end()) {
     plan.changes.push_back({Action::add, path, text, std::string(not_there)});
   } else if (there->second != text) {
-    plan.changes.push_back({Action::add, fmt::format("{}/{}", consumed_folder, path), there->second, "it is as you wrote it"});
-    plan.changes.push_back({Action::change, path, text, "it gets every default, and older fields their new names"});
+    plan.changes.push_back({Action::add, fmt::format("{}/{}", consumed_folder, path), there->second, "copy of your file"});
+    plan.changes.push_back({Action::change, path, text, "adds all defaults and converts older fields"});
   }
   return plan;
 }
 
 }  // namespace
 
-Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, bool strict) {
+Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, const config::Reading& reading) {
   const bool is_there = files.contains(install_config_file);
   if (!state && !is_there) {
-    return error(Code::not_found, "there is no {} in this folder; write one, docs/install-config.md has the fields",
+    return error(Code::not_found, "{}: not found in this directory (write one; `slipway explain installconfig` lists the fields)",
                  install_config_file);
   }
-  return config::load_install_config(config_text(files, state), install_config_file, strict && is_there);
+  return config::load_install_config(config_text(files, state), install_config_file, is_there ? reading : config::Reading());
 }
 
 Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random) {

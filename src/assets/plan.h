@@ -1,4 +1,4 @@
-// What a target does to the asset directory, decided before anything is written (installer 1.5, 3.2, 11.2).
+// What a target does to the asset directory, decided before anything is written.
 //
 // One rule says whose a file is: a content that we wrote is ours, every other one is the user's and never overwritten. So files
 // that the user changed, added or removed in manifests/, openshift/ and cluster-api/ are honoured, of whatever kind they are;
@@ -50,7 +50,7 @@ struct Change {
   Action action = Action::add;
   std::string path;
   std::string content{};  // that is written
-  std::string why;        // completes "... because": "it is not there yet"
+  std::string why;        // completes "... because": "does not exist yet"
 
   bool operator==(const Change&) const = default;
 };
@@ -68,9 +68,9 @@ struct Plan {
 
 // The install-config that a target would use: the directory's, else the remembered one.
 //
-//   strict  fields of the directory's that nobody knows are errors; what is remembered had none when that was asked for
-//   errors  not_found: neither is there; invalid: all findings
-Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, bool strict = false);
+//   reading  of the directory's; what is remembered was judged before
+//   errors   not_found: neither is there; invalid: all findings
+Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, const config::Reading& reading = {});
 
 // Pure but for what it draws.
 //

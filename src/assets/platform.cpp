@@ -1,6 +1,7 @@
 #include "assets/platform.h"
 
 #include "base/text.h"
+#include "config/platforms.h"
 
 #include <algorithm>
 #include <set>
@@ -9,19 +10,10 @@ namespace slipway::assets {
 
 namespace {
 
-struct Row {
-  std::string_view platform;
-  std::string_view type;
-};
-constexpr Row rows[] = {{"aws", "AWS"},     {"baremetal", "BareMetal"}, {"external", "External"},
-                        {"gcp", "GCP"},     {"kubevirt", "KubeVirt"},   {"libvirt", "Libvirt"},
-                        {"local", "None"},  {"none", "None"},           {"openstack", "OpenStack"},
-                        {"ovirt", "oVirt"}, {"vsphere", "VSphere"}};
-
 // Where machines of a cloud ask who they are; never behind a proxy.
 void add_cloud_names(const config::InstallConfig& config, std::set<std::string>& names) {
   const std::string& platform = config.platform.type;
-  if (platform == "aws" || platform == "gcp" || platform == "openstack") names.insert("169.254.169.254");
+  if (config::platform_row(platform).has_metadata_service) names.insert("169.254.169.254");
   if (platform == "gcp") names.insert({"metadata", "metadata.google.internal", "metadata.google.internal."});
   if (platform == "aws") {
     const std::string_view region = find_string(config.platform.section, {"region"}).value_or("");
@@ -32,11 +24,13 @@ void add_cloud_names(const config::InstallConfig& config, std::set<std::string>&
 }  // namespace
 
 Result<std::string_view> platform_type(const config::InstallConfig& config) {
-  const Row* row = std::ranges::find(rows, config.platform.type, &Row::platform);
-  if (row != std::end(rows)) return row->type;
+  const config::PlatformRow* row = config::find_platform_row(config.platform.type);
+  if (row && !row->api_type.empty()) return row->api_type;
   std::vector<std::string> names;
-  for (const Row& each : rows) names.emplace_back(each.platform);
-  return error(Code::invalid, "platform '{}': manifests for it cannot be made; those of these can: {}", config.platform.type,
+  for (const config::PlatformRow& each : config::platforms()) {
+    if (!each.api_type.empty()) names.emplace_back(each.name);
+  }
+  return error(Code::invalid, "platform '{}': no manifests can be generated (supported: {})", config.platform.type,
                join(names, ", "));
 }
 

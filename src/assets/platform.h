@@ -7,15 +7,16 @@
 
 namespace slipway::assets {
 
-// How cluster objects name a platform: "None" for `none` and for our own `local` (design 12.11).
+// How cluster objects name a platform: "None" for `none` and for our own `local`, which OpenShift's API has no type for.
 // errors: invalid: a platform whose manifests nobody makes yet
 Result<std::string_view> platform_type(const config::InstallConfig& config);
 
-// "HighlyAvailable" or "SingleReplica" (installer 5.1).
+// "HighlyAvailable" or "SingleReplica". The control plane has one replica when less than three masters are asked for; the
+// infrastructure when there is one worker, or no worker and such a control plane.
 std::string_view control_plane_topology(const config::InstallConfig& config);
 std::string_view infrastructure_topology(const config::InstallConfig& config);
 
-// What clients of the cluster do not send through its proxy, sorted (installer 5.1); the network operator computes the same.
+// Destinations that the cluster does not reach through its proxy, sorted. The network operator computes the same list.
 std::string no_proxy(const config::InstallConfig& config);
 
 // Whether the cluster will have Machines: it is a part of every set of capabilities but None.

@@ -39,10 +39,10 @@ Result<Tls> parse_tls(const Json& value) {
 Result<> check_user_path(std::string_view path) {
   const std::string_view name = path.substr(path.find('/') + 1);
   if (is_manifest_path(path) && !name.empty() && !name.starts_with('.') && name.find('/') == std::string_view::npos) return Ok{};
-  return error(Code::invalid, "userFiles: '{}' is no file of manifests", path);
+  return error(Code::invalid, "userFiles: '{}' is not a manifest file", path);
 }
 
-// The original keeps what it made by the names of its types (installer 1.7).
+// In the state file of openshift-install the keys are Go types, "*installconfig.InstallConfig".
 bool is_of_original(const Json& value) {
   const JsonObject& members = find_object(value, {});
   return std::any_of(members.begin(), members.end(), [](const auto& member) { return member.key().starts_with('*'); });
@@ -50,7 +50,7 @@ bool is_of_original(const Json& value) {
 
 Result<State> read_state(const Json& value) {
   const Json* found = find(value, {"format"});
-  if (!found || *found != Json(format)) return error(Code::invalid, "format: {} is needed", format);
+  if (!found || *found != Json(format)) return error(Code::invalid, "format: must be {}", format);
   State state;
   state.install_config = TRY(require_string(value, {"installConfig"}));
   state.id.infra_id = TRY(require_string(value, {"infraID"}));
@@ -58,6 +58,8 @@ Result<State> read_state(const Json& value) {
   state.password.plain = Secret(TRY(require_string(value, {"kubeadmin", "password"})));
   state.password.hash = TRY(require_string(value, {"kubeadmin", "hash"}));
   state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
+  const auto worker_token = find_string(value, {"machineConfigServerWorkerToken"});
+  state.token.worker = worker_token ? Secret(std::string(*worker_token)) : state.token.text;
   state.no_kubeadmin = flag(value, "noKubeadmin");
   state.bootstrap_url = find_string(value, {"bootstrapURL"}).value_or("");
   if (find(value, {"ironic"})) {
@@ -67,7 +69,7 @@ Result<State> read_state(const Json& value) {
   state.tls = TRY(parse_tls(value));
   const std::string target = TRY(require_string(value, {"target"}));
   const std::optional<Target> known = find_target(target);
-  if (!known) return error(Code::invalid, "target: '{}' is none", target);
+  if (!known) return error(Code::invalid, "target: '{}' is not a target", target);
   state.target = *known;
   state.complete = flag(value, "complete");
   state.has_cluster = flag(value, "hasCluster");
@@ -90,24 +92,24 @@ std::string_view to_string(Target target) { return target_names[static_cast<std:
 Result<State> parse_state(std::string_view text) {
   const Result<Json> parsed = parse_json(text, state_file);
   if (!parsed.ok()) {
-    return error(Code::invalid, "{}; without it nothing can go on here: put back a copy of it, or use another folder",
-                 parsed.error().message());
+    return error(Code::invalid, "{} (restore the state file from a copy, or use another directory)", parsed.error().message());
   }
   const Json& value = parsed.value();
   Result<State> state = read_state(value);
   if (state.ok()) return state;
   if (is_of_original(value)) {
     return error(Code::invalid,
-                 "{} is openshift-install's own: only that program can go on with what it made here, and destroy it; to make a "
-                 "cluster with this one, use another folder with the install-config.yaml",
+                 "{}: written by openshift-install, and only openshift-install can continue or destroy that cluster (to use "
+                 "slipway, copy install-config.yaml to another directory)",
                  state_file);
   }
   const Json* version = find(value, {"format"});
   if (version && version->is_int64() && version->get_int64() > format) {
-    return error(Code::invalid, "{} was written by a newer version of this program (format {}, this one knows {}): use that one",
-                 state_file, version->get_int64(), format);
+    return error(Code::invalid,
+                 "{}: written by a newer version of this program (format {}, supported: {}; use the newer version)", state_file,
+                 version->get_int64(), format);
   }
-  return error(Code::invalid, "{} was not written by this program ({}); use another folder, or remove the file to begin anew",
+  return error(Code::invalid, "{}: not written by this program: {} (use another directory, or remove the file to start again)",
                state_file, state.error().message());
 }
 
@@ -124,6 +126,7 @@ std::string state_text(const State& state) {
                {"clusterID", state.id.cluster_id},
                {"kubeadmin", {{"password", state.password.plain.reveal()}, {"hash", state.password.hash}}},
                {"machineConfigServerToken", state.token.text.reveal()},
+               {"machineConfigServerWorkerToken", state.token.worker.reveal()},
                {"noKubeadmin", state.no_kubeadmin},
                {"bootstrapURL", state.bootstrap_url},
                {"target", to_string(state.target)},

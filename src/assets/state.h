@@ -1,5 +1,5 @@
-// The state file .openshift_install_state.json: what was drawn for a cluster, and what of the folder is ours. Its layout is our
-// own (installer 1.7): the name is known, the inside was always private.
+// The state file .openshift_install_state.json: what was drawn for a cluster, and what of the folder is ours. The name is
+// that of openshift-install; its content was always private, so the layout is our own.
 #pragma once
 
 #include "assets/assets.h"

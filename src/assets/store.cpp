@@ -1,5 +1,6 @@
 #include "assets/store.h"
 
+#include "assets/tls/tls.h"
 #include "assets/tls/user_tls.h"
 #include "assets/user_files.h"
 #include "base/check.h"
@@ -74,19 +75,19 @@ Result<Folder> look_into(sys::Files& files, const std::string& directory) {
       if (is_manifest_name(name)) {
         TRY(take(path));
       } else {
-        found.warnings.push_back(fmt::format("{} is not used: manifests end in .yaml, .yml or .json", path));
+        found.warnings.push_back(fmt::format("{}: ignored, names of manifests end in .yaml, .yml or .json", path));
       }
     }
   }
   if (TRY(files.info(below(directory, templates_folder)))) {
     found.warnings.push_back(
-        fmt::format("{}/ is not used: change the files that `create manifests` writes instead", templates_folder));
+        fmt::format("{}/: ignored (edit the files that `create manifests` writes instead)", templates_folder));
   }
   found.state = TRY(read_state(files, directory));
   return found;
 }
 
-std::string reading(const std::string& directory) { return fmt::format("reading the folder {}", directory); }
+std::string reading(const std::string& directory) { return fmt::format("reading directory {}", directory); }
 
 Result<Folder> look(sys::Files& files, const std::string& directory) {
   return look_into(files, directory).context(reading(directory));
@@ -185,7 +186,7 @@ Result<> apply_or_leave_nothing(sys::Files& files, const Folder& folder, const P
   if (applied.ok()) return Ok{};
   const Result<> undone = take_all_back(files, folder, plan, begun);
   return error(applied.error().code(), "{}; {}", applied.error().message(),
-               undone.ok() ? "nothing new is left behind" : "what was written stays, and the same command continues from there");
+               undone.ok() ? "all changes were undone" : "written files are kept (run the same command to continue)");
 }
 
 Result<Plan> make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
@@ -198,8 +199,7 @@ Result<Plan> make(const sys::Context& context, sys::Files& files, sys::Random& r
   for (const std::string& warning : plan->warnings) context.log.warn("{}", warning);
   const bool changes_nothing = plan->changes.empty() && (!plan->end || folder.state == plan->end);
   if (!changes_nothing) {
-    TRY(apply_or_leave_nothing(files, folder, plan.value())
-            .context(fmt::format("writing the target {}", to_string(request.target))));
+    TRY(apply_or_leave_nothing(files, folder, plan.value()).context(fmt::format("writing {}", to_string(request.target))));
   }
   return plan;
 }
@@ -215,9 +215,9 @@ Result<config::InstallConfig> read_config(sys::Files& files, const std::string& 
   return TRY(config_of(found, state)).config;
 }
 
-Result<Folder> open_folder(sys::Files& files, const std::string& directory, bool strict) {
+Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::Reading& reading) {
   Folder folder = TRY(look(files, directory));
-  folder.config = TRY(config_of(folder.files, folder.state, strict));
+  folder.config = TRY(config_of(folder.files, folder.state, reading));
   return folder;
 }
 
@@ -250,6 +250,13 @@ Result<std::optional<Secret>> private_ssh_key(sys::Files& files, const std::stri
   return pair == state->tls.end() ? std::optional<Secret>() : std::optional(pair->second.key);
 }
 
+Result<std::optional<std::string>> public_host_key(sys::Files& files, const std::string& directory) {
+  const std::optional<State> state = TRY(read_state(files, directory).context(reading(directory)));
+  if (!state) return std::optional<std::string>();
+  std::optional<HostKey> key = TRY(bootstrap_host_key(state->tls));
+  return key ? std::optional(std::move(key->public_line)) : std::nullopt;
+}
+
 Result<> forget(sys::Files& files, const std::string& directory) {
   const Folder found = TRY(look(files, directory));
   for (const auto& [path, content] : found.files) {
@@ -258,6 +265,7 @@ Result<> forget(sys::Files& files, const std::string& directory) {
     if (!is_input && path != metadata_file && is_ours_now) TRY(files.remove(below(directory, path)));
   }
   for (const std::string_view path : outputs) TRY(files.remove(below(directory, consumed(path))));
+  TRY(files.remove(below(directory, known_hosts_file)));
   for (const std::string_view folder : manifest_folders) {
     const std::vector<std::string> names = TRY(names_in(files, below(directory, consumed(folder))));
     for (const std::string& name : names) {

@@ -242,7 +242,7 @@ TEST_F(Store, IgnitionConfigsConsumeTheManifestsAndKeepTheInstallConfig) {
   EXPECT_EQ(files.info("/d/metadata.json").value()->mode, 0640u);
   EXPECT_EQ(files.info("/d/bootstrap.ign").value()->mode, 0600u);
   EXPECT_EQ(files.info("/d/auth/kubeconfig").value()->mode, 0600u);
-  EXPECT_EQ(context.logged().back(), "warning: manifests/notes.txt is not used: manifests end in .yaml, .yml or .json");
+  EXPECT_EQ(context.logged().back(), "warning: manifests/notes.txt: ignored, names of manifests end in .yaml, .yml or .json");
 }
 
 TEST_F(Store, TheClusterConsumesIgnitionConfigsAndLeavesWhatDestroyingNeeds) {
@@ -300,13 +300,14 @@ TEST_F(Store, ThatNobodyWantsKubeadminIsRemembered) {
   EXPECT_TRUE(exists("auth/kubeadmin-password"));
 }
 
-// What aws can hand to a machine is less than any bootstrap.ign has (providers 2.0).
+// User data of aws has at most 16 KiB, and every bootstrap.ign is larger.
 TEST_F(Store, WhatIsTooLargeForAMachineIsFetchedByOneThatIsNot) {
   const std::string user_data(user_data_file);
   environment.bootstrap_url = "https://storage.example.com/bootstrap.ign";
   const Result<> local = ignition_configs();
   ASSERT_FALSE(local.ok());
-  EXPECT_NE(local.error().message().find("platform local has no limit"), std::string::npos) << local.error().message();
+  EXPECT_NE(local.error().message().find("platform local does not limit the size of user data"), std::string::npos)
+      << local.error().message();
 
   const auto put_config_of = [&](std::string_view platform) {
     std::string text(sample_install_config);
@@ -335,8 +336,7 @@ TEST_F(Store, WhatIsTooLargeForAMachineIsFetchedByOneThatIsNot) {
   ASSERT_TRUE(libvirt.ok()) << libvirt.error().message();
   EXPECT_FALSE(exists(user_data));
   EXPECT_TRUE(std::ranges::any_of(context.logged(), [](const std::string& line) {
-    return line ==
-           "warning: bootstrap-user-data.ign is not needed: platform libvirt can hand bootstrap.ign itself to the machine";
+    return line == "warning: bootstrap-user-data.ign: not needed, platform libvirt can pass bootstrap.ign to the machine";
   }));
 }
 
@@ -456,10 +456,9 @@ TEST_F(Store, AnotherInstallConfigMakesAnotherCluster) {
   EXPECT_NE(state().tls, before.tls);
   EXPECT_NE(state().token, before.token);
   EXPECT_NE(read("master.ign").find("10.97.77.5"), std::string::npos);
-  EXPECT_EQ(
-      context.logged().back(),
-      "warning: install-config.yaml is not the one that the files of before were made of: the cluster gets new ids, keys and "
-      "passwords");
+  EXPECT_EQ(context.logged().back(),
+            "warning: install-config.yaml: differs from the one that the existing files were generated from; the cluster gets "
+            "new IDs, keys and passwords");
 }
 
 TEST_F(Store, AnotherInstallConfigReplacesManifestsOfOursAndKeepsAdditions) {
@@ -561,7 +560,7 @@ TEST_F(Store, TheKeyOfTheBootstrapMachineCanBeHad) {
   EXPECT_FALSE(private_ssh_key(files, "/d").value());
   ASSERT_TRUE(ignition_configs().ok());
   const Secret key = private_ssh_key(files, "/d").value().value();
-  EXPECT_NE(read("bootstrap.ign").find(net::authorized_key(key, "core").value()), std::string::npos);
+  EXPECT_NE(read("bootstrap.ign").find(net::authorized_key(key, "").value() + "\""), std::string::npos);
 }
 
 TEST_F(Store, AKubeconfigThatAnotherProgramChangedStays) {
@@ -585,13 +584,15 @@ TEST_F(Store, AStateOfAnotherProgramIsRefusedWithWhatToDo) {
     std::string_view words;
   };
   const Case cases[] = {
-      {R"({"*installconfig.InstallConfig": {}, "*tls.RootCA": {}})", "openshift-install's own: only that program can go on"},
-      {R"({"format": 2, "installConfig": ""})", "written by a newer version of this program (format 2, this one knows 1)"},
-      {R"({"format": 0})", "was not written by this program (format: 1 is needed); use another folder, or remove the file"},
-      {R"({"format": 1})", "was not written by this program (installConfig: missing, a string is needed)"},
-      {"[]", "was not written by this program"},
+      {R"({"*installconfig.InstallConfig": {}, "*tls.RootCA": {}})",
+       "written by openshift-install, and only openshift-install can continue"},
+      {R"({"format": 2, "installConfig": ""})",
+       "written by a newer version of this program (format 2, supported: 1; use the newer version)"},
+      {R"({"format": 0})", "not written by this program: format: must be 1 (use another directory, or remove the file"},
+      {R"({"format": 1})", "not written by this program: installConfig: missing, must be a string"},
+      {"[]", "not written by this program"},
       {"{\"format\": 1,", ".openshift_install_state.json:1:14: "},
-      {"", "put back a copy of it, or use another folder"},
+      {"", "restore the state file from a copy, or use another directory"},
   };
   for (const Case& c : cases) {
     put(std::string(state_file), c.text);
@@ -718,7 +719,7 @@ TEST_F(Store, AnInstallConfigThatWasAskedForIsWritten) {
   EXPECT_EQ(paths(), std::vector<std::string>{"install-config.yaml"});
 }
 
-// cluster-api/ is nothing to the machines: it outlives the Ignition configs, and the cluster consumes it (installer 1.5).
+// No Ignition config has files of cluster-api/, so create ignition-configs keeps the folder; create cluster consumes it.
 TEST_F(Store, ClusterApiManifestsAreTheClustersAlone) {
   ASSERT_TRUE(manifests().ok());
   put("cluster-api/mine.yaml", thing);
@@ -783,7 +784,7 @@ TEST_F(Store, TheBootstrapMachineIsToldOfAChangedPointer) {
   EXPECT_NE(on_bootstrap(path).value_or("").find("/etc/mine"), std::string::npos) << on_bootstrap(path).value_or("");
 }
 
-// What openshift-install ignores, or takes from its state file after all (installer 11.2 #7, #8).
+// openshift-install ignores edits of cluster-config.yaml, and takes removed user-data Secrets from its state file.
 TEST_F(Store, OneRuleHoldsForEveryManifest) {
   ASSERT_TRUE(manifests().ok());
   const std::string edited = read("manifests/cluster-config.yaml") + "# by hand\n";
@@ -802,7 +803,7 @@ TEST_F(Store, OneRuleHoldsForEveryManifest) {
 TEST_F(Store, TemplatesOfTheOriginalAreSaidToBeUnused) {
   put("templates/cluster-proxy-01-config.yaml", "x");
   ASSERT_TRUE(manifests().ok());
-  EXPECT_EQ(context.logged().front(), "warning: templates/ is not used: change the files that `create manifests` writes instead");
+  EXPECT_EQ(context.logged().front(), "warning: templates/: ignored (edit the files that `create manifests` writes instead)");
 }
 
 TEST_F(Store, ATargetNamesItsFoldersAndHowLongTheConfigsCanBeUsed) {
@@ -862,7 +863,7 @@ TEST_F(Store, ATargetThatCannotWriteLeavesNothingBehind) {
       const Result<> made = run(situation.request, at, After::well);
       if (made.ok()) break;
       EXPECT_EQ(tree(), before) << situation.name << " " << at;
-      EXPECT_NE(made.error().message().find("no space; nothing new is left behind"), std::string::npos) << made.error().message();
+      EXPECT_NE(made.error().message().find("no space; all changes were undone"), std::string::npos) << made.error().message();
     }
   }
 }
@@ -870,7 +871,8 @@ TEST_F(Store, ATargetThatCannotWriteLeavesNothingBehind) {
 TEST_F(Store, WhereTakingBackFailsTooItSaysThatTheSameCommandContinues) {
   const Result<> made = manifests(5);
   ASSERT_FALSE(made.ok());
-  EXPECT_NE(made.error().message().find("the same command continues from there"), std::string::npos) << made.error().message();
+  EXPECT_NE(made.error().message().find("written files are kept (run the same command to continue)"), std::string::npos)
+      << made.error().message();
   EXPECT_TRUE(manifests().ok());
 }
 

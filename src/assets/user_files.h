@@ -13,7 +13,7 @@ bool is_ours(const Written& written, const std::string& path, std::string_view c
 bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: the bootstrap machine gets it
 bool is_manifest_path(std::string_view path);  // the same, or below cluster-api/
 
-// Whether a target uses up this file of the folders of manifests: cluster-api/ is the cluster's alone (installer 1.5).
+// Whether a target consumes this file of the folders of manifests. Only create cluster consumes cluster-api/.
 bool consumes(Target target, std::string_view path);
 
 // What is generated, with what the user did to it.

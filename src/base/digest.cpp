@@ -85,7 +85,7 @@ Result<std::string> base64_decode(std::string_view text) {
     for (std::size_t k = 0; k < 4; ++k) {
       const bool padded = k >= static_cast<std::size_t>(4 - padding);
       const int value = padded ? 0 : base64_value(text[i + k]);
-      if (value < 0) return error(Code::invalid, "base64 text has a wrong character at offset {}", i + k);
+      if (value < 0) return error(Code::invalid, "base64 text has an invalid character at offset {}", i + k);
       group = group << 6 | static_cast<std::uint32_t>(value);
     }
     const std::uint32_t unused = padding == 2 ? 0xffff : padding == 1 ? 0xff : 0;

@@ -39,7 +39,7 @@ Result<Flags> parse_flags(std::string_view program, const std::vector<Flag>& tab
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string_view word = arguments[i];
     if (!word.starts_with('-') || word == "-" || word == "--") {
-      problems.push_back(fmt::format("'{}' is no flag", word));
+      problems.push_back(fmt::format("'{}' is not a flag", word));
       continue;
     }
     const std::string_view body = word.substr(word.starts_with("--") ? 2 : 1);
@@ -61,11 +61,11 @@ Result<Flags> parse_flags(std::string_view program, const std::vector<Flag>& tab
     } else if (i + 1 < arguments.size()) {
       value = arguments[++i];
     } else {
-      problems.push_back(fmt::format("--{} needs a value", flag->name));
+      problems.push_back(fmt::format("--{} requires a value", flag->name));
       continue;
     }
     if (flag->is_switch && value != "true" && value != "false") {
-      problems.push_back(fmt::format("--{} is true or false, not '{}'", flag->name, value));
+      problems.push_back(fmt::format("--{} must be true or false, got '{}'", flag->name, value));
       continue;
     }
     std::vector<std::string>& values = flags.values_[flag->name];

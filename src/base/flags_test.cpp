@@ -31,9 +31,10 @@ TEST(Flags, HaveFallbacks) {
 TEST(Flags, TellEverythingThatIsWrong) {
   const auto flags = parse_flags("p render", table, {"word", "--nope", "x", "--strict=maybe", "--dir"});
   ASSERT_FALSE(flags.ok());
-  EXPECT_EQ(flags.error().message(),
-            "p render: 'word' is no flag; unknown flag --nope; --strict is true or false, not 'maybe'; --dir needs a value; "
-            "--image is missing");
+  EXPECT_EQ(
+      flags.error().message(),
+      "p render: 'word' is not a flag; unknown flag --nope; --strict must be true or false, got 'maybe'; --dir requires a value; "
+      "--image is missing");
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ class ValueBuilder {
   bool on_key(std::string_view part, std::size_t, error_code& ec) {
     text_.append(part);
     Open& open = open_.back();
-    if (open.value.get_object().contains(text_)) return fail(fmt::format("key '{}' stands twice in one object", text_), ec);
+    if (open.value.get_object().contains(text_)) return fail(fmt::format("duplicate key '{}' in one object", text_), ec);
     open.key = std::exchange(text_, {});
     return true;
   }
@@ -219,7 +219,7 @@ Result<Json> parse_json(std::string_view text, std::string_view name) {
   const ValueBuilder& built = parser.handler();
   if (built.problem()) return error(Code::invalid, "{}: {}", place_of(name, text, read), *built.problem());
   if (ec == boost::json::error::incomplete) {
-    return error(Code::invalid, "{}: the document ends too early", place_of(name, text, text.size()));
+    return error(Code::invalid, "{}: unexpected end of the document", place_of(name, text, text.size()));
   }
   if (ec == boost::json::error::too_deep) {
     return error(Code::invalid, "{}: nested deeper than {} levels", place_of(name, text, read), max_document_depth);
@@ -266,8 +266,8 @@ const JsonObject& find_object(const Json& value, std::initializer_list<std::stri
 
 Result<std::string> require_string(const Json& value, std::initializer_list<std::string_view> keys) {
   const Json* found = find(value, keys);
-  if (!found) return error(Code::invalid, "{}: missing, a string is needed", join_path(keys));
-  if (!found->is_string()) return error(Code::invalid, "{}: a string is needed, this is {}", join_path(keys), kind_name(*found));
+  if (!found) return error(Code::invalid, "{}: missing, must be a string", join_path(keys));
+  if (!found->is_string()) return error(Code::invalid, "{}: must be a string, got {}", join_path(keys), kind_name(*found));
   return std::string(found->get_string());
 }
 

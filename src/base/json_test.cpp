@@ -24,9 +24,9 @@ TEST(ParseJson, NamesThePlaceOfAProblem) {
     const char* message;
   };
   const Case cases[] = {
-      {"", "f:1:1: the document ends too early"},
-      {"{\"a\":1", "f:1:7: the document ends too early"},
-      {"{\"a\":1,\n \"a\":2}", "f:2:4: key 'a' stands twice in one object"},
+      {"", "f:1:1: unexpected end of the document"},
+      {"{\"a\":1", "f:1:7: unexpected end of the document"},
+      {"{\"a\":1,\n \"a\":2}", "f:2:4: duplicate key 'a' in one object"},
       {"{} x", "f:1:4: text after the document"},
       {"[1e999]", "f:1:7: a number that is too large"},
       {"[1,]", "f:1:4: syntax error"},
@@ -76,8 +76,8 @@ TEST(FindInJson, AbsenceIsNotAnError) {
   EXPECT_EQ(find_string(value, {"metadata", "name", "deeper"}), std::nullopt);
   EXPECT_EQ(find_array(value, {"spec", "tags"}).size(), 2u);
   EXPECT_TRUE(find_array(value, {"spec", "other"}).empty());
-  EXPECT_EQ(require_string(value, {"spec", "tags"}).error().message(), "spec.tags: a string is needed, this is a list");
-  EXPECT_EQ(require_string(value, {"spec", "x"}).error().message(), "spec.x: missing, a string is needed");
+  EXPECT_EQ(require_string(value, {"spec", "tags"}).error().message(), "spec.tags: must be a string, got a list");
+  EXPECT_EQ(require_string(value, {"spec", "x"}).error().message(), "spec.x: missing, must be a string");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ std::string_view to_string(Code code) {
   switch (code) {
     case Code::invalid: return "invalid";
     case Code::not_found: return "not_found";
+    case Code::too_large: return "too_large";
     case Code::conflict: return "conflict";
     case Code::denied: return "denied";
     case Code::unavailable: return "unavailable";

@@ -26,6 +26,7 @@ namespace slipway {
 // What a caller may need to branch on.
 enum class Code {
   invalid,      // the input is wrong; the same call can never succeed
+  too_large,    // the answer is larger than the caller takes; a smaller question may succeed
   not_found,    // a thing that has to exist does not
   conflict,     // somebody else changed or holds it
   denied,       // credentials or permissions are missing

@@ -155,7 +155,7 @@ class Composer {
       std::erase_if(compact, [](char c) { return c == '\n' || c == ' '; });
       auto bytes = base64_decode(compact);
       if (!bytes.ok()) return fail(event, bytes.error().message());
-      if (!is_utf8(bytes.value())) return fail(event, "binary content that is not UTF-8 text cannot be read");
+      if (!is_utf8(bytes.value())) return fail(event, "binary content is not UTF-8 text");
       return Json(std::move(bytes).value());
     }
     auto resolved = yaml::resolve_plain(text);
@@ -201,7 +201,7 @@ class Composer {
       }
       if (auto first = members.find(key); first != members.end()) {
         const YamlPlaces& place = node.places.inner[static_cast<std::size_t>(first - members.begin())];
-        findings_.error({std::string(name_), event.line(), event.column()}, key, "stands twice, first in line {}", place.line)
+        findings_.error({std::string(name_), event.line(), event.column()}, key, "duplicate key, first in line {}", place.line)
             .hint("remove one of them");
         continue;
       }
@@ -226,17 +226,15 @@ class Composer {
       merged.push_back(std::move(value));
       return Ok{};
     }
-    if (!value.value.is_array()) return fail(key, "<< needs a mapping or a list of mappings");
+    if (!value.value.is_array()) return fail(key, "<< requires a mapping or a list of mappings");
     for (Json& item : value.value.get_array()) {
-      if (!item.is_object()) return fail(key, "<< needs a mapping or a list of mappings");
+      if (!item.is_object()) return fail(key, "<< requires a mapping or a list of mappings");
       merged.push_back({std::move(item), {value.places.line, value.places.column, {}}});
     }
     return Ok{};
   }
 
-  Error unknown_tag(const Event& event, const std::string& tag) const {
-    return fail(event, fmt::format("tag {} is not known", tag));
-  }
+  Error unknown_tag(const Event& event, const std::string& tag) const { return fail(event, fmt::format("unknown tag {}", tag)); }
 
   std::string_view name_;
   yaml_parser_t parser_{};
@@ -334,7 +332,7 @@ Result<YamlDocument> parse_yaml(std::string_view text, std::string_view name) {
   std::vector<YamlDocument> all = TRY(parse_yaml_documents(text, name));
   if (all.empty()) return YamlDocument{std::string(name), nullptr, {1, 1, {}}};
   if (all.size() > 1) {
-    return error(Code::invalid, "{}:{}:1: a second document; this file may hold only one", name, all[1].places.line);
+    return error(Code::invalid, "{}:{}:1: a second document, but only one is allowed", name, all[1].places.line);
   }
   return std::move(all.front());
 }

@@ -69,17 +69,17 @@ TEST(ParseYaml, RefusesWithThePlace) {
   };
   const Case cases[] = {
       {"a: 1\nb: 2\na: 3\nb: 4\n",
-       "f:3:1: error: a: stands twice, first in line 1 (remove one of them)\n"
-       "f:4:1: error: b: stands twice, first in line 2 (remove one of them)"},
+       "f:3:1: error: a: duplicate key, first in line 1 (remove one of them)\n"
+       "f:4:1: error: b: duplicate key, first in line 2 (remove one of them)"},
       {"a:\n\t- b\n", "f:2:1: while scanning for the next token found character that cannot start any token"},
       {"a: [1, 2\nb: 3\n", "f:2:2: while parsing a flow sequence did not find expected ',' or ']'"},
       {"a: *x\n", "f:1:4: alias *x has no anchor before it"},
       {"a: &a [*a]\n", "f:1:8: alias *a has no anchor before it"},
       {"[a]: b\n", "f:1:1: a key must be a single value, not a list, a mapping or an alias"},
       {"a: !!int x\n", "f:1:4: 'x' cannot be read as tag:yaml.org,2002:int"},
-      {"a: !custom {}\n", "f:1:4: tag !custom is not known"},
-      {"<<: 3\n", "f:1:1: << needs a mapping or a list of mappings"},
-      {"a: 1\n---\nb: 1\n", "f:3:1: a second document; this file may hold only one"},
+      {"a: !custom {}\n", "f:1:4: unknown tag !custom"},
+      {"<<: 3\n", "f:1:1: << requires a mapping or a list of mappings"},
+      {"a: 1\n---\nb: 1\n", "f:3:1: a second document, but only one is allowed"},
       {"a: \"\xff\"\n", "f:1:1: invalid leading UTF-8 octet at byte 4"},
   };
   for (const Case& c : cases) EXPECT_EQ(as_json(c.yaml), c.message) << c.yaml;

@@ -14,8 +14,8 @@ namespace {
 
 using sys::Look;
 
-// The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as OpenShift's has it (operators 3.1),
-// serves no HTTP on its client port.
+// The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as in OpenShift's pods, serves no HTTP
+// on its client port.
 constexpr std::string_view etcd_health[] = {"https://localhost:2379/health", "https://localhost:9978/health"};
 // Members answer each other before there is a leader; by then the port for clients is taken, too.
 constexpr std::string_view etcd_peer[] = {"https://localhost:2380/version"};
@@ -36,7 +36,7 @@ Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& htt
       if (is_good(answer)) return Look::done();
       if (!answer.ok() && answer.error().code() == Code::cancelled) return Error(answer.error());
       if (!reason.empty()) reason += "; ";
-      reason += answer.ok() ? fmt::format("{} answers {}", address, answer->status) : answer.error().message();
+      reason += answer.ok() ? fmt::format("{}: status {}", address, answer->status) : answer.error().message();
     }
     return Look::not_yet("{}", reason);
   };
@@ -61,7 +61,7 @@ Result<> run_check(const sys::Context& context, sys::Files& files, const std::st
   const Result<> result = look();
   if (result.ok()) return files.write(sys::marker_path(assets, check.marker), "", 0644);
   if (result.error().code() == Code::cancelled) return Error(result.error());
-  context.log.warn("{}: {}; the bootstrap goes on without it", check.stage, result.error().message());
+  context.log.warn("{}: {}; the bootstrap continues without it", check.stage, result.error().message());
   context.events.emit({.kind = "check", .name = check.stage, .phase = sys::Phase::failed, .error = result.error()});
   return Ok{};
 }
@@ -75,7 +75,7 @@ Result<std::string> api_host(sys::Files& files, const std::string& assets, const
 Result<> resolve(const sys::Context& context, sys::Runner& runner, const std::string& host) {
   const sys::Output output = TRY(runner.run(context, {.argv = {"getent", "ahosts", host}, .limit = Seconds(15)}));
   if (output.status != 0 || output.out.empty()) {
-    return error(Code::unavailable, "{} has no address; the cluster's DNS needs a record for it", host);
+    return error(Code::unavailable, "{}: has no address (add a DNS record)", host);
   }
   return Ok{};
 }
@@ -86,8 +86,7 @@ Result<> ask_readyz(const sys::Context& context, net::Http& http, const std::str
                              .connect_limit = Seconds(10),
                              .idle_limit = Seconds(10)};
   const net::Answer answer = TRY(http.send(request, context.stop));
-  if (answer.status != 200)
-    return error(Code::unavailable, "{} answers {} to /readyz", net::authority(request.url), answer.status);
+  if (answer.status != 200) return error(Code::unavailable, "{}: /readyz: status {}", net::authority(request.url), answer.status);
   return Ok{};
 }
 

@@ -29,7 +29,7 @@ Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http
 // A check whose failure is told (event "check", a warning) and stops nothing. A success leaves ASSETS/MARKER.done.
 struct Check {
   std::string stage;   // "resolve-api-url"
-  std::string marker;  // "api-dns-resolved" (installer 7.6)
+  std::string marker;  // "api-dns-resolved"
 };
 Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,
                    const std::function<Result<>()>& look);

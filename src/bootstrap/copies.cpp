@@ -14,9 +14,8 @@ Result<> copy_file(Files& files, const std::string& from, const std::string& to,
     const bool same = TRY(files.read(to)) == content;
     if (same && there->mode == mode) return Ok{};
     if (!same && is_shared) {
-      return error(Code::conflict,
-                   "{} is there already, and {} is another with the same name; a manifest of yours has to have a name of its own",
-                   to, from);
+      return error(Code::conflict, "{}: already exists, and {} has the same name but other content (rename your manifest)", to,
+                   from);
     }
   }
   return files.write(to, content, mode);
@@ -29,7 +28,7 @@ Result<> copy_tree(Files& files, const std::string& from, const std::string& to,
     if (name.starts_with('.')) continue;
     const std::string inner = from + "/" + name;
     const std::optional<FileInfo> inner_info = TRY(files.info(inner));
-    if (!inner_info) return error(Code::not_found, "{} vanished while it was copied", inner);
+    if (!inner_info) return error(Code::not_found, "{}: removed while it was copied", inner);
     TRY(copy_tree(files, inner, to + "/" + name, *inner_info, is_shared));
   }
   return Ok{};
@@ -42,7 +41,7 @@ Result<> copy_all(Files& files, const std::string& assets, const std::vector<Cop
     const std::string from = assets + "/" + copy.from;
     const std::optional<FileInfo> info = TRY(files.info(from));
     if (!info && copy.optional) continue;
-    if (!info) return error(Code::not_found, "{} was to be copied and is not there", from);
+    if (!info) return error(Code::not_found, "{}: not found, cannot be copied", from);
     const bool is_shared =
         copy.to == "manifests" || copy.to.starts_with("manifests/") || copy.to.starts_with("bootstrap-manifests");
     TRY(copy_tree(files, from, copy.to.starts_with('/') ? copy.to : assets + "/" + copy.to, *info, is_shared));

@@ -11,7 +11,8 @@
 namespace slipway {
 namespace {
 
-// Names that people and tools know of the bootstrap machine (seed 000, installer 6.3, 6.4), and what ours needs besides.
+// The names of OpenShift's bootstrap machine (openshift/installer data/data/bootstrap), which people and tools know, and those
+// that slipway adds.
 constexpr std::string_view expected[] = {
     "files/etc/journal-gateway/haproxy.cfg",
     "files/etc/kubernetes/kubelet-container.conf.d/10-container.conf",

@@ -28,10 +28,10 @@ Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Js
 
 Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {
   const auto missing = [](const kube::Objects& objects) -> Result<std::optional<std::string>> {
-    if (objects.empty()) return std::optional<std::string>("there is no etcds.operator.openshift.io/cluster");
+    if (objects.empty()) return std::optional<std::string>("etcds.operator.openshift.io/cluster does not exist");
     const std::string_view status = kube::condition_status(objects.front(), "EtcdRunningInCluster");
     if (status == "True") return std::optional<std::string>();
-    return std::optional("EtcdRunningInCluster is " + std::string(status.empty() ? "not told" : status));
+    return std::optional("EtcdRunningInCluster is " + std::string(status.empty() ? "not set" : status));
   };
   // Asked for by its name first: a list on an API server that has just started waits until that has seen all of the type.
   const Result<Json> one = kube::get(context, api, kube::types::etcds, "", "cluster");

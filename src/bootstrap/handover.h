@@ -1,5 +1,5 @@
-// Handover: the last steps, when the masters have the cluster: who manages what, and whether etcd has moved (operators 1.2, 17 to
-// 19).
+// Handover: the last steps of the bootstrap. ClusterVersion gets the user's overrides, the machine config server of this machine
+// ends, and etcd runs on the masters.
 #pragma once
 
 #include "base/json.h"
@@ -26,8 +26,8 @@ Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api);
 // Makes room for the machine config server of the cluster: removes the static pod of the one here, and cleans up nothing else.
 Result<> stop_machine_config_server(sys::Files& files);
 
-// Removes the static pods with names of bootstrap-manifests. For after a failure of cluster-bootstrap: it removed what it made
-// itself (operators 5.2), so these are of one that was killed, and upstream's refuses to start while there is one.
+// Removes the static pods with names of bootstrap-manifests, after a failure of cluster-bootstrap. cluster-bootstrap removes its
+// own pods when it fails, so those that are left are of a killed one. OpenShift's refuses to start while one is left.
 Result<> remove_temporary_control_plane(sys::Files& files, const std::string& assets);
 
 }  // namespace slipway::bootstrap

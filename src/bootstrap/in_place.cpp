@@ -20,7 +20,7 @@ constexpr sys::Pace pace{Milliseconds(100), Milliseconds(1'000)};
 
 Result<> stop_etcd(const sys::Context& context, sys::Files& files, sys::Runner& runner) {
   if (TRY(files.info(etcd_pod))) TRY(files.rename(etcd_pod, stopped_etcd_pod));
-  if (!TRY(files.info(etcd_data))) return error(Code::not_found, "there is no {}: etcd has not run on this machine", etcd_data);
+  if (!TRY(files.info(etcd_data))) return error(Code::not_found, "{}: not found, so etcd has not run on this machine", etcd_data);
   // etcd locks this file for as long as it has it open.
   const sys::Command lock{.argv = {"flock", "--exclusive", "--timeout=5", etcd_data, "true"}, .limit = minutes(1)};
   const auto look = [&]() -> Result<Look> {
@@ -40,9 +40,9 @@ Result<> fetch_master_config(const sys::Context& context, sys::Files& files, net
   std::string config;
   const auto look = [&]() -> Result<Look> {
     net::Answer answer = TRY(http.send(request, context.stop));
-    if (answer.status >= 500) return Look::not_yet("{} answers {}: {}", config_server, answer.status, answer.body);
+    if (answer.status >= 500) return Look::not_yet("{}: status {}: {}", config_server, answer.status, answer.body);
     if (answer.status != 200) {
-      return error(answer.status == 403 ? Code::denied : Code::invalid, "{} answers {}: {}", config_server, answer.status,
+      return error(answer.status == 403 ? Code::denied : Code::invalid, "{}: status {}: {}", config_server, answer.status,
                    answer.body);
     }
     config = std::move(answer.body);

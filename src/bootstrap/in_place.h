@@ -1,5 +1,5 @@
-// In place: how the machine of a single node becomes that node after its bootstrap (operators 5.4, installer 6.9): etcd ends, and
-// an Ignition config is made of what is here, with which install-to-disk.service installs this machine.
+// In place: how the machine of a single node becomes that node after its bootstrap. etcd stops, and the files of the machine
+// become an Ignition config, with which install-to-disk.service installs the machine.
 #pragma once
 
 #include "base/result.h"

@@ -17,10 +17,9 @@ Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const s
   Inputs inputs{.assets = assets, .release_image = release_image};
   const release::Reference reference = TRY(release::parse_reference(release_image).context("the release image"));
   if (!reference.digest) {
-    return error(Code::invalid, "the release image {} has to be named by digest (NAME@sha256:...), which a tag is not",
-                 release_image);
+    return error(Code::invalid, "release image {}: must have a digest (NAME@sha256:...), not a tag", release_image);
   }
-  constexpr const char* from = "reading what release-image.service takes out of the release image";
+  constexpr const char* from = "reading the files that release-image.service extracts from the release image";
   const std::string references = TRY(files.read(assets + "/image-references").context(from));
   const std::string metadata = TRY(files.read(assets + "/release-metadata").context(from));
   const release::Release release = TRY(release::parse_release(*reference.digest, references, metadata).context(release_image));
@@ -32,11 +31,11 @@ Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const s
     if (!inputs.has_image(name)) missing.emplace_back(name);
   }
   if (!missing.empty())
-    return error(Code::invalid, "release {} lacks what the bootstrap needs: {}", release.version, join(missing, ", "));
+    return error(Code::invalid, "release {}: has no {}, which the bootstrap requires", release.version, join(missing, ", "));
   const std::map<std::string, std::string> versions = release.versions();
   const auto kubernetes = versions.find("kubernetes");
   if (kubernetes == versions.end()) {
-    return error(Code::invalid, "release {} does not say which version of Kubernetes it has", release.version);
+    return error(Code::invalid, "release {}: has no version of Kubernetes", release.version);
   }
   inputs.kubernetes_version = kubernetes->second;
 

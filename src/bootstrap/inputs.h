@@ -10,7 +10,7 @@
 
 namespace slipway::bootstrap {
 
-// Names of components whose images the stages use (installer 7.1). A release without the node tuning operator is fine.
+// Names of components whose images the stages use. The node tuning operator is optional, so it is not among them.
 inline constexpr std::string_view needed_components[] = {
     "machine-config-operator",
     "cluster-etcd-operator",

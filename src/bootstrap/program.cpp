@@ -52,7 +52,7 @@ Result<sys::Stage> find_stage(std::vector<sys::Stage> stages, const std::string&
     if (stage.name == name) return std::move(stage);
     names.push_back(stage.name);
   }
-  return error(Code::invalid, "there is no stage '{}'; the stages are {}", name, join(names, ", "));
+  return error(Code::invalid, "unknown stage '{}' (stages: {})", name, join(names, ", "));
 }
 
 }  // namespace
@@ -61,9 +61,9 @@ Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::s
   const Options options = TRY(parse_options(arguments));
   const bool is_all = options.words.empty();
   if (!is_all && (options.words.size() != 2 || options.words.front() != "stage")) {
-    return error(Code::invalid, "bootstrap takes 'stage NAME' or nothing, not '{}'", join(options.words, " "));
+    return error(Code::invalid, "bootstrap: arguments must be 'stage NAME' or none, got '{}'", join(options.words, " "));
   }
-  if (options.release_image.empty()) return error(Code::invalid, "bootstrap: --release-image=IMAGE is missing");
+  if (options.release_image.empty()) return error(Code::invalid, "bootstrap: --release-image=IMAGE is required");
   const sys::FileLock lock =
       TRY(sys::FileLock::acquire(options.assets + "/.bootkube.lock", "the bootstrap in " + options.assets));
 
@@ -94,7 +94,7 @@ Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::s
 
 Result<> run_image_for(const net::Environment& machine, const std::vector<std::string>& arguments) {
   const Options options = TRY(parse_options(arguments));
-  if (options.words.size() != 1) return error(Code::invalid, "image-for takes the name of one component");
+  if (options.words.size() != 1) return error(Code::invalid, "image-for: exactly one name of a component is required");
   const std::string path = options.assets + "/image-references";
   const std::string references = TRY(machine.files.read(path));
   const std::string metadata = TRY(machine.files.read(options.assets + "/release-metadata"));

@@ -98,7 +98,7 @@ Render kube_apiserver_render(const Inputs& inputs) {
                  {"kube-apiserver-bootstrap/manifests", "manifests"}},
       // Reads tls/etcd-ca-bundle.crt.
       .needs = {"etcd-bootstrap"},
-      // It writes them into its input folder when the user gave none, and refuses to start with one of them (operators 2.3).
+      // The render writes both into its input folder when the user gave none, and fails when only one of them is there.
       .pair = {"tls/bound-service-account-signing-key.key", "tls/bound-service-account-signing-key.pub"}};
 }
 
@@ -168,14 +168,14 @@ Container mco_container(const Inputs& inputs) {
   if (inputs.has_cloud_config) {
     arguments.push_back("--cloud-config-file=/assets/config-bootstrap/cloud-provider-config-generated.yaml");
   }
-  // QUIRK(installer 7.6): asked for by the existence of a file of another name.
+  // bootkube.sh.template of OpenShift tests for openshift-lbconfig-custom-dns.yaml too, and passes a file of another name.
   if (inputs.has_custom_dns) arguments.push_back("--cloud-lb-config-file=/assets/manifests/openshift-lb-config.yaml");
   return entry_point(inputs, "mco-render", inputs.image("machine-config-operator"), "machine-config-operator",
                      std::move(arguments));
 }
 
-// Where its result belongs: operators 1.4. What the machine config controller reads comes from the frozen manifests and the two
-// renders that can have something for it, not from manifests/, where others are writing.
+// The machine config controller reads /etc/mcc/bootstrap. It gets the frozen manifests and the output of the two renders that may
+// have something for it, not manifests/, which other renders write at the same time.
 Render mco_render(const Inputs& inputs) {
   Render row{.stage = "mco-bootstrap",
              .container = mco_container(inputs),

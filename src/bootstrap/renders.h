@@ -1,4 +1,5 @@
-// Renders: the table of commands that make a cluster's first files, one row a component (operators 1.2, installer 7.4, 7.6).
+// Renders: the table of commands that make a cluster's first files, one row a component. Commands and flags are those of
+// openshift/installer data/data/bootstrap/files/usr/local/bin/bootkube.sh.template.
 #pragma once
 
 #include "bootstrap/containers.h"
@@ -31,10 +32,10 @@ Render api_render(const Inputs& inputs);
 // All others, the most urgent first. Pure.
 std::vector<Render> renders(const Inputs& inputs);
 
-// cluster-bootstrap: the temporary control plane, from its start to its end (operators 5).
+// `cluster-bootstrap start`: the temporary control plane, from its start to its end.
 Container cluster_bootstrap(const Inputs& inputs);
 
-// cluster-bootstrap again, in place: ASSETS/master.ign of what is on this machine (operators 5.4).
+// `cluster-bootstrap bootstrap-in-place`: writes ASSETS/master.ign from the files of this machine.
 Container bootstrap_in_place(const Inputs& inputs);
 
 }  // namespace slipway::bootstrap

@@ -25,7 +25,7 @@ std::string text_of(const Container& container) {
   return fmt::format("{} {} {}\n  {}\n", container.name, container.image, container.program, join(container.arguments, "\n  "));
 }
 
-// Operators 1.2 and installer 7.4, 7.6, 7.7, with the names of images in place of digests.
+// The commands of OpenShift's bootkube.sh.template, with the names of images in place of digests.
 TEST(Renders, CommandsAreThoseOfTheContract) {
   Inputs inputs = sample_inputs();
   std::string text = text_of(api_render(inputs).container);
@@ -139,8 +139,6 @@ TEST(Renders, OptionalFilesAddFlags) {
   }
 }
 
-// Only the first render may see, and change, the manifests that others add to.
-// Operators 5.4.
 TEST(Renders, InPlaceNothingIsWaitedForAndTheMachineIsSeen) {
   Inputs inputs = sample_inputs();
   inputs.in_place = true;
@@ -159,6 +157,7 @@ TEST(Renders, InPlaceNothingIsWaitedForAndTheMachineIsSeen) {
       << command;
 }
 
+// Only the first render may see, and change, the manifests that others add to.
 TEST(Renders, SeeTheFrozenManifests) {
   const Inputs inputs = sample_inputs();
   const std::vector<Mount> frozen = {{"/opt/openshift", "/assets", true},
@@ -240,18 +239,18 @@ TEST(ReadInputs, SaysWhatIsMissing) {
   MemoryFiles files;
   const std::string release = "r.example.com/release" + digest;
   EXPECT_EQ(read_inputs(files, "/a", release).error().code(), Code::not_found);
-  EXPECT_NE(read_inputs(files, "/a", "r.example.com/release:1").error().message().find("by digest"), std::string::npos);
+  EXPECT_NE(read_inputs(files, "/a", "r.example.com/release:1").error().message().find("must have a digest"), std::string::npos);
   ASSERT_TRUE(files.write("/a/release-metadata", metadata, 0644).ok());
   ASSERT_TRUE(files.write("/a/image-references", image_references("hyperkube"), 0644).ok());
   const Result<Inputs> without = read_inputs(files, "/a", release);
   ASSERT_FALSE(without.ok());
-  EXPECT_EQ(without.error().message(), "release 0.1.0 lacks what the bootstrap needs: hyperkube");
+  EXPECT_EQ(without.error().message(), "release 0.1.0: has no hyperkube, which the bootstrap requires");
   std::string references = image_references("");
   references.replace(references.find("kubernetes=1.36.3"), 17, "etcd=3.6.0");
   ASSERT_TRUE(files.write("/a/image-references", references, 0644).ok());
   const Result<Inputs> unversioned = read_inputs(files, "/a", release);
   ASSERT_FALSE(unversioned.ok());
-  EXPECT_EQ(unversioned.error().message(), "release 0.1.0 does not say which version of Kubernetes it has");
+  EXPECT_EQ(unversioned.error().message(), "release 0.1.0: has no version of Kubernetes");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ServiceRecord: what a service of the bootstrap machine did, in the form that OpenShift's tools read (installer 7.2), made from
-// events: /var/log/openshift/SERVICE.json, one JSON array that goes on after each restart.
+// ServiceRecord: what a service of the bootstrap machine did, made from events, in the form that `openshift-install analyze`
+// reads (openshift/installer pkg/gather/service). /var/log/openshift/SERVICE.json is one JSON array that grows with each restart.
 //
 //   [{"timestamp":"2026-11-21T09:30:00Z","phase":"service start"},
 //    {"timestamp":"2026-11-21T09:30:01Z","stage":"etcd-bootstrap","phase":"stage start"},

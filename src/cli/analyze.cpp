@@ -19,15 +19,15 @@ Result<std::string> newest_bundle(const Environment& environment, const std::str
   std::vector<std::string> names = TRY(environment.files.list(folder));
   std::erase_if(names, [](const std::string& name) { return !name.starts_with("log-bundle-") || !name.ends_with(".tar.gz"); });
   if (names.empty()) {
-    return error(Code::not_found, "there is no log-bundle-*.tar.gz in {}; `slipway gather bootstrap --dir {}` makes one", folder,
-                 folder);
+    return error(Code::not_found, "{}: no log-bundle-*.tar.gz found (run `slipway gather bootstrap --dir {}` to create one)",
+                 folder, folder);
   }
   return folder + "/" + *std::ranges::max_element(names);
 }
 
 Result<diagnosis::Bundle> open_bundle(const Environment& environment, const std::string& path) {
   const auto info = TRY(environment.files.info(path));
-  if (!info) return error(Code::not_found, "{} is not there; `slipway gather bootstrap` makes a log bundle", path);
+  if (!info) return error(Code::not_found, "{}: not found (run `slipway gather bootstrap` to create a log bundle)", path);
   if (info->kind == sys::FileKind::directory) return diagnosis::read_folder(environment.files, path);
   return diagnosis::unpack(TRY(environment.files.read(path))).context(path);
 }
@@ -46,7 +46,7 @@ Result<> analyze(const Environment& environment, const Arguments& arguments) {
   if (arguments["--output"] == "json") {
     environment.print(emit_json(diagnosis::to_json(findings), JsonStyle::pretty));
   } else {
-    environment.print(findings.empty() ? fmt::format("No fault is known in {}.\n", path) : diagnosis::to_text(findings));
+    environment.print(findings.empty() ? fmt::format("No known fault found in {}.\n", path) : diagnosis::to_text(findings));
   }
   if (!findings.empty()) environment.exit_status = 1;
   return Ok{};
@@ -55,14 +55,16 @@ Result<> analyze(const Environment& environment, const Arguments& arguments) {
 }  // namespace
 
 Command analyze_command() {
-  return {.words = "analyze",
-          .summary = "Name what is wrong with a cluster, from a gathered log bundle alone",
-          .positionals = {{.name = "BUNDLE",
-                           .value = "BUNDLE",
-                           .help = "log-bundle-*.tar.gz, or the folder that it was unpacked to; else the newest of --dir"}},
-          .options = {{.name = "--file", .value = "BUNDLE", .help = "the same; a relative path counts from the asset directory"},
-                      output_option("json: for programs")},
-          .run = analyze};
+  return {
+      .words = "analyze",
+      .summary = "Find known faults in a log bundle",
+      .positionals = {{.name = "BUNDLE",
+                       .value = "BUNDLE",
+                       .help =
+                           "a log-bundle-*.tar.gz, or the folder it was unpacked to (default: the newest log bundle in --dir)"}},
+      .options = {{.name = "--file", .value = "BUNDLE", .help = "same as BUNDLE; a relative path starts at the asset directory"},
+                  output_option("json: for programs")},
+      .run = analyze};
 }
 
 }  // namespace slipway::cli

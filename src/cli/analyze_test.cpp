@@ -27,7 +27,7 @@ TEST_F(AnalyzeTest, SaysThatItFoundNothing) {
   ASSERT_TRUE(files.write("/b/host/machines.jsonl", "{\"name\":\"m0\",\"state\":\"running\"}\n", 0600).ok());
   ASSERT_TRUE(run({"analyze", "/b"}).ok());
   EXPECT_EQ(status, 0);
-  EXPECT_EQ(printed, "No fault is known in /b.\n");
+  EXPECT_EQ(printed, "No known fault found in /b.\n");
   printed.clear();
   ASSERT_TRUE(run({"analyze", "/b", "--output", "json"}).ok());
   EXPECT_EQ(status, 0);
@@ -50,7 +50,7 @@ TEST_F(AnalyzeTest, TakesTheNewestBundleOfADirectory) {
 TEST_F(AnalyzeTest, SaysWhatIsMissing) {
   ASSERT_TRUE(files.write("/d/install-config.yaml", "", 0600).ok());
   EXPECT_NE(run({"analyze", "--dir", "/d"}).error().message().find("slipway gather bootstrap --dir /d"), std::string::npos);
-  EXPECT_NE(run({"analyze", "/d/none.tar.gz"}).error().message().find("/d/none.tar.gz is not there"), std::string::npos);
+  EXPECT_NE(run({"analyze", "/d/none.tar.gz"}).error().message().find("/d/none.tar.gz: not found"), std::string::npos);
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ std::vector<config::PublicKey> public_keys(sys::Files& files) {
 Result<> ask(const Person& person, config::Wizard& wizard) {
   while (const std::optional<config::Question> question = wizard.next()) {
     const std::optional<std::string> line = TRY(person.read_line(prompt_of(*question), question->is_secret));
-    if (!line) return error(Code::invalid, "the input ended before everything was answered; nothing was written");
+    if (!line) return error(Code::invalid, "input ended before all questions were answered; nothing was written");
     const Result<> taken = wizard.answer(*line);
     if (taken.ok()) continue;
     for (const std::string_view problem : split(taken.error().message(), '\n')) person.show(fmt::format("  {}\n", problem));
@@ -50,7 +50,8 @@ Result<> ask(const Person& person, config::Wizard& wizard) {
 
 Result<std::string> ask_for_install_config(const Environment& environment, const std::string& folder) {
   if (!is_at_terminal()) {
-    return error(Code::not_found, "there is no install-config.yaml in {}, and no terminal to ask at; write one, for example:\n{}",
+    return error(Code::not_found,
+                 "{}/install-config.yaml: not found, and standard input is not a terminal (create the file, for example:)\n{}",
                  folder, data::content(data::command_line(), "install-config.yaml"));
   }
   config::Wizard wizard(public_keys(environment.files));

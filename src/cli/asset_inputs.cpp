@@ -2,41 +2,22 @@
 
 #include "assets/ignition/bootstrap_ignition.h"
 #include "assets/store.h"
+#include "base/text.h"
 #include "cli/bootstrap_inputs.h"
 #include "cli/release_source.h"
 #include "cli/seed.h"
 #include "cli/version.h"
-#include "cluster/local_cluster.h"
+#include "cluster/planned_nodes.h"
+#include "provider/providers.h"
 #include "release/manifest.h"
 #include "release/oci_layout.h"
-#include "release/release.h"
 #include "sys/environment_variable.h"
 
 namespace slipway::cli {
 
 namespace {
 
-const std::string default_release = "build/release";
-
-// A layout's release is slipway's own.
-constexpr std::string_view layout_registry = "layout.invalid";
-
-constexpr const char* override_variable = "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE";
-
-std::string release_name(const Environment& environment, const Arguments& arguments) {
-  if (arguments.has("--release")) return arguments["--release"];
-  const std::string override = sys::environment_variable(override_variable);
-  if (override.empty()) return default_release;
-  environment.context.log.warn("the release is {}, as {} says", override, override_variable);
-  return override;
-}
-
-std::string image_name(const release::Reference& reference, const release::Digest& digest) {
-  const bool is_layout = reference.registry == layout_registry;
-  const std::string repository =
-      is_layout ? std::string(assets::slipway_repository) : fmt::format("{}/{}", reference.registry, reference.repository);
-  return fmt::format("{}@{}", repository, digest.text());
-}
+constexpr const char* skip_fips_variable = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION";
 
 Result<KnownRelease> default_layout(const Environment& environment) {
   release::OciLayout layout = TRY(release::OciLayout::open(environment.files, default_release));
@@ -68,31 +49,36 @@ std::vector<Option> asset_input_options() {
        .help = "the release to install: an image reference, or a folder with an OCI image layout (default "
                "$OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE, else " +
                default_release + ")"}};
+  options.push_back(release_info_option());
   options.push_back({.name = "--no-kubeadmin",
                      .value = "",
-                     .help = "make no user kubeadmin and no file with its password; later commands for the folder remember it"});
+                     .help = "create no user kubeadmin and no password file; remembered for this directory"});
   options.push_back({.name = "--bootstrap-url",
                      .value = "URL",
-                     .help =
-                         "where you will put bootstrap.ign: for a platform that cannot hand that much to a machine, "
-                         "bootstrap-user-data.ign is made beside it, which fetches it from there; later commands remember it"});
+                     .help = "URL at which you will serve bootstrap.ign, for platforms that limit the size of user data: also "
+                             "generates bootstrap-user-data.ign, which fetches it from there; remembered for this directory"});
   std::ranges::move(registry_option_rows(), std::back_inserter(options));
-  options.push_back(
-      {.name = "--key-type",
-       .value = "rsa|ecdsa",
-       .help = "type of the keys that are made: RSA 2048, or ECDSA P-256, which takes a hundredth of the time (default rsa, on "
-               "platform local ecdsa)",
-       .choices = {"rsa", "ecdsa"}});
+  options.push_back({.name = "--key-type",
+                     .value = "rsa|ecdsa",
+                     .help = "type of generated keys: RSA 2048, or ECDSA P-256, which is about 100 times faster to generate "
+                             "(default rsa; on platform local ecdsa)",
+                     .choices = {"rsa", "ecdsa"}});
   options.push_back(seed_option());
   return options;
 }
 
 Result<sys::FileLock> lock_assets(const Environment& environment, const std::string& folder) {
   const std::optional<sys::FileInfo> info = TRY(environment.files.info(folder));
-  if (!info) return error(Code::not_found, "there is no folder {}; make it and put an install-config.yaml into it", folder);
+  if (!info) return error(Code::not_found, "directory {}: not found (create it and add install-config.yaml)", folder);
   const std::string path = fmt::format("{}/{}", folder, assets::lock_file);
   TRY(environment.files.make_directories(path.substr(0, path.rfind('/')), 0700));
-  return sys::FileLock::acquire(path, fmt::format("the asset folder {}", folder));
+  return sys::FileLock::acquire(path, fmt::format("asset directory {}", folder));
+}
+
+config::Reading reading_of(const Environment& environment, bool strict) {
+  const Result<std::optional<std::string>> fips = environment.files.read_if_exists("/proc/sys/crypto/fips_enabled");
+  const bool has_fips = fips.ok() && fips.value() && trim(*fips.value()) == "1";
+  return {.strict = strict, .host = config::Host{has_fips, !sys::environment_variable(skip_fips_variable).empty()}};
 }
 
 ExitStatus status_of_unread(const Environment& environment, const std::string& folder) {
@@ -104,18 +90,18 @@ Result<config::InstallConfig> read_config(const Environment& environment, const 
 }
 
 Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict) {
-  return or_end_unread(environment, folder, assets::open_folder(environment.files, folder, strict));
+  return or_end_unread(environment, folder, assets::open_folder(environment.files, folder, reading_of(environment, strict)));
 }
 
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
-                                         const config::InstallConfig& config) {
-  const ReleaseSource source = TRY(open_release(environment, arguments, release_name(environment, arguments)));
-  const release::Release release =
-      TRY(release::load_release(environment.context, *source.images, source.reference).context("reading the release"));
+                                         const config::InstallConfig& config, const std::optional<InstalledRelease>& installed,
+                                         bool keeps_release) {
+  const ChosenRelease chosen = TRY(choose_release(environment, arguments, config, arguments["--dir"], installed));
+  if (keeps_release) TRY(remember_release(environment, chosen));
   assets::Environment made;
   made.now = environment.context.clock.now();
-  made.release_version = release.version;
-  made.release_image = image_name(source.reference, release.digest);
+  made.release_version = chosen.about.version;
+  made.release_image = chosen.image;
   made.no_kubeadmin = arguments.has("--no-kubeadmin");
   made.bootstrap_url = arguments["--bootstrap-url"];
   if (const std::string invoker = sys::environment_variable("OPENSHIFT_INSTALL_INVOKER"); !invoker.empty())
@@ -127,9 +113,13 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
     made.seed = TRY(read_seed(environment.files, arguments["--seed"]));
     made.now = TRY(time_of_seed(sys::environment_variable("SOURCE_DATE_EPOCH"), made.now));
   }
+  made.fips_check_bypassed = config.fips && !reading_of(environment).host->has_fips;
   made.load_certificates = sys::environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
-  TRY(add_bootstrap_inputs(made, environment.context, config, release, bootstrap_variables(), program_version()));
-  if (config.platform.local) made.nodes = cluster::planned_nodes(TRY(cluster::planned_machines(config)));
+  TRY(add_bootstrap_inputs(made, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
+  if (provider::has_provider(config.platform.type)) {
+    const auto machines = TRY(provider::open_provider(environment, config.platform.type, {.cluster = config.name}));
+    if (machines->capabilities().plans_addresses) made.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
+  }
   return made;
 }
 

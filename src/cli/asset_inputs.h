@@ -2,9 +2,11 @@
 #pragma once
 
 #include "assets/plan.h"
+#include "cli/chosen_release.h"
 #include "cli/command.h"
 #include "sys/lock.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,9 @@ struct KnownRelease {
   std::string architecture{};  // "amd64", "multi", "unknown"
 };
 KnownRelease known_release(const Environment& environment);
+
+// How an install-config.yaml is read here: with what this host is.
+config::Reading reading_of(const Environment& environment, bool strict = false);
 
 // What a failure to read a folder's install-config ends with: ExitStatus::install_config, but not when the state file is what
 // cannot be read.
@@ -45,8 +50,13 @@ Result<assets::Folder> open_assets(const Environment& environment, const std::st
 Result<sys::FileLock> lock_assets(const Environment& environment, const std::string& folder);
 
 // What assets need besides the install-config: the release and, on platform local, the machines that will join.
-// errors: those of reading the release
+//
+//   installed      of a cluster that is there: its release is not chosen again
+//   keeps_release  what was read of the release from a registry is kept in the asset directory, for the next command
+//   errors         those of choose_release
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
-                                         const config::InstallConfig& config);
+                                         const config::InstallConfig& config,
+                                         const std::optional<InstalledRelease>& installed = std::nullopt,
+                                         bool keeps_release = true);
 
 }  // namespace slipway::cli

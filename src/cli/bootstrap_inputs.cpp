@@ -15,6 +15,7 @@ constexpr const char* image_variable = "SLIPWAY_IMAGE";
 constexpr const char* node_ip_variable = "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP";
 constexpr const char* profile_variable = "OPENSHIFT_INSTALL_EXPERIMENTAL_CLUSTER_PROFILE";
 constexpr const char* os_image_variable = "OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE";
+constexpr std::string_view oauth_server = "oauth-server";
 constexpr std::string_view default_profile = "self-managed-high-availability";
 
 // Ours name their images by a registry that cannot exist (docs/decisions/0003-release-layout.md), also in mirrors.
@@ -41,12 +42,12 @@ std::vector<std::string> mirrored_images(const config::InstallConfig& config, st
 Result<std::string> chosen_profile(const sys::Context& context, const std::string& profile, bool is_own_release) {
   if (profile.empty() || profile == default_profile) return std::string();
   if (!config::is_dns_label(profile))
-    return error(Code::invalid, "{}: '{}' is no name of a cluster profile", profile_variable, profile);
+    return error(Code::invalid, "{}: '{}' is not a valid name of a cluster profile", profile_variable, profile);
   if (is_own_release) {
-    return error(Code::invalid, "{}: slipway's releases have no manifests of cluster profile {}, only those of {}",
-                 profile_variable, profile, default_profile);
+    return error(Code::invalid, "{}: releases of slipway have no manifests for cluster profile {}, only for {}", profile_variable,
+                 profile, default_profile);
   }
-  context.log.warn("the cluster profile is {}, as {} says", profile, profile_variable);
+  context.log.warn("using cluster profile {} from {}", profile, profile_variable);
   return profile;
 }
 
@@ -62,15 +63,17 @@ Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& con
   if (net::is_ip(variables.bootstrap_node_ip)) {
     made.bootstrap_node_ip = variables.bootstrap_node_ip;
   } else if (!variables.bootstrap_node_ip.empty()) {
-    context.log.warn("{} is not used: '{}' is no IP address", node_ip_variable, variables.bootstrap_node_ip);
+    context.log.warn("{}: ignored, '{}' is not an IP address", node_ip_variable, variables.bootstrap_node_ip);
   }
   if (!variables.os_image.empty()) {
     context.log.warn(
-        "{} is not used: no asset of platform {} names an image of the operating system, its machines are made of the "
-        "one that you choose",
+        "{}: ignored, no asset of platform {} names an image of the operating system (you choose the image when you create the "
+        "machines)",
         os_image_variable, config.platform.type);
   }
   made.release_has_slipway_node = is_of_slipway(release);
+  // Releases of others have one, whatever its component is called there.
+  made.release_has_login = !made.release_has_slipway_node || release.components.contains(std::string(oauth_server));
   made.cluster_profile = TRY(chosen_profile(context, variables.cluster_profile, made.release_has_slipway_node));
   if (made.release_has_slipway_node) return Ok{};
   if (variables.slipway_image.empty()) {

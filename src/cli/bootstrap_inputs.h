@@ -1,5 +1,6 @@
 // What the bootstrap machine has to know and neither the install-config nor the release says: where slipway-node comes from when
-// the release is not slipway's, what its kubelet shall be known by, and which of the release's manifests are taken.
+// the release is not slipway's, what its kubelet shall be known by, which of the release's manifests are taken, and whether the
+// release has a login.
 #pragma once
 
 #include "assets/assets.h"
@@ -7,7 +8,7 @@
 
 namespace slipway::cli {
 
-// Environment variables that people set (installer 1.8).
+// Environment variables that the user may set.
 struct BootstrapVariables {
   std::string slipway_image;      // SLIPWAY_IMAGE
   std::string bootstrap_node_ip;  // OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP

@@ -34,6 +34,16 @@ TEST_F(Inputs, ReleasesOfSlipwayBringSlipwayNode) {
   EXPECT_TRUE(made.slipway_images.empty());
 }
 
+TEST_F(Inputs, ThePasswordOfKubeadminIsForReleasesWithALogin) {
+  EXPECT_FALSE(add("registry.slipway.invalid/slipway/release").release_has_login);
+  EXPECT_TRUE(add("quay.io/openshift-release-dev/ocp-v4.0-art-dev").release_has_login);
+  release::Release own = release_of("registry.slipway.invalid/slipway/release" + digest);
+  own.components["oauth-server"].image = own.components["etcd"].image;
+  assets::Environment made;
+  ASSERT_TRUE(add_bootstrap_inputs(made, context.context(), config, own, {}, "1.2.3").ok());
+  EXPECT_TRUE(made.release_has_login);
+}
+
 TEST_F(Inputs, OthersTakeItFromTheImageThatIsNamed) {
   config.image_digest_sources = {{"registry.slipway.invalid/slipway/release", {"m.example.com/slipway"}}};
   const assets::Environment made = add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"quay.example.com/slipway:1", ""});
@@ -61,8 +71,9 @@ TEST_F(Inputs, OrFromMirrorsOfOurReleases) {
 TEST_F(Inputs, AnAddressOfTheBootstrapMachineHasToBeOne) {
   EXPECT_EQ(add("registry.slipway.invalid/slipway/release", {"", "fd00::9"}).bootstrap_node_ip, "fd00::9");
   EXPECT_EQ(add("registry.slipway.invalid/slipway/release", {"", "bootstrap.example.com"}).bootstrap_node_ip, "");
-  EXPECT_EQ(context.logged(), std::vector<std::string>{"warning: OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP is not used: "
-                                                       "'bootstrap.example.com' is no IP address"});
+  EXPECT_EQ(context.logged(),
+            std::vector<std::string>{
+                "warning: OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP: ignored, 'bootstrap.example.com' is not an IP address"});
   EXPECT_TRUE(result.ok());
 }
 
@@ -76,9 +87,9 @@ TEST_F(Inputs, ClusterProfilesAreOfOtherReleases) {
       {other, "", "", ""},
       {other, "self-managed-high-availability", "", ""},
       {other, "ibm-cloud-managed", "ibm-cloud-managed", ""},
-      {other, "a b\n", "", "is no name of a cluster profile"},
+      {other, "a b\n", "", "is not a valid name of a cluster profile"},
       {own, "self-managed-high-availability", "", ""},
-      {own, "ibm-cloud-managed", "", "slipway's releases have no manifests of cluster profile ibm-cloud-managed"},
+      {own, "ibm-cloud-managed", "", "releases of slipway have no manifests for cluster profile ibm-cloud-managed"},
   };
   for (const auto& row : rows) {
     BootstrapVariables variables;
@@ -99,7 +110,7 @@ TEST_F(Inputs, AnImageOfTheOperatingSystemIsNotUsed) {
   variables.os_image = "https://example.com/os.qcow2";
   add("registry.slipway.invalid/slipway/release", variables);
   ASSERT_EQ(context.logged().size(), 1u);
-  EXPECT_NE(context.logged()[0].find("OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE is not used: no asset of platform none"),
+  EXPECT_NE(context.logged()[0].find("OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE: ignored, no asset of platform none"),
             std::string::npos);
 }
 

@@ -106,9 +106,9 @@ Result<> check_cloud_credentials(const Environment& environment, const config::I
     tried.push_back(
         fmt::format("the file {}{}{}", path, which, way.instead.empty() ? "" : fmt::format(" (or ${})", way.instead)));
   }
-  return or_end_with<Ok>(cloud->status, environment,
-                         error(Code::denied, "there are no credentials for platform {}; none of these has any: {}",
-                               config.platform.type, join(tried, "; ")));
+  return or_end_with<Ok>(
+      cloud->status, environment,
+      error(Code::denied, "platform {}: no credentials found (looked in: {})", config.platform.type, join(tried, "; ")));
 }
 
 }  // namespace slipway::cli

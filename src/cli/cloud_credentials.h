@@ -15,8 +15,8 @@ using Variables = std::function<std::string(const std::string& name)>;
 
 // Of platforms aws, gcp and openstack; the others are content with what their install-config says.
 //
-//   errors  denied: there are none; names every variable and file that was tried. The program then ends as openshift-install does
-//           (installer 11.3 #13)
+//   errors  denied: there are none; names every variable and file that was tried. The program then ends with status
+//           1 on aws and 3 on gcp and openstack, as openshift-install does
 Result<> check_cloud_credentials(const Environment& environment, const config::InstallConfig& config, const Variables& variables);
 
 }  // namespace slipway::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "cluster/steps.h"
 #include "net/environment.h"
 
 #include <map>
@@ -41,16 +42,7 @@ class Arguments {
   std::map<std::string, std::vector<std::string>> lists_;
 };
 
-// What the program ends with (installer 1.2).
-enum class ExitStatus {
-  failure = 1,         // all that has no status of its own
-  install_config = 3,  // it cannot be read, or something in it is wrong
-  infrastructure = 4,  // the machines could not be made
-  bootstrap = 5,       // the control plane did not get onto its own machines
-  initialisation = 6,  // the cluster did not become complete
-  operators = 7,       // it is complete, and its operators do not settle
-  interrupted = 8,     // a stop was asked for
-};
+using cluster::ExitStatus;
 
 // What commands act on; made once in main.
 struct Environment : net::Environment {

@@ -1,5 +1,5 @@
 #include "cli/analyze.h"
-#include "cli/cluster.h"
+#include "cli/cluster_commands.h"
 #include "cli/command.h"
 #include "cli/completion.h"
 #include "cli/create_assets.h"
@@ -8,6 +8,7 @@
 #include "cli/machine.h"
 #include "cli/preview.h"
 #include "cli/release_commands.h"
+#include "cli/repair.h"
 #include "cli/validate.h"
 #include "cli/version.h"
 
@@ -16,27 +17,27 @@ namespace slipway::cli {
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
       analyze_command(),
-      {.words = "completion", .summary = "Completion of commands and options for shells"},
+      {.words = "completion", .summary = "Print shell completion scripts"},
       completion_bash_command(),
       completion_fish_command(),
       completion_zsh_command(),
-      {.words = "create", .summary = "Clusters, and the files they are made of, from an install-config.yaml; further workers"},
+      {.words = "create", .summary = "Create a cluster or its assets from install-config.yaml; add workers"},
       create_install_config_command(),
       create_manifests_command(),
       create_ignition_configs_command(),
       create_single_node_ignition_config_command(),
       create_cluster_command(),
       create_worker_command(),
-      {.words = "destroy", .summary = "Remove clusters, or workers of them"},
+      {.words = "destroy", .summary = "Remove a cluster, its bootstrap machine, or a worker"},
       destroy_bootstrap_command(),
       destroy_cluster_command(),
       destroy_worker_command(),
       diff_command(),
       explain_command(),
-      {.words = "gather", .summary = "Collect what tells of failures"},
+      {.words = "gather", .summary = "Collect diagnostic data"},
       gather_bootstrap_command(),
       graph_command(),
-      {.words = "machine", .summary = "Local machines: containers on this host that boot, reboot and update like real ones"},
+      {.words = "machine", .summary = "Manage local machines: containers on this host that behave like machines"},
       machine_create_command(),
       machine_start_command(),
       machine_stop_command(),
@@ -47,12 +48,13 @@ std::span<const Command> commands() {
       machine_destroy_command(),
       machine_owner_command(),
       plan_command(),
-      {.words = "release", .summary = "Releases: what is in them, copies of them"},
+      {.words = "release", .summary = "Show or copy a release"},
       release_info_command(),
       release_mirror_command(),
+      repair_command(),
       timeline_command(),
       validate_command(),
-      {.words = "wait-for", .summary = "Wait for a cluster of any platform to get so far"},
+      {.words = "wait-for", .summary = "Wait for an installation milestone"},
       wait_for_bootstrap_command(),
       wait_for_install_command(),
       version_command(),
@@ -62,12 +64,12 @@ std::span<const Command> commands() {
 
 std::span<const Option> global_options() {
   static const std::vector<Option> rows = {
-      {.name = "--dir", .value = "DIR", .help = "the asset directory, of one cluster", .fallback = "."},
+      {.name = "--dir", .value = "DIR", .help = "asset directory of the cluster", .fallback = "."},
       {.name = "--log-level",
        .value = "LEVEL",
-       .help = "least level of lines on standard error: trace, debug, info, warn, error, fatal or panic",
+       .help = "minimum log level on standard error: trace, debug, info, warn, error, fatal or panic",
        .fallback = "info"},
-      {.name = "--events", .value = "FILE", .help = "append what happens to this file, one JSON object a line"},
+      {.name = "--events", .value = "FILE", .help = "append events to this file, one JSON object per line"},
   };
   return rows;
 }

@@ -1,7 +1,7 @@
 // Lines for people on standard error, and in the log of an asset directory. Pure.
 //
-// slipway writes "info: ...". Called as openshift-install it writes what that does, which programs read (installer 1.3): colours
-// on a terminal, keys and values elsewhere; a line for each line of a text.
+// slipway writes "info: ...". Called as openshift-install it writes the format of that program, which other programs read:
+// colours on a terminal, keys and values elsewhere; a line for each line of a text.
 #pragma once
 
 #include "base/time.h"

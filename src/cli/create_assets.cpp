@@ -14,7 +14,7 @@ namespace slipway::cli {
 
 namespace {
 
-constexpr std::size_t most_folders = 3;  // that are named one by one (installer 1.3)
+constexpr std::size_t most_folders = 3;  // that are named one by one, as in openshift-install
 
 // "demo/manifests and demo/openshift"; the asset directory for more than three.
 std::string where(std::vector<std::string> folders, const std::string& directory) {
@@ -39,7 +39,7 @@ Result<> print_sizes(const Environment& environment, const std::string& path) {
 // asked: an install-config for a folder that still has none
 Result<assets::Folder> open(const Environment& environment, const std::string& path, bool strict,
                             std::optional<config::Loaded> asked) {
-  Result<assets::Folder> there = assets::open_folder(environment.files, path, strict);
+  Result<assets::Folder> there = assets::open_folder(environment.files, path, reading_of(environment, strict));
   if (asked && !there.ok() && there.error().code() == Code::not_found) {
     return assets::Folder{.path = path, .config = *std::move(asked)};
   }
@@ -57,9 +57,9 @@ Result<> create(const assets::Request& request, const Environment& environment, 
   }
   const assets::Made made =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
-  environment.context.log.info("{} made in {}", to_string(request.target), where(made.folders, path));
+  environment.context.log.info("{} written to {}", to_string(request.target), where(made.folders, path));
   if (made.usable_until) {
-    environment.context.log.info("machines can be made of them until {}, when the certificate {} ends",
+    environment.context.log.info("create the machines before {}: certificate {} expires then",
                                  to_rfc3339(made.usable_until->until), made.usable_until->certificate);
   }
   const std::string_view config = bootstrap_file(request.target);
@@ -75,7 +75,7 @@ Result<> create_install_config(const Environment& environment, const Arguments& 
   if (!config.ok() && config.error().code() == Code::not_found) {
     const std::string text =
         TRY(or_end_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
-    asked = TRY(config::load_install_config(text, "what was answered"));
+    asked = TRY(config::load_install_config(text, "your answers", reading_of(environment)));
     config = asked->config;
     TRY(environment.files.make_directories(folder, 0755));
   }
@@ -93,12 +93,12 @@ Command command(std::string summary, assets::Target target, Result<> (*run_it)(c
   Command made{.words = fmt::format("create {}", to_string(target)),
                .summary = std::move(summary),
                .run = run_it,
-               .when_interrupted = "the same command continues"};
+               .when_interrupted = "run the same command to continue"};
   if (target != assets::Target::install_config) made.options = asset_input_options();
   made.options.push_back(strict_option());
   if (!bootstrap_file(target).empty()) {
     made.options.push_back(
-        {.name = "--size-report", .help = "print what the config of the bootstrap machine consists of, largest first"});
+        {.name = "--size-report", .help = "print the parts of the bootstrap machine's config and their sizes, largest first"});
   }
   return made;
 }
@@ -111,23 +111,22 @@ assets::Request target_request(const Environment& environment, assets::Target ta
 
 Command create_install_config_command() {
   using enum assets::Target;
-  return command("Ask for an install-config.yaml, or write the one that is there with all of its defaults", install_config,
-                 create_install_config);
+  return command("Create install-config.yaml, or add all defaults to an existing one", install_config, create_install_config);
 }
 
 Command create_manifests_command() {
   using enum assets::Target;
-  return command("Make the manifests of a cluster, to look at and to change", manifests, run<manifests>);
+  return command("Generate the manifests of a cluster, for you to read and edit", manifests, run<manifests>);
 }
 
 Command create_ignition_configs_command() {
   using enum assets::Target;
-  return command("Make the Ignition configs of the machines of a cluster", ignition_configs, run<ignition_configs>);
+  return command("Generate the Ignition configs of the machines", ignition_configs, run<ignition_configs>);
 }
 
 Command create_single_node_ignition_config_command() {
   using enum assets::Target;
-  return command("Make the Ignition config of a single node that bootstraps itself", single_node_ignition_config,
+  return command("Generate the Ignition config of a single node that bootstraps itself", single_node_ignition_config,
                  run<single_node_ignition_config>);
 }
 

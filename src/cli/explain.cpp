@@ -12,7 +12,8 @@ namespace {
 Result<> explain(const Environment& environment, const Arguments& arguments) {
   const int asked = arguments.has("PATH") + arguments.has("--schema") + arguments.has("--reference");
   if (asked != 1) {
-    return error(Code::invalid, "say what to explain: a path as in installconfig.platform, or one of --schema and --reference");
+    return error(Code::invalid,
+                 "nothing to explain: give the path of a field, for example installconfig.platform, or --schema or --reference");
   }
   if (arguments.has("--schema")) {
     environment.print(emit_json(config::install_config_json_schema(), JsonStyle::pretty));
@@ -28,11 +29,12 @@ Result<> explain(const Environment& environment, const Arguments& arguments) {
 
 Command explain_command() {
   return {.words = "explain",
-          .summary = "Tell what the fields of install-config.yaml are",
-          .positionals = {{.name = "PATH", .help = "installconfig, or a field in it: installconfig.platform.baremetal.hosts"}},
-          .options = {{.name = "--recursive", .help = "the names of all fields below, without more words"},
-                      {.name = "--schema", .help = "print a JSON Schema (draft 2020-12) of the whole file"},
-                      {.name = "--reference", .help = "print a page with all fields (docs/install-config-reference.md)"}},
+          .summary = "Describe fields of install-config.yaml",
+          .positionals = {{.name = "PATH",
+                           .help = "installconfig, or the path of a field, for example installconfig.platform.baremetal.hosts"}},
+          .options = {{.name = "--recursive", .help = "print the names of all nested fields, without descriptions"},
+                      {.name = "--schema", .help = "print a JSON Schema (draft 2020-12) of the file"},
+                      {.name = "--reference", .help = "print a Markdown page of all fields (docs/install-config-reference.md)"}},
           .run = explain};
 }
 

@@ -14,7 +14,7 @@ Result<std::string> draw(const Environment& environment, std::string dot) {
   Result<std::string> drawn = sys::run_checked(environment.runner, environment.context,
                                                {.argv = {"dot", "-Tsvg"}, .input = std::move(dot), .limit = drawing_limit});
   if (drawn.ok() || drawn.error().code() != Code::not_found) return drawn;
-  return error(Code::not_found, "dot, which draws the picture, is not installed: install graphviz, or take --format dot");
+  return error(Code::not_found, "program dot: not found (install graphviz, or use --format dot)");
 }
 
 Result<> graph(const Environment& environment, const Arguments& arguments) {
@@ -29,11 +29,11 @@ Result<> graph(const Environment& environment, const Arguments& arguments) {
 
 Command graph_command() {
   return {.words = "graph",
-          .summary = "Show which asset is made of which others",
-          .options = {{.name = "--output-file", .value = "FILE", .help = "where it goes; else to standard output"},
+          .summary = "Show which asset depends on which other assets",
+          .options = {{.name = "--output-file", .value = "FILE", .help = "output file (default: standard output)"},
                       {.name = "--format",
                        .value = "dot|svg",
-                       .help = "dot: the language of Graphviz; svg: a picture, drawn by its program dot",
+                       .help = "dot: Graphviz source; svg: an image, drawn by the program dot",
                        .fallback = "dot",
                        .choices = {"dot", "svg"}}},
           .run = graph};

@@ -14,7 +14,7 @@ namespace slipway::cli {
 
 inline constexpr std::string_view install_log_name = ".openshift_install.log";
 
-// Whether a command keeps that log (installer 1.3); those that only look do not.
+// Whether a command writes that log. Commands that only read do not.
 bool keeps_install_log(std::string_view words);
 
 // Appends lines, whatever the level of the console is. Lines that come before the directory exists are kept until it does. A

@@ -17,12 +17,12 @@ namespace {
 
 namespace local = provider::local;
 
-Option cluster_option() {
-  return {.name = "--cluster", .value = "NAME", .help = "cluster of the machines", .fallback = "default"};
+Option cluster_option() { return {.name = "--cluster", .value = "NAME", .help = "name of the cluster", .fallback = "default"}; }
+Option wait_option() {
+  return {.name = "--wait", .value = "", .help = "wait until the machines have booted or have failed to boot"};
 }
-Option wait_option() { return {.name = "--wait", .value = "", .help = "until the machines have booted, or failed to"}; }
 Option some_machines(std::string help) { return {.name = "NAME...", .value = "NAME", .help = std::move(help), .repeats = true}; }
-Option one_machine() { return {.name = "NAME", .value = "NAME", .help = "the machine", .required = true}; }
+Option one_machine() { return {.name = "NAME", .value = "NAME", .help = "name of the machine", .required = true}; }
 
 Result<local::ClusterChoice> choice_of(const Arguments& arguments) {
   std::string program = TRY(own_program());
@@ -46,7 +46,7 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   TRY(local::preflight(environment.context, environment.files, choice, wishes, {{names, request.ignition}}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
-        "{} has no images, so machines of this cluster have none and no registry; make payload, or name another with --images",
+        "{}: no images found, so machines of this cluster get no images and no registry (run `make payload`, or use --images)",
         absolute(arguments["--images"]));
   }
   TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
@@ -106,7 +106,7 @@ Result<> list(const Environment& environment, const Arguments& arguments) {
   }
   std::string text = table(machines);
   for (const local::Forward& forward : config.forwards) {
-    text += fmt::format("{}:{} leads to {}:{}\n", config.host_address, forward.host_port, forward.target, forward.port);
+    text += fmt::format("{}:{} is forwarded to {}:{}\n", config.host_address, forward.host_port, forward.target, forward.port);
   }
   environment.print(text);
   return Ok{};
@@ -119,7 +119,7 @@ Result<> console(const Environment& environment, const Arguments& arguments) {
   if (!arguments.has("--follow")) {
     const local::MachinePaths machine = choice.paths().machine(name);
     if (!TRY(environment.files.info(machine.record()))) {
-      return error(Code::not_found, "there is no machine {} in cluster {}", name, choice.cluster);
+      return error(Code::not_found, "machine {}: not found in cluster {}", name, choice.cluster);
     }
     environment.print(TRY(environment.files.read_if_exists(machine.console())).value_or(""));
     return Ok{};
@@ -141,7 +141,8 @@ Result<> destroy(const Environment& environment, const Arguments& arguments) {
   const local::ClusterChoice choice = TRY(choice_of(arguments));
   const std::vector<std::string>& names = arguments.list("NAME...");
   if (names.empty() != arguments.has("--all")) {
-    return error(Code::invalid, "name the machines to destroy, or say --all for the whole cluster {}", choice.cluster);
+    return error(Code::invalid, "no machines named (name the machines to destroy, or use --all for the whole cluster {})",
+                 choice.cluster);
   }
   TRY(local::check_name("cluster", choice.cluster));
   if (names.empty()) return local::destroy_cluster(environment.context, environment.files, choice);
@@ -161,15 +162,15 @@ Result<> owner(const Environment& environment, const Arguments& arguments) {
 Command machine_create_command() {
   return {
       .words = "machine create",
-      .summary = "Make machines and switch them on",
+      .summary = "Create machines and start them",
       .positionals = {{.name = "NAME...", .value = "NAME", .help = "names of the machines", .required = true, .repeats = true}},
       .options = {cluster_option(),
                   {.name = "--ignition",
                    .value = "FILE",
-                   .help = "Ignition config (spec up to 3.3.0) that each of them applies before its first boot"},
+                   .help = "Ignition config (spec up to 3.3.0) that each machine applies before its first boot"},
                   {.name = "--forward",
                    .value = "HOSTPORT:MACHINE:PORT",
-                   .help = "for a new cluster: 127.0.0.1:HOSTPORT leads to that port",
+                   .help = "forward 127.0.0.1:HOSTPORT to that port, for a new cluster",
                    .repeats = true},
                   os_repo_option(),
                   images_option(),
@@ -180,31 +181,31 @@ Command machine_create_command() {
 
 Command machine_start_command() {
   return {.words = "machine start",
-          .summary = "Switch machines on",
-          .positionals = {some_machines("the machines; all when none is named")},
+          .summary = "Start machines",
+          .positionals = {some_machines("names of machines (default: all)")},
           .options = {cluster_option(), wait_option(), state_option()},
           .run = start};
 }
 
 Command machine_stop_command() {
   return {.words = "machine stop",
-          .summary = "Power machines off, in order",
-          .positionals = {some_machines("the machines; without any, all of them and the cluster's owner process")},
+          .summary = "Shut machines down",
+          .positionals = {some_machines("names of machines (default: all machines and the owner process of the cluster)")},
           .options = {cluster_option(), state_option()},
           .run = stop};
 }
 
 Command machine_reboot_command() {
   return {.words = "machine reboot",
-          .summary = "Restart machines, in order",
-          .positionals = {some_machines("the machines; all when none is named")},
+          .summary = "Reboot machines",
+          .positionals = {some_machines("names of machines (default: all)")},
           .options = {cluster_option(), wait_option(), state_option()},
           .run = reboot};
 }
 
 Command machine_list_command() {
   return {.words = "machine list",
-          .summary = "Show the machines of a cluster",
+          .summary = "List the machines of a cluster",
           .options = {cluster_option(), output_option(), state_option()},
           .run = list};
 }
@@ -212,35 +213,37 @@ Command machine_list_command() {
 Command machine_console_command() {
   return {
       .words = "machine console",
-      .summary = "Show what a machine has said on its console",
+      .summary = "Print the console output of a machine",
       .positionals = {one_machine()},
-      .options = {cluster_option(), {.name = "--follow", .value = "", .help = "and what it says from now on"}, state_option()},
+      .options = {cluster_option(), {.name = "--follow", .value = "", .help = "continue to print new output"}, state_option()},
       .run = console};
 }
 
 Command machine_shell_command() {
   return {.words = "machine shell",
-          .summary = "Run a command in a machine, or a shell; no ssh needed",
-          .positionals =
-              {one_machine(),
-               {.name = "COMMAND...", .value = "COMMAND", .help = "after --; its exit status becomes ours", .repeats = true}},
+          .summary = "Run a command or a shell in a machine, without ssh",
+          .positionals = {one_machine(),
+                          {.name = "COMMAND...",
+                           .value = "COMMAND",
+                           .help = "command and arguments after --; its exit status is that of this program",
+                           .repeats = true}},
           .options = {cluster_option(), state_option()},
           .run = shell};
 }
 
 Command machine_destroy_command() {
   return {.words = "machine destroy",
-          .summary = "Switch machines off at once and remove all that is theirs",
-          .positionals = {some_machines("the machines; with the last one goes the cluster")},
-          .options = {cluster_option(), {.name = "--all", .value = "", .help = "the whole cluster"}, state_option()},
+          .summary = "Power machines off at once and remove them",
+          .positionals = {some_machines("names of machines; the last one removes the cluster too")},
+          .options = {cluster_option(), {.name = "--all", .value = "", .help = "all machines of the cluster"}, state_option()},
           .run = destroy};
 }
 
 Command machine_owner_command() {
   return {.words = "machine-owner",
           .summary = "Run a cluster of local machines",
-          .options = {{.name = "--cluster", .value = "NAME", .help = "the cluster", .required = true},
-                      {.name = "--state", .value = "DIR", .help = "where it lies", .required = true}},
+          .options = {{.name = "--cluster", .value = "NAME", .help = "name of the cluster", .required = true},
+                      {.name = "--state", .value = "DIR", .help = "folder of local clusters", .required = true}},
           .run = owner,
           .is_hidden = true};
 }

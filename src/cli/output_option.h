@@ -8,6 +8,6 @@
 namespace slipway::cli {
 
 // text or json, text when it is not given.
-Option output_option(std::string help = "form of the output");
+Option output_option(std::string help = "output format");
 
 }  // namespace slipway::cli

@@ -57,7 +57,7 @@ class HelpFormatter final : public CLI::Formatter {
   }
 };
 
-// Ours are four; the names are openshift-install's (installer 1.1).
+// The names are those of openshift-install; slipway has four levels.
 const std::map<std::string, Level> log_levels = {{"trace", Level::debug}, {"debug", Level::debug},  {"info", Level::info},
                                                  {"warn", Level::warn},   {"warning", Level::warn}, {"error", Level::error},
                                                  {"fatal", Level::error}, {"panic", Level::error}};
@@ -153,7 +153,7 @@ const std::vector<std::string>& Arguments::list(const std::string& name) const {
 }
 
 Parsed parse(std::string_view program, const std::vector<std::string>& argv, std::span<const Command> commands) {
-  CLI::App root("Installs Kubernetes clusters in the manner of OpenShift.", std::string(program));
+  CLI::App root("Installs OpenShift-style Kubernetes clusters.", std::string(program));
   root.formatter(std::make_shared<HelpFormatter>());
   root.set_help_flag("-h,--help", "show this help");
   root.option_defaults()->ignore_case(false);
@@ -180,7 +180,7 @@ Parsed parse(std::string_view program, const std::vector<std::string>& argv, std
   }
   const std::string log_level = general.texts["--log-level"];
   if (!log_levels.contains(log_level)) {
-    return mistake(root, fmt::format("--log-level: '{}' is none of trace, debug, info, warn, error, fatal, panic", log_level));
+    return mistake(root, fmt::format("--log-level: '{}' is not one of trace, debug, info, warn, error, fatal, panic", log_level));
   }
   for (Leaf& leaf : leaves) {
     if (!leaf.app->parsed() || !leaf.command->run) continue;

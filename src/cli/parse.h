@@ -25,7 +25,7 @@ struct Parsed {
 };
 
 // argv without the program's name. `program` is the name that help shows. A group of commands without one of them prints its
-// help and succeeds, as openshift-install does (installer 1.1). Mistakes have status 1 and name the nearest help.
+// help and succeeds, as openshift-install does. Mistakes have status 1 and name the nearest help.
 Parsed parse(std::string_view program, const std::vector<std::string>& argv, std::span<const Command> commands);
 
 }  // namespace slipway::cli

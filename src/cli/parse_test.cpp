@@ -85,7 +85,7 @@ TEST(Parse, SaysWhatIsWrongAndWhereHelpIs) {
       {{"version", "extra"}, "The following argument was not expected: extra; see `slipway version --help`"},
       {{"version", "own"}, "The following argument was not expected: own; see `slipway version --help`"},
       {{"version", "--log-level", "loud"},
-       "--log-level: 'loud' is none of trace, debug, info, warn, error, fatal, panic; see `slipway version --help`"},
+       "--log-level: 'loud' is not one of trace, debug, info, warn, error, fatal, panic; see `slipway version --help`"},
   };
   for (const Case& c : cases) {
     Parsed parsed = parse_words(c.argv);

@@ -33,7 +33,7 @@ Result<Preview> preview(const Environment& environment, const Arguments& argumen
   const assets::Request request = target_request(environment, target_of(arguments));
   assets::Environment inputs;
   if (request.target != Target::install_config) {
-    inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
+    inputs = TRY(asset_inputs(environment, arguments, folder.config.config, std::nullopt, false));
   }
   assets::Plan plan = TRY(assets::plan_target(request, folder, inputs, environment.random));
   for (const std::string& warning : plan.warnings) environment.context.log.warn("{}", warning);
@@ -61,7 +61,7 @@ Command command(std::string words, std::string summary, Result<> (*run_it)(const
           .summary = std::move(summary),
           .positionals = {{.name = "TARGET",
                            .value = "TARGET",
-                           .help = "of `create`",
+                           .help = "target of `create`",
                            .fallback = std::string(to_string(Target::ignition_configs)),
                            .choices = std::move(names)}},
           .options = asset_input_options(),
@@ -71,13 +71,13 @@ Command command(std::string words, std::string summary, Result<> (*run_it)(const
 }  // namespace
 
 Command plan_command() {
-  Command made = command("plan", "Say which files a target of `create` would write, change and consume, and why", show_plan);
+  Command made = command("plan", "Show which files a target of `create` would write, change and consume, and why", show_plan);
   made.options.push_back(output_option());
   return made;
 }
 
 Command diff_command() {
-  return command("diff", "Show what a target of `create` would change in the files, without secrets", show_difference);
+  return command("diff", "Show what a target of `create` would change in existing files, without secrets", show_difference);
 }
 
 }  // namespace slipway::cli

@@ -1,33 +1,13 @@
+#include "release/release_info.h"
 #include "cli/output_option.h"
 #include "cli/release_commands.h"
 #include "cli/release_source.h"
-#include "release/release.h"
 
 #include <algorithm>
 
 namespace slipway::cli {
 
 namespace {
-
-Json to_json(const std::map<std::string, std::string>& map) {
-  JsonObject object;
-  for (const auto& [key, value] : map) object.emplace(key, value);
-  return object;
-}
-
-Json to_json(const release::Release& release) {
-  JsonArray components;
-  for (const auto& [name, component] : release.components) {
-    components.push_back({{"name", name}, {"image", to_string(component.image)}, {"versions", to_json(component.versions)}});
-  }
-  return {{"version", release.version},
-          {"digest", release.digest.text()},
-          {"created", release.created},
-          {"metadata", to_json(release.metadata)},
-          {"versions", to_json(release.versions())},
-          {"components", std::move(components)},
-          {"manifests", JsonArray(release.manifests.begin(), release.manifests.end())}};
-}
 
 std::string versions_text(const std::map<std::string, std::string>& versions) {
   std::string text;
@@ -71,13 +51,14 @@ std::string to_text(const release::Release& release) {
 Result<> release_info(const Environment& environment, const Arguments& arguments) {
   const ReleaseSource source = TRY(open_release(environment, arguments));
   const release::Release release = TRY(release::load_release(environment.context, *source.images, source.reference));
-  environment.print(arguments["--output"] == "json" ? emit_json(to_json(release), JsonStyle::pretty) : to_text(release));
+  environment.print(arguments["--output"] == "json" ? emit_json(release::release_info(release), JsonStyle::pretty)
+                                                    : to_text(release));
   return Ok{};
 }
 
 Command release_info_command() {
   Command command{.words = "release info",
-                  .summary = "Show what a release consists of",
+                  .summary = "Show the contents of a release",
                   .positionals = {release_positional()},
                   .options = {output_option()},
                   .run = release_info};

@@ -31,16 +31,16 @@ Result<> release_mirror(const Environment& environment, const Arguments& argumen
   const release::MirrorResult result =
       TRY(release::mirror_release(environment.context, *source.images, source.reference, client, target));
   environment.print(fmt::format(
-      "Release: {}\nCopied:  {}, {} were there already\n\nTo install from there, add to install-config.yaml:\n\n{}",
+      "Release: {}\nCopied:  {} ({} existed already)\n\nTo install from this copy, add to install-config.yaml:\n\n{}",
       to_string(result.release), human_size(result.copied), human_size(result.skipped), digest_sources(result.mirrors)));
   return Ok{};
 }
 
 Command release_mirror_command() {
   Command command{.words = "release mirror",
-                  .summary = "Copy a release into a registry",
+                  .summary = "Copy a release to a registry",
                   .positionals = {release_positional()},
-                  .options = {{.name = "--to", .value = "REGISTRY/REPOSITORY", .help = "where to copy it", .required = true}},
+                  .options = {{.name = "--to", .value = "REGISTRY/REPOSITORY", .help = "target repository", .required = true}},
                   .run = release_mirror};
   std::ranges::move(registry_option_rows(), std::back_inserter(command.options));
   return command;

@@ -22,9 +22,11 @@ std::vector<Option> registry_option_rows() {
   return {
       {.name = "--registry-config",
        .value = "FILE",
-       .help = "logins for registries: a pull secret or a container tool's config.json"},
-      {.name = "--ca-file", .value = "FILE", .help = "PEM certificates to trust for registries instead of the system's"},
-      {.name = "--plain-http", .value = "HOST[:PORT][,...]", .help = "registries to talk to without TLS"},
+       .help = "logins for registries: a pull secret, or the config.json of podman or docker"},
+      {.name = "--ca-file",
+       .value = "FILE",
+       .help = "PEM file with authorities to trust for registries, instead of the system's"},
+      {.name = "--plain-http", .value = "HOST[:PORT][,...]", .help = "registries to use without TLS"},
   };
 }
 
@@ -45,7 +47,8 @@ Result<ReleaseSource> open_release(const Environment& environment, const Argumen
   return open_release(environment, arguments, arguments[release_argument]);
 }
 
-Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name) {
+Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name,
+                                   const Asking& asking) {
   std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
   if (info && info->kind == sys::FileKind::link) info = TRY(environment.files.info(name + "/."));
   if (info && info->kind == sys::FileKind::directory) {
@@ -55,8 +58,11 @@ Result<ReleaseSource> open_release(const Environment& environment, const Argumen
   }
   Result<release::Reference> reference = release::parse_reference(name);
   if (!reference.ok())
-    return error(Code::invalid, "there is no folder '{}', and as an image: {}", name, reference.error().message());
-  auto client = std::make_unique<release::RegistryClient>(environment.http, TRY(registry_options(environment, arguments)));
+    return error(Code::invalid, "'{}': not a folder, and not an image reference: {}", name, reference.error().message());
+  release::RegistryOptions options = TRY(registry_options(environment, arguments));
+  options.mirrors = asking.mirrors;
+  if (reference->digest) options.attempts = asking.attempts_by_digest;
+  auto client = std::make_unique<release::RegistryClient>(environment.http, std::move(options));
   return ReleaseSource{std::move(client), std::move(reference).value()};
 }
 

@@ -23,9 +23,16 @@ struct ReleaseSource {
   release::Reference reference;
 };
 
+// How registries are asked.
+struct Asking {
+  std::vector<release::Mirror> mirrors{};
+  int attempts_by_digest = 4;  // fewer where the content can be done without
+};
+
 // A folder is an image layout with an image named "release"; everything else is an image reference. Uses the environment's
 // files and http as long as it lives. errors: invalid: the argument is neither; those of OciLayout::open
-Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name);
+Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name,
+                                   const Asking& asking = {});
 
 // The same for what the positional names.
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments);

@@ -16,14 +16,14 @@ TEST(Seed, IsASecretFileThatIsLongEnough) {
   };
   EXPECT_EQ(error_of(32, 0600), std::string(32, 's'));
   EXPECT_EQ(error_of(32, 0400), std::string(32, 's'));
-  EXPECT_EQ(error_of(31, 0600), "--seed /s: it has 31 bytes; 32 to 1048576 are needed, random ones");
+  EXPECT_EQ(error_of(31, 0600), "--seed /s: has 31 bytes, must have 32 to 1048576 random bytes");
   for (const sys::Mode mode : {0640U, 0604U, 0644U}) {
-    EXPECT_TRUE(error_of(32, mode).starts_with(fmt::format("--seed /s: others may read it (mode {:04o})", mode)))
+    EXPECT_TRUE(error_of(32, mode).starts_with(fmt::format("--seed /s: readable by other users (mode {:04o})", mode)))
         << error_of(32, mode);
   }
   EXPECT_EQ(read_seed(files, "/absent").error().code(), Code::not_found);
   ASSERT_TRUE(files.make_directories("/folder", 0700).ok());
-  EXPECT_EQ(read_seed(files, "/folder").error().message(), "--seed /folder: this is no ordinary file");
+  EXPECT_EQ(read_seed(files, "/folder").error().message(), "--seed /folder: not a regular file");
 }
 
 TEST(Seed, HasTheTimeThatIsGivenOrThatOfTheDay) {
@@ -33,7 +33,7 @@ TEST(Seed, HasTheTimeThatIsGivenOrThatOfTheDay) {
   EXPECT_EQ(to_rfc3339(time_of_seed("1795000000", now).value()), "2026-11-18T11:06:40Z");
   for (const std::string_view wrong : {"-1", "x", "1.5", " 1", "1 ", "99999999999999999999", "253402300800"}) {
     EXPECT_EQ(time_of_seed(wrong, now).error().message(),
-              fmt::format("SOURCE_DATE_EPOCH: '{}' is no number of seconds since 1970", wrong));
+              fmt::format("SOURCE_DATE_EPOCH: '{}' is not a number of seconds since 1970", wrong));
   }
 }
 

@@ -48,17 +48,17 @@ class Hidden {
 Result<bool> wait_for_input(const sys::Fd& stopped) {
   std::array<pollfd, 2> waiting = {{{input, POLLIN, 0}, {stopped.get(), POLLIN, 0}}};
   while (::poll(waiting.data(), waiting.size(), -1) < 0) {
-    if (errno != EINTR) return sys::system_error("waiting for what is typed");
+    if (errno != EINTR) return sys::system_error("waiting for input from the terminal");
   }
   return waiting[1].revents == 0;
 }
 
 // What is there: a line of a terminal that edits lines, single keys of one that does not. Empty at the end of the input.
 Result<std::string> read_some(const sys::Fd& stopped) {
-  if (!TRY(wait_for_input(stopped))) return error(Code::cancelled, "stopped while asking");
+  if (!TRY(wait_for_input(stopped))) return error(Code::cancelled, "stopped while waiting for an answer");
   std::array<char, 4096> piece;
   const ssize_t got = ::read(input, piece.data(), piece.size());
-  if (got < 0) return sys::system_error("reading what is typed");
+  if (got < 0) return sys::system_error("reading from the terminal");
   return std::string(piece.data(), static_cast<std::size_t>(got));
 }
 
@@ -93,14 +93,14 @@ void show(std::string_view text) {
 
 Result<std::optional<std::string>> read_line(std::stop_token stop, std::string_view prompt, bool hidden) {
   const sys::Fd stopped(::eventfd(0, EFD_CLOEXEC));
-  if (!stopped.is_open()) return sys::system_error("making an eventfd");
+  if (!stopped.is_open()) return sys::system_error("creating an eventfd");
   const std::stop_callback wake(stop, [&stopped] {
     const std::uint64_t one = 1;
     [[maybe_unused]] const ssize_t written = ::write(stopped.get(), &one, sizeof one);  // cannot be full
   });
   if (hidden) {
     const Hidden hiding;
-    if (!hiding.is_set()) return error(Code::internal, "the terminal does not hide what is typed");
+    if (!hiding.is_set()) return error(Code::internal, "cannot turn off echo on the terminal");
     show(prompt);
     return read_keys(stopped);
   }

@@ -1,6 +1,7 @@
 #include "cli/validate.h"
 
 #include "base/json.h"
+#include "cli/asset_inputs.h"
 #include "cli/output_option.h"
 #include "config/install_config.h"
 
@@ -51,7 +52,7 @@ std::string as_text(const Findings& findings, const std::string& path) {
 Result<> validate(const Environment& environment, const Arguments& arguments) {
   const std::string path = path_of(arguments);
   const std::string text = TRY(or_end_with(ExitStatus::install_config, environment, environment.files.read(path)));
-  const Findings findings = config::check_install_config(text, path, arguments.has("--strict"));
+  const Findings findings = config::check_install_config(text, path, reading_of(environment, arguments.has("--strict")));
   environment.print(arguments["--output"] == "json" ? as_json(findings) : as_text(findings, path));
   // The findings are what was asked for: there is nothing else to say.
   if (findings.has_errors()) environment.exit_status = static_cast<int>(ExitStatus::install_config);
@@ -62,13 +63,11 @@ Result<> validate(const Environment& environment, const Arguments& arguments) {
 
 Command validate_command() {
   return {.words = "validate",
-          .summary = "Check the install-config.yaml of the asset directory, without making anything",
-          .options = {strict_option(), output_option("form of the findings")},
+          .summary = "Check install-config.yaml in the asset directory; write nothing",
+          .options = {strict_option(), output_option("output format")},
           .run = validate};
 }
 
-Option strict_option() {
-  return {.name = "--strict", .help = "fields of install-config.yaml that are not known are errors, not warnings"};
-}
+Option strict_option() { return {.name = "--strict", .help = "treat unknown fields of install-config.yaml as errors"}; }
 
 }  // namespace slipway::cli

@@ -25,8 +25,8 @@ TEST_F(ValidateTest, TellsAllFindingsAndEndsWithThree) {
   ASSERT_TRUE(files.write("/a/install-config.yaml", fmt::format("{}publsh: x\nfips: 7\n", good), only_mine).ok());
   ASSERT_TRUE(run({"validate", "--dir", "/a"}).ok());
   EXPECT_EQ(printed,
-            "/a/install-config.yaml:5:1: warning: publsh: this field is not known and has no effect (did you mean 'publish'?)\n"
-            "/a/install-config.yaml:6:1: error: fips: must be true or false, not 7\n"
+            "/a/install-config.yaml:5:1: warning: publsh: unknown field, no effect (did you mean 'publish'?)\n"
+            "/a/install-config.yaml:6:1: error: fips: must be true or false, got 7\n"
             "/a/install-config.yaml has 1 error and 1 warning\n");
   EXPECT_EQ(status, 3);
 }

@@ -7,7 +7,7 @@ namespace slipway::cli {
 
 namespace {
 
-// The lines and the words before their values are openshift-install's: scripts cut the values out (installer 1.4).
+// The lines, and the words before the values, are those of openshift-install: scripts cut the values out.
 Result<> version(const Environment& environment, const Arguments& arguments) {
   const KnownRelease release = known_release(environment);
   if (arguments["--output"] == "json") {
@@ -36,7 +36,7 @@ std::string_view program_commit() { return SLIPWAY_COMMIT; }
 
 Command version_command() {
   return {.words = "version",
-          .summary = "Print the version of this program, and the release that it installs when nobody names another",
+          .summary = "Print the version, the commit it was built from, and the default release",
           .options = {output_option()},
           .run = version};
 }

@@ -1,6 +1,5 @@
 #include "cluster/bootstrap_log.h"
 
-#include "provider/local/shell.h"
 #include "sys/events.h"
 #include "sys/wait_for.h"
 
@@ -24,12 +23,11 @@ void BootstrapLog::hear(const sys::Context& context, std::string_view line) {
   context.events.relay(event.value());
 }
 
-Result<> BootstrapLog::follow(const sys::Context& context, sys::Files& files, sys::Runner& runner,
-                              const provider::local::ClusterChoice& choice) {
+Result<> BootstrapLog::follow(const sys::Context& context, provider::Provider& machines) {
   while (!context.stop.stop_requested()) {
     const int from = 1 + heard_.with_lock([](const Heard& heard) { return heard.lines; });
-    const Result<sys::Output> ended = provider::local::run_captured(
-        context, files, runner, choice, "bootstrap",
+    const Result<sys::Output> ended = machines.run(
+        context, "bootstrap",
         {.argv = {"tail", "--quiet", "--follow=name", "--retry", fmt::format("--lines=+{}", from), bootstrap_journal},
          .output_limit = 0,
          .on_line = [&](sys::Stream stream, std::string_view line) {

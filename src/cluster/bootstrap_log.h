@@ -2,9 +2,8 @@
 #pragma once
 
 #include "base/guarded.h"
-#include "provider/local/client.h"
+#include "provider/provider.h"
 #include "sys/context.h"
-#include "sys/runner.h"
 
 #include <string>
 
@@ -18,8 +17,7 @@ class BootstrapLog {
  public:
   // Hands the bootstrap's events on to the context's stream until a stop. Waits for the machine to run, and begins again when it
   // restarts; events that were seen are not told twice. errors: cancelled; what entering the machine says
-  Result<> follow(const sys::Context& context, sys::Files& files, sys::Runner& runner,
-                  const provider::local::ClusterChoice& choice);
+  Result<> follow(const sys::Context& context, provider::Provider& machines);
 
   // The failure that was told last, unless the same thing succeeded since: "stage etcd-bootstrap failed: ...". Empty when all is
   // well.

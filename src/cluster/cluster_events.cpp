@@ -87,7 +87,7 @@ std::optional<sys::Event> settled_event(const Json& cluster_operator, WallTime t
                     .kind = cluster_operator_kind,
                     .name = name,
                     .phase = sys::Phase::finished,
-                    .fields = {{"description", fmt::format("operator {} has no work left", name)},
+                    .fields = {{"description", fmt::format("clusteroperator {}: Available, not Progressing", name)},
                                {"id", fmt::format("{}/{}/settled/{}", cluster_operator_kind, name, since)}}};
 }
 

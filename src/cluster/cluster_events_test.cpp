@@ -118,7 +118,7 @@ TEST(SettledEvent, IsOfTheMomentFromWhichOnAnOperatorHasNoWorkLeft) {
   const auto told = settled_event(with("True", "False", "False"), {});
   ASSERT_TRUE(told);
   EXPECT_EQ(told->fields.at("id").as_string(), "cluster-operator/dns/settled/2026-11-21T09:30:09Z");
-  EXPECT_EQ(told->fields.at("description").as_string(), "operator dns has no work left");
+  EXPECT_EQ(told->fields.at("description").as_string(), "clusteroperator dns: Available, not Progressing");
   EXPECT_FALSE(settled_event(with("True", "True", "False"), {}));
   EXPECT_FALSE(settled_event(with("False", "False", "False"), {}));
   EXPECT_FALSE(settled_event(with("True", "False", "True"), {}));

@@ -54,7 +54,7 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
     if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
     std::set<std::string> final_now;
     if (!seen.ok()) {
-      context.log.debug("looking what is wrong: {}", seen.error().message());
+      context.log.debug("diagnosing the cluster: {}", seen.error().message());
     } else {
       for (const diagnosis::Finding& finding : seen->findings) {
         if (told.insert(finding.name + " " + finding.stage).second) context.events.emit(diagnosis::to_event(finding));

@@ -74,7 +74,7 @@ TEST_F(FaultWatchTest, TellsWhatMayHealOnceAndGoesOn) {
 
 TEST_F(FaultWatchTest, EndsWhenASecondLookSaysTheSame) {
   const Result<> ended = run({{finding("disk-full", true)}, {finding("disk-full", true)}, {}});
-  EXPECT_EQ(ended.error().message(), "disk-full: c\n  stage: s\n  what to do: n\n  everything that was gathered: /d/bundle");
+  EXPECT_EQ(ended.error().message(), "disk-full: c\n  stage: s\n  what to do: n\n  log bundle: /d/bundle");
   EXPECT_EQ(looked_at, (std::vector<Milliseconds>{Seconds(30), Seconds(35)}));
   EXPECT_EQ(kept, (std::vector{Keep::never, Keep::of_final}));
   EXPECT_EQ(test.told(), std::vector<std::string>{"finding disk-full failed"});
@@ -85,12 +85,12 @@ TEST_F(FaultWatchTest, DoesNotEndForWhatWasGoneAtTheSecondLook) {
 }
 
 TEST(Explain, PutsWhatWasFoundBehindTheFailureOrInItsPlace) {
-  const Error failure(Code::timeout, "waiting for x: gave up");
-  EXPECT_EQ(explain(failure, {}).message(), "waiting for x: gave up");
+  const Error failure(Code::timeout, "waiting for x: timed out");
+  EXPECT_EQ(explain(failure, {}).message(), "waiting for x: timed out");
   EXPECT_EQ(explain(failure, {{finding("dns-wrong", false)}, "/d/b"}).message(),
-            "waiting for x: gave up\ndns-wrong: c\n  stage: s\n  what to do: n\n  everything that was gathered: /d/b");
+            "waiting for x: timed out\ndns-wrong: c\n  stage: s\n  what to do: n\n  log bundle: /d/b");
   EXPECT_EQ(explain(failure, {{finding("disk-full", true)}, "/d/b"}).message(),
-            "disk-full: c\n  stage: s\n  what to do: n\n  everything that was gathered: /d/b");
+            "disk-full: c\n  stage: s\n  what to do: n\n  log bundle: /d/b");
 }
 
 }  // namespace

@@ -1,11 +1,12 @@
 #include "cluster/gather.h"
 
+#include "base/text.h"
 #include "data/data.h"
 #include "diagnosis/open.h"
 #include "diagnosis/probe.h"
+#include "diagnosis/redact.h"
 #include "diagnosis/rules.h"
-#include "provider/local/shell.h"
-#include "sys/stolen_time.h"
+#include "release/layer_reader.h"
 #include "sys/task_group.h"
 #include "sys/temp_dir.h"
 
@@ -18,16 +19,13 @@
 
 namespace slipway::cluster {
 
-namespace local = provider::local;
-
 namespace {
 
 constexpr Milliseconds longest_script = Seconds(60);
-constexpr Milliseconds longest_probe = Seconds(20);
 constexpr Milliseconds longest_request = Seconds(5);
 constexpr std::uint64_t largest_bundle = 512u << 20;
+constexpr std::uint64_t largest_unpacked = 2ull << 30;
 constexpr int machines_at_once = 2;
-constexpr int registry_port = 5000;
 
 // Kinds of which the rules look at objects, as files are called after them.
 struct Gathered {
@@ -50,75 +48,69 @@ std::string id_of(WallTime time) {
   return id;
 }
 
-Result<> unpack_bundle(const Environment& environment, const std::string& archive, const std::string& folder) {
-  TRY(environment.files.make_directories(folder, 0700));
-  TRY(sys::run_checked(environment.runner, environment.context,
-                       {.argv = {"tar", "--extract", "--gzip", "--strip-components=1", "--no-same-owner", "--directory", folder},
-                        .input = archive}));
-  return Ok{};
-}
+// The folder of a bundle. Whatever gets into it gets in here.
+class Writer {
+ public:
+  Writer(sys::Files& files, const diagnosis::Redactor& redactor, std::string folder)
+      : files_(files), redactor_(redactor), folder_(std::move(folder)) {}
 
-// What a script of data/provider collects in a machine, unpacked into `folder`.
-Result<> gather_machine(const Environment& environment, const local::ClusterChoice& choice, const std::string& machine,
-                        const std::string& script, const std::string& id, const std::string& folder) {
-  const sys::Output content = TRY(local::run_captured(
-      environment.context, environment.files, environment.runner, choice, machine,
-      {.argv = {"bash", "-c", std::string(data::content(data::provider(), script)), script, id},
-       .input = std::string(data::content(data::bootstrap(), "files/usr/local/bin/installer-masters-gather.sh")),
-       .limit = longest_script,
-       .output_limit = largest_bundle}));
+  // path: below the folder
+  Result<> write(std::string_view path, std::string content) const {
+    const std::string target = fmt::format("{}/{}", folder_, path);
+    TRY(files_.make_directories(target.substr(0, target.rfind('/')), 0700));
+    return files_.write(target, redactor_.redact(std::move(content)), 0600);
+  }
+
+  // What a machine sent. Nothing but plain files is taken, so that no link of a hostile machine leads elsewhere.
+  Result<> unpack(std::string_view archive, std::string_view below) const {
+    return release::read_layer(
+        archive, [](release::LayerName) { return true; },
+        [&](release::LayerName name, std::string content) -> Result<> {
+          const std::string_view path =
+              name.starts_with("log-bundle-") ? name.substr(std::min(name.find('/'), name.size() - 1) + 1) : name;
+          const auto parts = split(path, '/');
+          if (path.empty() || std::ranges::find(parts, "..") != parts.end())
+            return error(Code::invalid, "the archive of a machine contains a file with an invalid path: {}", to_utf8(name));
+          return write(below.empty() ? std::string(path) : fmt::format("{}/{}", below, path), std::move(content));
+        },
+        {.file = diagnosis::Redactor::largest_file, .layer = largest_unpacked, .only_files = true});
+  }
+
+ private:
+  sys::Files& files_;
+  const diagnosis::Redactor& redactor_;
+  const std::string folder_;
+};
+
+// What a script of data/provider collects in a machine, unpacked into the folder `below`.
+Result<> gather_machine(const sys::Context& context, provider::Provider& machines, const std::string& machine,
+                        const std::string& script, const std::string& id, const Writer& writer, std::string_view below) {
+  const sys::Output content =
+      TRY(machines.run(context, machine,
+                       {.argv = {"bash", "-c", std::string(data::content(data::provider(), script)), script, id},
+                        .input = std::string(data::content(data::bootstrap(), "files/usr/local/bin/installer-masters-gather.sh")),
+                        .limit = longest_script,
+                        .output_limit = largest_bundle}));
   if (content.status != 0) {
-    return error(Code::unavailable, "its gather script ended with status {}: {}", content.status, content.err.substr(0, 1000));
+    return error(Code::unavailable, "gather script: exit status {}: {}", content.status, content.err.substr(0, 1000));
   }
-  return unpack_bundle(environment, content.out, folder);
+  return writer.unpack(content.out, below);
 }
 
-// What a machine sees of the others, also one that waits for its first boot.
-Result<std::string> probe_machine(const Environment& environment, const local::ClusterChoice& choice,
-                                  const local::ClusterConfig& cluster, const local::MachineStatus& machine) {
-  const std::string registry =
-      cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
-  sys::Command probe{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
-                              cluster.domain, registry},
-                     .limit = longest_probe};
-  const auto run = machine.leader != 0 ? local::run_captured : local::run_on_disk;
-  const sys::Output said =
-      TRY(run(environment.context, environment.files, environment.runner, choice, machine.name, std::move(probe)));
-  return fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment.files).count());
-}
-
-// What the host knows of the machines.
-Result<> gather_host(const Environment& environment, const local::ClusterChoice& choice,
-                     const std::vector<local::MachineStatus>& machines, const std::string& folder) {
-  const local::ClusterPaths paths = choice.paths();
-  std::string table;
-  for (const local::MachineStatus& machine : machines) {
-    table += fmt::format("{}\n", emit_json(local::to_json(machine), JsonStyle::compact));
-    const auto console = TRY(environment.files.read_if_exists(paths.machine(machine.name).console()));
-    if (console) TRY(environment.files.write(fmt::format("{}/{}.console.log", folder, machine.name), *console, 0600));
-  }
-  TRY(environment.files.write(folder + "/machines.jsonl", table, 0600));
-  for (const std::string& file : {paths.events(), paths.owner_log(), paths.registry_log()}) {
-    const auto text = TRY(environment.files.read_if_exists(file));
-    if (text) TRY(environment.files.write(folder + file.substr(file.rfind('/')), *text, 0600));
-  }
-  return Ok{};
-}
-
-Result<> write_expected(const Environment& environment, const config::InstallConfig& config, const std::string& folder) {
+Result<> write_expected(const config::InstallConfig& config, const Writer& writer) {
   JsonArray addresses;
   for (const std::string& address : config::api_vips(config)) addresses.emplace_back(address);
   const Json expected = {{"domain", config.cluster_domain()}, {"apiAddresses", std::move(addresses)}};
-  return environment.files.write(folder + "/expected.json", emit_json(expected, JsonStyle::pretty), 0600);
+  return writer.write("host/expected.json", emit_json(expected, JsonStyle::pretty));
 }
 
 // Objects as the bootstrap machine gathers them, from outside.
-Result<> gather_objects(const Environment& environment, kube::Api& api, const std::string& folder) {
+Result<> gather_objects(const Environment& environment, kube::Api& api, const Writer& writer) {
   TRY(api.send(environment.context, {.path = "/readyz", .limit = longest_request}));
   for (const Gathered& each : gathered_types) {
     const std::vector<Json> objects = TRY(kube::list(environment.context, api, each.type, "", {.fields = each.fields}));
     const Json list = {{"items", JsonArray(objects.begin(), objects.end())}};
-    TRY(environment.files.write(fmt::format("{}/{}.json", folder, each.file), emit_json(list, JsonStyle::compact), 0600));
+    TRY(writer.write(fmt::format("resources/{}.json", each.file), emit_json(list, JsonStyle::compact)));
   }
   return Ok{};
 }
@@ -127,11 +119,13 @@ Result<> gather_objects(const Environment& environment, kube::Api& api, const st
 struct Collected {
   sys::TempDir work;
   std::string id;
+  diagnosis::Redactor redactor;
   std::string problems{};                // what could not be had, a line each
   std::optional<Error> first_failure{};  // of these
   bool has_answers = false;              // somebody was asked, and told something
 
   std::string folder() const { return work.path() + "/log-bundle-" + id; }
+  Writer writer(const Environment& environment) const { return {environment.files, redactor, folder()}; }
 
   void note(std::string_view whose, const Result<>& asked) {
     has_answers = has_answers || asked.ok();
@@ -145,27 +139,28 @@ struct Collected {
 // longer than a look may take.
 enum class Depth { look, everything };
 
-Result<> visit(const Environment& environment, const local::ClusterChoice& choice, const local::MachineStatus& machine,
-               Depth depth, const Collected& into) {
+Result<> visit(const Environment& environment, provider::Provider& machines, const provider::MachineStatus& machine, Depth depth,
+               const Collected& into) {
   const bool is_bootstrap = machine.name == "bootstrap";
-  const std::string own = into.folder() + (is_bootstrap ? "/bootstrap" : "/control-plane/" + machine.name);
-  if (depth == Depth::look && machine.state == local::State::booting)
-    return gather_machine(environment, choice, machine.name, "gather-start", into.id, own);
-  return gather_machine(environment, choice, machine.name, "gather-machine", into.id, is_bootstrap ? into.folder() : own);
+  const std::string own = is_bootstrap ? "bootstrap" : "control-plane/" + machine.name;
+  const Writer writer = into.writer(environment);
+  if (depth == Depth::look && machine.is_booting)
+    return gather_machine(environment.context, machines, machine.name, "gather-start", into.id, writer, own);
+  return gather_machine(environment.context, machines, machine.name, "gather-machine", into.id, writer, is_bootstrap ? "" : own);
 }
 
 // A machine that was asked, and its answer.
 using Note = std::function<void(const std::string& machine, const Result<>& answer)>;
 
 // What the machines that are on see of each other.
-Result<> gather_probes(const Environment& environment, const local::ClusterChoice& choice, const local::ClusterConfig& cluster,
-                       std::vector<local::MachineStatus> machines, const std::string& folder, const Note& note) {
-  std::erase_if(machines, [](const local::MachineStatus& machine) { return !local::is_on(machine.state); });
+Result<> gather_probes(const Environment& environment, provider::Provider& provider,
+                       std::vector<provider::MachineStatus> machines, const Writer& writer, const Note& note) {
+  std::erase_if(machines, [](const provider::MachineStatus& machine) { return !machine.is_on; });
   std::vector<Result<std::string>> said(machines.size(), std::string());
   const auto ask = [&](const std::vector<std::size_t>& whom) {
     return sys::for_each_at_once(environment.context, whom.size(), static_cast<int>(whom.size()),
                                  [&](const sys::Context& context, std::size_t i) -> Result<> {
-                                   said[whom[i]] = probe_machine(environment.with(context), choice, cluster, machines[whom[i]]);
+                                   said[whom[i]] = provider.probe(context, machines[whom[i]].name);
                                    return Ok{};
                                  });
   };
@@ -176,29 +171,28 @@ Result<> gather_probes(const Environment& environment, const local::ClusterChoic
   for (const Result<std::string>& text : said) probes.push_back(diagnosis::parse_probe(text.ok() ? text.value() : "", ""));
   TRY(ask(diagnosis::to_ask_again(probes)));
   for (std::size_t i = 0; i < machines.size(); ++i) {
-    const std::string file = fmt::format("{}/{}.probe.txt", folder, machines[i].name);
-    note(machines[i].name, said[i].ok() ? environment.files.write(file, said[i].value(), 0600) : said[i].error());
+    const std::string file = fmt::format("host/{}.probe.txt", machines[i].name);
+    note(machines[i].name, said[i].ok() ? writer.write(file, said[i].value()) : said[i].error());
   }
   return Ok{};
 }
 
 // What each machine says of itself and of the others; who does not answer is noted.
 Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Collected& into) {
-  const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
-  const local::ClusterConfig cluster = TRY(local::read_cluster(environment.files, choice));
-  const std::vector<local::MachineStatus> machines = TRY(local::list_machines(environment.context, environment.files, choice));
+  provider::Provider& provider = *subject.machines;
+  const std::vector<provider::MachineStatus> machines = TRY(provider.list(environment.context));
   Guarded<std::vector<std::pair<std::string, Result<>>>> answers;
   const auto note = [&](const std::string& name, const Result<>& result) {
     answers.with_lock([&](auto& all) { all.emplace_back(name, result); });
   };
   sys::TaskGroup tasks(environment.context);
   tasks.run("", [&](const sys::Context& own) {
-    return gather_probes(environment.with(own), choice, cluster, machines, into.folder() + "/host", note);
+    return gather_probes(environment.with(own), provider, machines, into.writer(environment), note);
   });
   tasks.run("", [&](const sys::Context& own) {
     return sys::for_each_at_once(own, machines.size(), machines_at_once,
                                  [&](const sys::Context& context, std::size_t i) -> Result<> {
-                                   note(machines[i].name, visit(environment.with(context), choice, machines[i], depth, into));
+                                   note(machines[i].name, visit(environment.with(context), provider, machines[i], depth, into));
                                    return Ok{};
                                  });
   });
@@ -208,35 +202,33 @@ Result<> ask_machines(const Environment& environment, const Subject& subject, De
 }
 
 Result<> gather_remote(const Environment& environment, const Subject& subject, const Collected& into) {
-  const std::string archive = TRY(fetch_bundle(environment, *subject.remote, subject.ssh_key, into.id));
-  return unpack_bundle(environment, archive, into.folder());
+  const std::string archive = TRY(fetch_bundle(environment, *subject.remote, subject.access, into.id));
+  return into.writer(environment).unpack(archive, "");
 }
 
 // What needs nobody's answer.
 Result<Collected> begin(const Environment& environment, const Subject& subject) {
   sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
-  Collected made{.work = std::move(work), .id = id_of(environment.context.clock.now())};
-  const std::string host = made.folder() + "/host";
-  TRY(environment.files.make_directories(host, 0700));
-  if (subject.config) TRY(write_expected(environment, *subject.config, host));
-  if (!subject.ground) return made;
-  const local::ClusterChoice choice = subject.ground->choice(subject.cluster);
-  TRY(gather_host(environment, choice, TRY(local::list_machines(environment.context, environment.files, choice)), host));
-  const Result<sys::Output> network =
-      local::run_in_network(environment.context, environment.files, environment.runner, choice,
-                            {.argv = {"ip", "-4", "-oneline", "address"}, .limit = longest_request});
-  if (network.ok()) TRY(environment.files.write(host + "/network.txt", network->out, 0600));
+  Collected made{
+      .work = std::move(work), .id = id_of(environment.context.clock.now()), .redactor = diagnosis::Redactor(subject.secrets)};
+  const Writer writer = made.writer(environment);
+  TRY(environment.files.make_directories(made.folder(), 0700));
+  if (subject.config) TRY(write_expected(*subject.config, writer));
+  if (!subject.machines) return made;
+  for (provider::BundleFile& file : TRY(subject.machines->bundle_files(environment.context))) {
+    TRY(writer.write(file.path, std::move(file.content)));
+  }
   return made;
 }
 
 // The rest.
 Result<> complete(const Environment& environment, const Subject& subject, Depth depth, Collected& made) {
-  if (subject.ground) TRY(ask_machines(environment, subject, depth, made));
+  if (subject.machines) TRY(ask_machines(environment, subject, depth, made));
   if (subject.remote) made.note("bootstrap", gather_remote(environment, subject, made));
-  const std::string resources = made.folder() + "/resources";
-  if (subject.api && !TRY(environment.files.info(resources + "/pods.json")))
-    made.note("objects", gather_objects(environment, *subject.api, resources));
-  if (!made.problems.empty()) TRY(environment.files.write(made.folder() + "/gather-errors.txt", made.problems, 0600));
+  const Writer writer = made.writer(environment);
+  if (subject.api && !TRY(environment.files.info(made.folder() + "/resources/pods.json")))
+    made.note("objects", gather_objects(environment, *subject.api, writer));
+  if (!made.problems.empty()) TRY(writer.write("gather-errors.txt", made.problems));
   return Ok{};
 }
 
@@ -263,12 +255,12 @@ Result<std::string> pack(const Environment& environment, const Collected& made, 
 Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder) {
   Collected made = TRY(begin(environment, subject));
   TRY(complete(environment, subject, Depth::everything, made));
-  if (!subject.ground && !made.has_answers) {
+  if (!subject.machines && !made.has_answers) {
     if (made.first_failure) return *made.first_failure;
     return error(Code::not_found,
-                 "there is nobody to ask: no kubeconfig of the cluster, and no machine; --bootstrap HOST says where one is");
+                 "nothing to collect from: no kubeconfig of the cluster and no machine (name a machine with --bootstrap HOST)");
   }
-  if (!made.problems.empty()) environment.context.log.warn("not everything could be gathered: {}", made.problems);
+  if (!made.problems.empty()) environment.context.log.warn("some data could not be collected: {}", made.problems);
   return pack(environment, made, folder);
 }
 
@@ -291,7 +283,7 @@ Error explain(const Error& failure, const Examination& seen) {
   std::string text = failure.message();
   if (!seen.findings.empty()) text += "\n" + diagnosis::to_text(seen.findings);
   if (text.ends_with('\n')) text.pop_back();
-  if (!seen.bundle.empty()) text += fmt::format("\n  everything that was gathered: {}", seen.bundle);
+  if (!seen.bundle.empty()) text += fmt::format("\n  log bundle: {}", seen.bundle);
   return {failure.code(), std::move(text)};
 }
 

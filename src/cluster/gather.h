@@ -2,11 +2,13 @@
 // diagnosis/ find in it. Works at any moment.
 #pragma once
 
-#include "cluster/create.h"
+#include "base/secret.h"
+#include "cluster/environment.h"
 #include "cluster/remote_machines.h"
 #include "config/install_config.h"
 #include "diagnosis/finding.h"
 #include "kube/client.h"
+#include "provider/provider.h"
 
 #include <optional>
 #include <string>
@@ -16,16 +18,17 @@ namespace slipway::cluster {
 
 // Which cluster, and what is known of it besides its machines.
 struct Subject {
-  std::string cluster;
-  const LocalGround* ground = nullptr;            // null: machines that are not ours
+  provider::Provider* machines = nullptr;         // null: machines that no provider of ours created
   const config::InstallConfig* config = nullptr;  // null: nobody knows which addresses it should have
   kube::Api* api = nullptr;                       // asked for objects when no machine did it; null: no kubeconfig
   const RemoteMachines* remote = nullptr;         // machines that are not ours, by ssh; null: nobody said where they are
-  std::string ssh_key{};                          // of these: file with the key that the bootstrap machine lets in; may be empty
+  Access access{};                                // to these
+  std::vector<Secret> secrets{};                  // values that no archive may have
 };
 
 // Runs the gather scripts on the machines that run, and adds what the host knows: consoles, events, the state of machines, and
 // what each machine sees of the others. Of machines elsewhere what their bootstrap machine gathers, and objects of the API.
+// All of it goes through diagnosis/redact.h before it is looked at or kept.
 //
 //   folder   where log-bundle-ID.tar.gz is put; ID is the time
 //   returns  the path of the archive, also when machines could not be asked: the archive then says why (gather-errors.txt)

@@ -44,7 +44,7 @@ class GatherElsewhereTest : public testing::Test {
 
 TEST_F(GatherElsewhereTest, TheApiTellsWhereNoMachineIsNamed) {
   kube.serve_openshift();
-  const Result<std::string> archive = gather_it({.cluster = "demo", .api = &kube});
+  const Result<std::string> archive = gather_it({.api = &kube});
   ASSERT_TRUE(archive.ok()) << archive.error().message();
   EXPECT_NE(bundle(archive.value()).find("resources/pods.json"), nullptr);
   EXPECT_EQ(bundle(archive.value()).find("gather-errors.txt"), nullptr);
@@ -53,20 +53,20 @@ TEST_F(GatherElsewhereTest, TheApiTellsWhereNoMachineIsNamed) {
 TEST_F(GatherElsewhereTest, TheApiTellsWhereMachinesCannotBeEnteredAndTheArchiveSaysWhy) {
   kube.serve_openshift();
   const RemoteMachines machines{"b", {}, {}};
-  const Result<std::string> archive = gather_it({.cluster = "demo", .api = &kube, .remote = &machines});
+  const Result<std::string> archive = gather_it({.api = &kube, .remote = &machines});
   ASSERT_TRUE(archive.ok()) << archive.error().message();
   EXPECT_NE(bundle(archive.value()).find("resources/pods.json"), nullptr);
   const diagnosis::Bundle packed = bundle(archive.value());
   ASSERT_NE(packed.find("gather-errors.txt"), nullptr);
-  EXPECT_NE(packed.find("gather-errors.txt")->find("bootstrap: there is no program ssh-add"), std::string::npos);
+  EXPECT_NE(packed.find("gather-errors.txt")->find("bootstrap: cannot start ssh-agent"), std::string::npos);
 }
 
 TEST_F(GatherElsewhereTest, WithoutAnyAnswerThereIsNoArchive) {
   const RemoteMachines machines{"b", {}, {}};
-  const Result<std::string> by_ssh = gather_it({.cluster = "demo", .remote = &machines});
+  const Result<std::string> by_ssh = gather_it({.remote = &machines});
   ASSERT_FALSE(by_ssh.ok());
   EXPECT_NE(by_ssh.error().message().find("apt-get install openssh-client"), std::string::npos);
-  const Result<std::string> by_nobody = gather_it({.cluster = "demo"});
+  const Result<std::string> by_nobody = gather_it({});
   ASSERT_FALSE(by_nobody.ok());
   EXPECT_NE(by_nobody.error().message().find("--bootstrap HOST"), std::string::npos);
   EXPECT_TRUE(files.list(folder.path())->empty());

@@ -1,8 +1,8 @@
 #include "cluster/ready.h"
 
 #include "base/text.h"
-#include "cluster/machine_table.h"
 #include "kube/conditions.h"
+#include "kube/machine_table.h"
 #include "kube/roles.h"
 #include "sys/events.h"
 #include "sys/wait_for.h"
@@ -31,11 +31,10 @@ Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot&
 }
 
 // Watches objects until nothing is missing.
-Condition watched(std::string name, std::string description, Seconds limit, const kube::ResourceType& type, std::string space,
-                  std::string object, Look missing) {
+Condition watched(Step step, const kube::ResourceType& type, std::string space, std::string object, Look missing) {
   const auto wait = [=](const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds longest) {
     const kube::Selection selection{.fields = object.empty() ? "" : "metadata.name=" + object};
-    return kube::wait_until(context, api, description, longest, type, space, selection,
+    return kube::wait_until(context, api, row_of(step).description, longest, type, space, selection,
                             [&](const kube::Objects& found) -> Result<Missing> {
                               Missing reason = missing(found);
                               const std::string more = reason ? why_not() : "";
@@ -43,36 +42,39 @@ Condition watched(std::string name, std::string description, Seconds limit, cons
                               return reason;
                             });
   };
-  return {std::move(name), description, limit, wait};
+  return {step, wait};
 }
 
-std::vector<std::string> control_plane_nodes(const config::InstallConfig& config) {
+// Platform local names its machines; elsewhere their hostnames are the user's or the platform's, and only their number is known.
+Look control_plane_look(const config::InstallConfig& config) {
+  const int expected = config.control_plane.replicas;
+  if (!config.platform.local) {
+    return [expected](const kube::Objects& found) { return too_few_control_plane_nodes(found, expected); };
+  }
   std::vector<std::string> names;
-  for (int i = 0; i < config.control_plane.replicas; ++i) names.push_back(fmt::format("master-{}", i));
-  return names;
+  for (int i = 0; i < expected; ++i) names.push_back(fmt::format("master-{}", i));
+  return [names](const kube::Objects& found) { return missing_nodes(found, names, "master"); };
 }
 
-Condition nodes_ready(std::string name, std::string description, const config::InstallConfig& config) {
-  return watched(
-      std::move(name), std::move(description), Seconds(15 * 60), kube::types::nodes, "", "",
-      [nodes = control_plane_nodes(config)](const kube::Objects& found) { return missing_nodes(found, nodes, "master"); });
+Condition nodes_ready(Step step, const config::InstallConfig& config) {
+  return watched(step, kube::types::nodes, "", "", control_plane_look(config));
 }
 
 Missing not_complete(const kube::Objects& found) {
-  if (found.empty()) return "the bootstrap machine has not said that it is done";
+  if (found.empty()) return "the bootstrap machine has not created ConfigMap kube-system/bootstrap";
   if (find_string(found.front(), {"data", "status"}) == "complete") return std::nullopt;
-  return "ConfigMap kube-system/bootstrap does not say complete";
+  return "ConfigMap kube-system/bootstrap: status is not complete";
 }
 
 Missing member_is_there(const kube::Objects& found) {
-  if (found.empty()) return "there is no etcds.operator.openshift.io/cluster";
+  if (found.empty()) return "etcds.operator.openshift.io/cluster does not exist";
   if (kube::condition_status(found.front(), "EtcdBootstrapMemberRemoved") == "True") return std::nullopt;
-  return "the etcd operator has not removed the member etcd-bootstrap";
+  return "the etcd operator has not removed member etcd-bootstrap";
 }
 
 // Until then the API is served, but not by all who shall.
 Missing too_few_api_servers(const kube::Objects& found, int expected) {
-  if (found.empty()) return "there is no kubeapiservers.operator.openshift.io/cluster";
+  if (found.empty()) return "kubeapiservers.operator.openshift.io/cluster does not exist";
   int ready = 0;
   for (const Json& node : find_array(found.front(), {"status", "nodeStatuses"}))
     ready += find(node, {"currentRevision"}) != nullptr;
@@ -83,14 +85,15 @@ Missing too_few_api_servers(const kube::Objects& found, int expected) {
 // Those that the cluster lets in: the ones that the installer wrote down, and what became of them since.
 Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
   std::vector<std::string> workers;
-  TRY(kube::wait_until(context, api, "the table of machines", limit, kube::types::config_maps, std::string(machine_table_space),
-                       {.fields = fmt::format("metadata.name={}", machine_table_name)},
+  TRY(kube::wait_until(context, api, "the machine table", limit, kube::types::config_maps, std::string(kube::machine_table_space),
+                       {.fields = fmt::format("metadata.name={}", kube::machine_table_name)},
                        [&](const kube::Objects& found) -> Result<Missing> {
-                         if (!found.empty()) workers = names_with_role(TRY(machine_rows(found.front())), "worker");
+                         if (!found.empty())
+                           workers = kube::names_with_role(TRY(kube::parse_machine_table(found.front())), "worker");
                          return Missing(std::nullopt);
                        }));
   if (workers.empty()) return Ok{};
-  const Condition ready = watched("", "the workers are Ready", Seconds(0), kube::types::nodes, "", "",
+  const Condition ready = watched(Step::worker_nodes, kube::types::nodes, "", "",
                                   [workers](const kube::Objects& found) { return missing_nodes(found, workers, "worker"); });
   return ready.wait(context, api, why_not, limit);
 }
@@ -104,19 +107,37 @@ std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const s
   for (const std::string& name : expected) {
     const auto node = std::ranges::find_if(nodes, [&](const Json& candidate) { return kube::name_of(candidate) == name; });
     if (node == nodes.end()) {
-      missing.push_back(name + " has not registered");
+      missing.push_back(fmt::format("node {} is not registered", name));
     } else if (kube::condition_status(*node, "Ready") != "True") {
-      missing.push_back(name + " is not Ready");
+      missing.push_back(fmt::format("node {} is not Ready", name));
     } else if (!kube::has_role(*node, label)) {
-      missing.push_back(fmt::format("{} has not got its role {}", name, role));
+      missing.push_back(fmt::format("node {} does not have the role {}", name, role));
     }
   }
   if (missing.empty()) return std::nullopt;
   return join(missing, ", ");
 }
 
+std::optional<std::string> too_few_control_plane_nodes(const std::vector<Json>& nodes, int expected) {
+  const std::string master = kube::role_label("master"), worker = kube::role_label("worker");
+  int ready = 0;
+  std::vector<std::string> reasons;
+  for (const Json& node : nodes) {
+    if (!kube::has_role(node, master)) {
+      if (!kube::has_role(node, worker)) reasons.push_back(fmt::format("node {} has no role", kube::name_of(node)));
+    } else if (kube::condition_status(node, "Ready") == "True") {
+      ++ready;
+    } else {
+      reasons.push_back(fmt::format("node {} is not Ready", kube::name_of(node)));
+    }
+  }
+  if (ready >= expected) return std::nullopt;
+  const std::string counted = fmt::format("{} of {} control plane nodes are Ready", ready, expected);
+  return reasons.empty() ? counted : fmt::format("{}: {}", counted, join(reasons, ", "));
+}
+
 std::optional<std::string> unsettled_operators(const std::vector<Json>& operators) {
-  if (operators.empty()) return "there is no ClusterOperator yet";
+  if (operators.empty()) return "no ClusterOperator exists yet";
   std::vector<std::string> unsettled;
   for (const Json& each : operators) {
     const auto says = [&](std::string_view type, std::string_view what) {
@@ -148,14 +169,25 @@ std::vector<OperatorLine> operator_lines(const std::vector<Json>& operators) {
       const std::string_view type = find_string(condition, {"type"}).value_or("");
       const std::string_view status = find_string(condition, {"status"}).value_or("");
       const bool is_well = status == (type == "Available" ? "True" : "False");
-      const bool can_be_well = type == "Available" || type == "Degraded" || type == "Progressing";
+      const bool can_be_well =
+          type == "Available" || type == "Degraded" || type == "Progressing" || type == kube::settings_ignored;
       if (type == "Upgradeable" || (can_be_well && is_well)) continue;
       const std::string_view reason = find_string(condition, {"reason"}).value_or("");
       const std::string_view words = find_string(condition, {"message"}).value_or("");
       lines.push_back({type == "Available" || type == "Degraded" ? Level::error : Level::info,
                        fmt::format("cluster operator {}: {} is {}{}{}{}{}", kube::name_of(each), type, status,
-                                   reason.empty() ? "" : " since ", reason, words.empty() ? "" : ": ", words)});
+                                   reason.empty() ? "" : " with reason ", reason, words.empty() ? "" : ": ", words)});
     }
+  }
+  return lines;
+}
+
+std::vector<std::string> ignored_settings(const std::vector<Json>& operators) {
+  std::vector<std::string> lines;
+  for (const Json& each : operators) {
+    if (kube::condition_status(each, kube::settings_ignored) != "True") continue;
+    lines.push_back(fmt::format("cluster operator {}: {}", kube::name_of(each),
+                                kube::condition_text(each, kube::settings_ignored, "message")));
   }
   return lines;
 }
@@ -164,47 +196,39 @@ std::optional<std::string> not_available(const Json& cluster_version) {
   const bool fails = kube::condition_status(cluster_version, "Failing") == "True";
   if (!fails && kube::condition_status(cluster_version, "Available") == "True") return std::nullopt;
   const std::string_view words = kube::condition_text(cluster_version, fails ? "Failing" : "Progressing", "message");
-  return words.empty() ? "ClusterVersion says nothing yet" : std::string(words);
+  return words.empty() ? "ClusterVersion has no status yet" : std::string(words);
 }
 
 std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config) {
   return {
-      {"kubernetes-api", "the temporary control plane answers", Seconds(15 * 60), wait_for_api},
-      nodes_ready("control-plane-nodes", "the machines of the control plane have joined", config),
-      watched("bootstrap-complete", "the control plane runs on its own machines", Seconds(45 * 60), kube::types::config_maps,
-              "kube-system", "bootstrap", not_complete),
-      watched("bootstrap-member", "etcd has let the bootstrap machine go", Seconds(10 * 60), kube::types::etcds, "", "cluster",
-              member_is_there),
+      {Step::kubernetes_api, wait_for_api},
+      nodes_ready(Step::control_plane_nodes, config),
+      watched(Step::bootstrap_complete, kube::types::config_maps, "kube-system", "bootstrap", not_complete),
+      watched(Step::bootstrap_member, kube::types::etcds, "", "cluster", member_is_there),
   };
 }
 
 std::vector<Condition> install_conditions(const config::InstallConfig& config) {
   std::vector<Condition> conditions = {
-      nodes_ready("nodes-ready", "the nodes of the control plane are Ready", config),
-      watched("api-servers", "every machine of the control plane has its API server", Seconds(15 * 60),
-              kube::types::kube_apiservers, "", "cluster",
+      nodes_ready(Step::nodes_ready, config),
+      watched(Step::api_servers, kube::types::kube_apiservers, "", "cluster",
               [expected = config.control_plane.replicas](const kube::Objects& found) {
                 return too_few_api_servers(found, expected);
               }),
-      watched("cluster-operators", "every operator is available, and none has work left", Seconds(40 * 60),
-              kube::types::cluster_operators, "", "", unsettled_operators),
-      watched("cluster-version", "the release is installed", Seconds(40 * 60), kube::types::cluster_versions, "", "version",
+      watched(Step::cluster_operators, kube::types::cluster_operators, "", "", unsettled_operators),
+      watched(Step::cluster_version, kube::types::cluster_versions, "", "version",
               [](const kube::Objects& found) -> Missing {
-                return found.empty() ? "there is no ClusterVersion" : not_available(found.front());
+                return found.empty() ? "ClusterVersion does not exist" : not_available(found.front());
               }),
   };
-  if (config.compute_replicas() > 0) {
-    conditions.insert(conditions.begin() + 2, {"worker-nodes", "the workers are Ready", Seconds(30 * 60), wait_for_workers});
-  }
+  if (config.compute_replicas() > 0) conditions.insert(conditions.begin() + 2, {Step::worker_nodes, wait_for_workers});
   return conditions;
 }
 
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const WhyNot& why_not) {
+                      const WhyNot& why_not, Steps& steps) {
   for (const Condition& condition : conditions) {
-    sys::Span span(context.events, context.clock, "step", condition.name,
-                   {{"description", condition.description}, {"limit_ms", condition.limit.count()}});
-    TRY(span.end(condition.wait(context, api, why_not, condition.limit)));
+    TRY(steps.run(context, condition.step, [&] { return condition.wait(context, api, why_not, row_of(condition.step).limit); }));
   }
   return Ok{};
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "cluster/steps.h"
 #include "config/install_config.h"
 #include "kube/client.h"
 
@@ -17,27 +18,29 @@ using WhyNot = std::function<std::string()>;
 
 // One thing to wait for.
 struct Condition {
-  std::string name;         // in events and messages: "kubernetes-api"
-  std::string description;  // "the temporary control plane answers"
-  Milliseconds limit;
+  Step step;
   std::function<Result<>(const sys::Context&, kube::Api&, const WhyNot&, Milliseconds limit)> wait;
 };
 
-// Until the control plane runs on its own machines and the bootstrap machine may go (seed 001, steps 2 to 7): the API, the nodes,
-// the hand-over, the end of the bootstrap's etcd member.
+// Conditions for the end of the bootstrap: the API answers, the nodes are there, the control plane runs on its own machines, and
+// the etcd member of the bootstrap machine is removed.
 std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config);
 
-// From there to a cluster that people can use (seed 001, steps 8 to 10): its workers, its operators, ClusterVersion.
+// Conditions for a complete cluster, after those: its workers, its operators, ClusterVersion.
 std::vector<Condition> install_conditions(const config::InstallConfig& config);
 
-// Waits for each of them; each is an event of kind "step" that says how long it is waited for.
+// Waits for each of them, as its step.
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const WhyNot& why_not);
+                      const WhyNot& why_not, Steps& steps);
 
 // Which of the expected nodes are missing, not Ready or without the label of their role ("master" or "worker"; the approver
 // gives it a moment after they registered), as a sentence; nothing when all are there. Pure.
 std::optional<std::string> missing_nodes(const std::vector<Json>& nodes, const std::vector<std::string>& expected,
                                          std::string_view role);
+
+// Why fewer than the expected number of nodes with the role master are Ready, as a sentence; nothing when enough are. For
+// platforms whose machines have names that slipway does not choose. Pure.
+std::optional<std::string> too_few_control_plane_nodes(const std::vector<Json>& nodes, int expected);
 
 // Which ClusterOperators are not Available, are Degraded or Progressing, and their own words why; nothing when all have settled.
 // Pure.
@@ -46,8 +49,8 @@ std::optional<std::string> unsettled_operators(const std::vector<Json>& operator
 // Whether all of them are Available and none is Degraded: what is left is work. Pure.
 bool only_work_is_left(const std::vector<Json>& operators);
 
-// What ClusterOperators say of themselves where it is not as it should be, a line each: an error that they are not Available or
-// that they are Degraded, information everything else (installer 8.4). Pure.
+// Conditions of ClusterOperators that are not as they should be, a line each. Not Available and Degraded are errors, all others
+// information, as in openshift-install. Pure.
 struct OperatorLine {
   Level level;
   std::string text;
@@ -55,6 +58,9 @@ struct OperatorLine {
   bool operator==(const OperatorLine&) const = default;
 };
 std::vector<OperatorLine> operator_lines(const std::vector<Json>& operators);
+
+// What ClusterOperators say of settings that have no effect, a line each. Pure.
+std::vector<std::string> ignored_settings(const std::vector<Json>& operators);
 
 // What keeps a ClusterVersion from being Available: its own words about what it waits for or what fails. Pure.
 std::optional<std::string> not_available(const Json& cluster_version);

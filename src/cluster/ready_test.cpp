@@ -1,5 +1,6 @@
 #include "cluster/ready.h"
 
+#include "kube/conditions.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 
@@ -19,15 +20,34 @@ Json node(std::string name, std::string ready) {
 
 TEST(MissingNodes, AreNamedWithTheReason) {
   const std::vector<std::string> expected = {"master-0", "master-1", "master-2"};
-  EXPECT_EQ(missing_nodes({}, {"master-0"}, "master"), "master-0 has not registered");
+  EXPECT_EQ(missing_nodes({}, {"master-0"}, "master"), "node master-0 is not registered");
   EXPECT_EQ(missing_nodes({node("master-0", "True"), node("master-1", "False")}, expected, "master"),
-            "master-1 is not Ready, master-2 has not registered");
+            "node master-1 is not Ready, node master-2 is not registered");
   EXPECT_EQ(
       missing_nodes({node("master-2", "True"), node("master-0", "True"), node("master-1", "True"), node("worker-0", "False")},
                     expected, "master"),
       std::nullopt);
   EXPECT_EQ(missing_nodes({node("worker-0", "True"), node("master-0", "True")}, {"worker-0", "master-0"}, "worker"),
-            "master-0 has not got its role worker");
+            "node master-0 does not have the role worker");
+}
+
+// As on platforms whose machines are named by others.
+TEST(TooFewControlPlaneNodes, CountsThemWhateverTheirNames) {
+  Json unnamed = node("host-9", "True");
+  unnamed.get_object()["metadata"].get_object().erase("labels");
+  const auto named = [](std::string name, std::string role, std::string ready) {
+    Json object = node(role + "-", std::move(ready));
+    object.get_object()["metadata"].get_object()["name"] = std::move(name);
+    return object;
+  };
+  const Json one = named("ocp-x7k2p-master-a.example.com", "master", "True"), two = named("rack-4", "master", "False"),
+             three = named("rack-5", "master", "True"), worker = named("rack-6", "worker", "True");
+  EXPECT_EQ(too_few_control_plane_nodes({}, 3), "0 of 3 control plane nodes are Ready");
+  EXPECT_EQ(too_few_control_plane_nodes({one, two, worker, unnamed}, 3),
+            "1 of 3 control plane nodes are Ready: node rack-4 is not Ready, node host-9 has no role");
+  EXPECT_EQ(too_few_control_plane_nodes({one, three, worker}, 3), "2 of 3 control plane nodes are Ready")
+      << "workers do not count";
+  EXPECT_EQ(too_few_control_plane_nodes({one, two, three}, 2), std::nullopt);
 }
 
 Json operator_with(std::string name, JsonArray conditions) {
@@ -47,7 +67,7 @@ TEST(NotAvailable, IsSaidInTheWordsOfTheClusterVersion) {
     std::optional<std::string> reason;
   };
   const Case cases[] = {
-      {{}, "ClusterVersion says nothing yet"},
+      {{}, "ClusterVersion has no status yet"},
       {{condition("Available", "True")}, std::nullopt},
       {{condition("Available", "False"), condition("Progressing", "True", "12 of 90 manifests")}, "12 of 90 manifests"},
       {{condition("Available", "True"), condition("Failing", "True", "etcd is Degraded")}, "etcd is Degraded"},
@@ -63,7 +83,7 @@ TEST(UnsettledOperators, AreNamedWithTheirWords) {
   const Json well = operator_with("etcd", {condition("Available", "True"), condition("Progressing", "False"),
                                            condition("Degraded", "False"), condition("Upgradeable", "False")});
   EXPECT_EQ(unsettled_operators({well}), std::nullopt);
-  EXPECT_EQ(unsettled_operators({}), "there is no ClusterOperator yet");
+  EXPECT_EQ(unsettled_operators({}), "no ClusterOperator exists yet");
   EXPECT_EQ(unsettled_operators({operator_with("dns", {condition("Available", "False", "no pod")}), well,
                                  operator_with("ingress", {condition("Available", "True"), condition("Degraded", "True", "d"),
                                                            condition("Progressing", "True", "p")}),
@@ -81,11 +101,17 @@ TEST(OperatorLines, AreOfWhatIsNotAsItShouldBe) {
       operator_with("etcd", {condition("Available", "True"), degraded, condition("Progressing", "True", "1 of 3")}),
       operator_with("dns", {condition("Available", "False"), condition("RecentBackup", "Unknown", "none yet")}),
   };
-  EXPECT_EQ(operator_lines(operators),
-            (std::vector<OperatorLine>{{Level::error, "cluster operator etcd: Degraded is True since MembersDown: no quorum"},
-                                       {Level::info, "cluster operator etcd: Progressing is True: 1 of 3"},
-                                       {Level::error, "cluster operator dns: Available is False"},
-                                       {Level::info, "cluster operator dns: RecentBackup is Unknown: none yet"}}));
+  EXPECT_EQ(
+      operator_lines(operators),
+      (std::vector<OperatorLine>{{Level::error, "cluster operator etcd: Degraded is True with reason MembersDown: no quorum"},
+                                 {Level::info, "cluster operator etcd: Progressing is True: 1 of 3"},
+                                 {Level::error, "cluster operator dns: Available is False"},
+                                 {Level::info, "cluster operator dns: RecentBackup is Unknown: none yet"}}));
+  const std::vector<Json> settled = {operator_with("a", {condition(std::string(kube::settings_ignored), "False", "none")}),
+                                     operator_with("b", {condition(std::string(kube::settings_ignored), "True", "x")})};
+  EXPECT_EQ(operator_lines(settled),
+            (std::vector<OperatorLine>{{Level::info, "cluster operator b: SettingsIgnored is True: x"}}));
+  EXPECT_EQ(ignored_settings(settled), (std::vector<std::string>{"cluster operator b: x"}));
   EXPECT_FALSE(only_work_is_left(operators));
   EXPECT_FALSE(only_work_is_left({}));
   EXPECT_TRUE(only_work_is_left(
@@ -96,6 +122,7 @@ TEST(OperatorLines, AreOfWhatIsNotAsItShouldBe) {
 class ConditionsTest : public testing::Test {
  protected:
   ConditionsTest() {
+    config.platform.local.emplace();
     config.control_plane.replicas = 1;
     config.compute = {{.name = "worker", .replicas = 1}};
     kube.serve(kube::types::etcds);
@@ -150,7 +177,9 @@ class ConditionsTest : public testing::Test {
   }
 
   Result<> wait(const std::vector<Condition>& conditions, std::string why = "") {
-    return wait_for_all(test.context(), kube, conditions, [why] { return why; });
+    Steps steps;
+    return wait_for_all(
+        test.context(), kube, conditions, [why] { return why; }, steps);
   }
 
   testing_support::FakeKube kube;
@@ -176,21 +205,41 @@ TEST_F(ConditionsTest, AreStepsInOrder) {
   EXPECT_EQ(install_conditions(config).size(), 4u);
 }
 
+// The names of the machines are not slipway's there.
+TEST_F(ConditionsTest, CountControlPlaneNodesOnOtherPlatforms) {
+  config.platform.local.reset();
+  config.compute.clear();
+  kube.drop(kube::types::nodes, "", "master-0");
+  Json other = node_of("False");
+  other.get_object()["metadata"].get_object()["name"] = "rack-4.example.com";
+  kube.put(other);
+  const Result<> waited = wait(bootstrap_conditions(config));
+  ASSERT_FALSE(waited.ok());
+  EXPECT_NE(waited.error().message().find("0 of 1 control plane nodes are Ready: node rack-4.example.com is not Ready"),
+            std::string::npos)
+      << waited.error().message();
+  other.get_object()["status"] = node_of("True").get_object()["status"];
+  kube.put(other);
+  EXPECT_TRUE(wait(bootstrap_conditions(config)).ok());
+  const Result<> installed = wait(install_conditions(config));
+  EXPECT_TRUE(installed.ok()) << installed.error().message();
+}
+
 TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
   struct Case {
     Json object;
     std::string step, words;
   };
   const Case cases[] = {
-      {node_of("False"), "control-plane-nodes", "master-0 is not Ready; stage x failed"},
-      {bootstrap("running"), "bootstrap-complete", "ConfigMap kube-system/bootstrap does not say complete; stage x failed"},
-      {etcd("False"), "bootstrap-member", "the etcd operator has not removed the member etcd-bootstrap; stage x failed"},
+      {node_of("False"), "control-plane-nodes", "node master-0 is not Ready; stage x failed"},
+      {bootstrap("running"), "bootstrap-complete", "ConfigMap kube-system/bootstrap: status is not complete; stage x failed"},
+      {etcd("False"), "bootstrap-member", "the etcd operator has not removed member etcd-bootstrap; stage x failed"},
       {api_server(JsonArray{{{"nodeName", "master-0"}}}), "api-servers", "0 of 1 API servers are ready; stage x failed"},
-      {table_of("worker-0"), "worker-nodes", "worker-0 has not registered; stage x failed"},
-      {node_of("False", "worker-7"), "worker-nodes", "worker-7 is not Ready; stage x failed"},
+      {table_of("worker-0"), "worker-nodes", "node worker-0 is not registered; stage x failed"},
+      {node_of("False", "worker-7"), "worker-nodes", "node worker-7 is not Ready; stage x failed"},
       {operator_with("dns", {condition("Available", "False", "no pod")}), "cluster-operators",
        "dns is not Available: no pod; stage x failed"},
-      {version("False"), "cluster-version", "ClusterVersion says nothing yet; stage x failed"},
+      {version("False"), "cluster-version", "ClusterVersion has no status yet; stage x failed"},
   };
   for (const Case& c : cases) {
     const std::string kind(find_string(c.object, {"kind"}).value_or(""));

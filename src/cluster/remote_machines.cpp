@@ -17,31 +17,22 @@ constexpr Milliseconds longest_gathering = Seconds(15 * 60);  // each master may
 constexpr std::uint64_t largest_bundle = 512u << 20;
 constexpr int status_of_ssh = 255;  // it has not come to run anything
 constexpr int no_such_program = 127;
-constexpr std::string_view get_ssh = "`apt-get install openssh-client` gets it";
+constexpr std::string_view get_ssh = "run `apt-get install openssh-client`";
 
 // Names and addresses also stand in a command line of the other side.
 Result<> check_host(std::string_view option, std::string_view host) {
   const auto is_fine = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == ':' || c == '_'; };
   if (!host.empty() && host.front() != '-' && std::ranges::all_of(host, is_fine)) return Ok{};
-  return error(Code::invalid, "{}: '{}' is neither the name nor the address of a machine", option, host);
+  return error(Code::invalid, "{}: '{}' is not a host name or IP address", option, host);
 }
 
 Result<> check(const Environment& environment, const RemoteMachines& machines) {
   TRY(check_host("--bootstrap", machines.bootstrap));
   for (const std::string& master : machines.masters) TRY(check_host("--master", master));
   for (const std::string& key : machines.keys) {
-    if (!TRY(environment.files.info(key))) return error(Code::not_found, "--key: there is no file {}", key);
+    if (!TRY(environment.files.info(key))) return error(Code::not_found, "--key {}: file not found", key);
   }
   return Ok{};
-}
-
-// Whether the user's agent has any key.
-Result<bool> has_agent(const Environment& environment) {
-  const Result<sys::Output> listed =
-      environment.runner.run(environment.context, {.argv = {"ssh-add", "-l"}, .limit = Seconds(10)});
-  if (!listed.ok() && listed.error().code() == Code::not_found)
-    return error(Code::not_found, "there is no program ssh-add on this host, nor ssh; {}", get_ssh);
-  return TRY(listed).status == 0;
 }
 
 // What ssh says of each way to fail, and what to do.
@@ -49,21 +40,34 @@ struct Failure {
   std::string_view words;
   Code code;
   std::string_view next_step;
+  std::string_view what = "ssh failed";
 };
 constexpr std::string_view look_at_keys =
-    "it takes the key of sshKey in install-config.yaml, and the one that this directory remembers: name the private half with "
-    "--key";
+    "use --key with the private key that belongs to sshKey in install-config.yaml; the machine accepts that key and the key of "
+    "this asset directory";
 constexpr std::string_view look_at_machine =
-    "see whether the machine is on, and whether its port 22 can be reached from here; --bootstrap wants an address that can";
+    "check that the machine is running and that its port 22 is reachable from this host; use --bootstrap with a reachable "
+    "address";
+constexpr std::string_view look_at_host_key =
+    "another machine has this address, or the connection is intercepted: check which machine has the address. If the machine was "
+    "replaced, remove its line from .slipway/known_hosts";
 constexpr auto failures = std::to_array<Failure>({
+    {"Host key verification failed", Code::denied, look_at_host_key, "the SSH host key differs from the expected one"},
     {"Permission denied", Code::denied, look_at_keys},
     {"Too many authentication failures", Code::denied, look_at_keys},
-    {"Could not resolve hostname", Code::unavailable, "name it by an address"},
+    {"Could not resolve hostname", Code::unavailable, "use an IP address"},
     {"Connection refused", Code::unavailable, look_at_machine},
     {"timed out", Code::unavailable, look_at_machine},
     {"No route to host", Code::unavailable, look_at_machine},
     {"Network is unreachable", Code::unavailable, look_at_machine},
 });
+
+// ssh replaces %h and the like in paths.
+std::string without_tokens(std::string_view path) {
+  std::string made;
+  for (const char c : path) made += c == '%' ? "%%" : std::string(1, c);
+  return made;
+}
 
 std::string last_lines(std::string_view text) {
   text = trim(text);
@@ -74,21 +78,34 @@ std::string last_lines(std::string_view text) {
 
 }  // namespace
 
-std::vector<std::string> ssh_command(const RemoteMachines& machines, const std::string& own_key, const std::string& id,
-                                     bool has_own_agent) {
+std::vector<std::string> ssh_command(const RemoteMachines& machines, const Access& access, const std::string& id) {
   std::vector<std::string> keys = machines.keys;
-  if (!own_key.empty()) keys.push_back(own_key);
-  std::vector<std::string> argv;
-  if (has_own_agent) {
-    argv = {"ssh-agent", "sh", "-c", std::string(data::content(data::provider(), "with-ssh-keys")), "with-ssh-keys"};
-    argv.insert(argv.end(), keys.begin(), keys.end());
-    argv.emplace_back("--");
-  }
-  for (const char* word : {"ssh", "-A", "-l", "core"}) argv.emplace_back(word);
-  for (const char* option : {"BatchMode=yes", "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null",
-                             "GlobalKnownHostsFile=/dev/null", "ConnectTimeout=15", "ServerAliveInterval=15", "LogLevel=ERROR"}) {
-    argv.insert(argv.end(), {"-o", option});
-  }
+  if (!access.own_key.empty()) keys.push_back(access.own_key);
+  // setpriv: ssh-agent belongs to a group of its own, and the kernel forgets for such a program that it ends with its parent.
+  std::vector<std::string> argv = {"ssh-agent",
+                                   "-t",
+                                   fmt::format("{}", std::chrono::duration_cast<Seconds>(longest_gathering).count()),
+                                   "setpriv",
+                                   "--pdeathsig",
+                                   "KILL",
+                                   "sh",
+                                   "-c",
+                                   std::string(data::content(data::provider(), "ssh-with-keys")),
+                                   "ssh-with-keys",
+                                   access.users_agent};
+  argv.insert(argv.end(), keys.begin(), keys.end());
+  argv.emplace_back("--");
+  for (const char* word : {"-l", "core"}) argv.emplace_back(word);
+  std::vector<std::string> options = {"BatchMode=yes",
+                                      "ConnectTimeout=15",
+                                      "ServerAliveInterval=15",
+                                      "LogLevel=ERROR",
+                                      fmt::format("UserKnownHostsFile=\"{}\"", without_tokens(access.known_hosts)),
+                                      "GlobalKnownHostsFile=/dev/null",
+                                      "HashKnownHosts=no",
+                                      fmt::format("HostKeyAlias={}", access.known_as),
+                                      fmt::format("StrictHostKeyChecking={}", access.is_known ? "yes" : "accept-new")};
+  for (const std::string& option : options) argv.insert(argv.end(), {"-o", option});
   for (const std::string& key : keys) argv.insert(argv.end(), {"-i", key});
   std::string command = "bash -s -- " + id;
   for (const std::string& master : machines.masters) command += " " + master;
@@ -100,27 +117,25 @@ Error ssh_failure(const std::string& host, const sys::Output& output) {
   const std::string said = last_lines(output.err);
   if (output.status == no_such_program) {
     return error(Code::not_found,
-                 "{} has no gather script: it is no bootstrap machine, or has not carried out its Ignition config yet: {}", host,
+                 "{}: no gather script found, so it is not a bootstrap machine, or Ignition has not finished on it: {}", host,
                  said);
   }
   if (output.status != status_of_ssh) {
-    return error(Code::unavailable, "the gather script of {} brought nothing and ended with status {}: {}", host, output.status,
-                 said);
+    return error(Code::unavailable, "{}: the gather script returned no data, exit status {}: {}", host, output.status, said);
   }
   for (const Failure& failure : failures) {
     if (said.find(failure.words) != std::string::npos)
-      return error(failure.code, "{} does not let ssh in: {}; {}", host, said, failure.next_step);
+      return error(failure.code, "{}: {}: {} ({})", host, failure.what, said, failure.next_step);
   }
-  return error(Code::unavailable, "ssh to {}: {}", host, said.empty() ? "it ended without a word" : said);
+  return error(Code::unavailable, "ssh to {}: {}", host, said.empty() ? "no output" : said);
 }
 
-Result<std::string> fetch_bundle(const Environment& environment, const RemoteMachines& machines, const std::string& own_key,
+Result<std::string> fetch_bundle(const Environment& environment, const RemoteMachines& machines, const Access& access,
                                  const std::string& id) {
   TRY(check(environment, machines));
-  const bool has_own_agent = !machines.keys.empty() || !TRY(has_agent(environment));
   const sys::Context& context = environment.context;
   Result<sys::Output> output =
-      environment.runner.run(context, {.argv = ssh_command(machines, own_key, id, has_own_agent),
+      environment.runner.run(context, {.argv = ssh_command(machines, access, id),
                                        .input = std::string(data::content(data::provider(), "gather-by-ssh")),
                                        .limit = longest_gathering,
                                        .output_limit = largest_bundle,
@@ -132,7 +147,7 @@ Result<std::string> fetch_bundle(const Environment& environment, const RemoteMac
   const sys::Output said = TRY(std::move(output));
   if (said.out.empty()) return ssh_failure(machines.bootstrap, said);
   if (said.status != 0)
-    context.log.warn("the gather script of {} ended with status {}; what it brought is kept", machines.bootstrap, said.status);
+    context.log.warn("{}: gather script: exit status {}; the data that it returned is kept", machines.bootstrap, said.status);
   return said.out;
 }
 

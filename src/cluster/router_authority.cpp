@@ -16,7 +16,7 @@ constexpr std::string_view key = "ca-bundle.crt";
 Result<std::string> routers_bundle(const sys::Context& context, kube::Api& api) {
   const auto found = TRY(sys::retry<std::optional<Json>>(
       context, 5, {.first = Seconds(1)}, [&] { return kube::find(context, api, kube::types::config_maps, space, name); }));
-  if (!found) return error(Code::not_found, "there is no ConfigMap {}/{}; the ingress operator makes it", space, name);
+  if (!found) return error(Code::not_found, "ConfigMap {}/{}: not found (the ingress operator creates it)", space, name);
   return require_string(*found, {"data", key}).context(fmt::format("ConfigMap {}/{}", space, name));
 }
 
@@ -29,7 +29,7 @@ Result<> trust_routers(const sys::Context& context, sys::Files& files, kube::Api
     const auto more = TRY(kube::add_authorities(text, kubeconfig, bundle));
     return more ? files.write(kubeconfig, *more, 0600) : Result<>(Ok{});
   };
-  return trust().context(fmt::format("making {} trust the cluster's routers", kubeconfig));
+  return trust().context(fmt::format("adding the router CA to {}", kubeconfig));
 }
 
 }  // namespace slipway::cluster

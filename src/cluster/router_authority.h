@@ -9,7 +9,7 @@
 namespace slipway::cluster {
 
 // Adds the authorities of the cluster's routers (ConfigMap openshift-config-managed/default-ingress-cert) to those that a
-// kubeconfig trusts (installer 8.3). Fine when they are there; the file is replaced as one step, and 0600.
+// kubeconfig trusts. Does nothing when they are there; the file is replaced as one step, and 0600.
 //
 //   errors  not_found: the cluster has no such ConfigMap; invalid: what it has, or the kubeconfig, is not what it should be;
 //           those of the API and of Files

@@ -63,8 +63,8 @@ TEST_F(TrustRoutersTest, SaysWhatIsMissing) {
   const Result<> without = trust();
   EXPECT_EQ(without.error().code(), Code::not_found);
   EXPECT_EQ(without.error().message(),
-            "making /demo/auth/kubeconfig trust the cluster's routers: there is no ConfigMap "
-            "openshift-config-managed/default-ingress-cert; the ingress operator makes it");
+            "adding the router CA to /demo/auth/kubeconfig: ConfigMap openshift-config-managed/default-ingress-cert: not found "
+            "(the ingress operator creates it)");
   give("no certificate");
   EXPECT_EQ(trust().error().code(), Code::invalid);
   EXPECT_EQ(trusted(), api_authority);

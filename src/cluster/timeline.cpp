@@ -23,7 +23,7 @@ struct Need {
 const std::vector<Need>& table() {
   static const std::vector<Need> rows = {
       {"step machines", {"step assets"}},
-      // A machine's Ignition asks until somebody gives it its config: the bootstrap machine, or the cluster.
+      // A machine's Ignition asks until somebody gives it its config: bootstrap machine, or the cluster.
       {"stage master-", {"stage mco-bootstrap"}},
       {"stage worker-", {"stage cb-bootstrap", "report-progress "}},
       {"boot ", {"stage *-turn", "stage *-ignition", "step machines"}},
@@ -131,13 +131,13 @@ Words words_of(const sys::Event& event) {
 
 // Whose work it is, for people.
 std::string group_of(const sys::Event& event) {
-  if (event.kind == "step") return "slipway: what it waits for";
-  if (event.kind == "finding") return "what is wrong";
+  if (event.kind == "step") return "slipway: steps";
+  if (event.kind == "finding") return "findings";
   if (event.kind == "operator") return "operator of " + std::string(subject_of(key_of(event)));
-  if (event.kind == "cluster-operator") return "every operator, as the cluster sees it";
+  if (event.kind == "cluster-operator") return "ClusterOperators";
   if (event.kind == "node" || event.kind.ends_with("certificate") || event.kind == "certificate-request") return "nodes";
   if (event.source == "slipway") return "machines";
-  return "the bootstrap machine";
+  return "bootstrap machine";
 }
 
 bool is_end(const sys::Event& event) { return event.phase == sys::Phase::finished || event.phase == sys::Phase::failed; }
@@ -296,11 +296,11 @@ std::string to_text(const Timeline& timeline) {
     text += fmt::format("{}{:6.2f} {:6.2f}  {}{}{}\n", item.is_critical ? '*' : ' ', seconds_between(timeline.start, item.end),
                         seconds_between(item.begin, item.end), item.label,
                         item.has_failed ? ", failed"
-                        : item.is_open  ? ", not over"
+                        : item.is_open  ? ", not finished"
                                         : "",
                         item.waited_for ? ", after " + timeline.items[*item.waited_for].label : "");
   }
-  text += "\nThe critical path, marked with * above; what each item added to it:\n";
+  text += "\nCritical path (marked with * above) and the time that each item adds:\n";
   WallTime reached = timeline.start;
   for (const std::size_t i : timeline.critical_path()) {
     const TimelineItem& item = timeline.items[i];
@@ -312,7 +312,7 @@ std::string to_text(const Timeline& timeline) {
   for (const TimelineItem& item : timeline.items) {
     if (item.is_further_revision) further += fmt::format(" {:6.2f}  {}\n", seconds_between(timeline.start, item.end), item.label);
   }
-  text += further.empty() ? "\nOne revision of each operator.\n" : "\nRevisions behind the first, and why:\n" + further;
+  text += further.empty() ? "\nOne revision of each operator.\n" : "\nFurther revisions and their reasons:\n" + further;
   return text;
 }
 

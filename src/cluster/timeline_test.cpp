@@ -179,7 +179,7 @@ TEST(Timeline, OfAnInstallationThatIsNotCompleteTellsWhatIsNotOver) {
   EXPECT_EQ(timeline.items[2].detail, "no answer");
   EXPECT_TRUE(timeline.items[3].is_open);
   EXPECT_EQ(path_of(timeline).back(), "stage b");
-  EXPECT_NE(to_text(timeline).find("stage b, not over"), std::string::npos) << to_text(timeline);
+  EXPECT_NE(to_text(timeline).find("stage b, not finished"), std::string::npos) << to_text(timeline);
   // A complete one has no use for what a removed machine did not tell to its end.
   events.push_back(ended("step", "cluster-version", 1000, 1));
   EXPECT_EQ(std::ranges::count_if(make_timeline(events).items, &TimelineItem::is_open), 0);
@@ -192,7 +192,7 @@ TEST(TimelineJson, HasTheMembersOfItsFormat) {
                             "demo");
   EXPECT_EQ(emit_json(json, JsonStyle::compact),
             R"({"cluster":"demo","start":"1970-01-01T00:00:01Z","took_ms":700,"is_complete":false,"items":[)"
-            R"({"key":"step assets","label":"step assets","group":"slipway: what it waits for","begin_ms":100,"end_ms":500},)"
+            R"({"key":"step assets","label":"step assets","group":"slipway: steps","begin_ms":100,"end_ms":500},)"
             R"({"key":"certificate-request master-0","label":"the certificate of master-0 is approved","group":"nodes",)"
             R"("begin_ms":600,"end_ms":600,"detail":"node-csr-1","critical":true},)"
             R"({"key":"node master-0","label":"node master-0 is Ready","group":"nodes","begin_ms":700,"end_ms":700,)"
@@ -207,14 +207,14 @@ TEST(TimelineText, NamesRevisionsBehindTheFirst) {
             "    end   took\n"
             "   0.01   0.01  step assets\n"
             "*  1.00   0.00  etcd revision 1: first\n"
-            "\nThe critical path, marked with * above; what each item added to it:\n"
+            "\nCritical path (marked with * above) and the time that each item adds:\n"
             "   1.00 + 1.00  etcd revision 1: first\n"
             "\nOne revision of each operator.\n");
   std::vector<sys::Event> twice = once;
   twice.push_back(
       ended("operator", "Etcd RevisionCreated", 2000, {}, {{"description", "etcd revision 2: ConfigMap etcd-pod changed"}}));
   const std::string text = to_text(make_timeline(twice));
-  EXPECT_NE(text.find("\nRevisions behind the first, and why:\n   2.00  etcd revision 2: ConfigMap etcd-pod changed\n"),
+  EXPECT_NE(text.find("\nFurther revisions and their reasons:\n   2.00  etcd revision 2: ConfigMap etcd-pod changed\n"),
             std::string::npos)
       << text;
 }

@@ -1,9 +1,10 @@
-// Workers that are added to a cluster on local machines, or taken from it, after its installation.
+// Workers that are added to a cluster, or removed from it, after its installation.
 #pragma once
 
-#include "cluster/create.h"
-#include "cluster/machine_table.h"
+#include "cluster/environment.h"
 #include "kube/client.h"
+#include "kube/machine_table.h"
+#include "provider/provider.h"
 
 #include <optional>
 #include <string>
@@ -12,9 +13,8 @@
 namespace slipway::cluster {
 
 // Which cluster, and how to reach it.
-struct WorkerGround {
-  const LocalGround& ground;
-  std::string cluster;
+struct Workers {
+  provider::Provider& machines;
   kube::Api& api;
 };
 
@@ -28,7 +28,7 @@ struct WorkerGround {
 //   waited
 //            for and what the machine says; those of the provider and of Api
 //   time     minutes; a stop ends the waiting, the machine goes on
-Result<std::string> create_local_worker(const Environment& environment, const WorkerGround& where, const std::string& name);
+Result<std::string> create_worker(const Environment& environment, const Workers& where, const std::string& name);
 
 // Takes a worker out: no new pods, its pods leave, the machine is removed, its row of the table, its node. The same call again
 // continues.
@@ -36,14 +36,13 @@ Result<std::string> create_local_worker(const Environment& environment, const Wo
 //   force   does not wait for pods to leave
 //   errors  not_found: nothing of this name; invalid: it is no worker; timeout: pods that do not leave, and why; those of the
 //           provider and of Api
-Result<> destroy_local_worker(const Environment& environment, const WorkerGround& where, const std::string& name, bool force);
+Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force);
 
 // The name of the next worker. Pure.
 std::string next_worker_name(const std::vector<std::string>& taken);
 
 // What stands against a worker of that name, as a sentence: it is the name of another kind of machine. Pure.
-std::optional<std::string> no_worker(const std::string& name, const std::vector<MachineRow>& rows,
-                                     const std::optional<Json>& node);
+std::optional<std::string> no_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node);
 
 // Whether another node takes pods that tolerate nothing, routers for one: it is Ready, schedulable, without such a taint. Pure.
 bool has_other_home(const std::vector<Json>& nodes, const std::string& leaving);

@@ -1,6 +1,8 @@
 #include "cluster/workers.h"
 
+#include "base/digest.h"
 #include "net/curl_http.h"
+#include "provider/fake/fake_provider.h"
 #include "support/fake_kube.h"
 #include "support/memory_files.h"
 #include "support/seeded_random.h"
@@ -27,11 +29,11 @@ TEST(NextWorkerName, IsTheFirstThatNobodyHas) {
 }
 
 TEST(NoWorker, IsAMachineOfAnotherKind) {
-  const std::vector<MachineRow> rows = {{"master-0", "master", {}}, {"worker-0", "worker", {}}};
+  const kube::MachineTable rows = {{"master-0", "master", {}}, {"worker-0", "worker", {}}};
   EXPECT_EQ(no_worker("worker-0", rows, node("worker-0")), std::nullopt);
   EXPECT_EQ(no_worker("worker-9", rows, std::nullopt), std::nullopt);
-  EXPECT_EQ(no_worker("master-0", rows, std::nullopt), "master-0 is of the control plane, not a worker");
-  EXPECT_EQ(no_worker("m", {}, node("m", "True", of_master)), "m is of the control plane, not a worker");
+  EXPECT_EQ(no_worker("master-0", rows, std::nullopt), "master-0 is a control plane node, not a worker");
+  EXPECT_EQ(no_worker("m", {}, node("m", "True", of_master)), "m is a control plane node, not a worker");
   EXPECT_EQ(no_worker("bootstrap", {}, std::nullopt), "bootstrap is the name of the bootstrap machine");
 }
 
@@ -46,26 +48,24 @@ TEST(OtherHome, IsANodeThatTakesOrdinaryPods) {
   EXPECT_TRUE(has_other_home({node("worker-0"), node("master-0", "True", of_master, tainted("PreferNoSchedule"))}, "worker-0"));
 }
 
-// A cluster of which the host has nothing but its record: no machine is on.
+// A cluster whose machines are gone; tests put them back.
 class WorkersTest : public testing::Test {
  protected:
   WorkersTest() {
-    const provider::local::ClusterConfig config{
-        "demo", "0123456789ab", provider::local::parse_network("10.97.77.0/24").value(), "/repo", {}};
-    EXPECT_TRUE(files.write("/state/demo/cluster.json", to_text(config), 0600).ok());
+    machines.existing.of = provider::Existing::Of::this_cluster;
     kube.put(table({{"master-0", "master", {"10.97.77.11"}}, {"worker-0", "worker", {"10.97.77.14"}}}));
     kube.put(node("master-0", "True", of_master, {{"taints", JsonArray{{{"key", "master"}, {"effect", "NoSchedule"}}}}}));
     kube.put(node("worker-0"));
   }
 
-  static Json table(const std::vector<MachineRow>& rows) {
-    return with_machine_rows({{"apiVersion", "v1"},
-                              {"kind", "ConfigMap"},
-                              {"metadata", {{"name", "machine-addresses"}, {"namespace", "openshift-config"}}}},
-                             rows);
+  static Json table(const kube::MachineTable& rows) {
+    return kube::with_machine_table({{"apiVersion", "v1"},
+                                     {"kind", "ConfigMap"},
+                                     {"metadata", {{"name", "machine-addresses"}, {"namespace", "openshift-config"}}}},
+                                    rows);
   }
-  std::vector<MachineRow> rows() {
-    return machine_rows(*kube.look(kube::types::config_maps, "openshift-config", "machine-addresses")).value();
+  kube::MachineTable rows() {
+    return kube::parse_machine_table(*kube.look(kube::types::config_maps, "openshift-config", "machine-addresses")).value();
   }
   void put_pod() {
     kube.put({{"apiVersion", "v1"},
@@ -73,7 +73,7 @@ class WorkersTest : public testing::Test {
               {"metadata", {{"name", "app"}, {"namespace", "default"}}},
               {"spec", {{"nodeName", "worker-0"}}}});
   }
-  Result<> destroy(const std::string& name, bool force = false) { return destroy_local_worker(environment, where, name, force); }
+  Result<> destroy(const std::string& name, bool force = false) { return destroy_worker(environment, where, name, force); }
 
   testing_support::MemoryFiles files;
   testing_support::RealTimeContext test;
@@ -84,11 +84,11 @@ class WorkersTest : public testing::Test {
   sys::RealRunner runner_;
   testing_support::SeededRandom random_{1};
   net::CurlHttp http_;
-  LocalGround ground_{.state = "/state", .program = "/bin/false"};
 
  protected:
   Environment environment{context_, files, runner_, random_, http_};
-  WorkerGround where{ground_, "demo", kube};
+  provider::fake::FakeProvider machines;
+  Workers where{machines, kube};
 };
 
 TEST_F(WorkersTest, DestroyDrainsAndForgets) {
@@ -105,11 +105,10 @@ TEST_F(WorkersTest, DestroyDrainsAndForgets) {
   const Result<> destroyed = destroy("worker-0");
   ASSERT_TRUE(destroyed.ok()) << destroyed.error().message();
   EXPECT_EQ(seen, (std::vector<std::string>{"pod closed rows 2", "closed rows 2", "closed rows 1", "gone rows 1"}));
-  EXPECT_EQ(rows(), (std::vector<MachineRow>{{"master-0", "master", {"10.97.77.11"}}}));
+  EXPECT_EQ(rows(), (kube::MachineTable{{"master-0", "master", {"10.97.77.11"}}}));
   const std::vector<std::string> logged = test.logged();
-  EXPECT_TRUE(std::ranges::any_of(logged, [](const std::string& line) {
-    return line.find("worker-0 is the last node that takes ordinary pods") != std::string::npos;
-  }));
+  EXPECT_TRUE(std::ranges::any_of(
+      logged, [](const std::string& line) { return line.find("worker-0 is the last schedulable node") != std::string::npos; }));
   const Result<> again = destroy("worker-0");
   ASSERT_FALSE(again.ok());
   EXPECT_EQ(again.error().code(), Code::not_found);
@@ -153,24 +152,67 @@ TEST_F(WorkersTest, OnlyWorkersAreDestroyed) {
 }
 
 TEST_F(WorkersTest, ANodeWithoutItsMachineIsInTheWay) {
-  const auto made = create_local_worker(environment, where, "worker-0");
+  const auto made = create_worker(environment, where, "worker-0");
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code(), Code::conflict);
   EXPECT_EQ(made.error().message(),
-            "the cluster still has a node worker-0, whose machine is gone; `slipway destroy worker worker-0` makes it forget it");
-  const auto master = create_local_worker(environment, where, "master-0");
+            "node worker-0: still exists, but its machine is gone (run `slipway destroy worker worker-0` to remove the node)");
+  const auto master = create_worker(environment, where, "master-0");
   ASSERT_FALSE(master.ok());
   EXPECT_EQ(master.error().code(), Code::invalid);
 }
 
 TEST_F(WorkersTest, NeedTheConfigThatTheClusterHasForThem) {
-  const auto made = create_local_worker(environment, where, "");
+  const auto made = create_worker(environment, where, "");
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code(), Code::not_found);
-  EXPECT_NE(made.error().message().find("Secret openshift-machine-api/worker-user-data is missing"), std::string::npos)
+  EXPECT_NE(made.error().message().find("Secret openshift-machine-api/worker-user-data: not found"), std::string::npos)
       << made.error().message();
   EXPECT_EQ(test.told().back(), "step worker-machine failed");
   EXPECT_EQ(kube.writes(), 0);
+}
+
+// The cluster as it is when a worker is added: its config is there, and a node registers as soon as its machine may join.
+class CreateWorkerTest : public WorkersTest {
+ protected:
+  CreateWorkerTest() {
+    machines.machines["worker-0"].status = {.name = "worker-0", .state = "running", .is_on = true};
+    kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "openshift-machine-api"}}}});
+    kube.put({{"apiVersion", "v1"},
+              {"kind", "Secret"},
+              {"metadata", {{"name", "worker-user-data"}, {"namespace", "openshift-machine-api"}}},
+              {"data", {{"userData", base64_encode("{}")}}}});
+    kube.after_write = [this](const Json&) {
+      if (!kube::find_machine(rows(), "worker-1") || kube.look(kube::types::nodes, "", "worker-1")) return;
+      kube.put(node("worker-1", "True", {{"node-role.kubernetes.io/worker", ""}}));
+    };
+  }
+};
+
+TEST_F(CreateWorkerTest, MakesTheMachineLetsItInAndWaits) {
+  const auto made = create_worker(environment, where, "");
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_EQ(made.value(), "worker-1");
+  EXPECT_EQ(machines.calls, std::vector<std::string>{"add worker-1"});
+  EXPECT_EQ(machines.machines.at("worker-1").ignition, "{}");
+  EXPECT_EQ(*kube::find_machine(rows(), "worker-1"),
+            (kube::MachineRow{"worker-1", "worker", {machines.machines.at("worker-1").status.address}}));
+}
+
+TEST_F(CreateWorkerTest, ContinuesAfterEachCallWhoseAnswerWasLost) {
+  machines.after_change = [](const std::string&) -> Result<> { return error(Code::unavailable, "no answer"); };
+  EXPECT_EQ(create_worker(environment, where, "worker-1").error().code(), Code::unavailable);
+  machines.after_change = {};
+  bool is_first = true;
+  kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method == "GET" || !std::exchange(is_first, false)) return std::nullopt;
+    return error(Code::unavailable, "no answer");
+  };
+  EXPECT_EQ(create_worker(environment, where, "worker-1").error().code(), Code::unavailable);
+  const auto made = create_worker(environment, where, "worker-1");
+  ASSERT_TRUE(made.ok()) << made.error().message();
+  EXPECT_EQ(machines.machines.size(), 2u);
+  EXPECT_EQ(rows().size(), 3u);
 }
 
 }  // namespace

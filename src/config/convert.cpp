@@ -12,9 +12,9 @@ namespace {
 void convert_version(Document& document) {
   const std::string_view version = document.text({"apiVersion"});
   if (version.empty()) {
-    document.error("apiVersion", "is missing").hint("write 'apiVersion: v1'");
+    document.error("apiVersion", "missing").hint("use 'apiVersion: v1'");
   } else if (version != "v1" && version != "v1beta3" && version != "v1beta4") {
-    document.error("apiVersion", "must be v1, not '{}'", version);
+    document.error("apiVersion", "must be v1, got '{}'", version);
   }
   document.value.as_object()["apiVersion"] = "v1";
 }
@@ -35,7 +35,7 @@ void convert_prefixes(JsonArray& cluster_networks) {
   }
 }
 
-// Names of networks were compared without case once (installer 2.1).
+// Older releases of OpenShift compared these names without case.
 void convert_network_type(JsonObject& networking) {
   Json* type = networking.if_contains("networkType");
   if (!type || !type->is_string()) return;

@@ -7,11 +7,6 @@ namespace slipway::config {
 
 namespace {
 
-std::string text_of(const JsonObject& object, std::string_view name) {
-  const Json* value = object.if_contains(name);
-  return value && value->is_string() ? std::string(value->get_string()) : "";
-}
-
 bool is_true(const JsonObject& object, std::string_view name) {
   const Json* value = object.if_contains(name);
   return value && *value == Json(true);
@@ -36,7 +31,7 @@ struct Converted {
   std::string at(std::string_view name) const { return fmt::format("{}.{}", path, name); }
 
   void say_different(std::string_view older, std::string_view newer) const {
-    document.error(at(older), "says something else than {}", newer).hint(fmt::format("remove it, {} is enough", newer));
+    document.error(at(older), "contradicts {}", newer).hint(fmt::format("remove it, {} is enough", newer));
   }
 
   // An older name of a text.
@@ -101,7 +96,7 @@ void convert_volume(Document& document, JsonObject* pool, const std::string& pat
   const std::string type = volume ? text_of(*volume, "type") : "";
   if (type.empty()) return;
   if (JsonArray* types = list_in(*volume, "types"); types && !types->empty()) {
-    document.error(path + ".rootVolume.type", "cannot stand beside types").hint("remove it, types is enough");
+    document.error(path + ".rootVolume.type", "cannot be used with types").hint("remove it, types is enough");
     return;
   }
   (*volume)["types"] = JsonArray{Json(type)};
@@ -157,7 +152,7 @@ void convert_aws(const Converted& section) {
   if (is_true(section.fields, "preserveBootstrapIgnition")) section.fields["bestEffortDeleteIgnition"] = true;
 }
 
-// QUIRK(installer 2.4): IPv4 comes first, whatever the user wrote.
+// OpenShift's installer puts IPv4 first on this platform, whatever the order in the file.
 void put_v4_first(JsonArray* addresses) {
   if (!addresses) return;
   std::stable_sort(addresses->begin(), addresses->end(), [](const Json& a, const Json& b) {

@@ -11,7 +11,7 @@ void stands_for(Document& document, const std::string& newer, const std::string&
 // Those of the document's one platform; nothing when there is not exactly one.
 void convert_platform(Document& document);
 
-// One vCenter and one failure domain from the flat fields of releases before 4.13 (installer 2.1, 11.5).
+// One vCenter and one failure domain from the flat fields of releases before 4.13.
 void convert_vsphere(Document& document, JsonObject& section);
 
 }  // namespace slipway::config

@@ -9,11 +9,6 @@ namespace {
 
 constexpr std::string_view platform = "platform.vsphere";
 
-std::string text_of(const JsonObject& object, std::string_view name) {
-  const Json* value = object.if_contains(name);
-  return value && value->is_string() ? std::string(value->get_string()) : "";
-}
-
 bool has_items(const JsonObject& object, std::string_view name) {
   const Json* list = object.if_contains(name);
   return list && list->is_array() && !list->get_array().empty();
@@ -80,10 +75,10 @@ void make_vcenter(Document& document, JsonObject& section) {
   for (Json& domain : section["failureDomains"].get_array()) {
     if (!domain.is_object()) continue;
     if (text_of(domain.get_object(), "server").empty()) domain.get_object()["server"] = text_of(section, "vCenter");
-    Json* topology = domain.get_object().if_contains("topology");
-    if (!topology || !topology->is_object() || !text_of(topology->get_object(), "datacenter").empty()) continue;
-    topology->get_object()["datacenter"] = text_of(section, "datacenter");
   }
+  for_each_topology(section, [&](JsonObject& topology) {
+    if (text_of(topology, "datacenter").empty()) topology["datacenter"] = text_of(section, "datacenter");
+  });
 }
 
 std::string server_of(const JsonObject& section) {
@@ -102,7 +97,7 @@ void make_failure_domain(Document& document, JsonObject& section) {
                          {"datastore", inventory_path(text_of(section, "defaultDatastore"), datacenter, "datastore")},
                          {"resourcePool", text_of(section, "resourcePool")},
                          {"folder", text_of(section, "folder")}};
-  // The names are OpenShift's (11.5).
+  // The names that OpenShift's installer generates.
   section["failureDomains"] = JsonArray{JsonObject{{"name", "generated-failure-domain"},
                                                    {"region", "generated-region"},
                                                    {"zone", "generated-zone"},
@@ -111,22 +106,17 @@ void make_failure_domain(Document& document, JsonObject& section) {
   remember_moved(document, section, of_topology, "failureDomains[0].topology");
 }
 
-// Names without a path, for the two places where OpenShift takes them (12.1).
+// Completes names without a path, in the two fields in which OpenShift's installer accepts them.
 void complete_paths(JsonObject& section) {
-  Json* domains = section.if_contains("failureDomains");
-  if (!domains || !domains->is_array()) return;
-  for (Json& domain : domains->get_array()) {
-    Json* topology = domain.is_object() ? domain.get_object().if_contains("topology") : nullptr;
-    if (!topology || !topology->is_object()) continue;
-    JsonObject& fields = topology->get_object();
+  for_each_topology(section, [](JsonObject& fields) {
     const std::string datacenter = text_of(fields, "datacenter");
-    if (datacenter.empty()) continue;
+    if (datacenter.empty()) return;
     for (const auto& [name, folder] :
          {std::pair<std::string_view, std::string_view>{"datastore", "datastore"}, {"folder", "vm"}}) {
       if (const std::string value = text_of(fields, name); !value.empty())
         fields[name] = inventory_path(value, datacenter, folder);
     }
-  }
+  });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "config/defaults.h"
 
+#include "config/platforms.h"
 #include "config/schema_tables.h"
 
 #include <algorithm>
@@ -39,24 +40,39 @@ void fill_compute(JsonArray& pools, bool is_local) {
 // A reference into an object lives until the next use of its operator [], which may move all members.
 void fill_pools(JsonObject& config, bool is_local) {
   JsonObject& control_plane = section(config, "controlPlane");
-  control_plane["name"] = "master";  // whatever the user calls it (installer 2.3)
+  control_plane["name"] = "master";  // also when the user gave another name
   fill_pool(control_plane, is_local);
   fill(config, "compute", JsonArray());
   if (JsonArray* pools = config["compute"].if_array()) fill_compute(*pools, is_local);
 }
 
-std::string_view usual_machine_network(std::string_view platform) {
-  if (platform == "local") return "10.97.77.0/24";
-  if (platform == "libvirt") return "192.168.126.0/24";
-  return "10.0.0.0/16";
+// Whether a network of pods may leave out its hostPrefix. OVNKubernetes and Flannel cut networks by it; another plugin has ways
+// of its own. clusterNetworks, the older list, never had to name it.
+bool may_lack_host_prefix(const Document& document, const JsonObject& networking) {
+  if (document.was_given("networking.clusterNetworks") && !document.was_given("networking.clusterNetwork")) return true;
+  const Json* type = networking.if_contains("networkType");
+  return type && *type != Json("OVNKubernetes") && *type != Json("Flannel");
 }
 
-void fill_networking(JsonObject& config, std::string_view platform) {
+void fill_host_prefixes(const Document& document, JsonObject& networking) {
+  constexpr int usual = 23, usual_v6 = 64;
+  Json* networks = networking.if_contains("clusterNetwork");
+  if (!networks || !networks->is_array() || !may_lack_host_prefix(document, networking)) return;
+  for (Json& network : networks->get_array()) {
+    const auto cidr = net::parse_cidr(find_string(network, {"cidr"}).value_or(""));
+    if (cidr.ok() && network.is_object()) fill(network.get_object(), "hostPrefix", cidr->is_v4() ? usual : usual_v6);
+  }
+}
+
+void fill_networking(Document& document, JsonObject& config, std::string_view platform) {
   JsonObject& networking = section(config, "networking");
-  fill(networking, "networkType", platform == "local" ? "Flannel" : "OVNKubernetes");
-  fill(networking, "machineNetwork", JsonArray{JsonObject{{"cidr", usual_machine_network(platform)}}});
+  const PlatformRow* row = find_platform_row(platform);
+  const PlatformRow usual = row ? *row : PlatformRow{};
+  fill(networking, "networkType", Json(usual.network_type));
+  fill(networking, "machineNetwork", JsonArray{JsonObject{{"cidr", usual.machine_network}}});
   fill(networking, "serviceNetwork", JsonArray{"172.30.0.0/16"});
   fill(networking, "clusterNetwork", JsonArray{JsonObject{{"cidr", "10.128.0.0/14"}, {"hostPrefix", 23}}});
+  fill_host_prefixes(document, networking);
 }
 
 }  // namespace
@@ -96,7 +112,7 @@ void fill_in_defaults(Document& document) {
   JsonObject& config = document.value.as_object();
   const std::string platform = platform_type(document);
   fill_pools(config, platform == "local");
-  fill_networking(config, platform);
+  fill_networking(document, config, platform);
   fill_fallbacks(config, install_config_fields());
   if (const PlatformTable* table = find_platform(platform); table && table->section) fill_platform(document, platform);
 }

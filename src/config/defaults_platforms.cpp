@@ -53,11 +53,13 @@ std::string mac_address(const Document& document, std::string_view network) {
   return fmt::format("52:54:00:{:02x}:{}:{}", first, digest.substr(2, 2), digest.substr(4, 2));
 }
 
-// The largest address but one: the last of IPv4 is everybody's.
+// The largest address but one: the last of IPv4 is everybody's. Null for a network that is too small or wider than an IPv6 /64.
 Json last_host_of(const net::Cidr& network) {
   const int host_bits = network.bits() - network.prefix;
-  if (host_bits < 2 || host_bits > 63) return Json();
-  return host_of(network, (std::uint64_t{1} << host_bits) - 2);
+  constexpr int word = 64;
+  if (host_bits < 2 || host_bits > word) return Json();
+  const std::uint64_t last = host_bits == word ? ~std::uint64_t{0} : (std::uint64_t{1} << host_bits) - 1;
+  return host_of(network, last - 1);
 }
 
 void fill_provisioning(JsonObject& section) {
@@ -99,6 +101,15 @@ void fill_baremetal(Document& document, JsonObject& section) {
   }
 }
 
+// Machines of a failure domain without a resource pool go to the root of its cluster's.
+void fill_vsphere(JsonObject& section) {
+  for_each_topology(section, [](JsonObject& topology) {
+    const std::string cluster = text_of(topology, "computeCluster"), datacenter = text_of(topology, "datacenter");
+    // A path that is wrong is said of the cluster, which the user wrote.
+    if (cluster.starts_with(fmt::format("/{}/host/", datacenter))) fill(topology, "resourcePool", Json(cluster + "/Resources"));
+  });
+}
+
 }  // namespace
 
 void fill_platform(Document& document, std::string_view platform) {
@@ -110,6 +121,7 @@ void fill_platform(Document& document, std::string_view platform) {
   if (platform == "local") fill_virtual_addresses(document, section);
   if (platform == "openstack") fill_openstack(document, section);
   if (platform == "baremetal") fill_baremetal(document, section);
+  if (platform == "vsphere") fill_vsphere(section);
 }
 
 }  // namespace slipway::config

@@ -5,8 +5,10 @@
 #include "base/findings.h"
 #include "base/json.h"
 #include "base/yaml.h"
+#include "config/host.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -19,6 +21,7 @@ class Document {
 
   Json value = JsonObject();
   Findings findings;
+  std::optional<Host> host{};  // none: what depends on the host is not judged
 
   void remember(const std::string& path, Place place) { places_.insert_or_assign(path, std::move(place)); }
 
@@ -66,11 +69,11 @@ class Document {
 // know are left out, with a warning, or an error when it is strict; older fields get a warning.
 void read_fields(const YamlDocument& yaml, bool strict, Document& document);
 
-// Older fields into today's, where those are not given (installer 2.1). The older ones stay (11.4 #18); both of them with
-// different values are an error.
+// Copies deprecated fields into the fields that replace them, where those are not given. The deprecated fields stay, as in
+// openshift-install. Both with different values are an error.
 void convert_older_fields(Document& document);
 
-// What the user left out (installer 2.3, 2.5).
+// Gives fields that the user left out their defaults.
 void fill_in_defaults(Document& document);
 
 // As Go writes its structs, keys sorted: of empty values those only that are always there.
@@ -88,7 +91,25 @@ void validate_delivery(Document& document);  // proxy and mirrors
 void validate_features(Document& document);  // publishing, credentials, capabilities, gates
 void validate_required(Document& document);  // what is missing, unless a rule said so in words of its own
 
-// The one platform of a document; "none" also for none and external together (11.1 #5); empty when there is not exactly one.
+// The one platform of a document; "none" also for none and external together, which openshift-install accepts; empty when
+// there is not exactly one.
 std::string platform_type(const Document& document);
+
+// The text of a member; empty when there is none.
+inline std::string text_of(const JsonObject& object, std::string_view name) {
+  const Json* value = object.if_contains(name);
+  return value && value->is_string() ? std::string(value->get_string()) : "";
+}
+
+// Calls `work` for what stands in `topology` of each failure domain of vSphere, without those that the reader could not use.
+template <class Work>
+void for_each_topology(JsonObject& section, const Work& work) {
+  Json* domains = section.if_contains("failureDomains");
+  if (!domains || !domains->is_array()) return;
+  for (Json& domain : domains->get_array()) {
+    Json* topology = domain.is_object() ? domain.get_object().if_contains("topology") : nullptr;
+    if (topology && topology->is_object()) work(topology->get_object());
+  }
+}
 
 }  // namespace slipway::config

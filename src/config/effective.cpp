@@ -35,7 +35,8 @@ JsonObject as_written(const JsonObject& object, Fields fields) {
     const Json* given = object.if_contains(field.name);
     const bool has_content = given && (!is_empty(*given) || (field.empty == Empty::kept && !given->is_null()));
     if (!has_content && field.empty != Empty::written) continue;
-    result[field.name] = as_written(has_content ? *given : written_empty(field), field);
+    const bool is_empty_list = given && given->is_array();  // Go tells it from a list that was not given
+    result[field.name] = as_written(has_content || is_empty_list ? *given : written_empty(field), field);
   }
   return result;
 }

@@ -51,6 +51,35 @@ TEST(EffectiveConfig, ReadAgainIsItself) {
   }
 }
 
+TEST(EffectiveConfig, AProvisioningNetworkOfIpv6HasItsRange) {
+  for (const auto& [network, range] :
+       {std::pair<std::string, std::string>{"fd00:1101::/64", "fd00:1101::a,fd00:1101::ffff:ffff:ffff:fffe"},
+        {"fd00:1101:0:0:8000::/80", "fd00:1101::8000:0:0:a,fd00:1101::8000:ffff:ffff:fffe"},
+        {"172.22.0.0/24", "172.22.0.10,172.22.0.254"}}) {
+    const InstallConfig config = of_platform(
+        fmt::format("{{baremetal: {{apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7], hosts: [], provisioningNetworkCIDR: '{}'}}}}",
+                    network),
+        "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress, baremetal]}\n");
+    EXPECT_EQ(find_string(config.platform.section, {"provisioningDHCPRange"}), range);
+  }
+}
+
+TEST(EffectiveConfig, OfBaremetalHasAnInterfaceAndAListOfHostsWithoutContent) {
+  const InstallConfig config =
+      of_platform("{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7], hosts: []}}",
+                  "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress, baremetal]}\n");
+  const Json& section = *find(config.effective, {"platform", "baremetal"});
+  EXPECT_EQ(section.at("provisioningNetworkInterface"), Json(""));
+  EXPECT_EQ(section.at("hosts"), Json(JsonArray()));
+}
+
+TEST(EffectiveConfig, AFailureDomainOfVsphereHasTheRootOfItsClustersPools) {
+  const InstallConfig config = loaded(testing_support::golden("install-configs/vsphere.yaml"));
+  const JsonArray& domains = find_array(config.effective, {"platform", "vsphere", "failureDomains"});
+  EXPECT_EQ(find_string(domains.at(0), {"topology", "resourcePool"}), "/dc/host/one/Resources/pool");
+  EXPECT_EQ(find_string(domains.at(1), {"topology", "resourcePool"}), "/dc/host/two/Resources");
+}
+
 TEST(EffectiveConfig, IsTheSameEveryTime) {
   for (const std::string& text : good_configs()) {
     const auto once = load_install_config(text, "c");
@@ -99,6 +128,7 @@ provisioningBridge: provisioning
 provisioningDHCPRange: 172.22.0.10,172.22.0.254
 provisioningNetwork: Managed
 provisioningNetworkCIDR: 172.22.0.0/24
+provisioningNetworkInterface: ""
 )");
 }
 

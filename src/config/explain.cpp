@@ -56,7 +56,7 @@ std::string fields_below(Fields fields) {
 }
 
 Error no_such_field(const std::string& parent, std::string_view name, Fields fields) {
-  if (fields.empty()) return error(Code::not_found, "{} has no fields, and so no {}", parent, name);
+  if (fields.empty()) return error(Code::not_found, "{} has no fields, so there is no {}", parent, name);
   std::vector<std::string_view> known;
   std::vector<std::string> all;
   for (const Field& field : fields) {
@@ -64,9 +64,9 @@ Error no_such_field(const std::string& parent, std::string_view name, Fields fie
     all.emplace_back(field.name);
   }
   if (const std::string_view near = similar_word(name, known); !near.empty()) {
-    return error(Code::not_found, "{} has no field {}; did you mean {}?", parent, name, near);
+    return error(Code::not_found, "{} has no field {} (did you mean {}?)", parent, name, near);
   }
-  return error(Code::not_found, "{} has no field {}; there are {}", parent, name, join(all, ", "));
+  return error(Code::not_found, "{} has no field {} (fields: {})", parent, name, join(all, ", "));
 }
 
 }  // namespace
@@ -75,8 +75,8 @@ Result<std::string> explain(std::string_view path, bool recursive) {
   while (path.ends_with('.')) path.remove_suffix(1);
   std::vector<std::string_view> names = split(path, '.');
   if (to_lower(names[0]) != root) {
-    return error(Code::not_found, "there is nothing called '{}' to explain; there is {}, as in {}.platform", names[0], root,
-                 root);
+    return error(Code::not_found, "'{}': nothing to explain (use a path that begins with {}, for example {}.platform)", names[0],
+                 root, root);
   }
   std::string walked(root);
   const Field* field = nullptr;
@@ -93,7 +93,7 @@ Result<std::string> explain(std::string_view path, bool recursive) {
   if (field) {
     text += fmt::format("FIELD: {}\n{}", heading(*field), details(*field, "  "));
   } else {
-    text += "FIELD: installconfig <object>\n" + paragraph("What a cluster is made from: the file install-config.yaml.", "  ");
+    text += "FIELD: installconfig <object>\n" + paragraph("The file install-config.yaml, from which a cluster is created.", "  ");
   }
   if (fields.empty()) return text;
   return text + "\nFIELDS:\n" + (recursive ? names_below(fields, "  ") : fields_below(fields));

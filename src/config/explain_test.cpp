@@ -64,7 +64,7 @@ TEST(Explain, TellsAFieldAndWhatIsInIt) {
   EXPECT_NE(text->find("    One of Enabled, Disabled\n    Default: Enabled\n"), std::string::npos) << text.value();
   EXPECT_EQ(explain("InstallConfig.CONTROLPLANE.", false).value(), text.value());
   EXPECT_EQ(explain("installconfig.compute[0].name", false).value(), explain("installconfig.compute.name", false).value());
-  EXPECT_NE(explain("installconfig.platform.vsphere.vCenter", false)->find("Older: use vcenters.\n"), std::string::npos);
+  EXPECT_NE(explain("installconfig.platform.vsphere.vCenter", false)->find("Deprecated: use vcenters.\n"), std::string::npos);
   for (const std::string_view line : split(explain("installconfig", false).value(), '\n')) EXPECT_LE(line.size(), 100u) << line;
 }
 
@@ -77,10 +77,10 @@ TEST(Explain, RecursiveNamesAllThatIsBelow) {
 TEST(Explain, SaysWhatThereIs) {
   const auto message = [](std::string_view path) { return explain(path, false).error().message(); };
   EXPECT_EQ(message("pod.spec"),
-            "there is nothing called 'pod' to explain; there is installconfig, as in installconfig.platform");
-  EXPECT_EQ(message("installconfig.platfrom"), "installconfig has no field platfrom; did you mean platform?");
-  EXPECT_EQ(message("installconfig.proxy.q"), "installconfig.proxy has no field q; there are httpProxy, httpsProxy, noProxy");
-  EXPECT_EQ(message("installconfig.publish.q"), "installconfig.publish has no fields, and so no q");
+            "'pod': nothing to explain (use a path that begins with installconfig, for example installconfig.platform)");
+  EXPECT_EQ(message("installconfig.platfrom"), "installconfig has no field platfrom (did you mean platform?)");
+  EXPECT_EQ(message("installconfig.proxy.q"), "installconfig.proxy has no field q (fields: httpProxy, httpsProxy, noProxy)");
+  EXPECT_EQ(message("installconfig.publish.q"), "installconfig.publish has no fields, so there is no q");
 }
 
 TEST(JsonSchema, FollowsTheTable) {

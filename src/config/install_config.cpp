@@ -3,6 +3,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "config/document.h"
+#include "config/upstream_path.h"
 
 namespace slipway::config {
 
@@ -71,7 +72,7 @@ InstallConfig config_of(const Document& document) {
   config.effective = effective_config(value);
   config.name = text_of(value, {"metadata", "name"});
   config.base_domain = text_of(value, {"baseDomain"});
-  // QUIRK(installer 2.4): one dot at the end is fine and is not part of any name that is made of it.
+  // One dot at the end is allowed. It is not part of the names that are made of the domain.
   if (config.base_domain.ends_with('.')) config.base_domain.pop_back();
   config.pull_secret = Secret(text_of(value, {"pullSecret"}));
   config.ssh_key = text_of(value, {"sshKey"});
@@ -87,6 +88,7 @@ InstallConfig config_of(const Document& document) {
   config.image_digest_sources = mirrors_of(value, "imageDigestSources");
   config.image_content_sources = mirrors_of(value, "imageContentSources");
   config.publish = text_of(value, {"publish"});
+  if (const Json* fips = find(value, {"fips"})) config.fips = *fips == Json(true);
   if (const std::string mode = text_of(value, {"cpuPartitioningMode"}); !mode.empty()) config.cpu_partitioning_mode = mode;
   config.credentials_mode = text_of(value, {"credentialsMode"});
   if (find(value, {"bootstrapInPlace"})) config.bootstrap_in_place = text_of(value, {"bootstrapInPlace", "installationDisk"});
@@ -97,9 +99,10 @@ InstallConfig config_of(const Document& document) {
 }
 
 // The steps of document.h, in their order.
-Document checked(const YamlDocument& yaml, std::string_view name, bool strict) {
+Document checked(const YamlDocument& yaml, std::string_view name, const Reading& reading) {
   Document document((std::string(name)));
-  read_fields(yaml, strict, document);
+  document.host = reading.host;
+  read_fields(yaml, reading.strict, document);
   convert_older_fields(document);
   fill_in_defaults(document);
   validate_identity(document);
@@ -109,6 +112,7 @@ Document checked(const YamlDocument& yaml, std::string_view name, bool strict) {
   validate_delivery(document);
   validate_features(document);
   validate_required(document);
+  document.findings = with_upstream_paths(document.findings);
   return document;
 }
 
@@ -154,15 +158,15 @@ int InstallConfig::compute_replicas() const {
   return replicas;
 }
 
-Result<Loaded> load_install_config(std::string_view text, std::string_view name, bool strict) {
-  const Document document = checked(TRY(parse_yaml(text, name)), name, strict);
+Result<Loaded> load_install_config(std::string_view text, std::string_view name, const Reading& reading) {
+  const Document document = checked(TRY(parse_yaml(text, name)), name, reading);
   TRY(document.findings.to_result());
   return Loaded{config_of(document), document.findings};
 }
 
-Findings check_install_config(std::string_view text, std::string_view name, bool strict) {
+Findings check_install_config(std::string_view text, std::string_view name, const Reading& reading) {
   const Result<YamlDocument> yaml = parse_yaml(text, name);
-  return yaml.ok() ? checked(yaml.value(), name, strict).findings : syntax_findings(yaml.error().message(), name);
+  return yaml.ok() ? checked(yaml.value(), name, reading).findings : syntax_findings(yaml.error().message(), name);
 }
 
 std::vector<std::string> api_vips(const InstallConfig& config) {

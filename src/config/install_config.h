@@ -3,13 +3,15 @@
 //   Loaded loaded = TRY(load_install_config(text, "install-config.yaml"));
 //   install-config.yaml:7:13: error: controlPlane.replicas: must be odd, got 2 (use 1 or 3)
 //
-// The fields, defaults and rules are OpenShift's (installer 2); the platform `local` is ours (docs/install-config.md).
+// The fields, defaults and rules are OpenShift's (openshift/installer pkg/types); platform `local` is ours
+// (docs/install-config.md).
 #pragma once
 
 #include "base/findings.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "base/secret.h"
+#include "config/host.h"
 
 #include <optional>
 #include <string>
@@ -113,15 +115,20 @@ struct Loaded {
   Findings warnings;
 };
 
+// How a text is read.
+struct Reading {
+  bool strict = false;         // fields that nobody knows are errors, not warnings
+  std::optional<Host> host{};  // that installs; none: a text that was judged before
+};
+
 // Reads, converts older fields, fills in defaults, checks.
 //
 //   name    what messages call the text
-//   strict  fields that nobody knows are errors, not warnings
 //   errors  invalid: syntax, or all findings, a line each
-Result<Loaded> load_install_config(std::string_view text, std::string_view name, bool strict = false);
+Result<Loaded> load_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
 
 // What loading a text finds, warnings too. Fine with one that is half written: what is missing is a finding among others.
-Findings check_install_config(std::string_view text, std::string_view name, bool strict = false);
+Findings check_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
 
 // The virtual addresses of a platform that has them, in their order; empty otherwise.
 std::vector<std::string> api_vips(const InstallConfig& config);

@@ -1,6 +1,7 @@
 #include "config/install_config.h"
 
 #include "base/yaml.h"
+#include "net/x509.h"
 
 #include <gtest/gtest.h>
 
@@ -91,7 +92,7 @@ featureGates: [A=true]
                                           "c");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
   EXPECT_EQ(loaded->warnings.to_text(),
-            "c:16:1: warning: featureSet: CustomNoUpgrade cannot be taken back and keeps the cluster from minor updates\n");
+            "c:16:1: warning: featureSet: CustomNoUpgrade cannot be undone and prevents minor updates\n");
   const InstallConfig& config = loaded->config;
   EXPECT_EQ(config.base_domain, "example.com");
   EXPECT_EQ(config.platform.local, (LocalPlatform{"10.1.0.2", "10.1.0.9"}));
@@ -138,6 +139,61 @@ type: Flannel
 )");
 }
 
+TEST(InstallConfig, AHostPrefixMayBeLeftOutWhereNothingCutsByIt) {
+  const auto prefixes = [](std::string_view networking) {
+    const auto loaded = load_install_config(fmt::format("{}networking: {}\n", none, networking), "c");
+    if (!loaded.ok()) return std::vector<int>{-1};
+    std::vector<int> found;
+    for (const ClusterNetwork& each : loaded->config.networking.cluster_network) found.push_back(each.host_prefix);
+    return found;
+  };
+  EXPECT_EQ(prefixes("{clusterNetworks: [{cidr: 10.4.0.0/14}]}"), std::vector<int>{23});
+  EXPECT_EQ(prefixes("{clusterNetworks: [{cidr: 10.4.0.0/14, hostPrefix: 24}]}"), std::vector<int>{24});
+  EXPECT_EQ(prefixes("{clusterNetworks: [{cidr: 10.4.0.0/14, hostSubnetLength: 8}]}"), std::vector<int>{24});
+  EXPECT_EQ(prefixes("{networkType: Calico, clusterNetwork: [{cidr: 10.4.0.0/14}]}"), std::vector<int>{23});
+  EXPECT_EQ(prefixes("{networkType: OVNKubernetes, clusterNetwork: [{cidr: 10.4.0.0/14}]}"), std::vector<int>{-1});
+  EXPECT_EQ(prefixes("{networkType: Flannel, clusterNetwork: [{cidr: 10.4.0.0/14}]}"), std::vector<int>{-1});
+}
+
+TEST(InstallConfig, FipsNeedsAHostInThisModeOrTheUsersWord) {
+  const std::string text = std::string(none) + "fips: true\n";
+  const auto said = [&](const Reading& reading) { return check_install_config(text, "c", reading).to_text(); };
+  EXPECT_EQ(said({.host = Host{}}),
+            "c:6:1: error: fips: requires a host in FIPS mode, but this host is not (or set "
+            "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true to generate the keys of the cluster on this host)\n");
+  EXPECT_FALSE(load_install_config(text, "c", {.host = Host{}}).ok());
+  EXPECT_EQ(said({.host = Host{.skips_fips_check = true}}),
+            "c:6:1: warning: fips: this host is not in FIPS mode; keys are generated on it because of "
+            "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION\n");
+  const std::string taken = "c:6:1: warning: fips: machines run in FIPS mode, but this program is not validated for FIPS\n";
+  EXPECT_EQ(said({.host = Host{.has_fips = true}}), taken);
+  EXPECT_EQ(said({}), taken);
+  EXPECT_TRUE(check_install_config(none, "c", {.host = Host{}}).empty());
+  EXPECT_TRUE(load_install_config(text, "c")->config.fips);
+  EXPECT_FALSE(load_install_config(none, "c")->config.fips);
+}
+
+TEST(InstallConfig, ATrustBundleEndsWithItsLastCertificate) {
+  const net::Certificate authority =
+      net::make_certificate(
+          {.subject = {.common_name = "corp"}, .is_ca = true, .valid_from = WallTime(), .valid_for = std::chrono::hours(1)},
+          nullptr)
+          .value();
+  const auto said = [](const std::string& bundle) {
+    Json config = parse_yaml(none, "c")->value;
+    config.as_object()["additionalTrustBundle"] = bundle;
+    return check_install_config(emit_yaml(config), "c").to_text();
+  };
+  std::string bare = authority.pem;
+  if (bare.ends_with('\n')) bare.pop_back();
+  for (const std::string& good : {authority.pem, bare, "words\n" + authority.pem, authority.pem + "\n\n" + authority.pem}) {
+    EXPECT_EQ(said(good), "") << good;
+  }
+  for (const std::string& wrong : {authority.pem + "\n", authority.pem + "words\n", authority.pem + "\n \n"}) {
+    EXPECT_NE(said(wrong).find("error: additionalTrustBundle: has text after the last certificate"), std::string::npos) << wrong;
+  }
+}
+
 TEST(InstallConfig, EffectiveOfEffectiveIsItself) {
   for (const std::string text : {minimal, none}) {
     const auto once = load_install_config(text, "c");
@@ -150,10 +206,10 @@ TEST(InstallConfig, EffectiveOfEffectiveIsItself) {
 
 TEST(InstallConfig, AnEmptyFileTellsAllThatIsNeeded) {
   EXPECT_EQ(check_install_config("", "c").to_text(),
-            "c:1:1: error: apiVersion: is missing (write 'apiVersion: v1')\n"
-            "c:1:1: error: metadata.name: is missing (the cluster's name, the first part of its domain)\n"
-            "c:1:1: error: baseDomain: is missing (the domain in which the cluster gets its own, 'example.com')\n"
-            "c:1:1: error: pullSecret: is missing (JSON with 'auths' in single quotes)\n"
+            "c:1:1: error: apiVersion: missing (use 'apiVersion: v1')\n"
+            "c:1:1: error: metadata.name: missing (the cluster's name, the first part of its domain)\n"
+            "c:1:1: error: baseDomain: missing (the domain in which the cluster gets its own, 'example.com')\n"
+            "c:1:1: error: pullSecret: missing (JSON with 'auths' in single quotes)\n"
             "c:1:1: error: platform: must name a platform ('platform: {local: {}}' for machines on this host)\n");
 }
 

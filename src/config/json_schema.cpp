@@ -91,7 +91,7 @@ class Definitions {
   JsonObject made_;
 };
 
-// One platform, or the pair that counts as none (11.1 #5).
+// One platform, or none and external together, which count as none.
 void want_one_platform(JsonObject& schema) {
   JsonObject& platform = schema["properties"].as_object()["platform"].as_object();
   platform["minProperties"] = 1;

@@ -35,7 +35,7 @@ void validate_kubevirt_pool(const Section& pool, const Section& platform, bool i
 // A pool's zones, whose names begin with that of the platform's region.
 void validate_zones(const Section& pool, const Section& platform);
 
-// The lists of virtual addresses of a platform that has them (installer 2.4).
+// Rules for the lists of virtual addresses of a platform.
 struct VirtualAddressRules {
   std::string_view api = "apiVIPs";
   std::string_view ingress = "ingressVIPs";
@@ -50,10 +50,10 @@ bool is_in_machine_networks(const Document& document, const net::IpAddress& addr
 void validate_capabilities(Document& document);
 void validate_gates(Document& document);
 
-// Whether the cluster has a capability: all of them without `capabilities` (installer 2.4).
+// Whether the cluster has a capability. Without `capabilities` it has all of them.
 bool has_capability(const Document& document, std::string_view name);
 
-// Whether a feature gate is on: as featureGates says it, else by the feature set (12.1).
+// Whether a feature gate is on: by featureGates, else by the feature set.
 bool has_gate(const Document& document, std::string_view name);
 
 // Reports a field that only counts with a gate; `section` is any part of the document.

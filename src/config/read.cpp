@@ -68,7 +68,7 @@ class Reader {
       }
       const std::string field_path = member_path(path, field->name);
       if (document_.was_given(field_path)) {
-        document_.findings.error(place(at), field_path, "stands twice, here as '{}'", std::string_view(member.key()));
+        document_.findings.error(place(at), field_path, "duplicate field, here as '{}'", std::string_view(member.key()));
         continue;
       }
       if (auto value = read(member.value(), at, *field, field_path)) result[field->name] = std::move(*value);
@@ -87,8 +87,8 @@ class Reader {
   void report_unknown(const std::string& path, std::string_view key, Fields fields, const YamlPlaces& at) {
     std::vector<std::string_view> names;
     for (const Field& field : fields) names.push_back(field.name);
-    auto added = strict_ ? document_.findings.error(place(at), path, "this field is not known")
-                         : document_.findings.warning(place(at), path, "this field is not known and has no effect");
+    auto added = strict_ ? document_.findings.error(place(at), path, "unknown field")
+                         : document_.findings.warning(place(at), path, "unknown field, no effect");
     if (const std::string_view near = similar_word(key, names); !near.empty())
       added.hint(fmt::format("did you mean '{}'?", near));
   }
@@ -98,7 +98,7 @@ class Reader {
     if (value.is_null()) {
       if (!field.null_is_wrong) return std::nullopt;
       document_.remember(path, place(places));
-      document_.reject(path, "has no value").hint(fmt::format("write '{}: {{}}'", field.name));
+      document_.reject(path, "has no value").hint(fmt::format("use '{}: {{}}'", field.name));
       return std::nullopt;
     }
     document_.remember(path, place(places));
@@ -108,8 +108,8 @@ class Reader {
 
   void report_older(const Field& field, const std::string& path) {
     if (field.instead.empty()) return;
-    auto added = document_.warning(path, "is the older form");
-    added.hint(field.instead == nothing_instead ? "it has no effect any more; remove it" : fmt::format("use {}", field.instead));
+    auto added = document_.warning(path, "deprecated field");
+    added.hint(field.instead == nothing_instead ? "no effect; remove it" : fmt::format("use {}", field.instead));
   }
 
   std::optional<Json> single(const Json& value, const YamlPlaces& places, const Field& field, const std::string& path) {
@@ -139,13 +139,13 @@ class Reader {
   }
 
   Findings::Added wrong_kind(const std::string& path, std::string_view wanted, const Json& value, const Field& field) {
-    return document_.reject(path, "must be {}, not {}", wanted, described(value, field));
+    return document_.reject(path, "must be {}, got {}", wanted, described(value, field));
   }
 
   std::optional<Json> text(const Json& value, const Field& field, const std::string& path) {
     if (value.is_structured() || value.is_null()) {
       auto added = wrong_kind(path, "a string", value, field);
-      if (value.is_object()) added.hint("put it into single quotes");
+      if (value.is_object()) added.hint("enclose it in single quotes");
       return std::nullopt;
     }
     Json read = value.is_string() ? value : Json(emit_json(value, JsonStyle::compact));
@@ -158,7 +158,7 @@ class Reader {
     if (value.empty() || field.allowed.empty()) return;
     const std::vector<std::string_view> allowed = allowed_values(field);
     if (std::ranges::find(allowed, value) != allowed.end()) return;
-    auto added = document_.reject(path, "must be {}, not '{}'", choice(allowed), value);
+    auto added = document_.reject(path, "must be {}, got '{}'", choice(allowed), value);
     if (const std::string_view near = similar_word(value, allowed); !near.empty()) {
       added.hint(fmt::format("did you mean '{}'?", near));
     }
@@ -168,7 +168,7 @@ class Reader {
     using Limits = std::numeric_limits<std::int32_t>;
     if (!value.is_number()) {
       auto added = wrong_kind(path, "a whole number", value, field);
-      if (value.is_string() && is_whole_number(value.get_string())) added.hint("without quotes");
+      if (value.is_string() && is_whole_number(value.get_string())) added.hint("remove the quotes");
       return std::nullopt;
     }
     const double number = value.is_double()  ? value.get_double()
@@ -217,7 +217,7 @@ class Reader {
     const JsonArray* items = value.if_array();
     if (!items) {
       auto added = wrong_kind(path, "a list", value, field);
-      if (!value.is_structured() && !field.is_secret) added.hint("each item on a line of its own that begins with '- '");
+      if (!value.is_structured() && !field.is_secret) added.hint("write each item on its own line, beginning with '- '");
       return std::nullopt;
     }
     JsonArray result;
@@ -280,8 +280,8 @@ void read_fields(const YamlDocument& yaml, bool strict, Document& document) {
   const JsonObject* top = yaml.value.if_object();
   if (!top) {
     document.findings
-        .error({yaml.name, yaml.places.line, yaml.places.column}, "", "must be a mapping, not {}", kind_name(yaml.value))
-        .hint("'apiVersion: v1' and further fields");
+        .error({yaml.name, yaml.places.line, yaml.places.column}, "", "must be a mapping, got {}", kind_name(yaml.value))
+        .hint("for example 'apiVersion: v1'");
     return;
   }
   document.value = Reader(yaml.name, strict, document).members(*top, yaml.places, install_config_fields(), "");

@@ -1,4 +1,4 @@
-// How values of the file are taken, and what is said of those that are not (installer 11.4).
+// How values of the file are read, and the errors for values that cannot be read.
 #include "base/text.h"
 #include "config/install_config.h"
 #include "config/schema.h"
@@ -20,27 +20,27 @@ pullSecret: '{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}'
 
 // What is said of the base with these lines behind it; line 6 is their first.
 std::string said_of(std::string_view added, bool strict = false) {
-  return check_install_config(fmt::format("{}{}", base, added), "c", strict).to_text();
+  return check_install_config(fmt::format("{}{}", base, added), "c", {.strict = strict}).to_text();
 }
 
 TEST(ReadInstallConfig, SaysWhatAValueIsInsteadOfWhatItShouldBe) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"controlPlane: {replicas: three}",
-       "c:6:16: error: controlPlane.replicas: must be a whole number, not the string 'three'\n"},
+       "c:6:16: error: controlPlane.replicas: must be a whole number, got the string 'three'\n"},
       {"controlPlane: {replicas: '3'}",
-       "c:6:16: error: controlPlane.replicas: must be a whole number, not the string '3' (without quotes)\n"},
-      {"controlPlane: {replicas: 3.5}", "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, not 3.5\n"},
+       "c:6:16: error: controlPlane.replicas: must be a whole number, got the string '3' (remove the quotes)\n"},
+      {"controlPlane: {replicas: 3.5}", "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, got 3.5\n"},
       {"controlPlane: {replicas: 3000000000}",
-       "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, not 3000000000\n"},
-      {"controlPlane: [a]", "c:6:1: error: controlPlane: must be a mapping, not a list\n"},
-      {"compute: [{name: worker, platform: []}]", "c:6:26: error: compute[0].platform: must be a mapping, not a list\n"},
-      {"fips: maybe", "c:6:1: error: fips: must be true or false, not the string 'maybe'\n"},
-      {"sshKey: {a: b}", "c:6:1: error: sshKey: must be a string, not an object (put it into single quotes)\n"},
+       "c:6:16: error: controlPlane.replicas: must be a whole number of 32 bits, got 3000000000\n"},
+      {"controlPlane: [a]", "c:6:1: error: controlPlane: must be a mapping, got a list\n"},
+      {"compute: [{name: worker, platform: []}]", "c:6:26: error: compute[0].platform: must be a mapping, got a list\n"},
+      {"fips: maybe", "c:6:1: error: fips: must be true or false, got the string 'maybe'\n"},
+      {"sshKey: {a: b}", "c:6:1: error: sshKey: must be a string, got an object (enclose it in single quotes)\n"},
       {"featureGates: A=true",
-       "c:6:1: error: featureGates: must be a list, not the string 'A=true' (each item on a line of its own that begins with "
-       "'- ')\n"},
+       "c:6:1: error: featureGates: must be a list, got the string 'A=true' (write each item on its own line, beginning with '- "
+       "')\n"},
       {"publish: external",
-       "c:6:1: error: publish: must be External, Internal or Mixed, not 'external' (did you mean 'External'?)\n"},
+       "c:6:1: error: publish: must be External, Internal or Mixed, got 'external' (did you mean 'External'?)\n"},
       {"imageDigestSources: [{source: quay.io/a, mirrors: [null]}]",
        "c:6:52: error: imageDigestSources[0].mirrors[0]: has no value\n"},
       {"compute: [null]", "c:6:11: error: compute[0]: has no value\n"},
@@ -50,8 +50,8 @@ TEST(ReadInstallConfig, SaysWhatAValueIsInsteadOfWhatItShouldBe) {
 
 TEST(ReadInstallConfig, NeverQuotesSecretsAndLongTexts) {
   const std::string long_text(100, 'x');
-  EXPECT_EQ(said_of("fips: " + long_text), "c:6:1: error: fips: must be true or false, not a string\n");
-  EXPECT_EQ(said_of("fips: \"a\\nb\""), "c:6:1: error: fips: must be true or false, not a string\n");
+  EXPECT_EQ(said_of("fips: " + long_text), "c:6:1: error: fips: must be true or false, got a string\n");
+  EXPECT_EQ(said_of("fips: \"a\\nb\""), "c:6:1: error: fips: must be true or false, got a string\n");
   EXPECT_EQ(said_of("proxy: {httpProxy: [s3cret]}").find("s3cret"), std::string::npos);
 }
 
@@ -118,19 +118,19 @@ TEST(ReadInstallConfig, EveryFieldIsHeldToItsRow) {
 TEST(ReadInstallConfig, UnknownFieldsAreWarnedOfOrRefused) {
   const std::string_view added = "controlPlane: {replicaz: 3}\nplatforms: {}\nqqq: 1\n";
   EXPECT_EQ(said_of(added),
-            "c:6:16: warning: controlPlane.replicaz: this field is not known and has no effect (did you mean 'replicas'?)\n"
-            "c:7:1: warning: platforms: this field is not known and has no effect (did you mean 'platform'?)\n"
-            "c:8:1: warning: qqq: this field is not known and has no effect\n");
+            "c:6:16: warning: controlPlane.replicaz: unknown field, no effect (did you mean 'replicas'?)\n"
+            "c:7:1: warning: platforms: unknown field, no effect (did you mean 'platform'?)\n"
+            "c:8:1: warning: qqq: unknown field, no effect\n");
   EXPECT_EQ(said_of(added, true),
-            "c:6:16: error: controlPlane.replicaz: this field is not known (did you mean 'replicas'?)\n"
-            "c:7:1: error: platforms: this field is not known (did you mean 'platform'?)\n"
-            "c:8:1: error: qqq: this field is not known\n");
-  EXPECT_FALSE(load_install_config(fmt::format("{}{}", base, added), "c", true).ok());
+            "c:6:16: error: controlPlane.replicaz: unknown field (did you mean 'replicas'?)\n"
+            "c:7:1: error: platforms: unknown field (did you mean 'platform'?)\n"
+            "c:8:1: error: qqq: unknown field\n");
+  EXPECT_FALSE(load_install_config(fmt::format("{}{}", base, added), "c", {.strict = true}).ok());
 }
 
 TEST(ReadInstallConfig, OlderFieldsAreWarnedOf) {
   EXPECT_EQ(said_of("networking: {machineCIDR: 10.0.0.0/16}\n"),
-            "c:6:14: warning: networking.machineCIDR: is the older form (use machineNetwork)\n");
+            "c:6:14: warning: networking.machineCIDR: deprecated field (use machineNetwork)\n");
 }
 
 TEST(ReadInstallConfig, BrokenTextIsFoundWithItsPlace) {

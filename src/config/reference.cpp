@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::string_view introduction = R"(# install-config.yaml, every field
 
-Printed by `slipway explain --reference` from the table that the program itself reads the file with; a test compares both. The
-guide is [install-config.md](install-config.md); `slipway explain --schema` prints the same as a JSON Schema.
+`slipway explain --reference` prints this page from the table that the program uses to read the file. A test compares both.
+The guide is [install-config.md](install-config.md). `slipway explain --schema` prints the same as a JSON Schema.
 
-Kinds: `[]` is a list, `map` has names of the user's choice. Fields that have to be there have **needed** instead of a default.
-What is older is read into what is used today, and stays where it is.
+Kinds: `[]` is a list, `map` has keys that the user chooses. Required fields have **required** instead of a default.
+Older fields are converted to the current field and stay in the file.
 )";
 
 // An object of the file: several fields can have the same one.
@@ -54,7 +54,7 @@ std::string row(const Field& field) {
   if (!field.allowed.empty()) what += fmt::format(" One of {}.", join_allowed(field, "`"));
   if (const std::string today = use_instead(field, "`"); !today.empty()) what += fmt::format(" {}", today);
   std::string without = without_it(field, "`");
-  if (without.empty() && field.is_required) without = "**needed**";
+  if (without.empty() && field.is_required) without = "**required**";
   return fmt::format("| `{}` | {} | {} | {} |\n", field.name, kind_text(field), cell(what), cell(without));
 }
 

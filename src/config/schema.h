@@ -1,6 +1,6 @@
 // install-config v1 as one table: which fields there are, of what kind, what they mean, what they are when nobody gives them.
 // Reading, defaults, the effective config, `slipway explain`, the JSON Schema and the reference page (docs) all follow it.
-// Private to the folder; what others may ask is in explain.h. Facts: installer 2.2, 2.3, 2.5, 12.2.
+// Fields and defaults are those of openshift/installer pkg/types. Private to the folder; what others may ask is in explain.h.
 #pragma once
 
 #include "base/json.h"

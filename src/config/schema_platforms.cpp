@@ -1,3 +1,4 @@
+#include "config/platforms.h"
 #include "config/schema_tables.h"
 
 #include <algorithm>
@@ -11,11 +12,11 @@ Fields local_fields() {
   static constexpr Field fields[] = {
       {.name = "apiVIPs",
        .is_list = true,
-       .about = "The address of the API: one of IPv4, host 2 to 9 of the machine network.",
+       .about = "The address of the API: one IPv4 address, host 2 to 9 of the machine network.",
        .otherwise = "host 5 of the machine network"},
       {.name = "ingressVIPs",
        .is_list = true,
-       .about = "The address of the applications: another one of these.",
+       .about = "The address of the applications: another address of the same range.",
        .otherwise = "host 7 of the machine network"},
   };
   return fields;
@@ -23,10 +24,10 @@ Fields local_fields() {
 
 Fields external_fields() {
   static constexpr Field fields[] = {
-      {.name = "platformName", .about = "What the platform is called.", .otherwise = "Unknown, filled in by the cluster"},
+      {.name = "platformName", .about = "The name of the platform.", .otherwise = "Unknown, set by the cluster"},
       {.name = "cloudControllerManager",
-       .about = "External when the user brings a cloud controller manager: nodes then wait for it.",
-       .otherwise = "there is none",
+       .about = "External if the user provides a cloud controller manager. Nodes then wait for it.",
+       .otherwise = "none",
        .allowed = "External"},
   };
   return fields;
@@ -51,30 +52,15 @@ constexpr std::array<PlatformTable, 16> tables = {{
     {"powervs"},
 }};
 
-constexpr std::array<std::string_view, tables.size()> abouts = {
-    "Machines on this host, made by slipway.",
-    "Machines that the user brings; the cluster knows nothing of the platform.",
-    "Machines that the user brings, on a platform whose integration the user brings too.",
-    "Hosts with management controllers, installed by the cluster itself.",
-    "Virtual machines of VMware vSphere.",
-    "Virtual machines of OpenStack.",
-    "Amazon Web Services.",
-    "Google Cloud.",
-    "Virtual machines of a libvirt host, for development.",
-    "Virtual machines of oVirt.",
-    "Virtual machines of another Kubernetes cluster with KubeVirt.",
-};
-constexpr std::string_view refused = "A platform of OpenShift's that this version refuses.";
-
 using Sections = std::array<Field, tables.size()>;
 
-constexpr Sections make_sections(bool of_pool) {
+Sections make_sections(bool of_pool) {
   Sections sections;
   for (std::size_t i = 0; i < tables.size(); ++i) {
     const PlatformTable& table = tables[i];
     sections[i] = {.name = table.name,
                    .kind = table.section ? Kind::object : Kind::any,
-                   .about = table.section ? (of_pool ? "What machines of this pool are like." : abouts[i]) : refused,
+                   .about = of_pool && table.section ? "Settings of the machines of this pool." : platform_row(table.name).about,
                    .members = of_pool ? table.pool : table.section,
                    .null_is_wrong = !of_pool,
                    .empty = Empty::kept};
@@ -85,12 +71,12 @@ constexpr Sections make_sections(bool of_pool) {
 }  // namespace
 
 Fields platform_sections() {
-  static constexpr Sections sections = make_sections(false);
+  static const Sections sections = make_sections(false);
   return sections;
 }
 
 Fields pool_sections() {
-  static constexpr Sections sections = make_sections(true);
+  static const Sections sections = make_sections(true);
   return sections;
 }
 

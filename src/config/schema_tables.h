@@ -9,25 +9,27 @@ Fields no_fields();             // "{}"
 Fields load_balancer_fields();  // of load_balancer
 
 // Rows that several platforms have.
-inline constexpr Field load_balancer = {
-    .name = "loadBalancer", .kind = Kind::object, .about = "Who balances API and applications.", .members = load_balancer_fields};
+inline constexpr Field load_balancer = {.name = "loadBalancer",
+                                        .kind = Kind::object,
+                                        .about = "The load balancer of API and applications.",
+                                        .members = load_balancer_fields};
 
 // no_fields: there is nothing to choose
 constexpr Field machines_of_all_pools(Fields (*members)()) {
   return {.name = "defaultMachinePlatform",
           .kind = Kind::object,
-          .about = members == no_fields ? "What machines of all pools are like; there is nothing to choose on this platform."
-                                        : "What machines of all pools are like, where the pool does not say.",
+          .about = members == no_fields ? "Defaults for the machines of all pools. This platform has no settings."
+                                        : "Defaults for the machines of all pools.",
           .members = members};
 }
 
 // What became a list.
 constexpr Field older_address(std::string_view name, std::string_view instead) {
-  return {.name = name, .about = "The older form, one address.", .instead = instead};
+  return {.name = name, .about = "Older form, one address.", .instead = instead};
 }
 
 constexpr Field without_effect(std::string_view name) {
-  return {.name = name, .about = "Of older releases; kept, and without effect.", .instead = nothing_instead};
+  return {.name = name, .about = "Field of older releases, kept without effect.", .instead = nothing_instead};
 }
 
 Fields baremetal_fields();

@@ -22,8 +22,8 @@ std::string without_it(const Field& field, std::string_view quote) {
 
 std::string use_instead(const Field& field, std::string_view quote) {
   if (field.instead.empty()) return "";
-  if (field.instead == nothing_instead) return "Older: leave it out.";
-  return fmt::format("Older: use {}{}{}.", quote, field.instead, quote);
+  if (field.instead == nothing_instead) return "Deprecated: remove it.";
+  return fmt::format("Deprecated: use {}{}{}.", quote, field.instead, quote);
 }
 
 }  // namespace slipway::config

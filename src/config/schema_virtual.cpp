@@ -6,8 +6,8 @@ namespace {
 
 Fields dnsmasq_option_fields() {
   static constexpr Field fields[] = {
-      {.name = "name", .about = "The setting, as in address."},
-      {.name = "value", .about = "Its value, as in /.apps.demo.example.com/192.168.126.51."},
+      {.name = "name", .about = "The setting, for example address."},
+      {.name = "value", .about = "Its value, for example /.apps.demo.example.com/192.168.126.51."},
   };
   return fields;
 }
@@ -18,7 +18,7 @@ Fields libvirt_network_fields() {
       {.name = "dnsmasqOptions",
        .kind = Kind::object,
        .is_list = true,
-       .about = "Settings of the network's DHCP and name server.",
+       .about = "Settings of the DHCP and DNS server of the network.",
        .members = dnsmasq_option_fields},
   };
   return fields;
@@ -26,15 +26,12 @@ Fields libvirt_network_fields() {
 
 Fields affinity_group_fields() {
   static constexpr Field fields[] = {
-      {.name = "name", .about = "The group's name; pools choose by it.", .is_required = true, .empty = Empty::written},
-      {.name = "priority",
-       .kind = Kind::integer,
-       .about = "What it counts against other groups, 0 to 5; the highest counts most.",
-       .empty = Empty::written},
-      {.name = "description", .about = "What it is for."},
+      {.name = "name", .about = "The group's name, used by pools.", .is_required = true, .empty = Empty::written},
+      {.name = "priority", .kind = Kind::integer, .about = "Its priority, 0 to 5. 5 is the highest.", .empty = Empty::written},
+      {.name = "description", .about = "A description."},
       {.name = "enforcing",
        .kind = Kind::boolean,
-       .about = "Whether a machine may not start where the group is broken.",
+       .about = "Whether machines that would violate the group do not start.",
        .empty = Empty::written},
   };
   return fields;
@@ -42,9 +39,9 @@ Fields affinity_group_fields() {
 
 Fields processor_fields() {
   static constexpr Field fields[] = {
-      {.name = "sockets", .kind = Kind::integer, .about = "Sockets."},
-      {.name = "cores", .kind = Kind::integer, .about = "Cores of a socket."},
-      {.name = "threads", .kind = Kind::integer, .about = "Threads of a core."},
+      {.name = "sockets", .kind = Kind::integer, .about = "The number of sockets."},
+      {.name = "cores", .kind = Kind::integer, .about = "Cores per socket."},
+      {.name = "threads", .kind = Kind::integer, .about = "Threads per core."},
   };
   return fields;
 }
@@ -61,11 +58,11 @@ Fields ovirt_disk_fields() {
 Fields libvirt_fields() {
   static constexpr Field fields[] = {
       {.name = "URI",
-       .about = "The libvirt, as this host and the cluster both reach it.",
+       .about = "The URI of libvirt, reachable from this host and from the cluster.",
        .fallback = "qemu+tcp://192.168.122.1/system"},
       {.name = "network",
        .kind = Kind::object,
-       .about = "The network that is made for the machines.",
+       .about = "The network that is created for the machines.",
        .members = libvirt_network_fields,
        .empty = Empty::written},
       machines_of_all_pools(no_fields),
@@ -75,30 +72,24 @@ Fields libvirt_fields() {
 
 Fields ovirt_pool_fields() {
   static constexpr Field fields[] = {
-      {.name = "instanceTypeID", .about = "An instance type that decides processors and memory."},
+      {.name = "instanceTypeID", .about = "An instance type, which defines CPUs and memory."},
       {.name = "cpu", .kind = Kind::object, .about = "Virtual processors.", .members = processor_fields},
       {.name = "memoryMB", .kind = Kind::integer, .about = "Memory in MiB."},
       {.name = "osDisk", .kind = Kind::object, .about = "The machines' disk.", .members = ovirt_disk_fields},
-      {.name = "vmType", .about = "What the machines are tuned for.", .allowed = "desktop|server|high_performance"},
-      {.name = "affinityGroupsNames",
-       .is_list = true,
-       .about = "The affinity groups that machines join.",
-       .empty = Empty::written},
+      {.name = "vmType", .about = "The workload type of the machines.", .allowed = "desktop|server|high_performance"},
+      {.name = "affinityGroupsNames", .is_list = true, .about = "The affinity groups of the machines.", .empty = Empty::written},
       {.name = "autoPinningPolicy",
-       .about = "Whether processors are bound to those of the host.",
+       .about = "Whether virtual CPUs are pinned to host CPUs.",
        .otherwise = "none",
        .allowed = "none|resize_and_pin"},
       {.name = "hugepages", .kind = Kind::integer, .about = "The size of memory pages in KiB: 2048 or 1048576."},
       {.name = "clone",
        .kind = Kind::boolean,
-       .about = "Whether disks are copies of the template's rather than layers over it.",
+       .about = "Whether disks are full copies of the template.",
        .otherwise = "true, false for vmType desktop",
        .empty = Empty::kept},
-      {.name = "sparse",
-       .kind = Kind::boolean,
-       .about = "Whether disks take up only what was written to them.",
-       .empty = Empty::kept},
-      {.name = "format", .about = "How disks are laid out.", .allowed = "raw|cow"},
+      {.name = "sparse", .kind = Kind::boolean, .about = "Whether disks are sparse.", .empty = Empty::kept},
+      {.name = "format", .about = "The format of disks.", .allowed = "raw|cow"},
   };
   return fields;
 }
@@ -106,21 +97,21 @@ Fields ovirt_pool_fields() {
 Fields ovirt_fields() {
   static constexpr Field fields[] = {
       {.name = "ovirt_cluster_id",
-       .about = "The id of oVirt's cluster that runs the machines.",
+       .about = "The ID of the oVirt cluster that runs the machines.",
        .is_required = true,
        .empty = Empty::written},
       {.name = "ovirt_storage_domain_id",
-       .about = "The id of the storage domain of their disks.",
+       .about = "The ID of the storage domain of the disks.",
        .is_required = true,
        .empty = Empty::written},
       {.name = "ovirt_network_name", .about = "The network of the machines.", .fallback = "ovirtmgmt"},
-      {.name = "vnicProfileID", .about = "The id of the profile of their network cards.", .otherwise = "the network's only one"},
-      {.name = "api_vips", .is_list = true, .about = "The addresses of the API in the machine network. Needed."},
-      {.name = "ingress_vips", .is_list = true, .about = "The addresses of the applications in the machine network. Needed."},
+      {.name = "vnicProfileID", .about = "The ID of the vNIC profile.", .otherwise = "the only one of the network"},
+      {.name = "api_vips", .is_list = true, .about = "The addresses of the API in the machine network. Required."},
+      {.name = "ingress_vips", .is_list = true, .about = "The addresses of the applications in the machine network. Required."},
       {.name = "affinityGroups",
        .kind = Kind::object,
        .is_list = true,
-       .about = "Affinity groups that are made: who keeps away from whom.",
+       .about = "Affinity groups to create.",
        .members = affinity_group_fields,
        .empty = Empty::kept},
       machines_of_all_pools(ovirt_pool_fields),
@@ -135,8 +126,8 @@ Fields ovirt_fields() {
 Fields kubevirt_pool_fields() {
   static constexpr Field fields[] = {
       {.name = "cpu", .kind = Kind::integer, .about = "Virtual processors."},
-      {.name = "memory", .about = "Memory, a quantity of Kubernetes as in 16Gi."},
-      {.name = "storageSize", .about = "The disk's size, a quantity of Kubernetes as in 120Gi."},
+      {.name = "memory", .about = "Memory, a Kubernetes quantity, for example 16Gi."},
+      {.name = "storageSize", .about = "The disk size, a Kubernetes quantity, for example 120Gi."},
   };
   return fields;
 }
@@ -144,12 +135,12 @@ Fields kubevirt_pool_fields() {
 Fields kubevirt_fields() {
   static constexpr Field fields[] = {
       {.name = "namespace",
-       .about = "The namespace of the other cluster that the machines are in.",
+       .about = "The namespace of the machines in the other cluster.",
        .is_required = true,
        .empty = Empty::written},
       {.name = "networkName", .about = "The network attachment of the machines.", .is_required = true, .empty = Empty::written},
       {.name = "interfaceBindingMethod",
-       .about = "How machines are bound to that network.",
+       .about = "How machines are connected to that network.",
        .otherwise = "Bridge",
        .allowed = "Bridge|SRIOV"},
       {.name = "apiVIP", .about = "The address of the API in the machine network.", .is_required = true, .empty = Empty::written},
@@ -157,9 +148,11 @@ Fields kubevirt_fields() {
        .about = "The address of the applications in the machine network.",
        .is_required = true,
        .empty = Empty::written},
-      {.name = "storageClass", .about = "The class of the machines' disks.", .otherwise = "the other cluster's usual one"},
+      {.name = "storageClass",
+       .about = "The storage class of the machines' disks.",
+       .otherwise = "the default of the other cluster"},
       {.name = "persistentVolumeAccessMode",
-       .about = "How many hosts may use a disk at a time.",
+       .about = "The access mode of the disks.",
        .fallback = "ReadWriteMany",
        .allowed = "ReadWriteOnce|ReadOnlyMany|ReadWriteMany"},
       machines_of_all_pools(kubevirt_pool_fields),

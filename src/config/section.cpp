@@ -54,7 +54,7 @@ std::optional<std::int64_t> Section::number(std::string_view name) const {
 bool Section::need(std::string_view name, std::string_view hint) const {
   if (has(name)) return true;
   const bool refused_before = !find(*value_, {name}) && document_->was_given(path(name));
-  if (!refused_before) error_at(name, "is missing").hint(std::string(hint));
+  if (!refused_before) error_at(name, "missing").hint(std::string(hint));
   return false;
 }
 
@@ -62,7 +62,7 @@ bool Section::one_of(std::string_view name, const std::vector<std::string_view>&
   const std::string_view word = text(name);
   if (word.empty()) return false;
   if (std::ranges::find(words, word) != words.end()) return true;
-  error_at(name, "must be {}, not '{}'", choice_of(words), word);
+  error_at(name, "must be {}, got '{}'", choice_of(words), word);
   return false;
 }
 
@@ -80,21 +80,21 @@ bool Section::at_least_one(std::string_view name) const {
 
 bool Section::unique_id() const {
   if (text().empty() || is_uuid(text())) return !text().empty();
-  error("'{}' is no UUID", text()).hint("as in 12345678-90ab-4cde-8f01-234567890abc");
+  error("'{}' is not a UUID", text()).hint("for example 12345678-90ab-4cde-8f01-234567890abc");
   return false;
 }
 
 std::optional<net::IpAddress> Section::address() const {
   if (text().empty()) return std::nullopt;
   if (const auto address = net::parse_ip(text()); address.ok()) return address.value();
-  error("'{}' is no IP address", text());
+  error("'{}' is not an IP address", text());
   return std::nullopt;
 }
 
 void Distinct::add(const Section& value, std::string key) {
   if (key.empty()) return;
   const auto [place, is_new] = places_.emplace(std::move(key), value.path());
-  if (!is_new) value.error("is the same as {}", place->second).hint("each has to be another");
+  if (!is_new) value.error("duplicate of {}", place->second).hint("must be unique");
 }
 
 std::string choice_of(const std::vector<std::string_view>& words) {

@@ -32,16 +32,16 @@ void validate_tags(const Section& platform) {
   const Section tags = platform.at("userTags");
   const JsonObject* members = tags.value().if_object();
   if (!members) return;
-  if (members->size() > most_tags) tags.error("has {} tags, {} at most", members->size(), most_tags);
+  if (members->size() > most_tags) tags.error("has {} tags, must have at most {}", members->size(), most_tags);
   const bool are_propagated = platform.has("propagateUserTags") || platform.has("experimentalPropagateUserTags");
   for (const auto& member : *members) {
     const std::string_view key(member.key());
     const std::string_view value = tags.text(key);
     if (to_lower(key) == "name") {
-      tags.error_at(key, "this key is OpenShift's own");
+      tags.error_at(key, "this key is reserved for OpenShift");
     } else if (key.starts_with("kubernetes.io/cluster/") ||
                (are_propagated && (is_in_namespace(key, "kubernetes.io") || is_in_namespace(key, "openshift.io")))) {
-      tags.error_at(key, "keys of this namespace are OpenShift's own");
+      tags.error_at(key, "keys of this namespace are reserved for OpenShift");
     } else if (key.empty() || key.size() > 128 || !is_tag_text(key)) {
       tags.error_at(key, "must have 1 to 128 letters, digits and _.:/=+-@ as its key");
     } else if (value.size() > 256 || !is_tag_text(value) || (are_propagated && value.empty())) {
@@ -60,16 +60,16 @@ void validate_endpoints(const Section& platform) {
     const auto url =
         net::parse_url(written.find("://") == std::string_view::npos ? fmt::format("https://{}", written) : std::string(written));
     if (!url.ok() || url->scheme != "https") {
-      endpoint.error_at("url", "is no URL of https").hint("as in https://ec2.example.com, without a login");
+      endpoint.error_at("url", "is not an https URL").hint("for example https://ec2.example.com, without a login");
     } else if (url->target != "/") {
-      endpoint.error_at("url", "must have no path behind its host");
+      endpoint.error_at("url", "must not have a path");
     }
   }
 }
 
 void validate_network(const Section& platform) {
   if (platform.has("hostedZone") && !platform.has("subnets")) {
-    platform.error_at("hostedZone", "needs platform.aws.subnets").hint("a zone that exists belongs to a network that exists");
+    platform.error_at("hostedZone", "requires platform.aws.subnets").hint("an existing zone belongs to an existing network");
   }
   Distinct subnets;
   for (const Section& subnet : platform.items("subnets")) subnets.add(subnet);
@@ -78,11 +78,11 @@ void validate_network(const Section& platform) {
     const std::string_view mode = platform.document().text({"credentialsMode"});
     if (mode != "Passthrough" && mode != "Manual") {
       platform.document().error("credentialsMode", "must be Passthrough or Manual with platform.aws.hostedZoneRole{}",
-                                mode.empty() ? "" : fmt::format(", not {}", mode));
+                                mode.empty() ? "" : fmt::format(", got {}", mode));
     }
   }
   if (platform.has("publicIpv4Pool") && platform.document().text({"publish"}) != "External") {
-    platform.error_at("publicIpv4Pool", "needs publish: External");
+    platform.error_at("publicIpv4Pool", "requires publish: External");
   }
 }
 
@@ -115,7 +115,7 @@ void validate_image(const Section& platform) {
   pools.push_back(top.at("controlPlane"));
   const bool all_have =
       std::ranges::all_of(pools, [](const Section& pool) { return pool.at("platform").at("aws").has("amiID"); });
-  if (!all_have) everywhere.error_at("amiID", "is missing, region {} has no image of its own", region);
+  if (!all_have) everywhere.error_at("amiID", "missing, region {} has no default image", region);
 }
 
 }  // namespace
@@ -132,12 +132,13 @@ void validate_aws_pool(const Section& pool, const Section& platform, bool) {
   validate_volume(pool.at("rootVolume"));
   constexpr std::size_t most_groups = 10;  // of the 16 that a machine can have
   const std::size_t groups = pool.items("additionalSecurityGroupIDs").size();
-  if (groups > most_groups) pool.error_at("additionalSecurityGroupIDs", "has {} groups, {} at most", groups, most_groups);
+  if (groups > most_groups)
+    pool.error_at("additionalSecurityGroupIDs", "has {} groups, must have at most {}", groups, most_groups);
   if (groups > 0 && !platform.has("subnets")) {
-    pool.error_at("additionalSecurityGroupIDs", "needs platform.aws.subnets")
-        .hint("groups that exist belong to a network that exists");
+    pool.error_at("additionalSecurityGroupIDs", "requires platform.aws.subnets")
+        .hint("existing security groups belong to an existing network");
   }
-  if (pool.has("iamRole") && pool.has("iamProfile")) pool.error_at("iamProfile", "cannot stand beside iamRole");
+  if (pool.has("iamRole") && pool.has("iamProfile")) pool.error_at("iamProfile", "cannot be used with iamRole");
 }
 
 }  // namespace slipway::config

@@ -1,4 +1,4 @@
-// What is refused here at once, OpenShift's installer finds partly when it makes machines only (12.1).
+// Some of these mistakes OpenShift's installer reports only when it creates machines; here all are reported at once.
 #include "base/text.h"
 #include "config/names.h"
 #include "config/platform_rules.h"
@@ -27,11 +27,11 @@ std::optional<net::Cidr> validate_network(const Section& platform) {
   if (written.empty()) return std::nullopt;
   const auto network = net::parse_cidr(written);
   if (!network.ok()) {
-    platform.error_at(name, "'{}' is no network", written).hint("as in 172.22.0.0/24");
+    platform.error_at(name, "'{}' is not a network", written).hint("for example 172.22.0.0/24");
     return std::nullopt;
   }
   if (network->has_host_bits()) {
-    platform.error_at(name, "{} is an address in a network", written)
+    platform.error_at(name, "{} has host bits set", written)
         .hint(fmt::format("the network is {}", net::to_string(net::Cidr{network->network(), network->prefix})));
     return std::nullopt;
   }
@@ -53,14 +53,14 @@ std::optional<AddressRange> validate_range(const Section& platform, const net::C
   if (written.empty() || provisioning_of(platform) != "Managed") return std::nullopt;
   const std::vector<std::string_view> ends = split(written, ',');
   if (ends.size() != 2) {
-    platform.error_at(name, "must be two addresses with a comma between, not '{}'", written);
+    platform.error_at(name, "must be two addresses separated by a comma, got '{}'", written);
     return std::nullopt;
   }
   std::vector<net::IpAddress> addresses;
   for (const std::string_view end : ends) {
     const auto address = net::parse_ip(end);
     if (!address.ok()) {
-      platform.error_at(name, "'{}' is no IP address", end);
+      platform.error_at(name, "'{}' is not an IP address", end);
     } else if (!network.contains(address.value())) {
       platform.error_at(name, "{} is not in the provisioning network {}", end, net::to_string(network));
     } else {
@@ -68,7 +68,7 @@ std::optional<AddressRange> validate_range(const Section& platform, const net::C
     }
   }
   if (addresses.size() != 2) return std::nullopt;
-  if (addresses[1] < addresses[0]) platform.error_at(name, "ends before it begins: '{}'", written);
+  if (addresses[1] < addresses[0]) platform.error_at(name, "the end is before the start: '{}'", written);
   return AddressRange{addresses[0], addresses[1]};
 }
 
@@ -89,8 +89,8 @@ void validate_services_of_machine_networks(const Section& platform) {
   for (const std::string_view name : {"bootstrapProvisioningIP", "clusterProvisioningIP"}) {
     const auto address = platform.at(name).address();
     if (!address || is_in_machine_networks(platform.document(), *address)) continue;
-    platform.error_at(name, "{} is in none of the machine networks", platform.text(name))
-        .hint("with provisioningNetwork: Disabled it has to be");
+    platform.error_at(name, "{} is not in a machine network", platform.text(name))
+        .hint("required with provisioningNetwork: Disabled");
   }
 }
 
@@ -106,7 +106,7 @@ void validate_mac_addresses(const Section& platform) {
   for (const std::string_view name : {"externalMACAddress", "provisioningMACAddress"}) {
     const std::string_view mac = platform.text(name);
     if (!mac.empty() && !is_mac_address(mac)) {
-      platform.error_at(name, "'{}' is no MAC address of one machine", mac).hint("as in 52:54:00:12:34:56");
+      platform.error_at(name, "'{}' is not a unicast MAC address", mac).hint("for example 52:54:00:12:34:56");
     }
     macs.add(platform.at(name), to_lower(mac));
   }
@@ -118,7 +118,7 @@ void validate_bootstrap_address(const Section& platform) {
                                         "bootstrapExternalStaticDNS"};
   const bool any = std::ranges::any_of(names, [&](std::string_view name) { return platform.has(name); });
   for (const std::string_view name : names) {
-    if (any && platform.need(name, "the three bootstrapExternalStatic fields go together")) platform.at(name).address();
+    if (any && platform.need(name, "set all three bootstrapExternalStatic fields, or none")) platform.at(name).address();
   }
 }
 
@@ -128,8 +128,8 @@ void validate_image(const Section& platform, std::string_view name) {
   if (written.empty()) return;
   const auto url = net::parse_url(written);
   if (!url.ok()) {
-    platform.error_at(name, "is no URL of http or https")
-        .hint("as in https://example.com/rhcos.qcow2.gz?sha256=..., without a login");
+    platform.error_at(name, "is not an http or https URL")
+        .hint("for example https://example.com/rhcos.qcow2.gz?sha256=..., without a login");
     return;
   }
   const std::size_t query = url->target.find('?');
@@ -147,7 +147,7 @@ void validate_image(const Section& platform, std::string_view name) {
 
 void validate_time_servers(const Section& platform) {
   for (const Section& server : platform.items("additionalNTPServers")) {
-    if (!is_host(server.text())) server.error("'{}' is no domain or IP address", server.text());
+    if (!is_host(server.text())) server.error("'{}' is not a domain or IP address", server.text());
   }
 }
 
@@ -155,7 +155,7 @@ void validate_time_servers(const Section& platform) {
 
 void validate_baremetal(const Section& platform) {
   if (const std::string_view uri = platform.text("libvirtURI"); !uri.empty() && !is_uri(uri)) {
-    platform.error_at("libvirtURI", "'{}' is no URI of libvirt", uri).hint("as in qemu:///system");
+    platform.error_at("libvirtURI", "'{}' is not a libvirt URI", uri).hint("for example qemu:///system");
   }
   validate_provisioning(platform);
   validate_mac_addresses(platform);

@@ -67,20 +67,19 @@ void validate_management(const Section& host, std::string_view provisioning_netw
   if (driver == std::end(drivers)) {
     std::vector<std::string_view> known;
     for (const Driver& each : drivers) known.push_back(each.scheme);
-    bmc.error_at("address", "must begin with a known protocol, not '{}'", scheme).hint("there are " + choice_of(known));
+    bmc.error_at("address", "must begin with a known protocol, got '{}'", scheme).hint("use " + choice_of(known));
     return;
   }
   if (!has_transport(*driver, transport)) {
-    bmc.error_at("address", "{} is not spoken over '{}'", scheme, transport)
-        .hint(driver->transports.empty() ? "write nothing behind its name"
-                                         : "there is " + choice_of(split(driver->transports, '|')));
+    bmc.error_at("address", "{} does not support transport '{}'", scheme, transport)
+        .hint(driver->transports.empty() ? "write nothing after its name" : "use " + choice_of(split(driver->transports, '|')));
   }
   if (provisioning_network == "Disabled" && driver->needs_provisioning_network) {
-    bmc.error_at("address", "{} needs a provisioning network, which is disabled", scheme)
+    bmc.error_at("address", "{} requires a provisioning network, but provisioningNetwork is Disabled", scheme)
         .hint("use a protocol with virtualmedia in its name");
   }
   if (host.text("bootMode") == "UEFISecureBoot" && !driver->has_secure_boot) {
-    host.error_at("bootMode", "UEFISecureBoot is not possible with {}", scheme).hint("use redfish, or write UEFI");
+    host.error_at("bootMode", "UEFISecureBoot is not supported with {}", scheme).hint("use redfish, or UEFI");
   }
 }
 
@@ -93,8 +92,8 @@ void validate_root_device(const Section& host) {
   const std::string_view rest = name.starts_with(folder) ? name.substr(folder.size()) : "";
   const bool is_by_path = rest.starts_with("disk/by-path/");
   if (rest.empty() || (rest.find('/') != std::string_view::npos && !is_by_path)) {
-    hints.error_at("deviceName", "must be in /dev/ or /dev/disk/by-path/, not '{}'", name)
-        .hint("other links are not there in time");
+    hints.error_at("deviceName", "must be in /dev/ or /dev/disk/by-path/, got '{}'", name)
+        .hint("other links do not exist early enough");
   }
 }
 
@@ -103,14 +102,14 @@ void validate_network_config(const Section& host) {
   const Section config = host.at("networkConfig");
   if (!config.value().is_string()) {
     if (!config.value().is_null() && !config.value().is_object())
-      config.error("must be a mapping, not {}", kind_name(config.value()));
+      config.error("must be a mapping, got {}", kind_name(config.value()));
     return;
   }
   const auto read = parse_yaml(config.text(), "networkConfig");
   if (!read.ok()) {
-    config.error("is no YAML: {}", read.error().message());
+    config.error("is not YAML: {}", read.error().message());
   } else if (!read->value.is_object() && !read->value.is_null()) {
-    config.error("must be a mapping, not {}", kind_name(read->value));
+    config.error("must be a mapping, got {}", kind_name(read->value));
   }
 }
 
@@ -123,12 +122,12 @@ struct Unique {
 void validate_host(const Section& host, std::string_view provisioning_network, Unique& unique) {
   if (const std::string_view name = host.text("name"); !name.empty()) {
     if (!is_dns_subdomain(name))
-      host.error_at("name", "'{}' is no DNS name", name).hint("lower-case letters, digits, dashes and dots");
+      host.error_at("name", "'{}' is not a DNS name", name).hint("lower-case letters, digits, dashes and dots");
     unique.names.add(host.at("name"));
   }
   if (const std::string_view mac = host.text("bootMACAddress"); !mac.empty()) {
     if (!is_mac_address(mac))
-      host.error_at("bootMACAddress", "'{}' is no MAC address of one machine", mac).hint("as in 52:54:00:12:34:56");
+      host.error_at("bootMACAddress", "'{}' is not a unicast MAC address", mac).hint("for example 52:54:00:12:34:56");
     unique.macs.add(host.at("bootMACAddress"), to_lower(mac));
   }
   validate_management(host, provisioning_network);
@@ -155,11 +154,11 @@ void validate_counts(const Section& platform, const std::vector<Section>& hosts)
     }
   }
   if (masters < masters_wanted) {
-    platform.error_at("hosts", "has {} for the control plane, which has {} replicas", masters, masters_wanted)
+    platform.error_at("hosts", "has {} for the control plane, but controlPlane.replicas is {}", masters, masters_wanted)
         .hint("add hosts or set controlPlane.replicas");
   }
   if (workers < workers_wanted) {
-    platform.error_at("hosts", "has {} for workers, which have {} replicas", workers, workers_wanted)
+    platform.error_at("hosts", "has {} for workers, but compute[0].replicas is {}", workers, workers_wanted)
         .hint("add hosts or set compute[0].replicas");
   }
 }

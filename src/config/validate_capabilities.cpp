@@ -1,5 +1,6 @@
 #include "base/similar.h"
 #include "config/platform_rules.h"
+#include "config/platforms.h"
 
 #include <algorithm>
 #include <set>
@@ -8,7 +9,7 @@ namespace slipway::config {
 
 namespace {
 
-// Every capability and the baseline from which on it is a part of it (installer 2.4).
+// Every capability, and the first baseline that has it: ClusterVersionCapabilitySets of openshift/api config/v1.
 struct Capability {
   std::string_view name;
   int since;  // minor version of the baseline, "v4.11" is 11
@@ -64,8 +65,8 @@ void validate_names(const Section& section) {
   for (const Section& item : section.items(additional_name)) {
     if (!item.value().is_string() || std::ranges::find(known, item.text()) != known.end()) continue;
     const std::string_view near = similar_word(item.text(), known);
-    auto added = item.error("'{}' is not known", item.text());
-    added.hint(near.empty() ? "there are " + choice_of(known) : fmt::format("did you mean '{}'?", near));
+    auto added = item.error("unknown value '{}'", item.text());
+    added.hint(near.empty() ? "use " + choice_of(known) : fmt::format("did you mean '{}'?", near));
   }
 }
 
@@ -74,10 +75,9 @@ std::optional<std::string_view> why_needed(std::string_view name, std::string_vi
   if (name == "Ingress") return "";
   if (name == "OperatorLifecycleManager" && has_capability(document, "marketplace")) return ", marketplace needs it";
   if (name == "baremetal" && platform == "baremetal") return " on platform baremetal";
-  // Who makes machines is asked by the platforms whose cloud or site gives credentials and addresses.
-  const bool is_without_cloud = platform == "none" || platform == "baremetal" || platform == "local";
-  if (name == "CloudCredential" && !is_without_cloud) return " on this platform";
-  if (name == "CloudControllerManager" && !is_without_cloud) {
+  const bool has_integration = platform_row(platform).has_integration;
+  if (name == "CloudCredential" && has_integration) return " on this platform";
+  if (name == "CloudControllerManager" && has_integration) {
     const bool has_none =
         platform == "external" && document.text({"platform", "external", "cloudControllerManager"}) != "External";
     if (!has_none) return platform == "external" ? " for the platform's own manager" : " on this platform";
@@ -98,9 +98,9 @@ void validate_capabilities(Document& document) {
   validate_names(section);
   const std::string_view baseline = section.text(baseline_name);
   if (!baseline_number(baseline)) {
-    // QUIRK(installer 9.2 #8): also where the list says everything.
+    // Needed also beside additionalEnabledCapabilities: OpenShift's installer refuses an empty baseline.
     if (section.need(baseline_name, "None, vCurrent, or a version such as v4.16")) {
-      section.error_at(baseline_name, "must be None, vCurrent or v4.{} to v4.{}, not '{}'", oldest_baseline, newest_baseline,
+      section.error_at(baseline_name, "must be None, vCurrent or v4.{} to v4.{}, got '{}'", oldest_baseline, newest_baseline,
                        baseline);
     }
     return;
@@ -109,7 +109,7 @@ void validate_capabilities(Document& document) {
   for (const Capability& capability : capabilities) {
     if (has_capability(document, capability.name)) continue;
     if (const auto why = why_needed(capability.name, platform, document)) {
-      section.error("{} has to be enabled{}", capability.name, *why).hint("add it to additionalEnabledCapabilities");
+      section.error("{} must be enabled{}", capability.name, *why).hint("add it to additionalEnabledCapabilities");
     }
   }
 }

@@ -45,8 +45,7 @@ void refuse_inner_address(Document& document, const std::string& path, const std
   if (!address.ok()) return;
   const auto check = [&](std::string_view text) {
     const auto network = net::parse_cidr(text);
-    if (network.ok() && network->contains(address.value()))
-      document.error(path, "{} lies in the cluster's network {}", host, text);
+    if (network.ok() && network->contains(address.value())) document.error(path, "{} is in the cluster network {}", host, text);
   };
   for (const Json& network : find_array(document.value, {"networking", "clusterNetwork"})) {
     check(find_string(network, {"cidr"}).value_or(""));
@@ -65,7 +64,7 @@ void validate_proxy(Document& document) {
     if (text.empty()) return;
     const auto url = parse_proxy(text);
     if (!url) {
-      document.error(path, "is no URL of a proxy").hint("as in http://proxy.example.com:3128");
+      document.error(path, "is not a proxy URL").hint("for example http://proxy.example.com:3128");
     } else if (url->scheme != "http" && !(https_is_fine && url->scheme == "https")) {
       document.error(path, "must begin with {}", https_is_fine ? "http:// or https://" : "http://");
     } else {
@@ -78,7 +77,8 @@ void validate_proxy(Document& document) {
   if (exceptions.empty() || exceptions == "*") return;
   for (const std::string_view element : split(exceptions, ',')) {
     if (is_proxy_exception(element) && element != "*") continue;
-    document.error("proxy.noProxy", "'{}' is no address, network or domain", element).hint("separated by commas without blanks");
+    document.error("proxy.noProxy", "'{}' is not an address, network or domain", element)
+        .hint("separated by commas without blanks");
   }
 }
 
@@ -89,7 +89,7 @@ void validate_mirrors(Document& document, const std::string& list) {
     const std::string path = fmt::format("{}[{}]", list, i);
     const auto check = [&](const std::string& at, std::string_view text) {
       if (is_repository(text)) return;
-      document.error(at, "'{}' is no repository", text).hint("as in registry.example.com/images, without tag or digest");
+      document.error(at, "'{}' is not a repository", text).hint("for example registry.example.com/images, without tag or digest");
     };
     if (const auto source = find_string(sources[i], {"source"})) check(path + ".source", *source);
     const JsonArray& mirrors = find_array(sources[i], {"mirrors"});
@@ -107,7 +107,7 @@ void validate_delivery(Document& document) {
   validate_mirrors(document, "imageContentSources");
   const bool has_older = !find_array(document.value, {"imageContentSources"}).empty();
   if (has_older && !find_array(document.value, {"imageDigestSources"}).empty()) {
-    document.error("imageContentSources", "cannot stand beside imageDigestSources").hint("move its entries there");
+    document.error("imageContentSources", "cannot be used with imageDigestSources").hint("move its entries there");
   }
 }
 

@@ -8,7 +8,7 @@ namespace slipway::config {
 
 namespace {
 
-// Gates that guard fields of an install-config and are on without a feature set (12.1).
+// Gates that guard fields of an install-config and are on without a feature set.
 constexpr std::array<std::string_view, 2> default_gates = {"GCPLabelsTags", "VSphereStaticIPs"};
 
 constexpr std::string_view custom = "CustomNoUpgrade";
@@ -37,20 +37,20 @@ bool has_gate(const Document& document, std::string_view name) {
 
 void refuse_without_gate(const Section& section, std::string_view field, std::string_view gate) {
   if (has_gate(section.document(), gate)) return;
-  section.error_at(field, "needs the feature gate {}", gate)
+  section.error_at(field, "requires the feature gate {}", gate)
       .hint(fmt::format("featureSet: TechPreviewNoUpgrade, or CustomNoUpgrade with featureGates: ['{}=true']", gate));
 }
 
 void validate_gates(Document& document) {
   const std::string_view set = document.text({"featureSet"});
-  if (!set.empty()) document.warning("featureSet", "{} cannot be taken back and keeps the cluster from minor updates", set);
+  if (!set.empty()) document.warning("featureSet", "{} cannot be undone and prevents minor updates", set);
   const Section top(document, {});
-  if (top.has("featureGates") && set != custom) top.error_at("featureGates", "needs featureSet: {}", custom);
+  if (top.has("featureGates") && set != custom) top.error_at("featureGates", "requires featureSet: {}", custom);
   for (const Section& gate : top.items("featureGates")) {
     if (!gate.value().is_string()) continue;
     const auto [name, value] = halves_of(gate.text());
     if (name.empty() || (value != "true" && value != "false")) {
-      gate.error("must be NAME=true or NAME=false, not '{}'", gate.text());
+      gate.error("must be NAME=true or NAME=false, got '{}'", gate.text());
     }
   }
 }

@@ -39,19 +39,21 @@ bool is_project(std::string_view text) {
 
 void validate_labels(const Section& platform) {
   const std::vector<Section> labels = platform.items("userLabels");
-  if (labels.size() > most_labels) platform.error_at("userLabels", "has {} labels, {} at most", labels.size(), most_labels);
+  if (labels.size() > most_labels)
+    platform.error_at("userLabels", "has {} labels, must have at most {}", labels.size(), most_labels);
   Distinct keys;
   for (const Section& label : labels) {
     const std::string_view key = label.text("key");
     if (key.empty()) continue;
     if (!is_label_key(key)) {
-      label.error_at("key", "'{}' is no key of a label", key).hint("1 to 63 lower-case letters, digits, _ and -, a letter first");
+      label.error_at("key", "'{}' is not a valid label key", key)
+          .hint("1 to 63 lower-case letters, digits, _ and -, a letter first");
     } else if (key.starts_with("kubernetes-io") || key.starts_with("openshift-io")) {
-      label.error_at("key", "'{}' begins with what is OpenShift's own", key);
+      label.error_at("key", "'{}' begins with a prefix that is reserved for OpenShift", key);
     }
     keys.add(label.at("key"));
     if (label.has("value") && !is_label_value(label.text("value"))) {
-      label.error_at("value", "'{}' is no value of a label", label.text("value"))
+      label.error_at("value", "'{}' is not a valid label value", label.text("value"))
           .hint("1 to 63 lower-case letters, digits, _ and -");
     }
   }
@@ -59,19 +61,19 @@ void validate_labels(const Section& platform) {
 
 void validate_tags(const Section& platform) {
   const std::vector<Section> tags = platform.items("userTags");
-  if (tags.size() > most_tags) platform.error_at("userTags", "has {} tags, {} at most", tags.size(), most_tags);
+  if (tags.size() > most_tags) platform.error_at("userTags", "has {} tags, must have at most {}", tags.size(), most_tags);
   Distinct keys;
   for (const Section& tag : tags) {
     const std::string_view parent = tag.text("parentID");
     if (!parent.empty() && !is_number(parent) && !is_project(parent)) {
-      tag.error_at("parentID", "'{}' is neither the number of an organization nor a project", parent);
+      tag.error_at("parentID", "'{}' is not an organization number or a project", parent);
     }
     if (tag.has("key") && !is_tag_text(tag.text("key"), "_.-")) {
-      tag.error_at("key", "'{}' is no key of a tag", tag.text("key")).hint("1 to 63 letters, digits, and _.- inside");
+      tag.error_at("key", "'{}' is not a valid tag key", tag.text("key")).hint("1 to 63 letters, digits, and _.- inside");
     }
     keys.add(tag.at("key"), fmt::format("{}/{}", parent, tag.text("key")));
     if (tag.has("value") && !is_tag_text(tag.text("value"), "_.@%=+:,*#&()[]{}- ")) {
-      tag.error_at("value", "'{}' is no value of a tag", tag.text("value"))
+      tag.error_at("value", "'{}' is not a valid tag value", tag.text("value"))
           .hint("1 to 63 letters, digits, and _.@%=+:,*#&()[]{}- inside");
     }
   }
@@ -79,7 +81,7 @@ void validate_tags(const Section& platform) {
 
 void validate_network(const Section& platform) {
   const bool has_subnets = platform.has("computeSubnet") || platform.has("controlPlaneSubnet");
-  if (platform.has("networkProjectID") || has_subnets) platform.need("network", "the one that the subnets are in");
+  if (platform.has("networkProjectID") || has_subnets) platform.need("network", "the network of the subnets");
   if (platform.has("network")) {
     platform.need("computeSubnet", "of platform.gcp.network");
     platform.need("controlPlaneSubnet", "of platform.gcp.network");
@@ -87,7 +89,7 @@ void validate_network(const Section& platform) {
   const std::string_view mode = platform.document().text({"credentialsMode"});
   if (platform.has("networkProjectID") && mode != "Passthrough" && mode != "Manual") {
     platform.document().error("credentialsMode", "must be Passthrough or Manual with platform.gcp.networkProjectID{}",
-                              mode.empty() ? "" : fmt::format(", not {}", mode));
+                              mode.empty() ? "" : fmt::format(", got {}", mode));
   }
 }
 
@@ -96,7 +98,7 @@ void validate_network_tags(const Section& pool) {
   for (const Section& item : pool.items("tags")) {
     const std::string_view tag = item.text();
     if (is_length(tag) && is_lower(tag.front()) && tag.back() != '-' && has_only(tag, false, "-")) continue;
-    item.error("'{}' is no network tag", tag).hint("1 to 63 lower-case letters, digits and dashes, a letter first");
+    item.error("'{}' is not a network tag", tag).hint("1 to 63 lower-case letters, digits and dashes, a letter first");
   }
 }
 
@@ -131,7 +133,8 @@ void validate_gcp_pool(const Section& pool, const Section& platform, bool is_con
   validate_disk(pool.at("osDisk"), is_control_plane);
   validate_network_tags(pool);
   if (pool.text("confidentialCompute") == "Enabled" && pool.text("onHostMaintenance") != "Terminate") {
-    pool.error_at("onHostMaintenance", "must be Terminate with confidentialCompute").hint("such machines cannot be moved");
+    pool.error_at("onHostMaintenance", "must be Terminate with confidentialCompute")
+        .hint("confidential machines cannot be migrated");
   }
 }
 

@@ -1,6 +1,7 @@
 #include "base/json.h"
 #include "config/document.h"
 #include "config/names.h"
+#include "config/platforms.h"
 #include "net/x509.h"
 
 #include <algorithm>
@@ -9,21 +10,23 @@ namespace slipway::config {
 
 namespace {
 
+constexpr std::string_view skip_variable = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION";
+
 constexpr std::string_view name_rule =
     "lower-case letters, digits, dashes and dots, beginning and ending with a letter or a digit";
 
-// Wildcard certificates and records of "*.apps.NAME" have to stay below 64 characters (installer 2.4).
+// Certificates and records for "*.apps.NAME" have at most 63 characters.
 constexpr std::size_t longest_cluster_name = 54;
 
 // Names of what platforms make from the cluster's have narrower rules.
 void validate_platform_name(Document& document, std::string_view name) {
-  static constexpr std::string_view without_dots[] = {"baremetal", "openstack", "vsphere"};
   const std::string platform = platform_type(document);
   if (platform == "gcp" && (name.front() < 'a' || name.front() > 'z')) {
-    document.error("metadata.name", "must begin with a letter on platform gcp, not '{}'", name);
+    document.error("metadata.name", "must begin with a letter on platform gcp, got '{}'", name);
   }
-  if (std::ranges::find(without_dots, platform) != std::end(without_dots) && name.find('.') != std::string_view::npos) {
-    document.error("metadata.name", "must have no dot on platform {}, not '{}'", platform, name);
+  if (const PlatformRow* row = find_platform_row(platform);
+      row && row->has_dotless_names && name.find('.') != std::string_view::npos) {
+    document.error("metadata.name", "must have no dot on platform {}, got '{}'", platform, name);
   }
 }
 
@@ -31,12 +34,12 @@ void validate_names(Document& document) {
   const std::string_view name = document.text({"metadata", "name"});
   if (name.empty()) {
     if (!document.was_given("metadata.name") || find_string(document.value, {"metadata", "name"})) {
-      document.error("metadata.name", "is missing").hint("the cluster's name, the first part of its domain");
+      document.error("metadata.name", "missing").hint("the cluster's name, the first part of its domain");
     }
   } else if (!is_dns_subdomain(name)) {
-    document.error("metadata.name", "'{}' is no DNS name", name).hint(std::string(name_rule));
+    document.error("metadata.name", "'{}' is not a DNS name", name).hint(std::string(name_rule));
   } else if (name.size() > longest_cluster_name) {
-    document.error("metadata.name", "has {} characters, {} at most", name.size(), longest_cluster_name);
+    document.error("metadata.name", "has {} characters, must have at most {}", name.size(), longest_cluster_name);
   } else {
     validate_platform_name(document, name);
   }
@@ -45,12 +48,12 @@ void validate_names(Document& document) {
   if (domain.ends_with('.')) domain.remove_suffix(1);
   if (domain.empty()) {
     if (!document.was_given("baseDomain") || find_string(document.value, {"baseDomain"})) {
-      document.error("baseDomain", "is missing").hint("the domain in which the cluster gets its own, 'example.com'");
+      document.error("baseDomain", "missing").hint("the domain in which the cluster gets its own, 'example.com'");
     }
   } else if (!is_dns_subdomain(domain)) {
-    document.error("baseDomain", "'{}' is no DNS name", domain).hint(std::string(name_rule));
+    document.error("baseDomain", "'{}' is not a DNS name", domain).hint(std::string(name_rule));
   } else if (name.size() + 1 + domain.size() > 253) {
-    document.error("baseDomain", "makes a cluster domain of {} characters, 253 at most", name.size() + 1 + domain.size());
+    document.error("baseDomain", "cluster domain has {} characters, must have at most 253", name.size() + 1 + domain.size());
   }
 }
 
@@ -59,12 +62,12 @@ void validate_pull_secret(Document& document) {
   const std::string path = "pullSecret";
   const std::optional<std::string_view> text = find_string(document.value, {path});
   if (!text || text->empty()) {
-    if (!document.was_given(path) || text) document.error(path, "is missing").hint("JSON with 'auths' in single quotes");
+    if (!document.was_given(path) || text) document.error(path, "missing").hint("JSON with 'auths' in single quotes");
     return;
   }
   const auto secret = parse_json(*text, path);
   if (!secret.ok() || !secret->is_object()) {
-    document.error(path, "is not a JSON object").hint("put the whole text between single quotes");
+    document.error(path, "is not a JSON object").hint("enclose the text in single quotes");
     return;
   }
   const Json* auths = find(secret.value(), {"auths"});
@@ -90,12 +93,28 @@ void validate_trust_bundle(Document& document) {
     const std::size_t after = stop == std::string_view::npos ? text.size() : std::min(text.find('\n', stop), text.size());
     const std::string_view block = text.substr(at, after - at);
     text.remove_prefix(after);
-    if (!net::parse_certificate(block).ok()) document.error(path, "PEM block {} is no certificate", number);
+    if (!net::parse_certificate(block).ok()) document.error(path, "PEM block {} is not a certificate", number);
   }
   if (number == 0 && !text.empty()) document.error(path, "has no certificate").hint("PEM, '-----BEGIN CERTIFICATE-----'");
+  // Go's reader of PEM, by which OpenShift's installer and its operators read the bundle, takes what is left for a broken block.
+  if (text.starts_with('\n')) text.remove_prefix(1);
+  if (number > 0 && !text.empty()) {
+    document.error(path, "has text after the last certificate").hint("use a YAML block that begins with | instead of |+");
+  }
 }
 
-// QUIRK(installer 2.4): the host need not be in this mode itself, and nothing here uses a validated module.
+// OpenShift's installer makes keys for such a cluster only on a host in this mode. Nothing here uses a validated module.
+void validate_fips_host(Document& document) {
+  if (!document.host || document.host->has_fips) {
+    document.warning("fips", "machines run in FIPS mode, but this program is not validated for FIPS");
+  } else if (document.host->skips_fips_check) {
+    document.warning("fips", "this host is not in FIPS mode; keys are generated on it because of {}", skip_variable);
+  } else {
+    document.error("fips", "requires a host in FIPS mode, but this host is not")
+        .hint(fmt::format("or set {}=true to generate the keys of the cluster on this host", skip_variable));
+  }
+}
+
 void validate_fips(Document& document, std::string_view kind) {
   const Json* fips = find(document.value, {"fips"});
   if (!fips || *fips != Json(true)) return;
@@ -103,9 +122,9 @@ void validate_fips(Document& document, std::string_view kind) {
     document.error("fips", "must be false on platform local").hint("its machines share this host's kernel");
     return;
   }
-  document.warning("fips", "machines will be in this mode, this program is not validated for it");
+  validate_fips_host(document);
   if (!kind.empty() && kind != "ssh-rsa" && !kind.starts_with("ecdsa-sha2-nistp")) {
-    document.error("sshKey", "is a key of kind {}, which fips does not allow", kind).hint("use ssh-rsa or ecdsa-sha2-nistp256");
+    document.error("sshKey", "key type {} is not allowed with fips", kind).hint("use ssh-rsa or ecdsa-sha2-nistp256");
   }
 }
 
@@ -118,7 +137,7 @@ void validate_identity(Document& document) {
   const std::string_view key = document.text({"sshKey"});
   const std::string_view kind = ssh_key_kind(key);
   if (!key.empty() && kind.empty()) {
-    document.error("sshKey", "has no line that is a public key").hint("as in ~/.ssh/id_ed25519.pub");
+    document.error("sshKey", "has no line that is a public key").hint("for example ~/.ssh/id_ed25519.pub");
   }
   validate_fips(document, kind);
 }

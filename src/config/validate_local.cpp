@@ -32,7 +32,7 @@ std::optional<net::IpAddress> validate_virtual_address(const Section& platform, 
   const Section& written = addresses[0];
   const auto address = net::parse_ip(written.text());
   if (!address.ok() || !address->is_v4()) {
-    written.error("'{}' is no IPv4 address", written.text());
+    written.error("'{}' is not an IPv4 address", written.text());
     return std::nullopt;
   }
   const std::optional<net::Cidr> network = first_machine_network(platform.document());
@@ -40,7 +40,7 @@ std::optional<net::IpAddress> validate_virtual_address(const Section& platform, 
     const auto first = network->host(first_virtual);
     const auto last = network->host(last_virtual);
     auto added =
-        written.error("{} is not among the addresses of {} that machines do not get", written.text(), net::to_string(*network));
+        written.error("{} must be one of the addresses of {} that machines do not use", written.text(), net::to_string(*network));
     if (first.ok() && last.ok())
       added.hint(fmt::format("use {} to {}", net::to_string(first.value()), net::to_string(last.value())));
   }
@@ -53,7 +53,7 @@ void validate_local(const Section& platform) {
   const auto api = validate_virtual_address(platform, "apiVIPs");
   const auto ingress = validate_virtual_address(platform, "ingressVIPs");
   if (api && ingress && *api == *ingress) {
-    platform.document().error(platform.path("ingressVIPs[0]"), "is the address of the API too").hint("they have to differ");
+    platform.document().error(platform.path("ingressVIPs[0]"), "is also the address of the API").hint("use a different address");
   }
 }
 

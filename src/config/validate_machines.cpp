@@ -1,4 +1,5 @@
 #include "config/platform_rules.h"
+#include "config/platforms.h"
 #include "config/schema.h"
 
 #include <algorithm>
@@ -8,20 +9,14 @@ namespace slipway::config {
 
 namespace {
 
-// Platforms whose clusters may have machines of several architectures, and the gate that this needs (installer 2.4).
-std::string_view architectures_gate(std::string_view platform) {
-  if (platform == "aws") return "MultiArchInstallAWS";
-  if (platform == "gcp") return "MultiArchInstallGCP";
-  return "";
-}
-
 void validate_architecture(const Section& pool, std::string_view platform) {
   const std::string_view of_control_plane = pool.document().text({"controlPlane", "architecture"});
   const std::vector<std::string_view> known = allowed_values(*find_field_at("controlPlane.architecture"));
   if (pool.text("architecture") == of_control_plane || std::ranges::find(known, of_control_plane) == known.end()) return;
-  const std::string_view gate = architectures_gate(platform);
+  const PlatformRow* row = find_platform_row(platform);
+  const std::string_view gate = row ? row->architectures_gate : "";
   if (!gate.empty() && has_gate(pool.document(), gate)) return;
-  auto added = pool.error_at("architecture", "must be that of the control plane, {}", of_control_plane);
+  auto added = pool.error_at("architecture", "must be the architecture of the control plane, {}", of_control_plane);
   if (!gate.empty()) added.hint(fmt::format("or turn on the feature gate {}", gate));
 }
 
@@ -29,7 +24,7 @@ void validate_pool(const Section& pool, const std::string& platform) {
   validate_architecture(pool, platform);
   for (const auto& section : find_object(pool.value(), {"platform"})) {
     if (section.key() == platform || platform.empty()) continue;
-    pool.at("platform").error_at(std::string_view(section.key()), "is not of the cluster's platform, which is {}", platform);
+    pool.at("platform").error_at(std::string_view(section.key()), "does not match the platform of the cluster, {}", platform);
   }
 }
 
@@ -37,7 +32,7 @@ void validate_control_plane(const Section& pool, const std::string& platform) {
   validate_pool(pool, platform);
   const auto count = pool.number("replicas");
   if (pool.at_least_one("replicas") && platform == "local" && count != 1 && count != 3 && count != 5) {
-    pool.error_at("replicas", "must be 1, 3 or 5, got {}", *count).hint("etcd needs an odd number of members");
+    pool.error_at("replicas", "must be 1, 3 or 5, got {}", *count).hint("etcd requires an odd number of members");
   }
 }
 
@@ -51,12 +46,12 @@ void validate_machines(Document& document) {
   for (const Section& pool : top.items("compute")) {
     if (!pool.value().is_object()) continue;
     const std::string_view name = pool.text("name");
-    // Machines at the edge of a cloud are its own kind (installer 2.4).
+    // The pool `edge` is for machines in Local Zones of AWS.
     const bool is_edge = platform == "aws" && name == "edge";
     if (name != "worker" && !is_edge) {
-      pool.error_at("name", "must be 'worker'{}, not '{}'", platform == "aws" ? " or 'edge'" : "", name);
+      pool.error_at("name", "must be 'worker'{}, got '{}'", platform == "aws" ? " or 'edge'" : "", name);
     } else if (!names.insert(name).second) {
-      pool.error_at("name", "a second pool of this name");
+      pool.error_at("name", "duplicate pool name");
     }
     pool.not_negative("replicas");
     validate_pool(pool, platform);

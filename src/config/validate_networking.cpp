@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "config/platform_rules.h"
+#include "config/platforms.h"
 
 #include <algorithm>
 #include <vector>
@@ -26,14 +27,14 @@ void read_network(Document& document, const Json& text, const std::string& path,
   const std::string_view written = text.get_string();
   const auto cidr = net::parse_cidr(written);
   if (!cidr.ok()) {
-    document.error(path, "'{}' is no network", written).hint("as in 10.0.0.0/16");
+    document.error(path, "'{}' is not a network", written).hint("for example 10.0.0.0/16");
     return;
   }
   if (cidr->has_host_bits()) {
-    document.error(path, "{} is an address in a network", written)
+    document.error(path, "{} has host bits set", written)
         .hint(fmt::format("the network is {}", net::to_string(net::Cidr{cidr->network(), cidr->prefix})));
   } else if (cidr->address == net::IpAddress() || net::to_string(cidr->address) == "::") {
-    document.error(path, "{} is every address", written);
+    document.error(path, "{} contains all addresses", written);
   } else {
     into.push_back({path, cidr.value()});
   }
@@ -78,15 +79,7 @@ bool has_family(const Networks& networks, bool v4) {
   return std::ranges::any_of(networks, [&](const Network& network) { return network.cidr.is_v4() == v4; });
 }
 
-// Which families clusters of a platform can have (installer 2.4). Those that are not here: IPv4 only.
-struct PlatformFamilies {
-  std::string_view platform;
-  bool v6_may_be_first;
-};
-constexpr PlatformFamilies both_families[] = {{"baremetal", true}, {"external", false}, {"none", false},
-                                              {"openstack", true}, {"ovirt", false},    {"vsphere", true}};
-
-// The family of the services is that of the cluster (installer 2.4).
+// The families of the cluster, which are those of networking.serviceNetwork.
 struct Families {
   bool v4 = false;
   bool v6 = false;
@@ -100,7 +93,7 @@ void validate_list_families(Document& document, const std::string& path, const N
     const std::string_view family = v4 ? "IPv4" : "IPv6";
     const bool is_wanted = v4 ? wanted.v4 : wanted.v6;
     if (is_wanted && !has_family(networks, v4)) {
-      document.error(path, "has no {} network, networking.serviceNetwork has {}", family,
+      document.error(path, "has no {} network, but networking.serviceNetwork has {}", family,
                      wanted.are_two() ? "both families" : "only these");
     } else if (!is_wanted && has_family(networks, v4)) {
       document.warning(path, "has an {} network that nothing uses, networking.serviceNetwork has none", family);
@@ -112,8 +105,9 @@ void validate_families(Document& document, const Lists& lists, const std::string
   const std::pair<std::string, const Networks*> all[] = {{"networking.machineNetwork", &lists.machine},
                                                          {"networking.clusterNetwork", &lists.cluster},
                                                          {"networking.serviceNetwork", &lists.service}};
-  const auto rule = std::ranges::find(both_families, platform, &PlatformFamilies::platform);
-  const bool is_v4_only = rule == std::end(both_families) && is_supported_platform(platform);
+  const bool is_known = is_supported_platform(platform);
+  const AddressFamilies allowed = is_known ? platform_row(platform).families : AddressFamilies::both_any_first;
+  const bool is_v4_only = allowed == AddressFamilies::v4;
   const Families families = {has_family(lists.service, true), !is_v4_only && has_family(lists.service, false)};
   for (const auto& [path, networks] : all) {
     if (is_v4_only && has_family(*networks, false)) {
@@ -122,7 +116,7 @@ void validate_families(Document& document, const Lists& lists, const std::string
     }
     validate_list_families(document, path, *networks, families);
     const bool is_v6_first = families.are_two() && has_family(*networks, true) && !networks->front().cidr.is_v4();
-    if (is_v6_first && rule != std::end(both_families) && !rule->v6_may_be_first) {
+    if (is_v6_first && allowed == AddressFamilies::both) {
       document.error(path, "must have IPv4 first on platform {}", platform);
     }
   }
@@ -131,7 +125,7 @@ void validate_families(Document& document, const Lists& lists, const std::string
 void validate_service_count(Document& document, const Networks& service) {
   const std::size_t most = has_family(service, true) && has_family(service, false) ? 2 : 1;
   if (service.size() > most) {
-    document.error("networking.serviceNetwork", "has {} networks, {} at most", service.size(), most)
+    document.error("networking.serviceNetwork", "has {} networks, must have at most {}", service.size(), most)
         .hint("one, or one of each family");
   }
 }
@@ -145,7 +139,7 @@ void validate_host_prefixes(Document& document) {
     const std::string path = fmt::format("networking.clusterNetwork[{}].hostPrefix", i);
     const Json* given = find(networks[i], {"hostPrefix"});
     if (!given || !given->is_int64()) {
-      if (!document.was_given(path)) document.error(path, "is missing").hint(cidr->is_v4() ? "23 is usual" : "write 64");
+      if (!document.was_given(path)) document.error(path, "missing").hint(cidr->is_v4() ? "23 is usual" : "use 64");
       continue;
     }
     const std::int64_t prefix = given->get_int64();
@@ -155,7 +149,7 @@ void validate_host_prefixes(Document& document) {
       document.error(path, "must be {} to {}, got {}", cidr->prefix, cidr->bits(), prefix);
     } else if (is_flannel && prefix - cidr->prefix > 16) {
       // Kubernetes' allocator of pod networks counts no further.
-      document.error(path, "cuts {} into more than 65536 networks", net::to_string(cidr.value()))
+      document.error(path, "splits {} into more than 65536 networks", net::to_string(cidr.value()))
           .hint(fmt::format("{} at most", cidr->prefix + 16));
     }
   }
@@ -171,10 +165,12 @@ void validate_service_sizes(Document& document, const Networks& service) {
 }
 
 void validate_local_network(Document& document, const Networks& machine) {
-  if (machine.size() > 1) document.error("networking.machineNetwork", "has {} networks; platform local has one", machine.size());
+  if (machine.size() > 1)
+    document.error("networking.machineNetwork", "has {} networks, must have one on platform local", machine.size());
   if (machine.empty() || !machine[0].cidr.is_v4()) return;
   const int prefix = machine[0].cidr.prefix;
-  if (prefix < 16 || prefix > 28) document.error(machine[0].path, "has prefix {}; platform local takes 16 to 28", prefix);
+  if (prefix < 16 || prefix > 28)
+    document.error(machine[0].path, "has prefix length {}, must be 16 to 28 on platform local", prefix);
 }
 
 void validate_mtu(Document& document, const std::string& platform, std::string_view type) {
@@ -189,13 +185,13 @@ void validate_mtu(Document& document, const std::string& platform, std::string_v
   if (platform != "local" && platform != "aws") {
     networking.error_at("clusterNetworkMTU", "can be set on platforms aws and local only");
   } else if (platform == "aws" && type != "OVNKubernetes") {
-    networking.error_at("clusterNetworkMTU", "needs networkType: OVNKubernetes");
+    networking.error_at("clusterNetworkMTU", "requires networkType: OVNKubernetes");
   } else if (*mtu < smallest || *mtu > most) {
     networking.error_at("clusterNetworkMTU", "must be {} to {}, got {}", smallest, most, *mtu);
   } else if (*mtu > largest_at_edge) {
     for (const Section& pool : Section(document, {}).items("compute")) {
       if (pool.text("name") != "edge") continue;
-      document.warning(networking.path("clusterNetworkMTU"), "more than {} may not pass to machines of the pool edge",
+      document.warning(networking.path("clusterNetworkMTU"), "values above {} may not work for machines of pool edge",
                        largest_at_edge);
     }
   }

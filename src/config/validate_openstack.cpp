@@ -8,7 +8,8 @@ void validate_port(const Section& platform) {
   const Section port = platform.at("controlPlanePort");
   port.at("network").at("id").unique_id();
   const std::vector<Section> addresses = port.items("fixedIPs");
-  if (addresses.size() > 2) port.error_at("fixedIPs", "has {} subnets, 2 at most", addresses.size()).hint("one of each family");
+  if (addresses.size() > 2)
+    port.error_at("fixedIPs", "has {} subnets, must have at most 2", addresses.size()).hint("one of each family");
   for (const Section& address : addresses) {
     if (!address.value().is_object()) continue;
     const Section subnet = address.at("subnet");
@@ -20,22 +21,21 @@ void validate_port(const Section& platform) {
 void validate_floating_addresses(const Section& platform) {
   for (const std::string_view name : {"apiFloatingIP", "ingressFloatingIP"}) {
     if (platform.at(name).address() && !platform.has("externalNetwork")) {
-      platform.error_at(name, "needs platform.openstack.externalNetwork").hint("floating addresses are of that network");
+      platform.error_at(name, "requires platform.openstack.externalNetwork").hint("floating IPs belong to that network");
     }
   }
   const std::string_view api = platform.text("apiFloatingIP");
   if (!api.empty() && api == platform.text("ingressFloatingIP")) {
-    platform.error_at("ingressFloatingIP", "is the address of the API too").hint("they have to differ");
+    platform.error_at("ingressFloatingIP", "is also the address of the API").hint("use a different address");
   }
 }
 
 void validate_name_servers(const Section& platform) {
   for (const Section& server : platform.items("externalDNS")) {
-    if (!net::is_ip(server.text())) server.error("'{}' is no IP address", server.text());
+    if (!net::is_ip(server.text())) server.error("'{}' is not an IP address", server.text());
   }
   if (platform.has("externalDNS") && platform.has("controlPlanePort")) {
-    platform.error_at("externalDNS", "cannot stand beside controlPlanePort")
-        .hint("a subnet that exists has its own name servers");
+    platform.error_at("externalDNS", "cannot be used with controlPlanePort").hint("an existing subnet has its own DNS servers");
   }
 }
 

@@ -36,12 +36,12 @@ void validate_ovirt_pool(const Section& pool, const Section& platform, bool) {
     pool.error_at("hugepages", "must be 2048 or 1048576 (kB), got {}", *size);
   }
   if (pool.at("instanceTypeID").unique_id() && (cpu.value().is_object() || pool.number("memoryMB").value_or(0) > 0)) {
-    pool.error_at("instanceTypeID", "cannot stand beside cpu and memoryMB").hint("it says both");
+    pool.error_at("instanceTypeID", "cannot be used with cpu and memoryMB").hint("the instance type defines both");
   }
   std::set<std::string_view> groups;
   for (const Section& group : platform.items("affinityGroups")) groups.insert(group.text("name"));
   for (const Section& name : pool.items("affinityGroupsNames")) {
-    if (!groups.contains(name.text())) name.error("there is no platform.ovirt.affinityGroups named '{}'", name.text());
+    if (!groups.contains(name.text())) name.error("platform.ovirt.affinityGroups has no group '{}'", name.text());
   }
 }
 

@@ -70,7 +70,7 @@ void validate_zones(const Section& pool, const Section& platform) {
   const std::string_view region = platform.text("region");
   for (const Section& zone : pool.items("zones")) {
     if (zone.value().is_string() && !zone.text().starts_with(region)) {
-      zone.error("'{}' is no zone of region {}", zone.text(), region);
+      zone.error("'{}' is not a zone of region {}", zone.text(), region);
     }
   }
 }
@@ -92,7 +92,7 @@ void validate_platform(Document& document) {
   }
   const Section platform(document, {"platform", type});
   if (!is_supported_platform(type)) {
-    platform.error("this program makes no clusters of this platform").hint("it has " + platform_names());
+    platform.error("unsupported platform").hint("supported: " + platform_names());
     return;
   }
   const Rules* rules = rules_of(type);

@@ -42,11 +42,12 @@ VirtualAddresses addresses_of(const Section& platform, std::string_view list) {
     if (address.ok()) {
       addresses.push_back({item.path(), address.value()});
     } else {
-      item.error("'{}' is no IP address", item.text());
+      item.error("'{}' is not an IP address", item.text());
     }
   }
   if (items.size() > most_addresses) {
-    platform.error_at(list, "has {} addresses, {} at most", items.size(), most_addresses).hint("one, or one of each family");
+    platform.error_at(list, "has {} addresses, must have at most {}", items.size(), most_addresses)
+        .hint("one, or one of each family");
   } else if (addresses.size() == 2 && addresses[0].address.is_v4() == addresses[1].address.is_v4()) {
     platform.error_at(list, "has two {} addresses", addresses[0].address.is_v4() ? "IPv4" : "IPv6")
         .hint("one, or one of each family");
@@ -55,7 +56,7 @@ VirtualAddresses addresses_of(const Section& platform, std::string_view list) {
   if (items.size() == 1 && addresses.size() == 1 && families.are_two && addresses[0].address.is_v4() != families.first_is_v4) {
     platform.document()
         .error(addresses[0].path, "must be {}, as the first of networking.machineNetwork", families.first_is_v4 ? "IPv4" : "IPv6")
-        .hint("or write one of each family");
+        .hint("or one of each family");
   }
   return addresses;
 }
@@ -64,8 +65,8 @@ void refuse_outside(const Section& platform, const VirtualAddresses& addresses) 
   for (const VirtualAddress& virtual_address : addresses) {
     if (is_in_machine_networks(platform.document(), virtual_address.address)) continue;
     platform.document()
-        .error(virtual_address.path, "{} is in none of the machine networks", net::to_string(virtual_address.address))
-        .hint("a free address of networking.machineNetwork");
+        .error(virtual_address.path, "{} is not in a machine network", net::to_string(virtual_address.address))
+        .hint("use a free address of networking.machineNetwork");
   }
 }
 
@@ -82,8 +83,8 @@ void validate_virtual_addresses(const Section& platform, const VirtualAddressRul
   const bool is_user_managed = platform.at("loadBalancer").text("type") == "UserManaged";
   const bool any = platform.has(rules.api) || platform.has(rules.ingress);
   if (any || rules.are_needed) {
-    platform.need(rules.api, "the address at which the API is reached");
-    platform.need(rules.ingress, "the address at which applications are reached");
+    platform.need(rules.api, "the address of the API");
+    platform.need(rules.ingress, "the address of the applications");
   }
   const VirtualAddresses api = addresses_of(platform, rules.api);
   const VirtualAddresses ingress = addresses_of(platform, rules.ingress);
@@ -92,7 +93,7 @@ void validate_virtual_addresses(const Section& platform, const VirtualAddressRul
   for (const VirtualAddress& address : ingress) {
     const auto same = std::ranges::find(api, address.address, &VirtualAddress::address);
     if (same == api.end()) continue;
-    platform.document().error(address.path, "is the address of the API too").hint("they have to differ");
+    platform.document().error(address.path, "is also the address of the API").hint("use a different address");
   }
   if (!rules.are_of_machine_networks) return;
   refuse_outside(platform, api);

@@ -13,7 +13,7 @@ void validate_vcenters(const Section& platform) {
   for (const Section& vcenter : vcenters) {
     const std::string_view server = vcenter.text("server");
     if (!server.empty() && !is_host(server)) {
-      vcenter.error_at("server", "'{}' is no domain or IP address", server).hint("in lower case, without https:// and port");
+      vcenter.error_at("server", "'{}' is not a domain or IP address", server).hint("in lower case, without https:// and port");
     }
     servers.add(vcenter.at("server"));
     if (const auto port = vcenter.number("port"); port && (*port < 0 || *port > 65535)) {
@@ -30,8 +30,8 @@ void validate_inventory_path(const Section& topology, std::string_view name, std
   const std::string_view datacenter = topology.text("datacenter");
   const std::string prefix = fmt::format("/{}/{}/", datacenter, branch);
   if (datacenter.empty() || (path.starts_with(prefix) && path.size() > prefix.size())) return;
-  topology.error_at(name, "must be the full path of an object in the datacenter, not '{}'", path)
-      .hint(fmt::format("as in {}NAME", prefix));
+  topology.error_at(name, "must be the full path of an object in the datacenter, got '{}'", path)
+      .hint(fmt::format("for example {}NAME", prefix));
 }
 
 void validate_resource_pool(const Section& topology) {
@@ -47,13 +47,13 @@ void validate_tags(const Section& topology) {
   constexpr std::string_view prefix = "urn:vmomi:InventoryServiceTag:";
   constexpr std::string_view suffix = ":GLOBAL";
   const std::vector<Section> tags = topology.items("tagIDs");
-  if (tags.size() > most) topology.error_at("tagIDs", "has {} tags, {} at most", tags.size(), most);
+  if (tags.size() > most) topology.error_at("tagIDs", "has {} tags, must have at most {}", tags.size(), most);
   for (const Section& tag : tags) {
     std::string_view id = tag.text();
     const bool is_whole = id.starts_with(prefix) && id.ends_with(suffix) && id.size() > prefix.size() + suffix.size();
     if (is_whole) id = id.substr(prefix.size(), id.size() - prefix.size() - suffix.size());
     if (!is_whole || !is_uuid(id))
-      tag.error("'{}' is no URN of a tag", tag.text()).hint("as in urn:vmomi:InventoryServiceTag:UUID:GLOBAL");
+      tag.error("'{}' is not a tag URN", tag.text()).hint("for example urn:vmomi:InventoryServiceTag:UUID:GLOBAL");
   }
 }
 
@@ -74,7 +74,7 @@ void validate_vcenter_of(const Section& domain, const std::vector<Section>& vcen
   const auto vcenter =
       std::ranges::find_if(vcenters, [&](const Section& each) { return each.text("server") == domain.text("server"); });
   if (vcenter == vcenters.end()) {
-    domain.error_at("server", "'{}' is none of platform.vsphere.vcenters", domain.text("server"));
+    domain.error_at("server", "'{}' is not in platform.vsphere.vcenters", domain.text("server"));
     return;
   }
   const Section topology = domain.at("topology");
@@ -82,7 +82,7 @@ void validate_vcenter_of(const Section& domain, const std::vector<Section>& vcen
   const bool is_known =
       std::ranges::any_of(datacenters, [&](const Section& each) { return each.text() == topology.text("datacenter"); });
   if (topology.has("datacenter") && !is_known && !datacenters.empty()) {
-    topology.error_at("datacenter", "'{}' is none of {}", topology.text("datacenter"), vcenter->path("datacenters"));
+    topology.error_at("datacenter", "'{}' is not in {}", topology.text("datacenter"), vcenter->path("datacenters"));
   }
 }
 
@@ -100,7 +100,7 @@ void validate_failure_domains(const Section& platform) {
 
 void validate_vsphere(const Section& platform) {
   platform.need("vcenters", "server, user, password and datacenters of the vCenter");
-  platform.need("failureDomains", "where the machines are made");
+  platform.need("failureDomains", "where machines are created");
   validate_vcenters(platform);
   validate_failure_domains(platform);
   // Balancers of a network that is not the machines' are usual there.
@@ -122,7 +122,7 @@ void validate_vsphere_pool(const Section& pool, const Section& platform, bool) {
   const std::vector<Section> domains = platform.items("failureDomains");
   for (const Section& zone : pool.items("zones")) {
     const bool is_known = std::ranges::any_of(domains, [&](const Section& domain) { return domain.text("name") == zone.text(); });
-    if (!is_known) zone.error("'{}' is the name of none of platform.vsphere.failureDomains", zone.text());
+    if (!is_known) zone.error("'{}' is not the name of a failure domain in platform.vsphere.failureDomains", zone.text());
   }
 }
 

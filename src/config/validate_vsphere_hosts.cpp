@@ -11,14 +11,15 @@ constexpr std::size_t most_name_servers = 3;  // Linux asks no more
 void validate_device(const Section& device) {
   device.at("gateway").address();
   for (const Section& item : device.items("ipAddrs")) {
-    if (!net::parse_cidr(item.text()).ok()) item.error("'{}' is no address with prefix", item.text()).hint("as in 192.0.2.10/24");
+    if (!net::parse_cidr(item.text()).ok())
+      item.error("'{}' is not an address with prefix length", item.text()).hint("for example 192.0.2.10/24");
   }
   const std::vector<Section> servers = device.items("nameservers");
   if (servers.size() > most_name_servers) {
-    device.error_at("nameservers", "has {} addresses, {} at most", servers.size(), most_name_servers);
+    device.error_at("nameservers", "has {} addresses, must have at most {}", servers.size(), most_name_servers);
   }
   for (const Section& server : servers) {
-    if (!net::is_ip(server.text())) server.error("'{}' is no IP address", server.text());
+    if (!net::is_ip(server.text())) server.error("'{}' is not an IP address", server.text());
   }
 }
 
@@ -26,7 +27,7 @@ void validate_host(const Section& host, const std::vector<Section>& domains) {
   const std::string_view domain = host.text("failureDomain");
   const bool is_known = std::ranges::any_of(domains, [&](const Section& each) { return each.text("name") == domain; });
   if (!domain.empty() && !is_known) {
-    host.error_at("failureDomain", "'{}' is the name of none of platform.vsphere.failureDomains", domain);
+    host.error_at("failureDomain", "'{}' is not the name of a failure domain in platform.vsphere.failureDomains", domain);
   }
   validate_device(host.at("networkDevice"));
 }
@@ -34,7 +35,8 @@ void validate_host(const Section& host, const std::vector<Section>& domains) {
 void need_hosts(const Section& platform, const std::vector<Section>& hosts, std::string_view role, std::int64_t wanted) {
   const auto count = std::ranges::count_if(hosts, [&](const Section& host) { return host.text("role") == role; });
   if (count >= wanted) return;
-  platform.error_at("hosts", "has {} of role {}, needs {}", count, role, wanted).hint("without any, machines use DHCP");
+  platform.error_at("hosts", "has {} hosts with role {}, must have {}", count, role, wanted)
+      .hint("without hosts, machines use DHCP");
 }
 
 }  // namespace

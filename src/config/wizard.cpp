@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "config/install_config.h"
+#include "config/platforms.h"
 
 #include <algorithm>
 #include <array>
@@ -42,8 +43,17 @@ constexpr int most_hosts = 100;
 // Hosts of a control plane, where there are enough.
 constexpr int usual_masters = 3;
 
-const std::vector<std::string> platforms = {"local", "none",      "external", "baremetal", "vsphere", "aws",
-                                            "gcp",   "openstack", "libvirt",  "ovirt",     "kubevirt"};
+// Those that this version supports.
+const std::vector<std::string>& supported_platforms() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const PlatformRow& row : platforms()) {
+      if (!row.api_type.empty()) all.emplace_back(row.name);
+    }
+    return all;
+  }();
+  return names;
+}
 
 // In the order in which they are asked.
 const std::vector<Row>& rows() {
@@ -55,7 +65,7 @@ const std::vector<Row>& rows() {
       {.name = platform_name, .words = "Platform", .fallback = "local"},
       {.platforms = "external",
        .name = "EXTERNAL_NAME",
-       .words = "What the platform is called, if it has a name",
+       .words = "Name of the platform, if it has one",
        .fills = {{"platform.external.platformName", "{{EXTERNAL_NAME}}"}},
        .is_optional = true},
       {.platforms = "baremetal|ovirt|kubevirt",
@@ -70,7 +80,7 @@ const std::vector<Row>& rows() {
        .fills = {{"platform.baremetal.provisioningNetwork", "{{PROVISIONING_NETWORK}}"}}},
       {.platforms = "vsphere",
        .name = "VCENTER",
-       .words = "vCenter, a name or an address",
+       .words = "vCenter, a host name or an IP address",
        .fills = {{"platform.vsphere.vcenters[0].server", "{{VCENTER}}"},
                  {"platform.vsphere.failureDomains[0].server", "{{VCENTER}}"},
                  {"platform.vsphere.failureDomains[0].name", "generated-failure-domain"},
@@ -120,21 +130,21 @@ const std::vector<Row>& rows() {
        .fills = {{"platform.openstack.cloud", "{{CLOUD}}"}}},
       {.platforms = "openstack",
        .name = "EXTERNAL_NETWORK",
-       .words = "External network, if there shall be floating addresses",
+       .words = "External network, if you want floating IPs",
        .fills = {{"platform.openstack.externalNetwork", "{{EXTERNAL_NETWORK}}"}},
        .is_optional = true},
       {.platforms = "libvirt",
        .name = "LIBVIRT_URI",
-       .words = "URI of the libvirt, as this host and the cluster both reach it",
+       .words = "URI of libvirt, reachable from this host and from the cluster",
        .fallback = "qemu+tcp://192.168.122.1/system",
        .fills = {{"platform.libvirt.URI", "{{LIBVIRT_URI}}"}}},
       {.platforms = "ovirt",
        .name = "OVIRT_CLUSTER",
-       .words = "Id of oVirt's cluster, a UUID",
+       .words = "ID of the oVirt cluster, a UUID",
        .fills = {{"platform.ovirt.ovirt_cluster_id", "{{OVIRT_CLUSTER}}"}}},
       {.platforms = "ovirt",
        .name = "STORAGE_DOMAIN",
-       .words = "Id of the storage domain, a UUID",
+       .words = "ID of the storage domain, a UUID",
        .fills = {{"platform.ovirt.ovirt_storage_domain_id", "{{STORAGE_DOMAIN}}"}}},
       {.platforms = "ovirt",
        .name = "NETWORK",
@@ -143,7 +153,7 @@ const std::vector<Row>& rows() {
        .fills = {{"platform.ovirt.ovirt_network_name", "{{NETWORK}}"}}},
       {.platforms = "ovirt",
        .name = "VNIC_PROFILE",
-       .words = "Id of the profile of network cards, a UUID, if the network has several",
+       .words = "ID of the vNIC profile, a UUID, if the network has several",
        .fills = {{"platform.ovirt.vnicProfileID", "{{VNIC_PROFILE}}"}},
        .is_optional = true},
       {.platforms = "kubevirt",
@@ -156,7 +166,7 @@ const std::vector<Row>& rows() {
        .fills = {{"platform.kubevirt.networkName", "{{NETWORK}}"}}},
       {.platforms = "kubevirt",
        .name = "STORAGE_CLASS",
-       .words = "Storage class, if not the other cluster's usual one",
+       .words = "Storage class, if not the default of the other cluster",
        .fills = {{"platform.kubevirt.storageClass", "{{STORAGE_CLASS}}"}},
        .is_optional = true},
       {.platforms = "baremetal|vsphere",
@@ -191,7 +201,7 @@ const std::vector<Row>& rows() {
        .is_of_host = true},
       {.platforms = "baremetal",
        .name = "BMC_ADDRESS",
-       .words = "address of its BMC, as redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1",
+       .words = "address of its BMC, for example redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1",
        .fills = {{"platform.baremetal.hosts[{{INDEX}}].bmc.address", "{{BMC_ADDRESS}}"}},
        .is_of_host = true},
       {.platforms = "baremetal",
@@ -207,13 +217,13 @@ const std::vector<Row>& rows() {
        .is_of_host = true},
       {.platforms = "baremetal",
        .name = "BOOT_MAC",
-       .words = "MAC address that it boots from",
+       .words = "MAC address of its boot interface",
        .fills = {{"platform.baremetal.hosts[{{INDEX}}].bootMACAddress", "{{BOOT_MAC}}"}},
        .is_of_host = true},
       {.name = "BASE_DOMAIN", .words = "Base domain", .fills = {{"baseDomain", "{{BASE_DOMAIN}}"}}},
       {.name = "CLUSTER_NAME", .words = "Cluster name", .fills = {{"metadata.name", "{{CLUSTER_NAME}}"}}},
       {.name = pull_secret_name,
-       .words = "Pull secret, its JSON text in one line",
+       .words = "Pull secret, JSON text in one line",
        .fills = {{"pullSecret", "{{PULL_SECRET}}"}},
        .is_secret = true},
   };
@@ -359,7 +369,7 @@ std::optional<Question> Wizard::next() const {
                       .fallback = std::string(row.fallback),
                       .is_secret = row.is_secret,
                       .is_optional = row.is_optional};
-    if (row.name == platform_name) question.choices = platforms;
+    if (row.name == platform_name) question.choices = supported_platforms();
     if (row.name == key_name) {
       question.choices.emplace_back(no_key);
       for (const PublicKey& key : keys_) question.choices.push_back(key.path);
@@ -375,17 +385,17 @@ Result<> Wizard::answer(std::string_view text) {
   CHECK(question.has_value());
   std::string given(trim(text));
   if (given.empty()) given = question->fallback;
-  if (given.empty() && !question->is_optional) return error(Code::invalid, "an answer is needed");
+  if (given.empty() && !question->is_optional) return error(Code::invalid, "an answer is required");
   if (!question->choices.empty()) {
     const int number = number_in(given);
     if (number >= 1 && number <= static_cast<int>(question->choices.size())) given = question->choices[number - 1u];
     if (std::ranges::find(question->choices, given) == question->choices.end()) {
-      return error(Code::invalid, "'{}' is none of these; a number from 1 to {} or one of the names", given,
+      return error(Code::invalid, "'{}' is not one of these (enter a number from 1 to {} or a name)", given,
                    question->choices.size());
     }
   }
   if (question->name == hosts_name && (number_in(given) < 1 || number_in(given) > most_hosts)) {
-    return error(Code::invalid, "'{}' is no number from 1 to {}", given, most_hosts);
+    return error(Code::invalid, "'{}' is not a number from 1 to {}", given, most_hosts);
   }
   if (question->name == key_name) {
     const auto key = std::ranges::find(keys_, given, &PublicKey::path);

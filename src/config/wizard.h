@@ -1,5 +1,4 @@
-// The questions whose answers make an install-config, for people who have none yet (installer 2.1). Pure: who asks them, and how,
-// is cli/ask.h.
+// The questions whose answers make an install-config, for users who have none. Pure: cli/ask.h asks them.
 //
 //   Wizard wizard(keys);
 //   while (const auto question = wizard.next()) { ... wizard.answer(line) ... }

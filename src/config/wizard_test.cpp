@@ -79,10 +79,10 @@ TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
     std::string words;
   };
   const Case cases[] = {
-      {{"azure"}, "PLATFORM: 'azure' is none of these"},
-      {{"12"}, "PLATFORM: '12' is none of these"},
+      {{"azure"}, "PLATFORM: 'azure' is not one of these"},
+      {{"12"}, "PLATFORM: '12' is not one of these"},
       {{"none", "not_a_domain"}, "BASE_DOMAIN: "},
-      {{"none", ""}, "BASE_DOMAIN: an answer is needed"},
+      {{"none", ""}, "BASE_DOMAIN: an answer is required"},
       {{"none", "example.com", "Upper"}, "CLUSTER_NAME: "},
       {{"vsphere", "vc.example.com", "u", "p", "dc", "c", "d", "n", "no address"}, "API_VIP: "},
       {{"libvirt", "192.168.122.1"}, "LIBVIRT_URI: "},
@@ -91,9 +91,9 @@ TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
       {{"kubevirt", "", "A space"}, "NAMESPACE: "},
       {{"kubevirt", "", "space", "nodes", "", "10.0.0.5", "10.0.0.5"}, "INGRESS_VIP: "},
       {{"none", "example.com", "demo", "no json"}, "PULL_SECRET: "},
-      {{"none", "example.com", "demo", ""}, "PULL_SECRET: an answer is needed"},
+      {{"none", "example.com", "demo", ""}, "PULL_SECRET: an answer is required"},
       {{"baremetal", "10.0.0.0/33"}, "MACHINE_NETWORK: "},
-      {{"baremetal", "", "Managed", "10.0.0.5", "10.0.0.6", "0"}, "HOSTS: '0' is no number from 1 to 100"},
+      {{"baremetal", "", "Managed", "10.0.0.5", "10.0.0.6", "0"}, "HOSTS: '0' is not a number from 1 to 100"},
       {{"baremetal", "", "Disabled", "10.0.0.5", "10.0.0.6", "1", "m0", "redfish-virtualmedia://192.0.2.1/x", "a", "b", "no mac"},
        "BOOT_MAC_0: "},
   };

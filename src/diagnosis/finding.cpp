@@ -21,7 +21,7 @@ std::string to_text(const std::vector<Finding>& findings) {
   std::string text;
   for (const Finding& finding : findings) {
     text += fmt::format("{}{}: {}{}\n{}", text.empty() ? "" : "\n", finding.name, finding.cause,
-                        finding.is_final ? " (this will not heal by itself)" : "", details(finding));
+                        finding.is_final ? " (final: does not resolve by itself)" : "", details(finding));
   }
   return text;
 }
@@ -56,7 +56,7 @@ sys::Event to_event(const Finding& finding) {
 
 Error to_error(const Finding& finding, const std::string& bundle) {
   std::string text = fmt::format("{}: {}\n{}", finding.name, finding.cause, details(finding));
-  if (!bundle.empty()) text += fmt::format("  everything that was gathered: {}\n", bundle);
+  if (!bundle.empty()) text += fmt::format("  log bundle: {}\n", bundle);
   text.pop_back();
   return {Code::invalid, std::move(text)};
 }

@@ -21,7 +21,7 @@ TEST(Finding, IsAParagraph) {
   other.is_final = false;
   other.evidence.clear();
   EXPECT_EQ(to_text({finding, other}),
-            "disk-full: the file system / of m0 is full (this will not heal by itself)\n"
+            "disk-full: the file system / of m0 is full (final: does not resolve by itself)\n"
             "  stage: the disk of m0\n"
             "  seen in host/m0.probe.txt:3: disk / 100 0\n"
             "  seen in x.log: no space\n"
@@ -40,7 +40,7 @@ TEST(Finding, IsAnErrorWithTheBundle) {
             "  seen in host/m0.probe.txt:3: disk / 100 0\n"
             "  seen in x.log: no space\n"
             "  what to do: make space\n"
-            "  everything that was gathered: /d/log-bundle-1.tar.gz");
+            "  log bundle: /d/log-bundle-1.tar.gz");
 }
 
 TEST(Finding, IsAnEventThatReadsBack) {

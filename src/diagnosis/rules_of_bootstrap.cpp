@@ -53,17 +53,17 @@ Found certificate_finding(const Bundle& bundle, bool is_early) {
       Finding finding{
           .stage = "certificates", .evidence = {quote(*probe, line), quote(*probe, clocks.front())}, .is_final = true};
       if (is_early) {
-        finding.cause =
-            fmt::format("the assets were made by a clock that is ahead of {}'s: {} begins to be valid at {}, and it is {}",
-                        machine.name, line.words[1], line.words[2], clocks.front().words[1]);
+        finding.cause = fmt::format(
+            "the clock of the host that generated the assets is ahead of the clock of {}: {} is valid from {}, but the time is "
+            "{}",
+            machine.name, line.words[1], line.words[2], clocks.front().words[1]);
         finding.next_step =
-            "set the clock of the host that made the assets, destroy the cluster, remove what was made (bootstrap.ign, "
-            "tls/, auth/) and create it again";
+            "set the clock of the host that generated the assets, destroy the cluster, remove the generated files "
+            "(bootstrap.ign, tls/, auth/) and create it again";
       } else {
-        finding.cause = fmt::format("the assets are too old: {} on {} was valid until {}, and it is {}", line.words[1],
+        finding.cause = fmt::format("the assets have expired: {} on {} was valid until {}, but the time is {}", line.words[1],
                                     machine.name, line.words[3], clocks.front().words[1]);
-        finding.next_step =
-            "destroy the cluster and create it again: some of the certificates that are made with the assets live for 30 days";
+        finding.next_step = "destroy the cluster and create it again: some certificates of the assets are valid for 30 days only";
       }
       return finding;
     }
@@ -80,10 +80,10 @@ Found certificate_words(const Bundle& bundle, bool is_early) {
     if (lines.empty()) continue;
     const Quote& line = lines.back();
     return Finding{.stage = "certificates",
-                   .cause = is_early ? "the certificates of the assets are not valid yet: a clock is wrong"
+                   .cause = is_early ? "the certificates of the assets are not valid yet, so a clock is wrong"
                                      : "the certificates of the assets have expired",
                    .evidence = {{line.file, line.line, shortened(line.text, words)}},
-                   .next_step = "set the clocks, destroy the cluster and create it again: that makes new certificates",
+                   .next_step = "set the clocks, then destroy the cluster and create it again with new certificates",
                    .is_final = true};
   }
   return std::nullopt;
@@ -140,12 +140,12 @@ Found disk_full(const Bundle& bundle) {
       std::vector<Quote> evidence = {quote(*probe, line)};
       if (words) evidence.push_back(*words);
       return Finding{.stage = "the disk of " + machine.name,
-                     .cause = fmt::format("the file system {} of {} is full: {} are left", line.words[1], machine.name,
+                     .cause = fmt::format("file system {} of {} is full: {} free", line.words[1], machine.name,
                                           human_size(static_cast<unsigned long long>(*left) * 1024)),
                      .evidence = std::move(evidence),
                      .next_step =
-                         "make space there: on local machines it is that of the host's state folder (--state); then the same "
-                         "command goes on",
+                         "free disk space there (on local machines it is the file system of --state on the host), then run the "
+                         "same command to continue",
                      .is_final = true};
     }
     if (!words) continue;
@@ -153,7 +153,8 @@ Found disk_full(const Bundle& bundle) {
         .stage = "the disk of " + machine.name,
         .cause = fmt::format("a disk of {} was full", machine.name),
         .evidence = {*words},
-        .next_step = "look which one it is (disks.txt of the machine in the bundle) and make space; what failed is tried again"};
+        .next_step =
+            "find the full disk (disks.txt of the machine in the bundle) and free disk space; the failed operation is retried"};
   }
   return std::nullopt;
 }
@@ -164,14 +165,12 @@ Found inotify_exhausted(const Bundle& bundle) {
     std::vector<Quote> lines = bundle.lines_with(journal, "failed to create fsnotify watcher: too many open files");
     const std::vector<Quote> started = bundle.lines_with(journal, "Start recovering state");
     if (lines.empty() || (!started.empty() && started.back().line > lines.back().line)) continue;
-    return Finding{
-        .stage = "containers of " + machine.name,
-        .cause =
-            fmt::format("{} cannot run containers: the kernel has no inotify instance left for its containerd", machine.name),
-        .evidence = {{journal, lines.back().line, shortened(lines.back().text, "failed to create")}},
-        .next_step = fmt::format("all machines of a host share fs.inotify.max_user_instances: `sysctl "
-                                 "fs.inotify.max_user_instances=1024`, or end other clusters; then `slipway machine reboot {}`",
-                                 machine.name)};
+    return Finding{.stage = "containers of " + machine.name,
+                   .cause = fmt::format("{} cannot run containers: no inotify instances are left for containerd", machine.name),
+                   .evidence = {{journal, lines.back().line, shortened(lines.back().text, "failed to create")}},
+                   .next_step = fmt::format("run `sysctl fs.inotify.max_user_instances=1024`, or stop other clusters (all "
+                                            "machines of a host share this limit); then run `slipway machine reboot {}`",
+                                            machine.name)};
   }
   return std::nullopt;
 }
@@ -193,10 +192,10 @@ Found port_taken(const Bundle& bundle) {
       if (!holder) continue;
       Finding finding{
           .stage = fmt::format("{} on {}", owner.what, machine.name),
-          .cause = fmt::format("port {} of {}, which is that of {}, is taken by the program {}", owner.port, machine.name,
-                               owner.what, holder->second),
+          .cause = fmt::format("port {} of {}, which {} needs, is in use by the program {}", owner.port, machine.name, owner.what,
+                               holder->second),
           .evidence = {holder->first},
-          .next_step = fmt::format("end {} on {}, or let it use another port; what needs the port tries again by itself",
+          .next_step = fmt::format("stop {} on {}, or configure it to use another port; the program that needs the port retries",
                                    holder->second, machine.name),
           .is_final = true};
       for (const std::string_view words : {"address already in use", "the address is taken"}) {

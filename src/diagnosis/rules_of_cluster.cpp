@@ -139,13 +139,13 @@ Found operator_crashes(const Bundle& bundle) {
   if (!crash) crash = crash_by_kubelet(bundle);
   if (!crash) return std::nullopt;
   Finding finding{.stage = "pod " + crash->pod,
-                  .cause = fmt::format("the container {} of pod {} on {} ends again and again ({} times{}{})", crash->container,
+                  .cause = fmt::format("container {} of pod {} on {} keeps crashing ({} restarts{}{})", crash->container,
                                        crash->pod, crash->node.empty() ? "no node" : crash->node, crash->restarts,
                                        crash->ended.empty() ? "" : "; ", crash->ended),
                   .evidence = {crash->seen},
-                  .next_step = fmt::format(
-                      "its last words say why; the log of its last try: `kubectl logs --previous -n {} {} -c {}`",
-                      crash->pod.substr(0, crash->pod.find('/')), crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
+                  .next_step = fmt::format("read the last output of the container: `kubectl logs --previous -n {} {} -c {}`",
+                                           crash->pod.substr(0, crash->pod.find('/')),
+                                           crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
   if (const auto words = last_words(bundle, *crash)) finding.evidence.insert(finding.evidence.begin(), *words);
   return finding;
 }
@@ -174,17 +174,15 @@ Found manifest_refused(const Bundle& bundle) {
   const std::string file = line.text.substr(before == std::string::npos ? 0 : before + 1, at - before - 1);
   return Finding{
       .stage = "cb-bootstrap",
-      .cause = fmt::format("the API {} the manifest {}: {}", is_final ? "refuses" : "does not take", file,
+      .cause = fmt::format("the API {} manifest {}: {}", is_final ? "rejects" : "does not accept", file,
                            shortened(line.text.substr(at + words.size()))),
       .evidence = {{line.file, line.line, shortened(line.text, words)}},
       .next_step =
-          is_final
-              ? fmt::format("mend {0}: it is in manifests/ or openshift/ of the asset directory; then destroy the cluster and "
-                            "create it again",
-                            file)
-              : fmt::format("look whether {} has the right apiVersion, kind and namespace, and whether something in the "
-                            "cluster defines them; it is tried again",
-                            file),
+          is_final ? fmt::format("correct {0} in manifests/ or openshift/ of the asset directory, then destroy the cluster and "
+                                 "create it again",
+                                 file)
+                   : fmt::format("check apiVersion, kind and namespace of {}, and that the cluster defines them; slipway retries",
+                                 file),
       .is_final = is_final};
 }
 

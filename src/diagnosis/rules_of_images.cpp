@@ -142,12 +142,12 @@ Found image_missing(const Bundle& bundle) {
   const std::optional<Failure> failure = find_failure(bundle, Kind::missing);
   if (!failure) return std::nullopt;
   return Finding{.stage = stage_of(bundle, *failure),
-                 .cause = fmt::format("the registry does not have the image {}, which {} needs", called(bundle, failure->image),
+                 .cause = fmt::format("image {}, which {} needs, does not exist in the registry", called(bundle, failure->image),
                                       failure->machine.name),
                  .evidence = {failure->line},
                  .next_step =
-                     "put the whole release there: `slipway release mirror` copies it and checks every image; on local machines "
-                     "make the folder of --images anew",
+                     "mirror the whole release with `slipway release mirror`, which verifies every image; on local machines, "
+                     "rebuild the folder of --images",
                  .is_final = true};
 }
 
@@ -155,12 +155,12 @@ Found digest_mismatch(const Bundle& bundle) {
   const std::optional<Failure> failure = find_failure(bundle, Kind::other_content);
   if (!failure) return std::nullopt;
   return Finding{.stage = stage_of(bundle, *failure),
-                 .cause = fmt::format("the registry's content of the image {} is not what its digest says; {} refuses it",
+                 .cause = fmt::format("image {} in the registry does not match its digest, so {} rejects it",
                                       called(bundle, failure->image), failure->machine.name),
                  .evidence = {failure->line},
                  .next_step =
-                     "what the registry keeps is damaged or was changed: remove the image there and copy the release again with "
-                     "`slipway release mirror`",
+                     "the content in the registry is damaged or was changed: remove the image there and mirror the release again "
+                     "with `slipway release mirror`",
                  .is_final = true};
 }
 
@@ -172,11 +172,11 @@ Found registry_unreachable(const Bundle& bundle) {
       if (!line.words[1].ends_with("/v2/") || line.has_answer()) continue;
       Finding finding{
           .stage = "images of " + machine.name,
-          .cause = fmt::format("{} cannot reach the registry {}", machine.name, line.words[1]),
+          .cause = fmt::format("{} cannot reach registry {}", machine.name, line.words[1]),
           .evidence = {quote(*probe, line)},
-          .next_step = fmt::format("look whether the registry runs (host/registry.log), and for a firewall between it and {}; "
-                                   "what needs images tries again by itself",
-                                   machine.name)};
+          .next_step = fmt::format(
+              "check that the registry runs (host/registry.log) and that no firewall blocks {}; image pulls are retried",
+              machine.name)};
       if (const auto failure = find_failure(bundle, Kind::unreachable)) finding.evidence.push_back(failure->line);
       return finding;
     }

@@ -140,14 +140,13 @@ Found hanging_start(const Bundle& bundle, const Machine& machine) {
   if (took - stolen_since(*start, *probe) < longest_start) return std::nullopt;
   for (const Probe::Line& job : probe->lines("job")) {
     if (job.words.back() != "running" || is_explained(bundle, job.words[1])) continue;
-    return Finding{
-        .stage = "the start of " + machine.name,
-        .cause = fmt::format("{} has been starting for {}, and waits for its unit {}", machine.name, human_duration(took),
-                             job.words[1]),
-        .evidence = {quote(*probe, job), start->seen},
-        .next_step = fmt::format("`slipway machine shell {} -- systemctl status {}` says what the unit does; one of yours comes "
-                                 "from a MachineConfig or from bootstrap.ign",
-                                 machine.name, job.words[1])};
+    return Finding{.stage = "the start of " + machine.name,
+                   .cause = fmt::format("{} has been starting for {} and is waiting for its unit {}", machine.name,
+                                        human_duration(took), job.words[1]),
+                   .evidence = {quote(*probe, job), start->seen},
+                   .next_step = fmt::format("run `slipway machine shell {} -- systemctl status {}`; if the unit is yours, "
+                                            "correct it in the MachineConfig or in bootstrap.ign",
+                                            machine.name, job.words[1])};
   }
   return std::nullopt;
 }
@@ -158,18 +157,15 @@ Found ignition_refused(const Bundle& bundle) {
   const std::optional<Refused> refused = find_refused(bundle, true);
   if (!refused) return std::nullopt;
   const bool by_token = refused->answer.starts_with("Forbidden") || refused->answer.starts_with("Unauthorized");
-  return Finding{
-      .stage = first_boot_of(refused->machine),
-      .cause = fmt::format("the server that {} asked for its configuration refused it for good: {}", refused->machine.name,
-                           with_status(refused->answer)),
-      .evidence = {*refused->result, row_of(bundle, refused->machine)},
-      .next_step =
-          by_token
-              ? "its pointer config has no token of this cluster, or that of another; destroy the cluster and create it "
-                "again from one set of assets"
-              : "look whether its pointer config asks for a pool that the cluster has (.../config/master, .../config/worker), "
-                "mend it and create the machine again",
-      .is_final = true};
+  return Finding{.stage = first_boot_of(refused->machine),
+                 .cause = fmt::format("the machine-config-server permanently refused the Ignition config of {}: {}",
+                                      refused->machine.name, with_status(refused->answer)),
+                 .evidence = {*refused->result, row_of(bundle, refused->machine)},
+                 .next_step = by_token ? "the pointer config has no token, or the token of another cluster: destroy the cluster "
+                                         "and create it again from one set of assets"
+                                       : "check that the pointer config names a pool that exists (.../config/master, "
+                                         ".../config/worker), correct it and create the machine again",
+                 .is_final = true};
 }
 
 Found ignition_config_invalid(const Bundle& bundle) {
@@ -177,11 +173,10 @@ Found ignition_config_invalid(const Bundle& bundle) {
   if (!refused) return std::nullopt;
   Finding finding{
       .stage = first_boot_of(refused->machine),
-      .cause =
-          fmt::format("{} cannot carry out its configuration: {}", refused->machine.name, shortened(refused->machine.reason)),
+      .cause = fmt::format("{} cannot apply its Ignition config: {}", refused->machine.name, shortened(refused->machine.reason)),
       .evidence = {row_of(bundle, refused->machine)},
-      .next_step = fmt::format("mend what the words name in the config, or in the MachineConfigs that it is made of, and "
-                               "create the cluster again; {} has all that Ignition said",
+      .next_step = fmt::format("correct the Ignition config, or the MachineConfigs that it is rendered from, and create the "
+                               "cluster again; {} has the output of Ignition",
                                console_of(refused->machine)),
       .is_final = true};
   for (const std::string_view word : {"[failed]", "CRITICAL"}) {
@@ -199,14 +194,13 @@ Found machine_not_booted(const Bundle& bundle) {
   }
   for (const Machine& machine : bundle.machines()) {
     if (machine.state != "failed") continue;
-    Finding finding{
-        .stage = "the start of " + machine.name,
-        .cause = fmt::format("{} does not boot: {}", machine.name, shortened(machine.reason)),
-        .evidence = {row_of(bundle, machine)},
-        .next_step = fmt::format("read the end of its console ({} in the bundle); `slipway destroy cluster` and `slipway "
-                                 "create cluster` make it a new disk",
-                                 console_of(machine)),
-        .is_final = true};
+    Finding finding{.stage = "the start of " + machine.name,
+                    .cause = fmt::format("{} does not boot: {}", machine.name, shortened(machine.reason)),
+                    .evidence = {row_of(bundle, machine)},
+                    .next_step = fmt::format("read the end of the console output ({} in the bundle); `slipway destroy cluster` "
+                                             "and `slipway create cluster` create a new disk",
+                                             console_of(machine)),
+                    .is_final = true};
     const std::string* console = bundle.find(console_of(machine));
     const std::string_view text = console ? trim(*console) : std::string_view();
     if (!text.empty()) {
@@ -224,11 +218,12 @@ Found address_in_use(const Bundle& bundle) {
   for (const std::string& address : expected.api_addresses) {
     const std::vector<Quote> lines = bundle.lines_with("host/network.txt", fmt::format(" inet {}/", address));
     if (lines.empty()) continue;
-    return Finding{.stage = "the API's address",
-                   .cause = fmt::format("the host side of the cluster's network has {}, the address of its API", address),
-                   .evidence = {{lines.front().file, lines.front().line, shortened(lines.front().text)}},
-                   .next_step = "take the address away there, or choose another: platform.local.apiVIPs of the install-config",
-                   .is_final = true};
+    return Finding{
+        .stage = "the API's address",
+        .cause = fmt::format("the host side of the cluster network has {}, the address of the API", address),
+        .evidence = {{lines.front().file, lines.front().line, shortened(lines.front().text)}},
+        .next_step = "remove the address there, or choose another one in platform.local.apiVIPs of install-config.yaml",
+        .is_final = true};
   }
   std::set<std::string> own_links;
   std::vector<Probe> probes;
@@ -247,12 +242,11 @@ Found address_in_use(const Bundle& bundle) {
         if (own_links.contains(maker_of(line.words.back()))) continue;
         return Finding{
             .stage = "the API's address",
-            .cause = fmt::format("somebody who is no machine of this cluster answers for {}, the address of its API ({})",
-                                 address, line.words.back()),
+            .cause = fmt::format("a computer that is not a machine of this cluster has {}, the address of the API ({})", address,
+                                 line.words.back()),
             .evidence = {quote(probe, line)},
             .next_step =
-                "take the address away from whoever has it, or choose another: platform.local.apiVIPs of the "
-                "install-config",
+                "remove the address from that computer, or choose another one in platform.local.apiVIPs of install-config.yaml",
             .is_final = true};
       }
     }
@@ -271,15 +265,14 @@ Found dns_wrong(const Bundle& bundle) {
       for (const Probe::Line& line : probe->lines("name", name)) {
         const std::vector<std::string> given(line.words.begin() + 2, line.words.end());
         if (given == expected.api_addresses) continue;
-        const std::string wrong = given.empty() ? "no address" : "the address " + join(given, ", ");
-        return Finding{
-            .stage = "names",
-            .cause = fmt::format("on {}, {} has {}; the address of the API is {}", machine.name, name, wrong,
-                                 join(expected.api_addresses, ", ")),
-            .evidence = {quote(*probe, line)},
-            .next_step = fmt::format("look at /etc/hosts and /etc/resolv.conf of {}, and at the records of the name server "
-                                     "that it asks; the machines try again by themselves",
-                                     machine.name)};
+        const std::string wrong = given.empty() ? "to no address" : "to " + join(given, ", ");
+        return Finding{.stage = "names",
+                       .cause = fmt::format("on {}, {} resolves {}; the address of the API is {}", machine.name, name, wrong,
+                                            join(expected.api_addresses, ", ")),
+                       .evidence = {quote(*probe, line)},
+                       .next_step = fmt::format(
+                           "check /etc/hosts and /etc/resolv.conf of {}, and the records of its DNS server; the machines retry",
+                           machine.name)};
       }
     }
   }
@@ -310,11 +303,10 @@ Found config_server_unreachable(const Bundle& bundle) {
     if (const auto attempt = last_on_console(bundle, machine, "GET error: ")) evidence.push_back(*attempt);
     return Finding{
         .stage = first_boot_of(machine),
-        .cause = fmt::format("{} cannot reach the machine-config-server, port {} of the API's address; {} can", machine.name,
+        .cause = fmt::format("{} cannot reach the machine-config-server at port {} of the API address; {} can", machine.name,
                              config_server_port, witness),
         .evidence = std::move(evidence),
-        .next_step = fmt::format("look for a firewall or a broken link between {} and the network of the cluster; it tries "
-                                 "again by itself",
+        .next_step = fmt::format("check for a firewall or a broken link between {} and the cluster network; the machine retries",
                                  machine.name)};
   }
   return std::nullopt;

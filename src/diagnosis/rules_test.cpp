@@ -22,7 +22,7 @@ Files healthy() {
       {"host/machines.jsonl",
        R"({"name":"bootstrap","state":"running","address":"10.97.77.10"})"
        "\n"
-       R"({"name":"master-0","state":"igniting","address":"10.97.77.11","reason":"waits for its configuration: connection refused"})"
+       R"({"name":"master-0","state":"igniting","address":"10.97.77.11","reason":"waiting for its Ignition config: connection refused"})"
        "\n"},
       {"host/bootstrap.probe.txt",
        "clock 2026-11-22T06:10:00Z\n"
@@ -194,7 +194,7 @@ const std::vector<Case>& cases() {
          f["bootstrap/journals/containerd.log"] = "write /var/lib/containerd/x: no space left on device\n";
        },
        true,
-       {"/var/lib/containerd of bootstrap is full: 0 B are left", "bootstrap.probe.txt", "containerd.log", "make space"}},
+       {"/var/lib/containerd of bootstrap is full: 0 B free", "bootstrap.probe.txt", "containerd.log", "free disk space"}},
       {"disk-full",
        [](Files& f) { f["bootstrap/journals/etcd.log"] = "etcd: write wal: no space left on device\n"; },
        false,
@@ -205,14 +205,14 @@ const std::vector<Case>& cases() {
              replaced(f["host/bootstrap.probe.txt"], "06:09:00Z 2036-11-22T06:09:00Z", "05:09:00Z 2026-11-22T05:10:00Z");
        },
        true,
-       {"root-ca.crt", "valid until 2026-11-22T05:10:00Z", "it is 2026-11-22T06:10:00Z"}},
+       {"root-ca.crt", "valid until 2026-11-22T05:10:00Z", "the time is 2026-11-22T06:10:00Z"}},
       {"clock-wrong",
        [](Files& f) {
          f["host/bootstrap.probe.txt"] =
              replaced(f["host/bootstrap.probe.txt"], "2026-11-22T06:09:00Z 2036", "2026-11-22T09:09:00Z 2036");
        },
        true,
-       {"a clock that is ahead", "2026-11-22T09:09:00Z"}},
+       {"is ahead of the clock of", "2026-11-22T09:09:00Z"}},
       {"address-in-use",
        [](Files& f) {
          f["host/master-0.probe.txt"] = replaced(f["host/master-0.probe.txt"], "neighbour 10.97.77.5 02:61:61:4d:4d:0a",
@@ -225,7 +225,7 @@ const std::vector<Case>& cases() {
          f["host/network.txt"] = "1: lo inet 127.0.0.1/8 scope host lo\n2: br0    inet 10.97.77.5/32 scope global br0\n";
        },
        true,
-       {"the host side of the cluster's network has 10.97.77.5", "network.txt:2"}},
+       {"the host side of the cluster network has 10.97.77.5", "network.txt:2"}},
       {"inotify-exhausted",
        [](Files& f) {
          f["control-plane/master-0/journals/containerd.log"] =
@@ -260,14 +260,14 @@ const std::vector<Case>& cases() {
          f.erase("bootstrap/journals/kubelet.log");
        },
        true,
-       {std::string(image), "not what its digest says", "release-image"}},
+       {std::string(image), "does not match its digest", "release-image"}},
       {"registry-unreachable",
        [](Files& f) {
          f["host/bootstrap.probe.txt"] =
              replaced(f["host/bootstrap.probe.txt"], "/v2/ 200", "/v2/ curl: (28) Connection timed out after 4001 milliseconds");
        },
        false,
-       {"bootstrap cannot reach the registry http://10.97.77.1:5000/v2/", "Connection timed out"}},
+       {"bootstrap cannot reach registry http://10.97.77.1:5000/v2/", "Connection timed out"}},
       {"ignition-refused",
        [](Files& f) {
          f["host/machines.jsonl"] = replaced(f["host/machines.jsonl"], "igniting", "ignition-failed");
@@ -275,27 +275,27 @@ const std::vector<Case>& cases() {
              "INFO     : GET result: Forbidden\nCRITICAL : Ignition failed: failed to fetch config\n";
        },
        true,
-       {"master-0", "refused it for good: 403 Forbidden", "token"}},
+       {"master-0", "permanently refused the Ignition config of master-0: 403 Forbidden", "token"}},
       {"ignition-config-invalid",
        [](Files& f) {
          f["host/machines.jsonl"] =
              replaced(f["host/machines.jsonl"],
-                      "igniting\",\"address\":\"10.97.77.11\",\"reason\":\"waits for its configuration: connection refused",
-                      "ignition-failed\",\"address\":\"10.97.77.11\",\"reason\":\"Ignition gave up: hash verification failed");
+                      "igniting\",\"address\":\"10.97.77.11\",\"reason\":\"waiting for its Ignition config: connection refused",
+                      "ignition-failed\",\"address\":\"10.97.77.11\",\"reason\":\"Ignition failed: hash verification failed");
          f["host/master-0.console.log"] += "INFO     : GET result: OK\n";
        },
        true,
-       {"master-0 cannot carry out its configuration", "hash verification failed"}},
+       {"master-0 cannot apply its Ignition config", "hash verification failed"}},
       {"machine-not-booted",
        [](Files& f) {
          f["host/machines.jsonl"] =
              replaced(f["host/machines.jsonl"],
-                      "igniting\",\"address\":\"10.97.77.11\",\"reason\":\"waits for its configuration: connection refused",
-                      "failed\",\"address\":\"10.97.77.11\",\"reason\":\"its init ended with status 1");
+                      "igniting\",\"address\":\"10.97.77.11\",\"reason\":\"waiting for its Ignition config: connection refused",
+                      "failed\",\"address\":\"10.97.77.11\",\"reason\":\"init ended with status 1");
          f["host/master-0.console.log"] += "Failed to mount API filesystems.\nFreezing execution.\n";
        },
        true,
-       {"master-0 does not boot: its init ended with status 1", "console.log:5: Freezing execution"}},
+       {"master-0 does not boot: init ended with status 1", "console.log:5: Freezing execution"}},
       {"disk-full",
        [](Files& f) {
          f["host/bootstrap.probe.txt"] += "disk /var/lib/etcd 1 8176\ndisk /dev 0 0\n";
@@ -303,7 +303,7 @@ const std::vector<Case>& cases() {
              "etcd: preallocate: no space left on device\n";
        },
        true,
-       {"/var/lib/etcd of bootstrap is full: 8.4 MB are left"}},
+       {"/var/lib/etcd of bootstrap is full: 8.4 MB free"}},
       {"clock-wrong",
        [](Files& f) {
          f["bootstrap/journals/bootkube.log"] =
@@ -324,14 +324,14 @@ const std::vector<Case>& cases() {
                                                  "api-int.demo.example.com 10.97.77.99");
        },
        false,
-       {"on master-0, api-int.demo.example.com has the address 10.97.77.99", "10.97.77.5", "master-0.probe.txt:2"}},
+       {"on master-0, api-int.demo.example.com resolves to 10.97.77.99", "10.97.77.5", "master-0.probe.txt:2"}},
       {"dns-wrong",
        [](Files& f) {
          f["host/master-0.probe.txt"] =
              replaced(f["host/master-0.probe.txt"], "name api.demo.example.com 10.97.77.5", "name api.demo.example.com");
        },
        false,
-       {"on master-0, api.demo.example.com has no address"}},
+       {"on master-0, api.demo.example.com resolves to no address"}},
       {"config-server-unreachable",
        [](Files& f) {
          f["host/master-0.probe.txt"] =
@@ -347,14 +347,14 @@ const std::vector<Case>& cases() {
              "metadata.name\n";
        },
        true,
-       {"the API refuses the manifest 99_user.yaml", "ConfigMap \"A_B\" is invalid", "mend 99_user.yaml"}},
+       {"the API rejects manifest 99_user.yaml", "ConfigMap \"A_B\" is invalid", "correct 99_user.yaml"}},
       {"manifest-refused",
        [](Files& f) {
          f["bootstrap/journals/bootkube.log"] =
              "bootkube.sh[7]: warning: 99_user.yaml waits: the server does not know Nothing of example.com/v1\n";
        },
        false,
-       {"the API does not take the manifest 99_user.yaml", "does not know Nothing"}},
+       {"the API does not accept manifest 99_user.yaml", "does not know Nothing"}},
       {"operator-crashes",
        [](Files& f) {
          f["resources/pods.json"] = replaced(f["resources/pods.json"], "\"restartCount\":1", "\"restartCount\":4");
@@ -363,7 +363,7 @@ const std::vector<Case>& cases() {
          f["control-plane/master-0/containers/logs/openshift-dns-operator_dns-operator-x_1/dns-operator/2.log"] = "older\n";
        },
        false,
-       {"openshift-dns-operator/dns-operator-x", "4 times", "dns-operator/3.log:2: fatal: no such setting",
+       {"openshift-dns-operator/dns-operator-x", "4 restarts", "dns-operator/3.log:2: fatal: no such setting",
         "kubectl logs --previous"}},
       {"operator-crashes",
        [](Files& f) { f["bootstrap/containers/logs/openshift-etcd_etcd-bootstrap_ea79/etcd/3.log"] = "panic: no data\n"; },

@@ -41,7 +41,7 @@ Result<std::string> percent_decode(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] != '%') {
       if (!is_printable(text[i]) || std::string_view("<>#\"{}|\\^[]`").find(text[i]) != std::string_view::npos) {
-        return error(Code::invalid, "the byte at offset {} of the data has to be escaped", i);
+        return error(Code::invalid, "the byte at offset {} of the data must be escaped", i);
       }
       bytes += text[i];
       continue;
@@ -87,23 +87,23 @@ std::string encode_data_url(std::string_view bytes, DataEncoding encoding) {
 }
 
 Result<std::string> decode_data_url(std::string_view url) {
-  if (!url.starts_with("data:")) return error(Code::invalid, "a data URL begins with 'data:'");
+  if (!url.starts_with("data:")) return error(Code::invalid, "a data URL must begin with 'data:'");
   std::string_view rest = url.substr(5);
   bool base64 = false;
   for (bool first = true;; first = false) {
     const std::size_t end = part_end(rest);
-    if (end == std::string_view::npos) return error(Code::invalid, "a data URL has a comma before its data");
+    if (end == std::string_view::npos) return error(Code::invalid, "a data URL must have a comma before its data");
     const std::string_view part = rest.substr(0, end);
     const bool last = rest[end] == ',';
     rest.remove_prefix(end + 1);
     if (first) {
       if (!part.empty() && !is_media_type(part)) {
-        return error(Code::invalid, "what follows 'data:' is neither a comma nor a media type");
+        return error(Code::invalid, "'data:' must be followed by a comma or a media type");
       }
     } else if (part == "base64" && last) {
       base64 = true;
     } else if (!is_parameter(part)) {
-      return error(Code::invalid, "before the comma may stand parameters, NAME=VALUE, and 'base64' as the last one");
+      return error(Code::invalid, "only parameters NAME=VALUE, and 'base64' as the last one, are allowed before the comma");
     }
     if (last) break;
   }

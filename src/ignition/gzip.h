@@ -1,4 +1,4 @@
-// gzip (RFC 1952), for what machines unpack.
+// gzip (RFC 1952).
 #pragma once
 
 #include "base/result.h"
@@ -8,7 +8,15 @@
 
 namespace slipway::ignition {
 
+enum class Effort { little, most };  // how long is looked for what is shorter
+
 // Without a name and a time: the same text gives the same bytes. errors: internal: no memory
-Result<std::string> gzip(std::string_view text);
+Result<std::string> gzip(std::string_view text, Effort effort = Effort::most);
+
+// All members of a gzip file, one after another.
+//
+//   limit   bytes of the result
+//   errors  invalid: it is no gzip, is broken, or unpacks to more than the limit; internal: no memory
+Result<std::string> gunzip(std::string_view packed, std::size_t limit);
 
 }  // namespace slipway::ignition

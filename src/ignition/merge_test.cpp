@@ -114,7 +114,7 @@ TEST(Merge, OfValidConfigsMayBeInvalid) {
   const Config child = with(R"("storage":{"files":[{"path":"/a","user":{"name":"core"}}]})");
   EXPECT_TRUE(validate(parent).empty() && validate(child).empty());
   EXPECT_EQ(validate(merge(parent, child)).to_text(),
-            "error: storage.files[0].user: has both an id and a name (keep one of "
+            "error: storage.files[0].user: has both an ID and a name (keep one of "
             "them)\n");
 }
 

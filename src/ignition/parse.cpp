@@ -35,7 +35,7 @@ class Reader {
         known = true;
         if (const Version needed = version_of(field, outer); needed > version_) {
           findings_
-              .warning({}, member_path(path, key), "came with spec {} and is ignored in a config of {}", to_string(needed),
+              .warning({}, member_path(path, key), "requires spec {}, ignored in a config of {}", to_string(needed),
                        to_string(version_))
               .hint(fmt::format("set ignition.version to {}", to_string(needed)));
           return;
@@ -43,7 +43,7 @@ class Reader {
         if (!value.is_null()) read(value, member_path(path, key), field.rules, into.*field.member);
       });
       if (!known) {
-        auto added = findings_.warning({}, member_path(path, key), "this key is not known and has no effect");
+        auto added = findings_.warning({}, member_path(path, key), "unknown key, no effect");
         if (const std::string_view near = near_name<T>(key); !near.empty()) added.hint(fmt::format("did you mean '{}'?", near));
       }
     }
@@ -84,7 +84,7 @@ class Reader {
     } else if (json.is_uint64() && json.get_uint64() <= static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) {
       into = static_cast<std::int64_t>(json.get_uint64());
     } else if (json.is_number()) {
-      findings_.error({}, path, "needs an integer of 64 bits, got {}", emit_json(json, JsonStyle::compact));
+      findings_.error({}, path, "must be a 64-bit integer, got {}", emit_json(json, JsonStyle::compact));
     } else {
       wrong_kind(path, "an integer", json);
     }
@@ -93,7 +93,7 @@ class Reader {
   void read(const Json&, const std::string&, const FieldRules&, Version& into) { into = version_; }
 
   void wrong_kind(const std::string& path, std::string_view needed, const Json& json) {
-    findings_.error({}, path, "needs {}, got {}", needed, kind_name(json));
+    findings_.error({}, path, "must be {}, got {}", needed, kind_name(json));
   }
 
   Version version_;
@@ -143,17 +143,17 @@ std::optional<Version> read_version(const Json& value, const std::string& root, 
   const std::string path = member_path(member_path(root, "ignition"), "version");
   const Json* json = find(value, {"ignition", "version"});
   if (!json || json->is_null()) {
-    findings.error({}, path, "missing, the version of the spec is needed").hint("3.2.0 for instance");
+    findings.error({}, path, "missing, must be a version of the spec").hint("for example 3.2.0");
     return std::nullopt;
   }
   const auto* text = json->if_string();
   if (!text) {
-    findings.error({}, path, "needs a string, got {}", kind_name(*json));
+    findings.error({}, path, "must be a string, got {}", kind_name(*json));
     return std::nullopt;
   }
   const std::optional<Version> version = find_version(*text);
   if (!version) {
-    findings.error({}, path, "'{}' is not a version that can be read", std::string_view(*text))
+    findings.error({}, path, "unsupported version '{}'", std::string_view(*text))
         .hint(fmt::format("use one of {} to {}", to_string(oldest_version), to_string(newest_version)));
   }
   return version;
@@ -164,7 +164,7 @@ std::optional<Version> read_version(const Json& value, const std::string& root, 
 Parsed parse(const Json& value, const std::string& root) {
   Parsed parsed;
   if (!value.is_object()) {
-    parsed.findings.error({}, root, "needs an object, got {}", kind_name(value));
+    parsed.findings.error({}, root, "must be an object, got {}", kind_name(value));
     return parsed;
   }
   if (const auto version = read_version(value, root, parsed.findings)) {

@@ -71,17 +71,17 @@ TEST(ParseConfig, ReportsEveryProblemWithItsPlace) {
                                  "a.ign");
   ASSERT_TRUE(parsed.ok());
   EXPECT_EQ(parsed->findings.to_text(),
-            "a.ign:2:47: warning: ignition.config.merged: this key is not known and has no effect (did you mean 'merge'?)\n"
-            "a.ign:5:22: error: storage.files[0].mode: needs an integer, got a string\n"
-            "a.ign:5:38: warning: storage.files[0].Contents: this key is not known and has no effect (did you mean 'contents'?)\n"
-            "a.ign:6:8: error: storage.files[1].path: needs a string, got a list\n"
-            "a.ign:6:24: error: storage.files[1].mode: needs an integer of 64 bits, got 1.5\n"
-            "a.ign:6:37: error: storage.files[1].user: needs an object, got a number\n"
-            "a.ign:7:7: error: storage.files[2]: needs an object, got null\n"
-            "a.ign:9:5: warning: storage.luks: came with spec 3.2.0 and is ignored in a config of 3.1.0 (set "
+            "a.ign:2:47: warning: ignition.config.merged: unknown key, no effect (did you mean 'merge'?)\n"
+            "a.ign:5:22: error: storage.files[0].mode: must be an integer, got a string\n"
+            "a.ign:5:38: warning: storage.files[0].Contents: unknown key, no effect (did you mean 'contents'?)\n"
+            "a.ign:6:8: error: storage.files[1].path: must be a string, got a list\n"
+            "a.ign:6:24: error: storage.files[1].mode: must be a 64-bit integer, got 1.5\n"
+            "a.ign:6:37: error: storage.files[1].user: must be an object, got a number\n"
+            "a.ign:7:7: error: storage.files[2]: must be an object, got null\n"
+            "a.ign:9:5: warning: storage.luks: requires spec 3.2.0, ignored in a config of 3.1.0 (set "
             "ignition.version to 3.2.0)\n"
-            "a.ign:11:15: error: systemd.units: needs a list, got an object\n"
-            "a.ign:12:3: warning: [\"a.b\"]: this key is not known and has no effect\n");
+            "a.ign:11:15: error: systemd.units: must be a list, got an object\n"
+            "a.ign:12:3: warning: [\"a.b\"]: unknown key, no effect\n");
 }
 
 TEST(ParseConfig, NeedsAVersion) {
@@ -90,15 +90,15 @@ TEST(ParseConfig, NeedsAVersion) {
     const char* findings;
   };
   const Case cases[] = {
-      {"{}", "f:1:1: error: ignition.version: missing, the version of the spec is needed (3.2.0 for instance)\n"},
+      {"{}", "f:1:1: error: ignition.version: missing, must be a version of the spec (for example 3.2.0)\n"},
       {R"({"ignition":{"version":null}})",
-       "f:1:14: error: ignition.version: missing, the version of the spec is needed (3.2.0 for instance)\n"},
-      {R"({"ignition":{"version":3}})", "f:1:14: error: ignition.version: needs a string, got a number\n"},
+       "f:1:14: error: ignition.version: missing, must be a version of the spec (for example 3.2.0)\n"},
+      {R"({"ignition":{"version":3}})", "f:1:14: error: ignition.version: must be a string, got a number\n"},
       {R"({"ignition":{"version":"2.2.0"}})",
-       "f:1:14: error: ignition.version: '2.2.0' is not a version that can be read (use one of 3.0.0 to 3.5.0)\n"},
+       "f:1:14: error: ignition.version: unsupported version '2.2.0' (use one of 3.0.0 to 3.5.0)\n"},
       {R"({"ignition":{"version":"3.6.0"}})",
-       "f:1:14: error: ignition.version: '3.6.0' is not a version that can be read (use one of 3.0.0 to 3.5.0)\n"},
-      {"[]", "f:1:1: error: needs an object, got a list\n"},
+       "f:1:14: error: ignition.version: unsupported version '3.6.0' (use one of 3.0.0 to 3.5.0)\n"},
+      {"[]", "f:1:1: error: must be an object, got a list\n"},
   };
   for (const Case& c : cases) {
     const auto parsed = parse_text(c.text, "f");
@@ -114,7 +114,7 @@ TEST(ParseConfig, RefusesWhatIsNotJson) {
 
 TEST(ParseConfig, ReadsAConfigInsideADocument) {
   const Parsed parsed = parse({{"ignition", {{"version", "3.2.0"}}}, {"storage", 1}}, "spec.config");
-  EXPECT_EQ(parsed.findings.to_text(), "error: spec.config.storage: needs an object, got a number\n");
+  EXPECT_EQ(parsed.findings.to_text(), "error: spec.config.storage: must be an object, got a number\n");
 }
 
 TEST(ParseConfig, FallsBackToTheNameWhereTheTextHasNoPlaces) {
@@ -122,7 +122,7 @@ TEST(ParseConfig, FallsBackToTheNameWhereTheTextHasNoPlaces) {
   const std::string key(1100, 'x');
   const auto parsed = parse_text(R"({"ignition":{"version":"3.2.0"},")" + key + R"(":1})", "f");
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->findings.to_text(), "f: warning: " + key + ": this key is not known and has no effect\n");
+  EXPECT_EQ(parsed->findings.to_text(), "f: warning: " + key + ": unknown key, no effect\n");
 }
 
 RC_GTEST_PROP(ParseConfigProperty, ReadsBackWhatItWrites, ()) {

@@ -37,7 +37,7 @@ Result<> check_arn(std::string_view url) {
   const auto sections = split(plain, ':');
   const auto parts = split(plain, '/');
   if (sections.size() < 6 || sections[2] != "s3" || parts.size() < (sections[5].starts_with("accesspoint/") ? 3u : 2u)) {
-    return error(Code::invalid, "an arn is 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'");
+    return error(Code::invalid, "an arn must be 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'");
   }
   return check_version_id(url);
 }
@@ -53,24 +53,24 @@ std::string scheme_of(std::string_view url) {
 
 Result<> check_server_url(std::string_view url) {
   if (std::ranges::any_of(url, [](char c) { return (c >= 0 && c < ' ') || c == 0x7f; })) {
-    return error(Code::invalid, "a control character stands in it");
+    return error(Code::invalid, "contains a control character");
   }
   std::string_view rest = url.substr(url.find(':') + 1);
-  if (!rest.starts_with("//")) return error(Code::invalid, "'//' and a host have to follow the scheme");
+  if (!rest.starts_with("//")) return error(Code::invalid, "the scheme must be followed by '//' and a host");
   rest.remove_prefix(2);
   std::string_view authority = rest.substr(0, rest.find_first_of("/?#"));
   rest.remove_prefix(authority.size());
   if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) authority.remove_prefix(at + 1);
   const std::size_t host_end = authority.starts_with('[') ? authority.find(']') : 0;
-  if (host_end == std::string_view::npos) return error(Code::invalid, "the bracket around its address is not closed");
+  if (host_end == std::string_view::npos) return error(Code::invalid, "the bracket around the address is not closed");
   const std::size_t colon = authority.find(':', host_end);
   const std::string_view host = authority.substr(0, colon);
   if (host.empty() || host.find_first_of(" <>\"\\^`{|}%") != std::string_view::npos) {
-    return error(Code::invalid, "its host is missing or not one");
+    return error(Code::invalid, "the host is missing or invalid");
   }
   if (colon != std::string_view::npos) {
     const std::string_view port = authority.substr(colon + 1);
-    if (port.find_first_not_of("0123456789") != std::string_view::npos) return error(Code::invalid, "its port is not a number");
+    if (port.find_first_not_of("0123456789") != std::string_view::npos) return error(Code::invalid, "the port is not a number");
   }
   return check_escapes(rest.substr(0, rest.find('?')));
 }
@@ -86,7 +86,7 @@ Result<> check_source(std::string_view url) {
     TRY(check_server_url(url));
     return scheme == "s3" ? check_version_id(url) : Ok{};
   }
-  return error(Code::invalid, "its scheme has to be http, https, tftp, s3, arn, gs or data");
+  return error(Code::invalid, "the scheme must be http, https, tftp, s3, arn, gs or data");
 }
 
 }  // namespace slipway::ignition

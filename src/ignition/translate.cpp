@@ -88,7 +88,7 @@ Result<Config> translate(const Config& config, Version target) {
   for (const Feature& feature : features_after(config, target)) {
     // Without effect where it comes from, so nothing is lost.
     if (feature.in_older == Severity::warning && feature.since > config.ignition.version) continue;
-    problems += fmt::format("\n{}: {} came with spec {}", feature.field, feature.what, to_string(feature.since));
+    problems += fmt::format("\n{}: {} requires spec {}", feature.field, feature.what, to_string(feature.since));
   }
   if (!problems.empty()) {
     return error(Code::invalid, "this config of spec {} cannot be expressed in {}:{}", to_string(config.ignition.version),

@@ -75,9 +75,9 @@ TEST(TranslateConfig, NamesEverythingThatIsInTheWay) {
   config.storage.files = {{.path = "/a", .mode = 04755}};
   EXPECT_EQ(translate(config, Version::v3_2).error().message(),
             "this config of spec 3.4.0 cannot be expressed in 3.2.0:\n"
-            "kernelArguments: this field came with spec 3.3.0\n"
-            "storage.luks[0].discard: this field came with spec 3.4.0\n"
-            "storage.files[0].mode: setuid, setgid or sticky came with spec 3.4.0");
+            "kernelArguments: this field requires spec 3.3.0\n"
+            "storage.luks[0].discard: this field requires spec 3.4.0\n"
+            "storage.files[0].mode: setuid, setgid or sticky requires spec 3.4.0");
 }
 
 TEST(TranslateConfig, LeavesAloneWhatHadNoEffectAnyway) {

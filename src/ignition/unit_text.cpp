@@ -33,12 +33,12 @@ Result<UnitText> read_unit_text(std::string_view text) {
       in_comment = continues(content);
     } else if (content.starts_with('[')) {
       const std::size_t end = content.find(']');
-      if (end == std::string_view::npos) return error(Code::invalid, "line {}: a section's name is not closed", number);
-      if (end + 1 != content.size()) return error(Code::invalid, "line {}: something stands after a section's name", number);
+      if (end == std::string_view::npos) return error(Code::invalid, "line {}: the name of a section is not closed", number);
+      if (end + 1 != content.size()) return error(Code::invalid, "line {}: text after the name of a section", number);
       section = content.substr(1, end - 1);
       in_section = true;
     } else if (in_section && !content.empty()) {
-      if (content.find('=') == std::string_view::npos) return error(Code::invalid, "line {}: there is no '=' in it", number);
+      if (content.find('=') == std::string_view::npos) return error(Code::invalid, "line {}: '=' missing", number);
       unit.has_install |= section == "Install";
       in_value = continues(line);
     }

@@ -54,7 +54,7 @@ class Validator {
           .add({feature.in_older,
                 {},
                 path,
-                fmt::format("{} came with spec {}, this config says {}", feature.what, to_string(feature.since),
+                fmt::format("{} requires spec {}, but this config has {}", feature.what, to_string(feature.since),
                             to_string(config_.ignition.version)),
                 ""})
           .hint(fmt::format("set ignition.version to {}", to_string(feature.since)));
@@ -95,7 +95,7 @@ class Validator {
           // A source may carry a whole config, or credentials.
           const bool is_source = std::is_same_v<std::remove_cvref_t<decltype(list[i])>, Resource>;
           const std::string what = is_source ? "this source" : fmt::format("'{}'", first->first);
-          findings_.error({}, here, "{} stands twice, first in {}", what, first->second);
+          findings_.error({}, here, "{} is a duplicate, first in {}", what, first->second);
         }
       }
     });
@@ -112,32 +112,32 @@ class Validator {
 
   void check_path(const std::string& path, std::string_view key, const std::string& value) {
     if (value.empty()) {
-      wrong(path, key, "missing, an absolute path is needed");
+      wrong(path, key, "missing, must be an absolute path");
     } else if (value[0] != '/') {
       wrong(path, key, "'{}' is not an absolute path", value).hint(fmt::format("'{}'?", cleaned(value)));
     } else if (const std::string clean = cleaned(value); clean != value) {
-      wrong(path, key, "'{}' is not in its shortest form", value).hint(fmt::format("write '{}'", clean));
+      wrong(path, key, "'{}' is not in its shortest form", value).hint(fmt::format("use '{}'", clean));
     }
   }
 
   void check_name(const std::string& path, const std::string& name) {
-    if (name.empty()) wrong(path, "name", "missing, a name is needed");
+    if (name.empty()) wrong(path, "name", "missing, must be a name");
   }
 
   // A name of a file in a folder of ours.
   bool check_file_name(const std::string& path, const std::string& name) {
     if (name.find('/') == std::string::npos) return true;
-    wrong(path, "name", "'{}' has a slash in it", name);
+    wrong(path, "name", "'{}' contains a slash", name);
     return false;
   }
 
   void check_required_source(const std::string& path, const Resource& resource) {
-    if (is_empty(resource.source)) wrong(path, "source", "missing, there is nothing to fetch here without one");
+    if (is_empty(resource.source)) wrong(path, "source", "missing, required here");
   }
 
   void check_mode(const std::string& path, const Number& mode) {
     if (mode && (*mode < 0 || *mode > 07777)) {
-      wrong(path, "mode", "{} is not between 0 and 4095", *mode).hint("JSON has decimal numbers: 0644 is 420");
+      wrong(path, "mode", "must be 0 to 4095, got {}", *mode).hint("use decimal numbers: 0644 is 420");
     }
   }
 
@@ -145,7 +145,7 @@ class Validator {
   void check_below_links(const std::string& path, const std::string& node, const std::set<std::string>& links) {
     for (std::size_t end = node.find('/', 1); end != std::string::npos; end = node.find('/', end + 1)) {
       const std::string parent = node.substr(0, end);
-      if (links.contains(parent)) wrong(path, "path", "'{}' lies below the link '{}' of this config", node, parent);
+      if (links.contains(parent)) wrong(path, "path", "'{}' is below the link '{}' of this config", node, parent);
     }
   }
 
@@ -192,11 +192,11 @@ class Validator {
       if (!url) return;
       const std::string scheme = scheme_of(*url);
       if (scheme != "http" && scheme != "https") {
-        wrong(path, key, "a proxy's URL begins with http:// or https://");
+        wrong(path, key, "the URL of a proxy must begin with http:// or https://");
       } else if (const auto checked = check_server_url(*url); !checked.ok()) {
         wrong(path, key, "not a URL of a proxy: {}", checked.error().message());
       } else if (key == "httpsProxy" && scheme == "http") {
-        doubtful(path, key, "what goes to this proxy is not encrypted on its way there");
+        doubtful(path, key, "the connection to this proxy is not encrypted");
       }
     };
     check_url("httpProxy", proxy.http_proxy);
@@ -205,7 +205,7 @@ class Validator {
 
   void check(const Resource& resource, const std::string& path) {
     if (!is_empty(resource.compression) && *resource.compression != "gzip") {
-      wrong(path, "compression", "'{}' is not known", *resource.compression).hint("gzip, or leave it out");
+      wrong(path, "compression", "unknown value '{}'", *resource.compression).hint("use gzip, or omit it");
     }
     if (!is_empty(resource.source)) {
       if (const auto checked = check_source(*resource.source); !checked.ok()) {
@@ -213,18 +213,18 @@ class Validator {
       }
     }
     if (resource.verification.hash && !resource.source) {
-      wrong(member_path(path, "verification"), "hash", "there is no source that could have this hash");
+      wrong(member_path(path, "verification"), "hash", "a hash requires a source");
     }
     const std::string scheme = scheme_of(resource.source.value_or(""));
     if (!resource.http_headers.empty() && scheme != "http" && scheme != "https") {
-      wrong(path, "httpHeaders", "headers need a source of http or https");
+      wrong(path, "httpHeaders", "headers require an http or https source");
     }
   }
 
   void check(const HttpHeader& header, const std::string& path) {
     check_name(path, header.name);
     if (header.value && header.value->empty()) {
-      wrong(path, "value", "is empty").hint("leave it out to remove a header when merging");
+      wrong(path, "value", "empty").hint("omit it to remove a header when merging");
     }
   }
 
@@ -234,11 +234,11 @@ class Validator {
     const std::string_view function = hash.substr(0, hash.find('-'));
     const std::size_t digits = function == "sha512" ? 128 : function == "sha256" ? 64 : 0;
     if (digits == 0 || function.size() == hash.size()) {
-      wrong(path, "hash", "a hash is written 'sha512-DIGITS' or 'sha256-DIGITS'");
+      wrong(path, "hash", "a hash must be 'sha512-DIGITS' or 'sha256-DIGITS'");
     } else if (const std::string_view sum = hash.substr(function.size() + 1); sum.size() != digits) {
-      wrong(path, "hash", "{} has {} hexadecimal digits, these are {}", function, digits, sum.size());
+      wrong(path, "hash", "{} must have {} hexadecimal digits, got {}", function, digits, sum.size());
     } else if (sum.find_first_not_of("0123456789abcdefABCDEF") != std::string_view::npos) {
-      wrong(path, "hash", "its digits are not all hexadecimal");
+      wrong(path, "hash", "digits must be hexadecimal");
     }
   }
 
@@ -277,7 +277,7 @@ class Validator {
       const std::string here = item_path(member_path(path, "links"), i);
       const bool absolute = link.target->starts_with('/');
       if (directories.contains(cleaned(absolute ? *link.target : link.path + "/" + *link.target))) {
-        wrong(here, "target", "a hard link to a directory cannot be made");
+        wrong(here, "target", "a hard link to a directory is not possible");
       }
       if (link.user != Owner{}) doubtful(here, "user", "has no effect on a hard link");
       if (link.group != Owner{}) doubtful(here, "group", "has no effect on a hard link");
@@ -288,7 +288,7 @@ class Validator {
     check_path(path, "path", file.path);
     check_mode(path, file.mode);
     if (is_set(file.overwrite) && !file.contents.source) {
-      wrong(path, "overwrite", "there is no contents.source to overwrite with").hint("\"data:,\" is the empty file");
+      wrong(path, "overwrite", "requires contents.source").hint("\"data:,\" is the empty file");
     }
   }
 
@@ -299,11 +299,11 @@ class Validator {
 
   void check(const Link& link, const std::string& path) {
     check_path(path, "path", link.path);
-    if (is_empty(link.target)) wrong(path, "target", "missing, a link needs one");
+    if (is_empty(link.target)) wrong(path, "target", "missing, required for a link");
   }
 
   void check(const Owner& owner, const std::string& path) {
-    if (owner.id && !is_empty(owner.name)) wrong(path, "", "has both an id and a name").hint("keep one of them");
+    if (owner.id && !is_empty(owner.name)) wrong(path, "", "has both an ID and a name").hint("keep one of them");
   }
 
   void check(const Disk& disk, const std::string& path) {
@@ -320,7 +320,7 @@ class Validator {
         // Two without a number have been found as duplicates already.
         const auto [first, added] = labels.emplace(*partition.label, i);
         if (!added && key_of(disk.partitions[first->second]) != key_of(partition)) {
-          wrong(here, "label", "'{}' is the label of another partition too", *partition.label);
+          wrong(here, "label", "duplicate label '{}'", *partition.label);
         }
       }
       for (std::size_t k = 0; k < i; ++k) {
@@ -328,7 +328,7 @@ class Validator {
       }
     }
     if (has_next_number && has_unwanted) {
-      wrong(path, "partitions", "partitions without a number cannot stand beside ones that should not exist");
+      wrong(path, "partitions", "partitions without a number cannot be used with partitions that should not exist");
     }
   }
 
@@ -346,9 +346,9 @@ class Validator {
   void check(const Partition& partition, const std::string& path) {
     if (partition.should_exist == false && (partition.label || !is_empty(partition.type_guid) || !is_empty(partition.guid) ||
                                             partition.start_mib || partition.size_mib)) {
-      wrong(path, "shouldExist", "a partition that should not exist has only a number");
+      wrong(path, "shouldExist", "a partition that should not exist must have only a number");
     }
-    if (partition.number.value_or(0) == 0 && !partition.label) wrong(path, "", "a number from 1 or a label is needed");
+    if (partition.number.value_or(0) == 0 && !partition.label) wrong(path, "", "a number from 1, or a label, is required");
     if (partition.label && partition.label->size() > 36) wrong(path, "label", "has more than 36 characters");
     if (partition.label && partition.label->find(':') != std::string::npos) wrong(path, "label", "must not have a colon");
     check_guid(path, "guid", partition.guid);
@@ -363,7 +363,7 @@ class Validator {
       const char c = (*guid)[i];
       fits = form[i] == '-' ? c == '-' : std::string_view("0123456789abcdefABCDEF").find(c) != std::string_view::npos;
     }
-    if (!fits) wrong(path, key, "'{}' has not the form {}", *guid, form);
+    if (!fits) wrong(path, key, "'{}' must have the form {}", *guid, form);
   }
 
   void check(const Raid& raid, const std::string& path) {
@@ -372,13 +372,13 @@ class Validator {
                                                                 "5",     "raid6", "6",      "raid10", "10"};
     check_name(path, raid.name);
     if (is_empty(raid.level)) {
-      wrong(path, "level", "missing, an array needs one").hint("raid1 for instance");
+      wrong(path, "level", "missing, required for an array").hint("for example raid1");
     } else if (is_one_of(*raid.level, spareless)) {
-      if (raid.spares.value_or(0) != 0) wrong(path, "spares", "{} has no use for spares", *raid.level);
+      if (raid.spares.value_or(0) != 0) wrong(path, "spares", "{} does not support spares", *raid.level);
     } else if (!is_one_of(*raid.level, others)) {
-      wrong(path, "level", "'{}' is not known", *raid.level).hint("linear, raid0, raid1, raid4, raid5, raid6 or raid10");
+      wrong(path, "level", "unknown value '{}'", *raid.level).hint("linear, raid0, raid1, raid4, raid5, raid6 or raid10");
     }
-    if (raid.devices.empty()) wrong(path, "devices", "missing, an array consists of devices");
+    if (raid.devices.empty()) wrong(path, "devices", "missing, required for an array");
     for (std::size_t i = 0; i < raid.devices.size(); ++i) {
       check_path(item_path(member_path(path, "devices"), i), "", raid.devices[i]);
     }
@@ -393,12 +393,12 @@ class Validator {
     if (is_empty(filesystem.format)) {
       if (!is_empty(filesystem.path) || !is_empty(filesystem.label) || !is_empty(filesystem.uuid) ||
           is_set(filesystem.wipe_filesystem) || !filesystem.options.empty() || !filesystem.mount_options.empty()) {
-        wrong(path, "format", "missing, the other fields need one");
+        wrong(path, "format", "missing, required by the other fields");
       }
       return;
     }
     if (!is_one_of(*filesystem.format, formats)) {
-      wrong(path, "format", "'{}' is not known", *filesystem.format).hint("ext4, btrfs, xfs, swap, vfat or none");
+      wrong(path, "format", "unknown value '{}'", *filesystem.format).hint("ext4, btrfs, xfs, swap, vfat or none");
     }
     const auto limit = longest_label.find(*filesystem.format);
     if (filesystem.label && limit != longest_label.end() && filesystem.label->size() > limit->second) {
@@ -414,11 +414,11 @@ class Validator {
     const Clevis& clevis = luks.clevis;
     const bool has_others = !clevis.tang.empty() || is_set(clevis.tpm2) || clevis.threshold.value_or(0) != 0;
     if (!is_empty(clevis.custom.pin) && has_others) {
-      wrong(member_path(path, "clevis"), "custom", "cannot stand beside tang, tpm2 or threshold");
+      wrong(member_path(path, "clevis"), "custom", "cannot be used with tang, tpm2 or threshold");
     }
     if (!is_set(luks.cex.enabled)) return;
-    if (!is_empty(clevis.custom.pin) || has_others) wrong(path, "cex", "cannot stand beside clevis");
-    if (!is_empty(luks.key_file.source)) wrong(path, "cex", "cannot stand beside keyFile");
+    if (!is_empty(clevis.custom.pin) || has_others) wrong(path, "cex", "cannot be used with clevis");
+    if (!is_empty(luks.key_file.source)) wrong(path, "cex", "cannot be used with keyFile");
   }
 
   void check(const ClevisCustom& custom, const std::string& path) {
@@ -427,19 +427,19 @@ class Validator {
     if (is_empty(custom.pin)) {
       wrong(path, "pin", "missing").hint("tpm2, tang or sss");
     } else if (!is_one_of(*custom.pin, pins)) {
-      wrong(path, "pin", "'{}' is not known", *custom.pin).hint("tpm2, tang or sss");
+      wrong(path, "pin", "unknown value '{}'", *custom.pin).hint("tpm2, tang or sss");
     }
-    if (is_empty(custom.config)) wrong(path, "config", "missing, a custom pin needs one");
+    if (is_empty(custom.config)) wrong(path, "config", "missing, required for a custom pin");
   }
 
   void check(const Tang& tang, const std::string& path) {
     const std::string scheme = scheme_of(tang.url);
     if (scheme != "http" && scheme != "https") {
-      wrong(path, "url", "a Tang server's URL begins with http:// or https://");
+      wrong(path, "url", "the URL of a Tang server must begin with http:// or https://");
     } else if (const auto checked = check_server_url(tang.url); !checked.ok()) {
       wrong(path, "url", "not a URL of a Tang server: {}", checked.error().message());
     }
-    if (is_empty(tang.thumbprint)) wrong(path, "thumbprint", "missing, a Tang server is known by it");
+    if (is_empty(tang.thumbprint)) wrong(path, "thumbprint", "missing, required for a Tang server");
     if (!is_empty(tang.advertisement)) {
       if (const auto json = parse_json(*tang.advertisement, "advertisement"); !json.ok()) {
         wrong(path, "advertisement", "is not JSON: {}", json.error().message());
@@ -473,7 +473,7 @@ class Validator {
                                                                   ".automount", ".swap",     ".target", ".path",
                                                                   ".timer",     ".snapshot", ".slice",  ".scope"};
     if (check_file_name(path, unit.name) && !is_one_of(suffix_of(unit.name), suffixes)) {
-      wrong(path, "name", "'{}' does not end like a unit", unit.name).hint("NAME.service for instance");
+      wrong(path, "name", "'{}' does not have the ending of a unit", unit.name).hint("for example NAME.service");
     }
     if (is_empty(unit.contents)) return;
     const auto text = read_unit_text(*unit.contents);
@@ -486,7 +486,7 @@ class Validator {
 
   void check(const Dropin& dropin, const std::string& path) {
     if (check_file_name(path, dropin.name) && suffix_of(dropin.name) != ".conf") {
-      wrong(path, "name", "'{}' does not end in .conf", dropin.name);
+      wrong(path, "name", "'{}' must end in .conf", dropin.name);
     }
     if (!dropin.contents) return;
     if (const auto text = read_unit_text(*dropin.contents); !text.ok()) {

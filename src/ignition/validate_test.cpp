@@ -20,10 +20,10 @@ TEST(ValidateConfig, SaysEverythingAtOnceWithPlaces) {
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().message(),
             "a.ign:4:6: error: storage.files[0].path: 'etc/a' is not an absolute path ('/etc/a'?)\n"
-            "a.ign:4:23: error: storage.files[0].mode: 4096 is not between 0 and 4095 (JSON has decimal numbers: 0644 is 420)\n"
-            "a.ign:5:20: error: storage.files[1].overwrite: there is no contents.source to overwrite with (\"data:,\" is "
+            "a.ign:4:23: error: storage.files[0].mode: must be 0 to 4095, got 4096 (use decimal numbers: 0644 is 420)\n"
+            "a.ign:5:20: error: storage.files[1].overwrite: requires contents.source (\"data:,\" is "
             "the empty file)\n"
-            "a.ign:5:39: warning: storage.files[1].colour: this key is not known and has no effect");
+            "a.ign:5:39: warning: storage.files[1].colour: unknown key, no effect");
 }
 
 TEST(ValidateConfig, ReturnsWarningsWithTheConfig) {
@@ -31,7 +31,7 @@ TEST(ValidateConfig, ReturnsWarningsWithTheConfig) {
       read_config(R"({"ignition": {"version": "3.2.0"}, "storage": {"files": [{"path": "/a", "mode": 2541}]}})", "f");
   ASSERT_TRUE(read.ok());
   EXPECT_EQ(read->findings.to_text(),
-            "f:1:73: warning: storage.files[0].mode: setuid, setgid or sticky came with spec 3.4.0, this config says 3.2.0 "
+            "f:1:73: warning: storage.files[0].mode: setuid, setgid or sticky requires spec 3.4.0, but this config has 3.2.0 "
             "(set ignition.version to 3.4.0)\n");
 }
 
@@ -39,7 +39,7 @@ TEST(ValidateConfig, FindsFieldsThatABuiltConfigCannotHave) {
   Config config{.ignition = {.version = Version::v3_1}};
   config.kernel_arguments.should_exist = {"a"};
   EXPECT_EQ(validate(config, "spec.config").to_text(),
-            "error: spec.config.kernelArguments: this field came with spec 3.3.0, this config says 3.1.0 (set "
+            "error: spec.config.kernelArguments: this field requires spec 3.3.0, but this config has 3.1.0 (set "
             "ignition.version to 3.3.0)\n");
 }
 
@@ -54,13 +54,13 @@ TEST(ValidateConfig, KnowsSpec34And35) {
       {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:::bucket/key"}})", ""},
       {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:us:1:accesspoint/point/key?versionId=1"}})", ""},
       {R"({"name":"a","device":"/d","cex":{"enabled":true},"clevis":{"tpm2":true},"keyFile":{"source":"data:,k"}})",
-       "error: storage.luks[0].cex: cannot stand beside clevis\nerror: storage.luks[0].cex: cannot stand beside keyFile\n"},
+       "error: storage.luks[0].cex: cannot be used with clevis\nerror: storage.luks[0].cex: cannot be used with keyFile\n"},
       {R"({"name":"a","device":"/d","clevis":{"tang":[{"url":"http://t","thumbprint":"x","advertisement":"{"}]}})",
-       "error: storage.luks[0].clevis.tang[0].advertisement: is not JSON: advertisement:1:2: the document ends too early\n"},
+       "error: storage.luks[0].clevis.tang[0].advertisement: is not JSON: advertisement:1:2: unexpected end of the document\n"},
       {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:ec2:::b/k"}})",
-       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn is 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
+       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn must be 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
       {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:us:1:accesspoint/point"}})",
-       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn is 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
+       "error: storage.luks[0].keyFile.source: cannot be fetched: an arn must be 'arn:PARTITION:s3:REGION:ACCOUNT:BUCKET/KEY'\n"},
       {R"({"name":"a","device":"/d","keyFile":{"source":"arn:aws:s3:::b/k?versionId="}})",
        "error: storage.luks[0].keyFile.source: cannot be fetched: versionId is empty\n"},
   };

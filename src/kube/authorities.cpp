@@ -20,7 +20,7 @@ constexpr std::string_view member = "certificate-authority-data";
 Result<> for_each_bundle(Json& kubeconfig, const std::function<Result<std::string>(const std::string&)>& change) {
   JsonObject* document = kubeconfig.if_object();
   Json* list = document ? document->if_contains("clusters") : nullptr;
-  if (!list || !list->is_array()) return error(Code::invalid, "clusters: missing, a list is needed");
+  if (!list || !list->is_array()) return error(Code::invalid, "clusters: missing, must be a list");
   std::size_t number = 0;
   for (Json& each : list->get_array()) {
     const std::string field = fmt::format("clusters[{}].cluster.{}", number++, member);

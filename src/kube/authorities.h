@@ -9,7 +9,7 @@
 
 namespace slipway::kube {
 
-// The kubeconfig with these authorities before those of every cluster in it (installer 8.3); nothing when all of them are there
+// The kubeconfig with these authorities before those of every cluster in it; nothing when all of them are there
 // already. What else stands in it stays, but for comments and the look of it. Pure.
 //
 //   name    of the kubeconfig, for messages

@@ -78,7 +78,8 @@ struct Selection {
 };
 
 // All objects, page by page, each with its apiVersion and kind (servers leave them out of lists). The answer's resourceVersion is
-// put into `version` when that is given, for a watch.
+// put into `version` when that is given, for a watch. Pages get smaller while an answer is too large, so the size of objects is
+// no reason to fail.
 Result<std::vector<Json>> list(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                                const Selection& selection = {}, std::string* version = nullptr);
 
@@ -109,7 +110,7 @@ Result<> follow(const sys::Context& context, Api& api, const ResourceType& type,
 //
 //   what     completes "waiting for ..."
 //   missing  says what is not there yet, or nothing; errors of unavailable, timeout, conflict mean "not yet, for this reason"
-//   errors   timeout: "waiting for three masters: gave up after 1 min 0 s: master-2 is not Ready"; cancelled; denied; invalid;
+//   errors   timeout: "waiting for three masters: timed out after 1 min 0 s: master-2 is not Ready"; cancelled; denied; invalid;
 //            those of `missing`. A server that cannot be reached and a type that is not served are "not yet".
 Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,
                     std::string_view namespace_name, const Selection& selection,

@@ -7,6 +7,9 @@
 
 namespace slipway::kube {
 
+// True on a ClusterOperator or an IngressController while settings of it are set that have no effect; its message names them.
+inline constexpr std::string_view settings_ignored = "SettingsIgnored";
+
 // The condition of a type; null when there is none.
 const Json* find_condition(const Json& object, std::string_view type);
 

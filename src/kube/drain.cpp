@@ -62,7 +62,7 @@ Result<> drain(const sys::Context& context, Api& api, const std::string& node, M
   Guarded<Seen> seen;
   sys::Wakeup changed;
   sys::TaskGroup tasks(context);
-  tasks.run("following pods", [&](const sys::Context& task) {
+  tasks.run("watching pods", [&](const sys::Context& task) {
     Result<> followed =
         follow(task, api, types::pods, "", {.fields = "spec.nodeName=" + node}, [&](const Objects& pods) -> Result<> {
           seen.with_lock([&](Seen& now) { now.pods = pods; });
@@ -76,21 +76,21 @@ Result<> drain(const sys::Context& context, Api& api, const std::string& node, M
   const auto look = [&]() -> Result<sys::Look> {
     const Seen now = seen.with_lock([](const Seen& all) { return all; });
     if (now.failure) return *now.failure;
-    if (!now.pods) return sys::Look::not_yet("its pods are not known yet");
+    if (!now.pods) return sys::Look::not_yet("pods are not listed yet");
     std::vector<std::string> left;
     for (const Json& pod : pods_to_evict(*now.pods)) {
       const std::string name = describe(pod);
       if (slipway::find(pod, {"metadata", "deletionTimestamp"})) {
-        left.push_back(name + " is ending");
+        left.push_back(name + " is terminating");
         continue;
       }
       const std::optional<std::string> refused = TRY(evict(context, api, pod));
-      left.push_back(refused ? fmt::format("{} may not be evicted: {}", name, *refused) : name + " was asked to end");
+      left.push_back(refused ? fmt::format("{} cannot be evicted: {}", name, *refused) : name + " is evicted");
     }
     if (left.empty()) return sys::Look::done();
     return sys::Look::not_yet("{}", join(left, "; "));
   };
-  Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to leave", node), limit, look, &changed, pace);
+  Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to be evicted", node), limit, look, &changed, pace);
   tasks.request_stop();
   (void)tasks.wait();  // what it says was looked at, or does not matter any more
   return drained;

@@ -69,7 +69,7 @@ TEST(Drain, NamesThePodsThatStayAndWhy) {
   const Result<> drained = drain(test.context(), kube, "worker-0", Milliseconds(200));
   ASSERT_FALSE(drained.ok());
   EXPECT_EQ(drained.error().code(), Code::timeout);
-  EXPECT_NE(drained.error().message().find("Pod default/app may not be evicted: the budget allows none"), std::string::npos)
+  EXPECT_NE(drained.error().message().find("Pod default/app cannot be evicted: the budget allows none"), std::string::npos)
       << drained.error().message();
 }
 

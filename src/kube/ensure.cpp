@@ -79,7 +79,7 @@ class Maker {
     const std::string space =
         type->namespaced ? std::string(namespace_of(object).empty() ? "default" : namespace_of(object)) : "";
     if (!space.empty() && !TRY(namespaces_.may_exist(context, api_, space))) {
-      return error(Code::not_found, "namespace {} is missing", space);
+      return error(Code::not_found, "namespace {} does not exist", space);
     }
     Result<Outcome> made = options_.update ? apply_one(context, *type, object) : create_one(context, *type, object);
     if (!made.ok() && made.error().code() == Code::not_found && !space.empty()) namespaces_.doubt(space);
@@ -146,7 +146,7 @@ class Maker {
     wanted.as_object()["status"] = *status;
     const Result<Json> set = update(context, api_, type, wanted, "status");
     if (set.ok()) return true;
-    if (set.error().code() == Code::not_found) return false;  // a type without a status of its own (operators 5.3)
+    if (set.error().code() == Code::not_found) return false;  // the type has no status subresource
     return set.error();
   }
 
@@ -165,7 +165,7 @@ class Run {
         maker_(maker),
         manifests_(manifests),
         told_(told),
-        last_error_(manifests.size(), error(Code::timeout, "not tried")) {}
+        last_error_(manifests.size(), error(Code::timeout, "not attempted")) {}
 
   Result<> carry_out(int at_once, SteadyTime deadline) {
     sys::TaskGroup workers(context_);
@@ -278,7 +278,7 @@ class Run {
     }
     if (context_.stop.stop_requested()) return error(Code::cancelled, "stopped; still missing:\n{}", join(lines, "\n"));
     if (lines.empty()) return Ok{};
-    return error(refusal.value_or(Code::timeout), "{} of {} manifests are missing:\n{}", lines.size(), manifests_.size(),
+    return error(refusal.value_or(Code::timeout), "{} of {} manifests are not created:\n{}", lines.size(), manifests_.size(),
                  join(lines, "\n"));
   }
 

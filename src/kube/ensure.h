@@ -48,7 +48,7 @@ struct Outcome {
 // have made it. What is refused (invalid, denied) is told and kept as an error, and does not stop the others.
 //
 //   told    called by this thread, once for each manifest that came to an end
-//   status  a manifest's status is set when the object has none (operators 5.3)
+//   status  a manifest's status is set when the object has none
 //   again   a second call writes nothing
 //   errors  everything that is missing, a line each with its last reason: the code of what was refused, else timeout; cancelled
 //   time    options.limit; requests that are under way then have their own (30 s)

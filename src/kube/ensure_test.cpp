@@ -72,10 +72,10 @@ TEST_F(EnsureAll, ListsEverythingThatIsMissingWhenTheTimeIsOver) {
                              {"d.yaml", {{"apiVersion", "v1"}}}});
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::invalid);
-  EXPECT_EQ(done.error().message(), R"(3 of 4 manifests are missing:
-a.yaml (ConfigMap nowhere/a): namespace nowhere is missing
+  EXPECT_EQ(done.error().message(), R"(3 of 4 manifests are not created:
+a.yaml (ConfigMap nowhere/a): namespace nowhere does not exist
 b.yaml (Widget b): the server does not know Widget of late.example.com/v1
-d.yaml (object ): kind: missing, a string is needed)");
+d.yaml (object ): kind: missing, must be a string)");
   EXPECT_EQ(test_.clock.elapsed(), Seconds(60));
   EXPECT_EQ(told_, (std::map<std::string, Kinds>{{"a.yaml", {Outcome::Kind::waits}},
                                                  {"b.yaml", {Outcome::Kind::waits}},
@@ -183,9 +183,9 @@ TEST_F(EnsureAll, LeavesOffWhenTheTimeIsOverAlthoughMuchIsLeft) {
       ensure_all(test_.context(), api, mapper, manifests, {.manager = "test", .at_once = 2, .limit = Seconds(60)}, nullptr);
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::timeout);
-  EXPECT_NE(done.error().message().find("100 of 100 manifests are missing"), std::string::npos);
+  EXPECT_NE(done.error().message().find("100 of 100 manifests are not created"), std::string::npos);
   EXPECT_NE(done.error().message().find("nothing came or went"), std::string::npos);
-  EXPECT_NE(done.error().message().find("map (ConfigMap default/map-99): not tried"), std::string::npos);
+  EXPECT_NE(done.error().message().find("map (ConfigMap default/map-99): not attempted"), std::string::npos);
 }
 
 TEST_F(EnsureAll, StopsWhenItIsTold) {

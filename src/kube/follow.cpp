@@ -101,7 +101,7 @@ Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api
     const Milliseconds left = std::max(deadline - context.clock.steady(), Milliseconds(1));
     const Result<> ended = follower.run(context, std::min(left, ApiRequest().limit));
     if (follower.callers_failure()) return *follower.callers_failure();
-    if (context.stop.stop_requested()) return error(Code::cancelled, "following {}: stopped", subject.type.plural);
+    if (context.stop.stop_requested()) return error(Code::cancelled, "watching {}: stopped", subject.type.plural);
     if (!may_pass(ended.error().code())) return ended.error();
     TRY(not_yet(ended.error()));
     if (follower.has_listed()) between = pace.first;
@@ -116,7 +116,7 @@ Result<> follow(const sys::Context& context, Api& api, const ResourceType& type,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed) {
   const Subject subject{type, namespace_name, selection};
   return follow_until(context, SteadyTime::max(), api, subject, changed, [&](const Error& failure) -> Result<> {
-    context.log.debug("following {}: {}; trying again", type.plural, failure.message());
+    context.log.debug("watching {}: {}; retrying", type.plural, failure.message());
     return Ok{};
   });
 }
@@ -151,7 +151,7 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
     });
     return Ok{};
   };
-  const Error late = error(Code::timeout, "the time is over");
+  const Error late = error(Code::timeout, "timed out");
   const Result<> ended = follow_until(context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection}, look,
                                       [&](const Error& failure) -> Result<> {
                                         reason = failure.message();
@@ -162,7 +162,7 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
   if (context.stop.stop_requested()) return error(Code::cancelled, "waiting for {}: stopped: {}", what, reason);
   const Code code = ended.error().code();
   if (code == Code::timeout || code == Code::cancelled) {
-    return error(Code::timeout, "waiting for {}: gave up after {}: {}", what, human_duration(limit), reason);
+    return error(Code::timeout, "waiting for {}: timed out after {}: {}", what, human_duration(limit), reason);
   }
   return Error(ended.error()).context(fmt::format("waiting for {}", what));
 }

@@ -156,7 +156,7 @@ TEST(WaitUntil, SaysTheLastReasonWhenTheServerNeverAnswers) {
                  [](const Objects&) -> Result<std::optional<std::string>> { return std::optional<std::string>(); });
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code(), Code::timeout);
-  EXPECT_EQ(late.error().message(), "waiting for three masters: gave up after 1 min 0 s: cannot connect: Connection refused");
+  EXPECT_EQ(late.error().message(), "waiting for three masters: timed out after 1 min 0 s: cannot connect: Connection refused");
   EXPECT_EQ(test.clock.elapsed(), Seconds(60));
 }
 
@@ -176,7 +176,7 @@ TEST(WaitUntil, TakesABusyMomentOfTheLookAsAReason) {
   const Result<> ended =
       wait_until(test.context(), kube, "etcd", Seconds(5), types::nodes, "", {},
                  [](const Objects&) -> Result<std::optional<std::string>> { return error(Code::unavailable, "etcd is away"); });
-  EXPECT_EQ(ended.error().message(), "waiting for etcd: gave up after 5.0 s: etcd is away");
+  EXPECT_EQ(ended.error().message(), "waiting for etcd: timed out after 5.0 s: etcd is away");
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ class Reader {
       if (name.empty()) fail("contexts[0].name", "missing");
       return name;
     }
-    fail("current-context", fmt::format("missing, and there are {} contexts to choose from", contexts.size()));
+    fail("current-context", fmt::format("missing, but the file has {} contexts", contexts.size()));
     return "";
   }
 
@@ -69,7 +69,7 @@ class Reader {
       const Json* value = slipway::find(items[i], {member});
       return {fmt::format("{}[{}].{}", list, i, member), value ? *value : none};
     }
-    fail(list, fmt::format("none is called '{}'", name));
+    fail(list, fmt::format("no entry with name '{}'", name));
     return {"", none};
   }
 
@@ -88,7 +88,7 @@ class Reader {
     Result<std::string> bytes = data.empty() ? read_file_(path_of(file)) : base64_decode(data);
     if (bytes.ok()) return std::move(bytes).value();
     // Nothing of the data itself is repeated: it may be a key.
-    fail(section.field_of(data.empty() ? file_key : data_key), data.empty() ? bytes.error().message() : "it is no base64");
+    fail(section.field_of(data.empty() ? file_key : data_key), data.empty() ? bytes.error().message() : "not base64");
     return "";
   }
 
@@ -104,7 +104,7 @@ class Reader {
     access.tls_server_name = cluster.text("tls-server-name");
     const Json* insecure = slipway::find(cluster.value, {"insecure-skip-tls-verify"});
     if (insecure && insecure->is_bool() && insecure->get_bool()) {
-      fail(cluster.field_of("insecure-skip-tls-verify"), "refused; give the authority of the server's certificate instead");
+      fail(cluster.field_of("insecure-skip-tls-verify"), "not allowed (use certificate-authority-data instead)");
     }
     if (!cluster.text("proxy-url").empty()) fail(cluster.field_of("proxy-url"), "not supported");
   }
@@ -115,10 +115,10 @@ class Reader {
     access.token = Secret(user.text("token"));
     if (access.token.empty()) access.token = Secret(std::string(trim(content(user, "tokenFile", ""))));
     if (findings_.empty() && access.client_certificate.empty() != access.client_key.empty()) {
-      fail(user.field, "a client certificate and its key are needed together");
+      fail(user.field, "a client certificate requires its key, and a key its certificate");
     }
     for (const char* login : refused_logins) {
-      if (slipway::find(user.value, {login})) fail(user.field_of(login), "not supported; use a client certificate or a token");
+      if (slipway::find(user.value, {login})) fail(user.field_of(login), "not supported (use a client certificate or a token)");
     }
   }
 
@@ -158,7 +158,7 @@ Json make_kubeconfig(const Access& access, std::string_view cluster, std::string
   if (!access.client_key.empty()) user_fields["client-key-data"] = base64_encode(access.client_key.reveal());
   if (!access.token.empty()) user_fields["token"] = access.token.reveal();
   // Sorted, and with empty "preferences", as Go programs write it. Some readers insist on apiVersion and kind; those of the
-  // asset directory are written without (installer 11.5, assets/tls/kubeconfigs.cpp).
+  // asset directory have neither, like those of openshift-install (assets/tls/kubeconfigs.cpp).
   JsonObject config;
   config["apiVersion"] = "v1";
   config["clusters"] = list_of({{"cluster", cluster_fields}, {"name", cluster}});

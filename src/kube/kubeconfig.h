@@ -36,7 +36,7 @@ Result<Access> parse_kubeconfig(std::string_view text, std::string_view name,
 // The same of a file; relative names in it are taken as they are. errors: also those of Files::read
 Result<Access> read_kubeconfig(sys::Files& files, const std::string& path);
 
-// A kubeconfig of one cluster, one user, one context, with the data in it (installer 4.5): the context is called like the user.
+// A kubeconfig of one cluster, one user and one context, with the data in it. The context has the name of the user.
 //
 //   clusters: [{name: demo, cluster: {server: ..., certificate-authority-data: ...}}]
 Json make_kubeconfig(const Access& access, std::string_view cluster, std::string_view user);

@@ -98,10 +98,10 @@ users:
   ASSERT_FALSE(read.ok());
   EXPECT_EQ(read.error().code(), Code::invalid);
   EXPECT_EQ(read.error().message(), R"(auth/kubeconfig:3:3: error: clusters[0].cluster.server: missing
-auth/kubeconfig:3:13: error: clusters[0].cluster.insecure-skip-tls-verify: refused; give the authority of the server's certificate instead
+auth/kubeconfig:3:13: error: clusters[0].cluster.insecure-skip-tls-verify: not allowed (use certificate-authority-data instead)
 auth/kubeconfig:3:45: error: clusters[0].cluster.certificate-authority: reading auth/nowhere.crt: No such file or directory
-auth/kubeconfig:10:5: error: users[0].user.client-key-data: it is no base64
-auth/kubeconfig:11:5: error: users[0].user.exec: not supported; use a client certificate or a token)");
+auth/kubeconfig:10:5: error: users[0].user.client-key-data: not base64
+auth/kubeconfig:11:5: error: users[0].user.exec: not supported (use a client certificate or a token))");
 }
 
 TEST(ParseKubeconfig, NeedsToKnowWhichContext) {
@@ -110,12 +110,12 @@ TEST(ParseKubeconfig, NeedsToKnowWhichContext) {
     const char* message;
   };
   const Case cases[] = {
-      {"{}", "current-context: missing, and there are 0 contexts to choose from"},
-      {"contexts: [{name: a}, {name: b}]", "current-context: missing, and there are 2 contexts to choose from"},
-      {"{current-context: z, contexts: [{name: a}]}", "contexts: none is called 'z'"},
+      {"{}", "current-context: missing, but the file has 0 contexts"},
+      {"contexts: [{name: a}, {name: b}]", "current-context: missing, but the file has 2 contexts"},
+      {"{current-context: z, contexts: [{name: a}]}", "contexts: no entry with name 'z'"},
       {"contexts: [{context: {cluster: c, user: u}}]", "contexts[0].name: missing"},
       {"contexts: [{name: a, context: {cluster: c}}]", "contexts[0].context.user: missing"},
-      {"contexts: [{name: a, context: {cluster: c, user: u}}]", "clusters: none is called 'c'"},
+      {"contexts: [{name: a, context: {cluster: c, user: u}}]", "clusters: no entry with name 'c'"},
   };
   for (const Case& c : cases) {
     const Result<Access> read = parse(c.text);

@@ -3,11 +3,14 @@
 
 #include "net/url.h"
 
+#include <algorithm>
+
 namespace slipway::kube {
 
 namespace {
 
-constexpr int page_size = 500;
+constexpr int largest_page = 500;  // objects
+constexpr int smaller_by = 8;
 
 std::string object_path(const ResourceType& type, std::string_view namespace_name, std::string_view name,
                         std::string_view subresource = {}) {
@@ -16,6 +19,20 @@ std::string object_path(const ResourceType& type, std::string_view namespace_nam
 
 void set_missing(Json& object, std::string_view key, const std::string& value) {
   if (object.is_object() && !object.get_object().contains(key)) object.get_object()[key] = value;
+}
+
+// One page of a list, of at most `size` objects. An answer may hold 64 MiB (net::Request::answer_limit) and an object 1.5 MiB: a
+// page that is too large is requested again with fewer objects, down to one, which always fits. `size` stays that small for the
+// pages after it.
+Result<Json> list_page(const sys::Context& context, Api& api, Milliseconds limit, const std::string& path,
+                       const std::string& selection, const std::string& next, int& size) {
+  const std::string from = next.empty() ? "" : "&continue=" + net::percent_encode(next);
+  for (;;) {
+    Result<Json> page = api.send(context, {.path = fmt::format("{}?limit={}{}{}", path, size, selection, from), .limit = limit});
+    if (page.ok() || page.error().code() != Code::too_large || size == 1) return page;
+    size = std::max(1, size / smaller_by);
+    context.log.debug("{}; retrying with {} objects per page", page.error().message(), size);
+  }
 }
 
 }  // namespace
@@ -66,10 +83,9 @@ Result<std::vector<Json>> list_within(const sys::Context& context, Api& api, Mil
                                       std::string_view namespace_name, const Selection& selection, std::string* version) {
   std::vector<Json> objects;
   std::string next;
+  int size = largest_page;
   do {
-    std::string path = fmt::format("{}?limit={}{}", path_of(type, namespace_name), page_size, query_of(selection));
-    if (!next.empty()) path += "&continue=" + net::percent_encode(next);
-    Json page = TRY(api.send(context, {.path = path, .limit = limit}));
+    Json page = TRY(list_page(context, api, limit, path_of(type, namespace_name), query_of(selection), next, size));
     next = find_string(page, {"metadata", "continue"}).value_or("");
     if (version) *version = find_string(page, {"metadata", "resourceVersion"}).value_or("");
     Json* items = page.is_object() ? page.get_object().if_contains("items") : nullptr;

@@ -90,7 +90,7 @@ Result<ControllerConfig> parse_controller_config(const Json& object, std::string
     const Json* value = find(object, {"spec", key});
     if (!value || value->is_null()) return "";
     if (const auto* text = value->if_string()) return std::string(*text);
-    findings.error(place, fmt::format("spec.{}", key), "needs a string, got {}", kind_name(*value));
+    findings.error(place, fmt::format("spec.{}", key), "must be a string, got {}", kind_name(*value));
     return "";
   };
   ControllerConfig config;
@@ -115,7 +115,7 @@ Result<ControllerConfig> parse_controller_config(const Json& object, std::string
     if (const auto* image = member.value().if_string())
       config.images.emplace(member.key(), *image);
     else
-      findings.error(place, fmt::format("spec.images.{}", std::string_view(member.key())), "needs a string");
+      findings.error(place, fmt::format("spec.images.{}", std::string_view(member.key())), "must be a string");
   }
   TRY(findings.to_result());
   return config;

@@ -1,4 +1,4 @@
-// ControllerConfig: all that templates of MachineConfigs need to know of a cluster (machine-config A.1, E.1).
+// ControllerConfig: the facts of a cluster that templates of MachineConfigs need (openshift/api machineconfiguration/v1).
 #pragma once
 
 #include "base/json.h"
@@ -24,7 +24,7 @@ struct ControllerConfig {
   std::string kubelet_client_ca{};  // kubeAPIServerServingCAData: whom kubelets believe
   std::string cloud_provider_ca{};
   std::string additional_trust_bundle{};
-  std::map<std::string, std::string> images{};  // by the keys of E.1, "infraImageKey"
+  std::map<std::string, std::string> images{};  // by key, "infraImageKey"
   std::string os_image{};
   std::string extensions_image{};
   // Virtual addresses of the API and the ingress; no machine's own.

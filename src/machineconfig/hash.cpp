@@ -10,7 +10,7 @@ namespace slipway::machineconfig {
 
 namespace {
 
-// (machine-config E.2)
+// The salt of openshift/machine-config-operator pkg/controller/common.
 constexpr std::array<unsigned char, 80> salt = {16,  124, 206, 228, 139, 56,  175, 175, 79,  229, 134, 118, 157, 154, 211, 110,
                                                 25,  93,  47,  253, 172, 106, 37,  7,   174, 13,  160, 185, 110, 17,  87,  52,
                                                 219, 131, 12,  206, 218, 141, 116, 135, 188, 181, 192, 151, 233, 62,  126, 165,

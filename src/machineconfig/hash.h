@@ -1,5 +1,5 @@
-// Names of rendered MachineConfigs: the same content has the same name on the bootstrap machine and in the cluster; the
-// hand-over depends on it (machine-config A.2).
+// Names of rendered MachineConfigs: the same content has the same name on the bootstrap machine and in the cluster. The
+// hand-over depends on it.
 #pragma once
 
 #include "machineconfig/types.h"
@@ -9,8 +9,8 @@
 
 namespace slipway::machineconfig {
 
-// The spec of a MachineConfig as the one text of it: YAML with sorted keys, empty lists and fips always there, long lines
-// folded (machine-config E.2).
+// The spec of a MachineConfig in the form that OpenShift's machine-config-operator hashes: YAML with sorted keys, empty lists and
+// fips always there, long lines folded.
 std::string canonical_spec(const MachineConfig& config);
 
 // "rendered-master-9f0c...": MD5 over the salt of the machine-config-operator and the canonical spec. MD5 because the name is

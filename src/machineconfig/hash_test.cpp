@@ -15,7 +15,7 @@ MachineConfig sample() {
   return config;
 }
 
-// The form of machine-config E.2.
+// The form that OpenShift's machine-config-operator hashes.
 TEST(CanonicalSpec, IsSortedFoldedAndComplete) {
   EXPECT_EQ(canonical_spec(sample()),
             "baseOSExtensionsContainerImage: \"\"\n"

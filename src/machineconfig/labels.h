@@ -1,4 +1,4 @@
-// Labels and annotations of machine configuration (machine-config A.1, E.2).
+// Labels and annotations of machine configuration, those of openshift/machine-config-operator pkg/controller/common.
 #pragma once
 
 #include <string_view>

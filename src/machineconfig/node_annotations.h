@@ -1,4 +1,5 @@
-// Annotations of Nodes by which the machine-config controller and the daemons on machines talk (machine-config A.8).
+// Annotations of Nodes through which the machine-config controller and the daemons on machines talk. The names are those of
+// openshift/machine-config-operator pkg/daemon/constants.
 #pragma once
 
 #include <string_view>

@@ -60,23 +60,23 @@ void read_entry(const Json& entry, const MirrorKind& kind, const Place& place, M
   const std::string_view source = find_string(entry, {"source"}).value_or("");
   const auto [host, path] = host_and_path(source);
   if (!is_host(host)) {
-    findings.error(place, "source", "'{}' is no registry", source).hint("name each registry");
+    findings.error(place, "source", "'{}' is not a registry", source).hint("list each registry");
     return;
   }
   if (find_string(entry, {"mirrorSourcePolicy"}) == "NeverContactSource") {
-    findings.error(place, "mirrorSourcePolicy", "containerd always asks the source in the end").hint("leave it out");
+    findings.error(place, "mirrorSourcePolicy", "not supported, containerd always tries the source last").hint("omit it");
   }
   for (const Json& item : find_array(entry, {"mirrors"})) {
     const std::string_view mirror = item.is_string() ? std::string_view(item.get_string()) : "";
     const auto [mirror_host, mirror_path] = host_and_path(mirror);
     if (!is_host(mirror_host) || !is_plain(mirror_path, "/.-_")) {
-      findings.error(place, "mirrors", "'{}' is no registry and no repository", mirror)
-          .hint("name it as registry.example.com/a/b");
+      findings.error(place, "mirrors", "'{}' is not a registry or repository", mirror)
+          .hint("for example registry.example.com/a/b");
       continue;
     }
     if (!mirror_path.ends_with(path)) {
-      findings.error(place, "mirrors", "'{}' does not end with '{}'", mirror, path)
-          .hint("containerd asks mirrors by the path of the source");
+      findings.error(place, "mirrors", "'{}' must end with '{}'", mirror, path)
+          .hint("containerd uses the path of the source with mirrors");
       continue;
     }
     const std::string_view prefix = mirror_path.substr(0, mirror_path.size() - path.size());

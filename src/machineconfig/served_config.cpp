@@ -48,11 +48,11 @@ void add_file(ignition::Config& config, std::string_view path, std::string_view 
   ignition::put(config, ignition::make_file(std::string(path), text, mode));
 }
 
-// Ignition below 3.3 knows no kernel arguments: the first boot sets them instead (machine-config A.6).
+// Ignition below 3.3 has no kernel arguments: the first boot sets them instead.
 Result<> move_kernel_arguments(MachineConfig& config) {
   ignition::KernelArguments& arguments = config.config.kernel_arguments;
   if (!arguments.should_not_exist.empty()) {
-    return error(Code::invalid, "kernelArguments.shouldNotExist needs Ignition 3.3.0");
+    return error(Code::invalid, "kernelArguments.shouldNotExist requires Ignition 3.3.0");
   }
   config.kernel_arguments.insert(config.kernel_arguments.end(), arguments.should_exist.begin(), arguments.should_exist.end());
   arguments.should_exist.clear();
@@ -87,12 +87,25 @@ Result<ignition::Version> accepted_version(std::string_view accept_header) {
   const std::optional<int> minor = minor_of_3(asked);
   if (minor && *minor > static_cast<int>(ignition::newest_version)) return ignition::newest_version;
   return error(Code::invalid,
-               "configs are written in Ignition 3.0.0 to {}, not in {}; boot a machine image with Ignition 2.0 or newer",
+               "configs are available for Ignition 3.0.0 to {}, not for {} (boot a machine image with Ignition 2.0 or newer)",
                to_string(ignition::newest_version), asked);
 }
 
+Json to_json(const ConfigServerAccess& access) {
+  return {{"url", access.url}, {"ca", access.ca}, {"token", access.token.reveal()}};
+}
+
+Result<ConfigServerAccess> parse_config_server_access(std::string_view text, std::string_view name) {
+  const Json value = TRY(parse_json(text, name));
+  ConfigServerAccess access;
+  access.url = TRY(require_string(value, {"url"}).context(name));
+  access.ca = TRY(require_string(value, {"ca"}).context(name));
+  access.token = Secret(std::string(TRY(require_string(value, {"token"}).context(name))));
+  return access;
+}
+
 Result<ignition::Config> served_config(const MachineConfig& rendered, const ControllerConfig& controller,
-                                       const Secret& kubeconfig, ignition::Version version) {
+                                       const JoinCredentials& credentials, ignition::Version version) {
   MachineConfig config = rendered;
   if (version < ignition::Version::v3_3) TRY(move_kernel_arguments(config).context("Ignition " + to_string(version)));
   ignition::Config served = config.config;
@@ -102,7 +115,10 @@ Result<ignition::Config> served_config(const MachineConfig& rendered, const Cont
              0644);
   }
   add_file(served, "/etc/machine-config-daemon/node-annotations.json", node_annotations(config.name), 0644);
-  add_file(served, "/etc/kubernetes/kubeconfig", kubeconfig.reveal(), 0600);
+  add_file(served, "/etc/kubernetes/kubeconfig", credentials.kubeconfig.reveal(), 0600);
+  if (credentials.config_server) {
+    add_file(served, config_server_file, emit_json(to_json(*credentials.config_server), JsonStyle::compact), 0600);
+  }
   add_file(served, "/etc/mcs-machine-config-content.json", emit_json(to_json(config), JsonStyle::pretty), 0600);
   add_file(served, "/etc/ignition-machine-config-encapsulated.json", encapsulated(config), 0644);
   return ignition::translate(served, version);

@@ -1,5 +1,5 @@
-// What a machine gets that asks for its config: the rendered MachineConfig and what only the server knows (machine-config A.6,
-// E.4), in the version of Ignition that it asks for.
+// The config that the machine-config-server gives to a machine: the rendered MachineConfig and files that only the server knows,
+// in the version of Ignition that the machine asks for.
 #pragma once
 
 #include "base/result.h"
@@ -8,6 +8,7 @@
 #include "machineconfig/controller_config.h"
 #include "machineconfig/types.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -22,13 +23,34 @@ namespace slipway::machineconfig {
 //   errors  invalid: a version that we do not write, 2.x among them
 Result<ignition::Version> accepted_version(std::string_view accept_header);
 
-// Adds to the rendered config: the CA of kubelets' clients, node-annotations.json, the credential to join with, the MachineConfig
-// for people and, last, the MachineConfig without its Ignition part, from which the first boot learns image and kernel. Files
-// with secrets are 0600. Pure.
+// How a machine asks for its config again, when the credential that it got to join with is over. The file config_server_file:
+//   {"url": "https://api-int.demo.example.com:22623/config/worker", "ca": "-----BEGIN CERTIFICATE----- ...", "token": "5f0c..."}
+struct ConfigServerAccess {
+  std::string url;
+  std::string ca;  // PEM
+  Secret token;
+
+  bool operator==(const ConfigServerAccess&) const = default;
+};
+
+inline constexpr std::string_view config_server_file = "/etc/kubernetes/config-server.json";
+
+Json to_json(const ConfigServerAccess& access);
+// errors: invalid: not such a file
+Result<ConfigServerAccess> parse_config_server_access(std::string_view text, std::string_view name);
+
+// What a pool's machines get to join the cluster, and to come back to it.
+struct JoinCredentials {
+  Secret kubeconfig;                                               // for /etc/kubernetes/kubeconfig
+  std::optional<ConfigServerAccess> config_server = std::nullopt;  // for config_server_file
+};
+
+// Adds to the rendered config: the CA of kubelets' clients, node-annotations.json, the credentials, the MachineConfig for people
+// and, last, the MachineConfig without its Ignition part, from which the first boot learns image and kernel. Files with secrets
+// are 0600. Pure.
 //
-//   kubeconfig  the credential for /etc/kubernetes/kubeconfig
-//   errors      invalid, naming what the version cannot express
+//   errors  invalid, naming what the version cannot express
 Result<ignition::Config> served_config(const MachineConfig& rendered, const ControllerConfig& controller,
-                                       const Secret& kubeconfig, ignition::Version version);
+                                       const JoinCredentials& credentials, ignition::Version version);
 
 }  // namespace slipway::machineconfig

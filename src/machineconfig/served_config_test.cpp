@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace slipway::machineconfig {
 namespace {
 
@@ -25,7 +27,7 @@ TEST(AcceptedVersion, IsWhatTheMachineAsksFor) {
            Case{"*/*", "3.2.0"},
            Case{"application/json", "3.2.0"},
            Case{"application/vnd.coreos.ignition+json", "3.2.0"},
-           // The first entry decides alone (operators 4.8.3).
+           // The first entry decides alone, as in OpenShift's server.
            Case{"application/vnd.coreos.ignition+json;version=4.0.0, application/vnd.coreos.ignition+json;version=3.2.0;q=0.1",
                 ""},
            Case{"application/vnd.coreos.ignition+json;version=2.2.0;q=nan, "
@@ -58,7 +60,7 @@ Json json_of(const ignition::Config& config, std::string_view path) {
 }
 
 TEST(ServedConfig, HasWhatOnlyTheServerKnows) {
-  const ignition::Config served = served_config(sample(), controller, Secret("kubeconfig"), ignition::Version::v3_2).value();
+  const ignition::Config served = served_config(sample(), controller, {Secret("kubeconfig")}, ignition::Version::v3_2).value();
   EXPECT_TRUE(ignition::validate(served).empty());
   std::vector<std::pair<std::string, std::int64_t>> files;
   for (const ignition::File& file : served.storage.files) {
@@ -75,8 +77,19 @@ TEST(ServedConfig, HasWhatOnlyTheServerKnows) {
   EXPECT_EQ(find_string(annotations, {"machineconfiguration.openshift.io/desiredConfig"}), "rendered-master-1");
 }
 
+TEST(ServedConfig, AMachineLearnsHowToAskAgain) {
+  const ConfigServerAccess access = {"https://api-int.demo.example.com:22623/config/worker", "CA\n", Secret("t0ken")};
+  const ignition::Config served = served_config(sample(), controller, {Secret("k"), access}, ignition::Version::v3_2).value();
+  const auto file = std::ranges::find(served.storage.files, config_server_file, &ignition::File::path);
+  ASSERT_NE(file, served.storage.files.end());
+  EXPECT_EQ(file->mode, 0600);
+  const std::string text = ignition::decode_data_url(*file->contents.source).value();
+  EXPECT_EQ(parse_config_server_access(text, "file").value(), access);
+  EXPECT_EQ(parse_config_server_access(R"({"url":"https://x"})", "file").error().code(), Code::invalid);
+}
+
 TEST(ServedConfig, TheFirstBootLearnsEverythingButTheIgnitionPart) {
-  const ignition::Config served = served_config(sample(), controller, Secret("k"), ignition::Version::v3_2).value();
+  const ignition::Config served = served_config(sample(), controller, {Secret("k")}, ignition::Version::v3_2).value();
   const Json encapsulated = json_of(served, "/etc/ignition-machine-config-encapsulated.json");
   EXPECT_EQ(find_string(encapsulated, {"spec", "osImageURL"}), "os@sha256:1");
   EXPECT_EQ(find_array(encapsulated, {"spec", "kernelArguments"}), JsonArray{"quiet"});
@@ -86,19 +99,19 @@ TEST(ServedConfig, TheFirstBootLearnsEverythingButTheIgnitionPart) {
 TEST(ServedConfig, KernelArgumentsOfIgnitionMoveWhereIgnitionHasNone) {
   MachineConfig config = sample();
   config.config.kernel_arguments.should_exist = {"nosmt"};
-  const ignition::Config old = served_config(config, controller, Secret("k"), ignition::Version::v3_2).value();
+  const ignition::Config old = served_config(config, controller, {Secret("k")}, ignition::Version::v3_2).value();
   EXPECT_TRUE(old.kernel_arguments.should_exist.empty());
   EXPECT_EQ(find_array(json_of(old, "/etc/ignition-machine-config-encapsulated.json"), {"spec", "kernelArguments"}),
             (JsonArray{"quiet", "nosmt"}));
-  EXPECT_EQ(served_config(config, controller, Secret("k"), ignition::Version::v3_3)->kernel_arguments.should_exist.size(), 1u);
+  EXPECT_EQ(served_config(config, controller, {Secret("k")}, ignition::Version::v3_3)->kernel_arguments.should_exist.size(), 1u);
   config.config.kernel_arguments.should_not_exist = {"quiet"};
-  EXPECT_EQ(served_config(config, controller, Secret("k"), ignition::Version::v3_2).error().code(), Code::invalid);
+  EXPECT_EQ(served_config(config, controller, {Secret("k")}, ignition::Version::v3_2).error().code(), Code::invalid);
 }
 
 TEST(ServedConfig, SaysWhatAnOlderIgnitionCannotDo) {
   MachineConfig config = sample();
   config.config.storage.luks.push_back({.name = "l", .device = "/dev/x", .discard = true});
-  const Result<ignition::Config> served = served_config(config, controller, Secret("k"), ignition::Version::v3_3);
+  const Result<ignition::Config> served = served_config(config, controller, {Secret("k")}, ignition::Version::v3_3);
   ASSERT_FALSE(served.ok());
   EXPECT_NE(served.error().message().find("discard"), std::string::npos);
 }

@@ -2,6 +2,7 @@
 
 #include "base/findings.h"
 #include "base/text.h"
+#include "config/platforms.h"
 #include "data/data.h"
 #include "ignition/data_url.h"
 #include "ignition/make.h"
@@ -22,17 +23,14 @@ struct Output {
 constexpr std::array outputs = {Output{"00", "00-*"}, Output{"01-container-runtime", "01-*-container-runtime"},
                                 Output{"01-kubelet", "01-*-kubelet"}};
 
-// Platforms where machines hold the virtual addresses themselves (machine-config A.4).
-constexpr std::array on_premise = {"baremetal", "local", "nutanix", "openstack", "ovirt", "vsphere"};
-
 // What only root may read: credentials, a proxy's address, which may have a password, and how the kubelet and static pods run.
 // All others are 0644, programs 0755.
 constexpr std::array private_places = {"/var/lib/kubelet/config.json", "/etc/mco/proxy.env", "/etc/kubernetes/",
                                        "/etc/openshift/"};
 
 bool holds_virtual_addresses(const ControllerConfig& config) {
-  return !config.api_vips.empty() && !config.ingress_vips.empty() &&
-         std::ranges::find(on_premise, config.platform) != on_premise.end();
+  const config::PlatformRow* row = config::find_platform_row(config.platform);
+  return !config.api_vips.empty() && !config.ingress_vips.empty() && row && row->holds_virtual_addresses;
 }
 
 // The folders that are laid over each other, a later one's file in place of an earlier one's.
@@ -69,7 +67,7 @@ void put_entry(ignition::Config& config, std::string_view entry, std::string tex
   if (entry.starts_with(files)) {
     const std::string_view path = entry.substr(files.size());
     ignition::File file = ignition::make_file(std::string(path), text, mode_of(path));
-    // Always the same way of escaping, so that a text has one form in rendered configs (machine-config B.6).
+    // Always the same way of escaping, so that a text has one form in rendered configs.
     file.contents.source = ignition::encode_data_url(text, ignition::DataEncoding::percent);
     return ignition::put(config, std::move(file));
   }
@@ -104,7 +102,7 @@ std::string proxy_environment(const Json& proxy) {
 Result<TemplateValues> template_values(std::string_view role, const ControllerConfig& config, const Secret& pull_secret) {
   Findings findings;
   const auto needed = [&](std::string_view what, std::string value) {
-    if (value.empty()) findings.error({"ControllerConfig"}, std::string(what), "is missing");
+    if (value.empty()) findings.error({"ControllerConfig"}, std::string(what), "missing");
     return value;
   };
   const auto image = [&](const std::string& key) {
@@ -154,7 +152,7 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
 Result<std::vector<MachineConfig>> template_configs(std::string_view role, const ControllerConfig& config,
                                                     const Secret& pull_secret) {
   if (std::ranges::find(template_roles, role) == std::end(template_roles)) {
-    return error(Code::invalid, "there are no templates for role '{}'", role);
+    return error(Code::invalid, "no templates for role '{}'", role);
   }
   const TemplateValues values = TRY(template_values(role, config, pull_secret));
   std::vector<MachineConfig> configs;

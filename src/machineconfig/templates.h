@@ -1,4 +1,4 @@
-// The MachineConfigs that every machine of a role has, from the templates of data/machine-config (machine-config A.4).
+// The MachineConfigs that every machine of a role has, from the templates of data/machine-config.
 #pragma once
 
 #include "base/secret.h"

@@ -13,7 +13,7 @@ namespace slipway::machineconfig {
 
 namespace {
 
-// What may be installed beside the operating system (machine-config A.3).
+// Extensions of the operating system. The names are those that OpenShift allows.
 constexpr std::array known_extensions = {"ipsec",       "kerberos", "kernel-devel", "sandboxed-containers",
                                          "two-node-ha", "sysstat",  "usbguard"};
 constexpr std::array kernel_types = {"", "default", "realtime", "64k-pages"};
@@ -76,7 +76,7 @@ class Reader {
 
  private:
   void wrong(const std::string& key, std::string_view needed, const Json& value) {
-    findings_.error(place_, path_ + "." + key, "needs {}, got {}", needed, kind_name(value));
+    findings_.error(place_, path_ + "." + key, "must be {}, got {}", needed, kind_name(value));
   }
 
   const JsonObject& object_;
@@ -85,24 +85,24 @@ class Reader {
   Findings& findings_;
 };
 
-// What the daemon on machines cannot do, though Ignition could (machine-config A.2, B.5).
+// Parts of an Ignition config that the machine-config-daemon cannot apply.
 void check_for_daemon(const ignition::Config& config, const Place& place, Findings& findings) {
   for (std::size_t i = 0; i < config.storage.files.size(); ++i) {
     const ignition::File& file = config.storage.files[i];
     const std::string path = fmt::format("spec.config.storage.files[{}]", i);
     if (file.mode.value_or(0) > 0777) findings.error(place, path + ".mode", "special mode bits are not supported");
-    if (!file.append.empty()) findings.error(place, path + ".append", "is not supported").hint("give the whole content");
+    if (!file.append.empty()) findings.error(place, path + ".append", "not supported").hint("use contents with the whole file");
   }
 }
 
 void check_scalars(const MachineConfig& config, const Place& place, Findings& findings) {
   if (std::ranges::find(kernel_types, config.kernel_type) == kernel_types.end()) {
-    findings.error(place, "spec.kernelType", "'{}' is none of default, realtime, 64k-pages", config.kernel_type);
+    findings.error(place, "spec.kernelType", "must be default, realtime or 64k-pages, got '{}'", config.kernel_type);
   }
   for (const std::string& extension : config.extensions) {
     if (std::ranges::find(known_extensions, extension) != known_extensions.end()) continue;
-    findings.error(place, "spec.extensions", "'{}' is not known", extension)
-        .hint("known are " + join({known_extensions.begin(), known_extensions.end()}, ", "));
+    findings.error(place, "spec.extensions", "unknown extension '{}'", extension)
+        .hint("known: " + join({known_extensions.begin(), known_extensions.end()}, ", "));
   }
 }
 
@@ -128,9 +128,9 @@ Result<MachineConfig> parse_machine_config(const Json& object, std::string_view 
   config.extensions = spec.texts("extensions");
   config.kernel_type = spec.text("kernelType");
   config.fips = spec.flag("fips");
-  if (config.name.empty()) findings.error(place, "metadata.name", "is missing");
+  if (config.name.empty()) findings.error(place, "metadata.name", "missing");
   check_scalars(config, place, findings);
-  // No config is fine, an empty one is none (machine-config E.2).
+  // The config may be missing, but not be empty: it needs a version.
   if (const Json* written = find(object, {"spec", "config"}); written && !written->is_null()) {
     ignition::Parsed parsed = ignition::parse(*written, "spec.config");
     if (!parsed.findings.has_errors()) parsed.findings.append(ignition::validate(parsed.config, "spec.config"));
@@ -167,19 +167,19 @@ Result<Pool> parse_pool(const Json& object, std::string_view name) {
   Findings findings;
   Pool pool;
   pool.name = find_string(object, {"metadata", "name"}).value_or("");
-  if (pool.name.empty()) findings.error(place, "metadata.name", "is missing");
+  if (pool.name.empty()) findings.error(place, "metadata.name", "missing");
   const JsonObject& labels = find_object(object, {"spec", "machineConfigSelector", "matchLabels"});
   for (const auto& member : labels) {
     const auto* text = member.value().if_string();
     if (member.key() == role_label && text)
       pool.roles.emplace_back(*text);
     else
-      findings.error(place, "spec.machineConfigSelector.matchLabels", "only {} is understood", role_label);
+      findings.error(place, "spec.machineConfigSelector.matchLabels", "only {} is supported", role_label);
   }
   for (const Json& expression : find_array(object, {"spec", "machineConfigSelector", "matchExpressions"})) {
     const JsonArray& values = find_array(expression, {"values"});
     if (find_string(expression, {"key"}) != role_label || find_string(expression, {"operator"}) != "In" || values.empty()) {
-      findings.error(place, "spec.machineConfigSelector.matchExpressions", "only {} In [...] is understood", role_label);
+      findings.error(place, "spec.machineConfigSelector.matchExpressions", "only {} In [...] is supported", role_label);
     }
     for (const Json& value : values) {
       if (const auto* text = value.if_string()) pool.roles.emplace_back(*text);

@@ -1,5 +1,4 @@
-// The objects of machine configuration, group machineconfiguration.openshift.io/v1 (machine-config A.1), as far as their fields
-// are used.
+// The objects of group machineconfiguration.openshift.io/v1, with the fields that are used here.
 #pragma once
 
 #include "base/json.h"

@@ -209,7 +209,7 @@ Json to_json(const Actions& actions) {
 
 Result<Actions> parse_actions(const Json& value, std::string_view name) {
   const Json* reboot = find(value, {"reboot"});
-  if (!reboot || !reboot->is_bool()) return error(Code::invalid, "{}: reboot: missing, true or false is needed", name);
+  if (!reboot || !reboot->is_bool()) return error(Code::invalid, "{}: reboot: missing, must be true or false", name);
   Actions actions{.reboot = reboot->get_bool()};
   for (const Json& service : find_array(value, {"services"})) {
     std::string verb = TRY(require_string(service, {"verb"}).context(name));
@@ -224,10 +224,10 @@ Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) 
   const ignition::Config& after = to.config;
   std::vector<std::string> reasons;
   const auto fixed = [&](bool is_same, std::string_view what) {
-    if (!is_same) reasons.push_back(fmt::format("{} cannot change on a machine that runs", what));
+    if (!is_same) reasons.push_back(fmt::format("{} cannot change on a running machine", what));
   };
   fixed(before.passwd.groups == after.passwd.groups, "passwd.groups");
-  fixed(fixed_users(from) == fixed_users(to), "passwd.users, but for keys and password of core,");
+  fixed(fixed_users(from) == fixed_users(to), "passwd.users, except keys and password of core,");
   fixed(before.kernel_arguments == after.kernel_arguments, "kernelArguments of Ignition");
   fixed(before.storage.disks == after.storage.disks, "storage.disks");
   fixed(before.storage.raid == after.storage.raid, "storage.raid");
@@ -241,13 +241,13 @@ Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) 
   fixed(from.fips == to.fips, "fips");
   const std::map<std::string, WantedFile> had = files_by_path(from);
   for (const auto& [path, file] : files_by_path(to)) {
-    if (path == force_file) reasons.push_back(path + " is how people talk to the machine-config-daemon, no file of a config");
+    if (path == force_file) reasons.push_back(path + " is reserved for the machine-config-daemon");
     if (const auto known = had.find(path); known != had.end() && is_same(known->second, file)) continue;
     const std::string source = file.contents.source.value_or("data:,");
     const std::string compression = file.contents.compression.value_or("");
-    if (!source.starts_with("data:")) reasons.push_back(path + ": contents have to stand in the config, as a data: URL");
+    if (!source.starts_with("data:")) reasons.push_back(path + ": contents must be in the config, as a data: URL");
     if (!compression.empty() && compression != "gzip") {
-      reasons.push_back(fmt::format("{}: compression '{}' is not known", path, compression));
+      reasons.push_back(fmt::format("{}: unknown compression '{}'", path, compression));
     }
   }
   return refuse(reasons);
@@ -257,7 +257,7 @@ Result<> check_changeable(const MachineConfig& from, const MachineConfig& to) {
   const Differences found = differences(from, to);
   std::vector<std::string> reasons;
   const auto same = [&](bool differs, std::string_view what) {
-    if (differs) reasons.push_back(fmt::format("{}: machines of this release keep what they were made with", what));
+    if (differs) reasons.push_back(fmt::format("{}: cannot change on machines of this release", what));
   };
   same(found.os_image, "osImageURL");
   same(from.kernel_arguments != to.kernel_arguments, "kernelArguments");

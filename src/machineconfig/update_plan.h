@@ -1,5 +1,5 @@
-// From one MachineConfig to another on a running machine: what differs, whether it can be done without making the machine
-// anew, and what has to be done afterwards (machine-config A.2, A.8). Pure.
+// From one MachineConfig to another on a running machine: the differences, whether the machine can apply them or has to be
+// created again, and the actions after they are applied. Pure.
 //
 //   TRY(check_reconcilable(current, wanted));
 //   Actions actions = actions_for(differences(current, wanted));

@@ -129,7 +129,7 @@ constexpr std::array programs = {
 };
 
 int usage() {
-  fmt::print(stderr, "This program is many; call it by one of these names:\n");
+  fmt::print(stderr, "This file contains several programs. Call it by one of these names:\n");
   for (const Program& program : programs) fmt::print(stderr, "  {} {} {}\n", program.name, program.command, program.usage);
   return 2;
 }

@@ -24,18 +24,18 @@ struct Wipe {
 
 Result<std::string> bcrypt(const Secret& password, int cost, std::string_view salt16) {
   if (password.reveal().size() > password_limit || password.reveal().find('\0') != std::string::npos) {
-    return error(Code::invalid, "a password for bcrypt has at most {} bytes, none of them zero", password_limit);
+    return error(Code::invalid, "a password for bcrypt must have at most {} bytes, none of them zero", password_limit);
   }
-  if (cost < 4 || cost > 31) return error(Code::invalid, "the cost of bcrypt is 4 to 31, not {}", cost);
+  if (cost < 4 || cost > 31) return error(Code::invalid, "the cost of bcrypt must be 4 to 31, got {}", cost);
   if (salt16.size() != salt_size)
-    return error(Code::invalid, "the salt of bcrypt has {} bytes, not {}", salt_size, salt16.size());
+    return error(Code::invalid, "the salt of bcrypt must have {} bytes, got {}", salt_size, salt16.size());
   std::array<char, CRYPT_GENSALT_OUTPUT_SIZE> setting{};
   const char* set = crypt_gensalt_rn("$2a$", static_cast<unsigned long>(cost), salt16.data(), static_cast<int>(salt16.size()),
                                      setting.data(), static_cast<int>(setting.size()));
-  if (set == nullptr) return error(Code::internal, "libcrypt makes no bcrypt salt");
+  if (set == nullptr) return error(Code::internal, "libcrypt cannot generate a bcrypt salt");
   std::unique_ptr<crypt_data, Wipe> data(new crypt_data{});
   const char* hash = crypt_r(password.reveal().c_str(), setting.data(), data.get());
-  if (hash == nullptr || hash[0] == '*') return error(Code::internal, "libcrypt makes no bcrypt hash");
+  if (hash == nullptr || hash[0] == '*') return error(Code::internal, "libcrypt cannot generate a bcrypt hash");
   return std::string(hash);
 }
 

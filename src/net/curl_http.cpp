@@ -110,7 +110,7 @@ class Transfer {
 Result<> Transfer::prepare() {
   const Url& url = request_.url;
   if (url.scheme == "http" && !request_.trust.plain_http && !is_loopback(url.host)) {
-    return error(Code::invalid, "{}: plain http is not allowed to this server", authority(url));
+    return error(Code::invalid, "{}: plain http is not allowed for this server", authority(url));
   }
   set(CURLOPT_URL, to_string(url).c_str());
   set(CURLOPT_PATH_AS_IS, 1L);
@@ -247,7 +247,7 @@ std::size_t Transfer::take_body(std::string_view piece) {
   }
   if (answer_.body.size() + piece.size() > request_.answer_limit) {
     return fail(
-        error(Code::invalid, "{}: the answer is larger than {}", authority(request_.url), human_size(request_.answer_limit)),
+        error(Code::too_large, "{}: the response is larger than {}", authority(request_.url), human_size(request_.answer_limit)),
         refused);
   }
   answer_.body += piece;
@@ -286,7 +286,8 @@ Error Transfer::explain(CURLcode code) const {
       if (request_.trust.ca_file.empty())
         return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, words);
       return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.trust.ca_file, words);
-    case CURLE_SSL_CERTPROBLEM: return error(Code::invalid, "{}: our certificate and key cannot be used: {}", server, words);
+    case CURLE_SSL_CERTPROBLEM:
+      return error(Code::invalid, "{}: the client certificate and key cannot be used: {}", server, words);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_WEIRD_SERVER_REPLY: return error(Code::invalid, "{}: {}", server, words);
@@ -347,7 +348,7 @@ std::optional<CURLcode> drive(Link& link, Transfer& transfer, const std::stop_to
 
 Result<Answer> CurlHttp::send(const Request& request, std::stop_token stop, const Sink& sink) {
   const std::string server = authority(request.url);
-  const Error stopped = error(Code::cancelled, "{}: stopped before the answer was there", server);
+  const Error stopped = error(Code::cancelled, "{}: stopped before the response arrived", server);
   if (stop.stop_requested()) return stopped;
   TRY(load_curl().context(server));
   std::unique_ptr<Link> link = pool_->take(server);
@@ -365,7 +366,7 @@ Result<Answer> CurlHttp::send(const Request& request, std::stop_token stop, cons
   curl().multi_remove_handle(link->multi, link->easy);
   Result<Answer> answer =
       !code && stop.stop_requested() ? Result<Answer>(stopped)
-      : !code ? error(Code::unavailable, "{}: nothing came or went for {}", server, human_duration(request.idle_limit))
+      : !code ? error(Code::unavailable, "{}: no data sent or received for {}", server, human_duration(request.idle_limit))
               : transfer.finish(*code);
   pool_->give_back(std::move(link));
   return answer;

@@ -159,15 +159,15 @@ TEST(CurlHttp, ExplainsFailures) {
        Code::unavailable,
        fmt::format("127.0.0.1:{}: cannot connect: Connection refused", closed)},
       {{.url = {"https", "a.invalid", 443}}, Code::unavailable, "a.invalid: Could not resolve host: a.invalid"},
-      {{.url = {"http", "192.0.2.1", 80}}, Code::invalid, "192.0.2.1: plain http is not allowed to this server"},
+      {{.url = {"http", "192.0.2.1", 80}}, Code::invalid, "192.0.2.1: plain http is not allowed for this server"},
       {{.url = server.url("/cut")}, Code::unavailable, host + ": transfer closed with 990 bytes remaining to read"},
       {{.url = server.url("/silent"), .idle_limit = Milliseconds(50)},
        Code::unavailable,
-       host + ": nothing came or went for 50 ms"},
+       host + ": no data sent or received for 50 ms"},
       {{.url = server.url("/stuck"), .idle_limit = Milliseconds(50)},
        Code::unavailable,
-       host + ": nothing came or went for 50 ms"},
-      {{.url = server.url("/large"), .answer_limit = 1000}, Code::invalid, host + ": the answer is larger than 1.0 kB"},
+       host + ": no data sent or received for 50 ms"},
+      {{.url = server.url("/large"), .answer_limit = 1000}, Code::too_large, host + ": the response is larger than 1.0 kB"},
       {{.url = server.url("/"), .headers = {{"X", "a\r\nHost: b"}}}, Code::invalid, host + ": header X has a line break"},
       {{.url = tls, .trust = {.ca_file = "/nowhere.pem"}},
        Code::invalid,
@@ -238,7 +238,7 @@ TEST(CurlHttp, ReturnsAtOnceWhenStopped) {
   stopper.join();
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().code(), Code::cancelled);
-  EXPECT_EQ(answer.error().message(), server.host() + ": stopped before the answer was there");
+  EXPECT_EQ(answer.error().message(), server.host() + ": stopped before the response arrived");
   EXPECT_LT(returned - asked, Milliseconds(50));
   EXPECT_LT(took([&] { EXPECT_EQ(http.send({.url = server.url("/")}, source.get_token()).error().code(), Code::cancelled); }),
             Milliseconds(5));

@@ -119,8 +119,10 @@ TEST_F(CurlHttpTls, SaysWhenItsOwnSideIsUnusable) {
   };
   const Case cases[] = {
       {{.ca_pem = "x"}, where + ": the CA certificates cannot be used: "},
-      {{.ca_pem = ca_.pem, .client_pem = ann_.pem, .client_key = bob_.key}, where + ": our certificate and key cannot be used: "},
-      {{.ca_pem = ca_.pem, .client_pem = "x", .client_key = bob_.key}, where + ": our certificate and key cannot be used: "},
+      {{.ca_pem = ca_.pem, .client_pem = ann_.pem, .client_key = bob_.key},
+       where + ": the client certificate and key cannot be used: "},
+      {{.ca_pem = ca_.pem, .client_pem = "x", .client_key = bob_.key},
+       where + ": the client certificate and key cannot be used: "},
   };
   for (const Case& c : cases) {
     auto answer = ask(c.trust);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "net/ip.h"
 #include "net/x509.h"
+#include "sys/clock.h"
 #include "sys/fd.h"
 
 #include <arpa/inet.h>
@@ -17,6 +18,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <map>
 #include <thread>
 
 namespace slipway::net {
@@ -26,6 +28,7 @@ namespace {
 // Handlers run on threads of their own, so that a slow one does not hold up the connections of an I/O thread.
 constexpr int handlers_per_thread = 8;
 constexpr int backlog = 1024;
+constexpr Milliseconds between_looks{500};  // at connections that last too long
 // Large enough for a rendered config in one go: an answer then needs no second round of waiting for the socket.
 constexpr int send_buffer = 512 * 1024;
 // What is preferred is what every client sends a key share for (X25519: another group costs a round trip more), and AES-128, as
@@ -81,7 +84,7 @@ Result<sys::Fd> listen_on(const ServerOptions& options) {
   (void)setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   if (plain->sa_family == AF_INET6) (void)setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
   if (bind(socket.get(), plain, address.size) != 0 || ::listen(socket.get(), backlog) != 0) {
-    if (errno == EADDRINUSE) return error(Code::conflict, "listening on {}: the address is taken", where);
+    if (errno == EADDRINUSE) return error(Code::conflict, "listening on {}: address already in use", where);
     if (errno == EADDRNOTAVAIL) return error(Code::unavailable, "listening on {}: this machine has no such address", where);
     return sys::system_error("listening on " + where);
   }
@@ -136,7 +139,7 @@ ServerAnswer call(const HttpServer::Handler& handler, const ServerRequest& reque
   try {
     return handler(request);
   } catch (...) {
-    return text_answer(500, "the server failed to make an answer\n");
+    return text_answer(500, "internal server error\n");
   }
 }
 
@@ -157,13 +160,22 @@ struct HttpServer::State {
   std::size_t body_limit = 0;
   int port = 0;
   MHD_Daemon* daemon = nullptr;
-  Guarded<bool> closed{false};  // nothing is queued any more
-  Queue<Exchange*> waiting;     // owned by their connections, which stay as they are while suspended
+  struct Due {
+    int socket = -1;
+    SteadyTime by{};
+  };
+  sys::RealClock clock;
+  Seconds exchange_limit{0};
+  Guarded<std::map<MHD_Connection*, Due>> open;  // with an exchange_limit, until just before their sockets are closed
+  Guarded<bool> closed{false};                   // nothing is queued any more
+  Queue<Exchange*> waiting;                      // owned by their connections, which stay as they are while suspended
   std::stop_source stop;
   std::vector<std::jthread> threads;
 
   ~State();
   void run_handlers(const std::stop_token& token);
+  void end_slow_connections(const std::stop_token& token);
+  void restart_limit(MHD_Connection* connection);
   MHD_Result take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
                   std::string_view piece);
 
@@ -180,18 +192,50 @@ struct HttpServer::State {
     *size = 0;
     return static_cast<State*>(self)->take(connection, *static_cast<Exchange*>(*exchange), method, path, piece);
   }
-  static void end(void*, MHD_Connection*, void** exchange, MHD_RequestTerminationCode) {
+  static void end(void* self, MHD_Connection* connection, void** exchange, MHD_RequestTerminationCode) {
     delete static_cast<Exchange*>(*exchange);
     *exchange = nullptr;
+    static_cast<State*>(self)->restart_limit(connection);
+  }
+  static void notice(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
+    auto& state = *static_cast<State*>(self);
+    if (state.exchange_limit.count() == 0) return;
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      state.open.with_lock([&](auto& all) { all.erase(connection); });
+      return;
+    }
+    const int socket = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+    state.open.with_lock([&](auto& all) { all[connection] = {socket, state.clock.steady() + state.exchange_limit}; });
   }
 };
 
 void HttpServer::State::run_handlers(const std::stop_token& token) {
   while (const std::optional<Exchange*> exchange = waiting.pop(token)) {
     Exchange& next = **exchange;
-    next.answer = token.stop_requested() ? text_answer(503, "the server is ending\n") : call(handler, next.request);
+    next.answer = token.stop_requested() ? text_answer(503, "the server is shutting down\n") : call(handler, next.request);
     next.answered = true;
     MHD_resume_connection(next.connection);
+  }
+}
+
+void HttpServer::State::restart_limit(MHD_Connection* connection) {
+  if (exchange_limit.count() == 0) return;
+  open.with_lock([&](auto& all) {
+    const auto found = all.find(connection);
+    if (found != all.end()) found->second.by = clock.steady() + exchange_limit;
+  });
+}
+
+// The sockets are shut down, not closed: libmicrohttpd then ends their connections as if their clients had left.
+void HttpServer::State::end_slow_connections(const std::stop_token& token) {
+  while (!token.stop_requested()) {
+    clock.wait(clock.steady() + between_looks, token, nullptr, 0);
+    const SteadyTime now = clock.steady();
+    open.with_lock([&](auto& all) {
+      for (const auto& [connection, due] : all) {
+        if (due.by <= now) (void)::shutdown(due.socket, SHUT_RDWR);
+      }
+    });
   }
 }
 
@@ -218,8 +262,9 @@ MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchang
   }
   if (exchange.answered) return send_answer(connection, exchange.answer);
   if (exchange.too_large) {
-    return send_answer(connection, text_answer(413, fmt::format("a request has at most {}\n", human_size(body_limit))));
+    return send_answer(connection, text_answer(413, fmt::format("request too large, at most {}\n", human_size(body_limit))));
   }
+  restart_limit(connection);
   const bool queued = closed.with_lock([&](bool is_closed) {
     if (is_closed) return false;
     MHD_suspend_connection(connection);
@@ -249,6 +294,7 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
   state->handler = std::move(handler);
   state->body_limit = options.body_limit;
   state->port = port_of(listener);
+  state->exchange_limit = options.exchange_limit;
 
   // Not epoll: with it libmicrohttpd 0.9.75 spins while it waits for a client's part of the handshake, five times the CPU.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
@@ -258,7 +304,9 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
       {MHD_OPTION_CONNECTION_LIMIT, std::max(options.connections, options.threads), nullptr},
       {MHD_OPTION_CONNECTION_TIMEOUT, options.idle_limit.count(), nullptr},
       {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<std::intptr_t>(&State::begin), nullptr},
-      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&State::end), nullptr},
+      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&State::end), state.get()},
+      {MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.connections_per_address, nullptr},
+      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&State::notice), state.get()},
   };
   if (options.threads > 1) items.push_back({MHD_OPTION_THREAD_POOL_SIZE, options.threads, nullptr});
   if (options.tls) {
@@ -275,6 +323,9 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
   }
   for (int i = 0; i < options.threads * handlers_per_thread; ++i) {
     state->threads.emplace_back([s = state.get()] { s->run_handlers(s->stop.get_token()); });
+  }
+  if (options.exchange_limit.count() > 0) {
+    state->threads.emplace_back([s = state.get()] { s->end_slow_connections(s->stop.get_token()); });
   }
   return HttpServer(std::move(state));
 }

@@ -49,8 +49,12 @@ struct ServerOptions {
   std::optional<ServerTls> tls{};
   int threads = 2;                   // of I/O and TLS; handlers run on eight others for each
   int connections = 512;             // more wait
+  int connections_per_address = 0;   // more from one address are closed at once; 0: no limit
   std::size_t body_limit = 1 << 20;  // of a request; larger ones get 413
   Seconds idle_limit{30};
+  // From the connection, or the answer before, to the end of a request, and again from there to the end of its answer. A client
+  // that sends or reads a byte now and then is never idle; this limit ends its connection. 0: no limit
+  Seconds exchange_limit{0};
 };
 
 // Serves until it is destroyed; that waits for handlers that run. HEAD is answered by the handler of GET without the body.
@@ -59,7 +63,7 @@ class HttpServer {
   // Called on threads of the server, several at once. A handler that throws or takes long harms only its own request.
   using Handler = std::function<ServerAnswer(const ServerRequest&)>;
 
-  // errors: conflict: the address is taken; invalid: the certificate or key is none; unavailable
+  // errors: conflict: the address is in use; invalid: the certificate or key is none; unavailable
   static Result<HttpServer> listen(const ServerOptions& options, Handler handler);
 
   HttpServer(HttpServer&&) noexcept;

@@ -6,13 +6,19 @@
 #include "support/http_imposter.h"
 #include "support/test_certificate.h"
 #include "support/test_context.h"
+#include "sys/fd.h"
 #include "sys/files.h"
 #include "sys/runner.h"
 #include "sys/temp_dir.h"
 
 #include <gtest/gtest.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <atomic>
+#include <cerrno>
 #include <latch>
 #include <semaphore>
 #include <stdexcept>
@@ -94,7 +100,7 @@ TEST(HttpServer, RefusesBodiesAboveItsLimit) {
     auto answer = http.send({.method = "POST", .url = url_of(server), .body = std::string(size, 'x')}, {});
     ASSERT_TRUE(answer.ok()) << answer.error().message();
     EXPECT_EQ(answer->status, 413);
-    EXPECT_EQ(answer->body, "a request has at most 1.0 kB\n");
+    EXPECT_EQ(answer->body, "request too large, at most 1.0 kB\n");
   }
   EXPECT_EQ(calls, 1);
 }
@@ -108,7 +114,7 @@ TEST(HttpServer, AHandlerThatThrowsHarmsItsOwnRequestOnly) {
   auto bad = http.send({.url = url_of(server, "/bad")}, {});
   ASSERT_TRUE(bad.ok()) << bad.error().message();
   EXPECT_EQ(bad->status, 500);
-  EXPECT_EQ(bad->body, "the server failed to make an answer\n");
+  EXPECT_EQ(bad->body, "internal server error\n");
   EXPECT_EQ(http.send({.url = url_of(server)}, {})->body, "fine");
 }
 
@@ -188,11 +194,11 @@ TEST(HttpServer, SaysWhyItCannotListen) {
     std::string message;
   };
   const Case cases[] = {
-      {{.port = first.port()}, Code::conflict, fmt::format("listening on 127.0.0.1:{}: the address is taken", first.port())},
+      {{.port = first.port()}, Code::conflict, fmt::format("listening on 127.0.0.1:{}: address already in use", first.port())},
       {{.address = "192.0.2.1"}, Code::unavailable, "listening on 192.0.2.1:0: this machine has no such address"},
-      {{.address = "api.example"}, Code::invalid, "listening on api.example:0: 'api.example' is no IP address"},
+      {{.address = "api.example"}, Code::invalid, "listening on api.example:0: 'api.example' is not an IP address"},
       {{.tls = ServerTls{a.pem, b.key}}, Code::invalid, "the server's key does not belong to its certificate"},
-      {{.tls = ServerTls{"x", b.key}}, Code::invalid, "the server's certificate: there is no certificate in the text"},
+      {{.tls = ServerTls{"x", b.key}}, Code::invalid, "the server's certificate: the text contains no certificate"},
   };
   for (const Case& c : cases) {
     auto server = HttpServer::listen(c.options, echo);
@@ -218,6 +224,101 @@ TEST(HttpServer, EndsIdleConnections) {
   const std::string script = fmt::format(
       "exec 3<>/dev/tcp/127.0.0.1/{}; printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n' >&3; cat <&3 >/dev/null", server.port());
   EXPECT_TRUE(runner.run(context.context(), {.argv = {"bash", "-c", script}, .limit = Seconds(20)}).ok());
+}
+
+// Connections of a client that sends nothing, or a byte now and then.
+class Strangers {
+ public:
+  // address: 127.0.0.N, of the client
+  void connect(const HttpServer& server, const char* address) {
+    sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in own{};
+    own.sin_family = AF_INET;
+    ASSERT_EQ(inet_pton(AF_INET, address, &own.sin_addr), 1);
+    ASSERT_EQ(bind(socket.get(), reinterpret_cast<const sockaddr*>(&own), sizeof own), 0);
+    sockaddr_in there{};
+    there.sin_family = AF_INET;
+    there.sin_port = htons(static_cast<std::uint16_t>(server.port()));
+    there.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    ASSERT_EQ(::connect(socket.get(), reinterpret_cast<const sockaddr*>(&there), sizeof there), 0);
+    sockets_.push_back(std::move(socket));
+  }
+  void drip() {
+    for (const sys::Fd& socket : sockets_) (void)send(socket.get(), "G", 1, MSG_NOSIGNAL);
+  }
+  // How many of them the server has ended.
+  int ended() {
+    int count = 0;
+    char byte = 0;
+    for (const sys::Fd& socket : sockets_) {
+      const ssize_t got = recv(socket.get(), &byte, 1, MSG_DONTWAIT);
+      if (got == 0 || (got < 0 && errno != EAGAIN)) ++count;
+    }
+    return count;
+  }
+
+ private:
+  std::vector<sys::Fd> sockets_;
+};
+
+TEST(HttpServer, OneAddressCannotHoldAllConnections) {
+  const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
+  const HttpServer server = serve(
+      echo,
+      {.tls = ServerTls{identity.pem, identity.key}, .connections = 16, .connections_per_address = 4, .idle_limit = Seconds(60)});
+  Strangers strangers;
+  for (int i = 0; i < 40; ++i) strangers.connect(server, "127.0.0.2");
+  CurlHttp http;
+  auto answer = http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = ca.pem}, .whole_limit = Seconds(20)}, {});
+  ASSERT_TRUE(answer.ok()) << answer.error().message();
+  EXPECT_EQ(answer->status, 200);
+  EXPECT_EQ(strangers.ended(), 36);
+}
+
+TEST(HttpServer, ConnectionsThatAskNothingEndThoughTheyAreNotIdle) {
+  const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
+  for (const bool tls : {false, true}) {
+    ServerOptions options{
+        .connections = 8, .connections_per_address = 4, .idle_limit = Seconds(60), .exchange_limit = Seconds(2)};
+    if (tls) options.tls = ServerTls{identity.pem, identity.key};
+    const HttpServer server = serve(echo, options);
+    Strangers strangers;
+    for (const char* address : {"127.0.0.2", "127.0.0.3"}) {
+      for (int i = 0; i < 4; ++i) strangers.connect(server, address);
+    }
+    std::jthread drip([&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        strangers.drip();
+        std::this_thread::sleep_for(Milliseconds(100));
+      }
+    });
+    CurlHttp http;
+    const Url url = url_of(server, "/", tls ? "https" : "http");
+    auto answer = http.send({.url = url, .trust = {.ca_pem = ca.pem}, .whole_limit = Seconds(30)}, {});
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ(answer->status, 200);
+    // Each ends at its own limit, the last a moment after the first.
+    for (int i = 0; i < 100 && strangers.ended() < 8; ++i) std::this_thread::sleep_for(Milliseconds(100));
+    drip.request_stop();
+    drip.join();
+    EXPECT_EQ(strangers.ended(), 8);
+  }
+}
+
+// The limit is of one exchange: a connection that asks again and again may last.
+TEST(HttpServer, ConnectionsThatAskLiveOn) {
+  const HttpServer server = serve(
+      [](const ServerRequest&) {
+        std::this_thread::sleep_for(Milliseconds(600));
+        return text_answer(200, "done");
+      },
+      {.exchange_limit = Seconds(2)});
+  CurlHttp http;
+  for (int i = 0; i < 6; ++i) {
+    auto answer = http.send({.url = url_of(server)}, {});
+    ASSERT_TRUE(answer.ok()) << answer.error().message();
+    EXPECT_EQ(answer->body, "done");
+  }
 }
 
 // Handlers that run are waited for, requests that wait are let go, and nobody hangs.

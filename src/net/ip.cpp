@@ -44,7 +44,7 @@ std::string v6_text(const std::array<std::uint8_t, 16>& bytes) {
 
 Result<int> parse_prefix(std::string_view text) {
   const std::optional<std::uint16_t> prefix = parse_number<std::uint16_t>(text);
-  if (!prefix || (text[0] == '0' && text.size() > 1)) return error(Code::invalid, "'{}' is no prefix length", to_utf8(text));
+  if (!prefix || (text[0] == '0' && text.size() > 1)) return error(Code::invalid, "'{}' is not a prefix length", to_utf8(text));
   return *prefix;
 }
 
@@ -57,7 +57,7 @@ Result<IpAddress> IpAddress::plus(std::uint64_t count) const {
     sum.bytes_[i] = static_cast<std::uint8_t>(low);
     count = (count >> 8) + (low >> 8);
   }
-  if (count != 0) return error(Code::invalid, "there is no address that far above {}", to_string(*this));
+  if (count != 0) return error(Code::invalid, "no address at that distance above {}", to_string(*this));
   return sum;
 }
 
@@ -68,7 +68,7 @@ Result<IpAddress> parse_ip(std::string_view text) {
   if (copy.size() == text.size() && inet_pton(AF_INET, copy.c_str(), address.bytes_.data()) == 1) return address;
   address.v4_ = false;
   if (copy.size() != text.size() || inet_pton(AF_INET6, copy.c_str(), address.bytes_.data()) != 1) {
-    return error(Code::invalid, "'{}' is no IP address", to_utf8(text));
+    return error(Code::invalid, "'{}' is not an IP address", to_utf8(text));
   }
   if (std::equal(mapped_prefix.begin(), mapped_prefix.end(), address.bytes_.begin())) {
     IpAddress v4;
@@ -119,7 +119,7 @@ Result<Cidr> parse_cidr(std::string_view text) {
   const bool mapped = cidr.is_v4() && text.substr(0, slash).find(':') != std::string_view::npos;
   if (mapped) cidr.prefix -= static_cast<int>(mapped_prefix.size()) * 8;
   if (cidr.prefix < 0 || cidr.prefix > cidr.bits()) {
-    return error(Code::invalid, "{}: the prefix length is not between {} and {}", doing, mapped ? 96 : 0,
+    return error(Code::invalid, "{}: prefix length must be between {} and {}", doing, mapped ? 96 : 0,
                  mapped ? 128 : cidr.bits());
   }
   return cidr;

@@ -55,7 +55,7 @@ TEST(IpAddress, RefusesOtherForms) {
     EXPECT_FALSE(is_ip(text)) << text;
     EXPECT_EQ(parse_ip(text).error().code(), Code::invalid) << text;
   }
-  EXPECT_EQ(parse_ip("localhost").error().message(), "'localhost' is no IP address");
+  EXPECT_EQ(parse_ip("localhost").error().message(), "'localhost' is not an IP address");
 }
 
 TEST(IpAddress, SortsByFamilyThenNumber) {
@@ -90,7 +90,7 @@ TEST(IpAddress, CountsUpAndKnowsItsEnd) {
       EXPECT_EQ(to_string(sum.value()), c.sum);
     }
   }
-  EXPECT_EQ(ip("255.255.255.250").plus(6).error().message(), "there is no address that far above 255.255.255.250");
+  EXPECT_EQ(ip("255.255.255.250").plus(6).error().message(), "no address at that distance above 255.255.255.250");
 }
 
 TEST(HostAndPort, PutsBracketsWhereTheyBelong) {
@@ -128,16 +128,16 @@ TEST(Cidr, SaysWhatIsWrong) {
   };
   const Case cases[] = {
       {"10.0.0.0", "network '10.0.0.0': '/' and a prefix length are missing"},
-      {"10.0.0/8", "network '10.0.0/8': '10.0.0' is no IP address"},
-      {"10.0.0.0/", "network '10.0.0.0/': '' is no prefix length"},
-      {"10.0.0.0/-1", "network '10.0.0.0/-1': '-1' is no prefix length"},
-      {"10.0.0.0/+8", "network '10.0.0.0/+8': '+8' is no prefix length"},
-      {"10.0.0.0/08", "network '10.0.0.0/08': '08' is no prefix length"},
-      {"10.0.0.0/8x", "network '10.0.0.0/8x': '8x' is no prefix length"},
-      {"10.0.0.0/99999999999", "network '10.0.0.0/99999999999': '99999999999' is no prefix length"},
-      {"10.0.0.0/33", "network '10.0.0.0/33': the prefix length is not between 0 and 32"},
-      {"fd00::/129", "network 'fd00::/129': the prefix length is not between 0 and 128"},
-      {"::ffff:10.0.0.0/8", "network '::ffff:10.0.0.0/8': the prefix length is not between 96 and 128"},
+      {"10.0.0/8", "network '10.0.0/8': '10.0.0' is not an IP address"},
+      {"10.0.0.0/", "network '10.0.0.0/': '' is not a prefix length"},
+      {"10.0.0.0/-1", "network '10.0.0.0/-1': '-1' is not a prefix length"},
+      {"10.0.0.0/+8", "network '10.0.0.0/+8': '+8' is not a prefix length"},
+      {"10.0.0.0/08", "network '10.0.0.0/08': '08' is not a prefix length"},
+      {"10.0.0.0/8x", "network '10.0.0.0/8x': '8x' is not a prefix length"},
+      {"10.0.0.0/99999999999", "network '10.0.0.0/99999999999': '99999999999' is not a prefix length"},
+      {"10.0.0.0/33", "network '10.0.0.0/33': prefix length must be between 0 and 32"},
+      {"fd00::/129", "network 'fd00::/129': prefix length must be between 0 and 128"},
+      {"::ffff:10.0.0.0/8", "network '::ffff:10.0.0.0/8': prefix length must be between 96 and 128"},
   };
   for (const Case& c : cases) {
     auto network = parse_cidr(c.text);

@@ -21,39 +21,39 @@ bool consists_of(std::string_view text, std::string_view characters) {
 
 Result<int> parse_port(std::string_view text) {
   const int port = parse_number<std::uint16_t>(text).value_or(0);
-  if (port == 0) return error(Code::invalid, "'{}' is no port", text);
+  if (port == 0) return error(Code::invalid, "'{}' is not a port", text);
   return port;
 }
 
 // Reads "host", "host:port", "[address]:port" into a URL that has its scheme.
 Result<> read_authority(std::string_view text, Url& url) {
   if (text.find('@') != std::string_view::npos) {
-    return error(Code::invalid, "a user or password does not belong in a URL");
+    return error(Code::invalid, "user and password are not allowed in a URL");
   }
   const bool bracket = text.starts_with('[');
   const std::size_t end = bracket ? text.find(']') : text.find(':');
-  if (bracket && end == std::string_view::npos) return error(Code::invalid, "']' is missing");
+  if (bracket && end == std::string_view::npos) return error(Code::invalid, "']' missing");
   url.host = to_lower(bracket ? text.substr(1, end - 1) : text.substr(0, end));
   if (!consists_of(url.host, bracket ? ipv6_characters : name_characters)) {
-    return url.host.empty() ? error(Code::invalid, "it has no host") : error(Code::invalid, "'{}' is no host", url.host);
+    return url.host.empty() ? error(Code::invalid, "has no host") : error(Code::invalid, "'{}' is not a host", url.host);
   }
   std::string_view rest = end == std::string_view::npos ? std::string_view() : text.substr(bracket ? end + 1 : end);
   url.port = own_port(url.scheme);
   if (rest.empty()) return Ok{};
-  if (rest[0] != ':') return error(Code::invalid, "'{}' is no port", rest);
+  if (rest[0] != ':') return error(Code::invalid, "'{}' is not a port", rest);
   url.port = TRY(parse_port(rest.substr(1)));
   return Ok{};
 }
 
 Result<Url> parse(std::string_view text) {
   if (std::ranges::any_of(text, [](char c) { return c <= ' ' || c == '\x7f'; })) {
-    return error(Code::invalid, "it has a blank, a control character or one that is not ASCII");
+    return error(Code::invalid, "contains a blank, a control character or a non-ASCII character");
   }
   const std::size_t scheme_end = text.find("://");
-  if (scheme_end == std::string_view::npos) return error(Code::invalid, "it does not start with http:// or https://");
+  if (scheme_end == std::string_view::npos) return error(Code::invalid, "must begin with http:// or https://");
   Url url;
   url.scheme = to_lower(text.substr(0, scheme_end));
-  if (url.scheme != "http" && url.scheme != "https") return error(Code::invalid, "only http and https are understood");
+  if (url.scheme != "http" && url.scheme != "https") return error(Code::invalid, "only http and https are supported");
   std::string_view rest = text.substr(scheme_end + 3);
   rest = rest.substr(0, rest.find('#'));
   const std::size_t target = std::min(rest.find_first_of("/?"), rest.size());

@@ -35,19 +35,19 @@ TEST(ParseUrl, NamesWhatIsWrong) {
     const char* message;
   };
   const Case cases[] = {
-      {"example.com", "URL 'example.com': it does not start with http:// or https://"},
-      {"ftp://example.com", "URL 'ftp://example.com': only http and https are understood"},
-      {"https:///x", "URL 'https:///x': it has no host"},
-      {"https://user:pw@example.com/", "URL: a user or password does not belong in a URL"},
-      {"https://example.com:0/", "URL 'https://example.com:0/': '0' is no port"},
-      {"https://example.com:65536/", "URL 'https://example.com:65536/': '65536' is no port"},
-      {"https://example.com:99999999999/", "URL 'https://example.com:99999999999/': '99999999999' is no port"},
-      {"https://example.com:/", "URL 'https://example.com:/': '' is no port"},
-      {"https://[::1/", "URL 'https://[::1/': ']' is missing"},
-      {"https://[::1]x/", "URL 'https://[::1]x/': 'x' is no port"},
-      {"https://a b/", "URL 'https://a b/': it has a blank, a control character or one that is not ASCII"},
-      {"https://a/\r\nX: y", "URL 'https://a/\r\nX: y': it has a blank, a control character or one that is not ASCII"},
-      {"https://a\\b/", "URL 'https://a\\b/': 'a\\b' is no host"},
+      {"example.com", "URL 'example.com': must begin with http:// or https://"},
+      {"ftp://example.com", "URL 'ftp://example.com': only http and https are supported"},
+      {"https:///x", "URL 'https:///x': has no host"},
+      {"https://user:pw@example.com/", "URL: user and password are not allowed in a URL"},
+      {"https://example.com:0/", "URL 'https://example.com:0/': '0' is not a port"},
+      {"https://example.com:65536/", "URL 'https://example.com:65536/': '65536' is not a port"},
+      {"https://example.com:99999999999/", "URL 'https://example.com:99999999999/': '99999999999' is not a port"},
+      {"https://example.com:/", "URL 'https://example.com:/': '' is not a port"},
+      {"https://[::1/", "URL 'https://[::1/': ']' missing"},
+      {"https://[::1]x/", "URL 'https://[::1]x/': 'x' is not a port"},
+      {"https://a b/", "URL 'https://a b/': contains a blank, a control character or a non-ASCII character"},
+      {"https://a/\r\nX: y", "URL 'https://a/\r\nX: y': contains a blank, a control character or a non-ASCII character"},
+      {"https://a\\b/", "URL 'https://a\\b/': 'a\\b' is not a host"},
   };
   for (const Case& c : cases) {
     auto url = parse_url(c.text);

@@ -33,8 +33,7 @@ enum class KeyType { p256, rsa2048 };
 struct CertificateSpec {
   SubjectName subject;
   bool is_ca = false;
-  // Key usage: an authority has digitalSignature, keyEncipherment and keyCertSign (installer 4.1); others the first two, or none
-  // said at all.
+  // Key usage: an authority has digitalSignature, keyEncipherment and keyCertSign; others have the first two, or no key usage.
   bool has_key_usage = true;
   bool server_auth = false;
   bool client_auth = false;

@@ -35,7 +35,7 @@ void append_ssh_string(std::string& wire, std::string_view text) {
 
 Result<> append_ssh_number(std::string& wire, const EVP_PKEY* key, const char* name) {
   BIGNUM* held = nullptr;
-  if (EVP_PKEY_get_bn_param(key, name, &held) != 1) return problem(Code::invalid, "the public half of a key");
+  if (EVP_PKEY_get_bn_param(key, name, &held) != 1) return problem(Code::invalid, "reading the public key");
   const Number number(held);
   std::string bytes(static_cast<std::size_t>(BN_num_bits(held)) / 8 + 1, '\0');  // the highest bit is the sign
   BN_bn2binpad(held, reinterpret_cast<unsigned char*>(bytes.data()), static_cast<int>(bytes.size()));
@@ -65,7 +65,7 @@ Result<std::string> point_of(const EVP_PKEY* key) {
                                       point.size(), &size) != 1 ||
       size != point_size) {
     ERR_clear_error();
-    return error(Code::invalid, "the private key is none of ECDSA P-256");
+    return error(Code::invalid, "the private key is not an ECDSA P-256 key");
   }
   return point;
 }
@@ -85,7 +85,7 @@ Result<Key> build_p256(const BIGNUM* scalar, std::string_view point) {
   OSSL_PARAM_BLD_push_BN(parameters.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar);
   OSSL_PARAM_BLD_push_octet_string(parameters.get(), OSSL_PKEY_PARAM_PUB_KEY, point.data(), point.size());
   Key key = build_key("EC", parameters);
-  if (!key) return problem(Code::invalid, "the numbers of a key");
+  if (!key) return problem(Code::invalid, "reading the numbers of a key");
   return key;
 }
 
@@ -93,7 +93,7 @@ Result<Key> generate_key(KeyType type, sys::Random* random) {
   if (type == KeyType::rsa2048) return make_rsa(random);
   if (random != nullptr) return draw_p256(*random);
   Key key(EVP_EC_gen("P-256"));
-  if (!key) return problem(Code::internal, "making a key");
+  if (!key) return problem(Code::internal, "generating a key");
   return key;
 }
 
@@ -122,7 +122,7 @@ Result<Secret> private_key(const Secret& pem) { return key_pem(TRY(read_key(pem)
 Result<std::string> public_key(const Secret& key) {
   const Key read = TRY(read_key(key));
   const Bio out = writer();
-  if (PEM_write_bio_PUBKEY(out.get(), read.get()) != 1) return problem(Code::invalid, "the key has no public half");
+  if (PEM_write_bio_PUBKEY(out.get(), read.get()) != 1) return problem(Code::invalid, "the key has no public key");
   return written(out);
 }
 

@@ -70,7 +70,7 @@ Result<Issuer> read_issuer(const Certificate& pair) {
   Issuer issuer;
   issuer.certificate = TRY(read_certificate(pair.pem).context("the issuer"));
   issuer.key = TRY(read_key(pair.key).context("the issuer"));
-  if (X509_check_ca(issuer.certificate.get()) != 1) return error(Code::invalid, "the issuer is no certificate authority");
+  if (X509_check_ca(issuer.certificate.get()) != 1) return error(Code::invalid, "the issuer is not a certificate authority");
   if (X509_check_private_key(issuer.certificate.get(), issuer.key.get()) != 1) {
     ERR_clear_error();
     return error(Code::invalid, "the issuer's key belongs to another certificate");
@@ -108,7 +108,7 @@ Result<std::string> finish(X509* certificate, const X509_NAME* subject, const Ce
   EVP_PKEY* const signing_key = issuer == nullptr ? own_key : issuer->key.get();
   if (X509_set_version(certificate, X509_VERSION_3) != 1 || X509_set_subject_name(certificate, subject) != 1 ||
       X509_set_issuer_name(certificate, X509_get_subject_name(issuer_certificate)) != 1) {
-    return problem(Code::internal, "making a certificate");
+    return problem(Code::internal, "creating a certificate");
   }
   TRY(set_serial(certificate, spec.random));
   TRY(set_times(certificate, spec));

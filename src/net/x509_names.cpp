@@ -11,7 +11,7 @@ namespace {
 
 Result<> add_part(X509_NAME* name, int kind, const std::string& text) {
   if (text.empty() || !is_utf8(text) || text.find('\0') != std::string::npos) {
-    return error(Code::invalid, "'{}' cannot stand in the subject of a certificate", to_utf8(text));
+    return error(Code::invalid, "'{}' is not allowed in the subject of a certificate", to_utf8(text));
   }
   // A plain type, not MBSTRING_UTF8: that would hold X.520's limit of 64 characters against the names of service accounts.
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
@@ -78,7 +78,7 @@ Result<Names> make_alternatives(const std::vector<std::string>& dns_names, const
   Names names(GENERAL_NAMES_new());
   for (const std::string& name : dns_names) {
     if (name.empty() || std::ranges::any_of(name, [](char c) { return c <= ' ' || c == '\x7f'; })) {
-      return error(Code::invalid, "'{}' is no DNS name", to_utf8(name));
+      return error(Code::invalid, "'{}' is not a DNS name", to_utf8(name));
     }
     add_alternative(names.get(), GEN_DNS, V_ASN1_IA5STRING, name);
   }

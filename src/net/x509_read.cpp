@@ -86,7 +86,7 @@ Result<std::vector<Cert>> read_certificates(std::string_view pem) {
   }
   if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE) return problem(Code::invalid, "PEM text cannot be read");
   ERR_clear_error();
-  if (certificates.empty()) return error(Code::invalid, "there is no certificate in the text");
+  if (certificates.empty()) return error(Code::invalid, "the text contains no certificate");
   return certificates;
 }
 

@@ -21,7 +21,7 @@ Result<std::string> make_request(const Secret& key, const SubjectName& subject, 
   const CertRequest request(X509_REQ_new());
   if (X509_REQ_set_version(request.get(), X509_REQ_VERSION_1) != 1 || X509_REQ_set_subject_name(request.get(), name.get()) != 1 ||
       X509_REQ_set_pubkey(request.get(), own.get()) != 1) {
-    return problem(Code::internal, "making a certificate request");
+    return problem(Code::internal, "creating a certificate request");
   }
   if (!dns_names.empty() || !ip_addresses.empty()) {
     const Names names = TRY(make_alternatives(dns_names, ip_addresses));

@@ -176,7 +176,7 @@ Result<Key> make_rsa(sys::Random* random) {
       BN_div(multiple.get(), nullptr, multiple.get(), common.get(), c) == 1 &&
       BN_mod_inverse(d.get(), e.get(), multiple.get(), c) != nullptr && BN_nnmod(dp.get(), d.get(), p1.get(), c) == 1 &&
       BN_nnmod(dq.get(), d.get(), q1.get(), c) == 1 && BN_mod_inverse(inverse.get(), q.get(), p.get(), c) != nullptr;
-  if (!is_done) return problem(Code::internal, "making a key");
+  if (!is_done) return problem(Code::internal, "generating a key");
   const Parameters parameters(OSSL_PARAM_BLD_new());
   for (const auto& [name, number] : {std::pair{OSSL_PKEY_PARAM_RSA_N, n.get()},
                                      {OSSL_PKEY_PARAM_RSA_E, e.get()},
@@ -189,7 +189,7 @@ Result<Key> make_rsa(sys::Random* random) {
     OSSL_PARAM_BLD_push_BN(parameters.get(), name, number);
   }
   Key key = build_key("RSA", parameters);
-  if (!key) return problem(Code::internal, "making a key");
+  if (!key) return problem(Code::internal, "generating a key");
   return key;
 }
 
@@ -206,7 +206,7 @@ Result<Key> draw_p256(sys::Random& random) {
   if (EC_POINT_mul(curve.group.get(), point.get(), scalar.get(), nullptr, nullptr, nullptr) != 1 ||
       EC_POINT_point2oct(curve.group.get(), point.get(), POINT_CONVERSION_UNCOMPRESSED, bytes_of(encoded), encoded.size(),
                          nullptr) != encoded.size()) {
-    return problem(Code::internal, "making a key");
+    return problem(Code::internal, "generating a key");
   }
   return build_p256(scalar.get(), encoded);
 }

@@ -93,8 +93,8 @@ TEST(Certificate, IsSignedByItsIssuerOnly) {
   EXPECT_FALSE(is_signed_by(ca.pem, server.pem).value());
   EXPECT_TRUE(key_fits(server.pem, server.key).value());
   EXPECT_FALSE(key_fits(server.pem, ca.key).value());
-  EXPECT_EQ(is_signed_by("x", ca.pem).error().message(), "there is no certificate in the text");
-  EXPECT_EQ(is_signed_by(ca.pem, "x").error().message(), "the issuer: there is no certificate in the text");
+  EXPECT_EQ(is_signed_by("x", ca.pem).error().message(), "the text contains no certificate");
+  EXPECT_EQ(is_signed_by(ca.pem, "x").error().message(), "the issuer: the text contains no certificate");
   EXPECT_EQ(key_fits(ca.pem, Secret("x")).error().code(), Code::invalid);
 }
 
@@ -112,13 +112,13 @@ TEST(Certificate, RefusesWhatCannotBe) {
     const char* message;
   };
   const Case cases[] = {
-      {server_spec(), &server, "the issuer is no certificate authority"},
+      {server_spec(), &server, "the issuer is not a certificate authority"},
       {server_spec(), &mixed, "the issuer's key belongs to another certificate"},
-      {with([](auto& s) { s.ip_addresses = {"10.0.0.0/8"}; }), &ca, "'10.0.0.0/8' is no IP address"},
-      {with([](auto& s) { s.dns_names = {"a,b c"}; }), &ca, "'a,b c' is no DNS name"},
-      {with([](auto& s) { s.subject.organizations = {""}; }), &ca, "'' cannot stand in the subject of a certificate"},
+      {with([](auto& s) { s.ip_addresses = {"10.0.0.0/8"}; }), &ca, "'10.0.0.0/8' is not an IP address"},
+      {with([](auto& s) { s.dns_names = {"a,b c"}; }), &ca, "'a,b c' is not a DNS name"},
+      {with([](auto& s) { s.subject.organizations = {""}; }), &ca, "'' is not allowed in the subject of a certificate"},
       {with([](auto& s) { s.subject.common_name = "a\xff"; }), &ca,
-       "'a\xef\xbf\xbd' cannot stand in the subject of a certificate"},
+       "'a\xef\xbf\xbd' is not allowed in the subject of a certificate"},
   };
   for (const Case& c : cases) {
     auto made = make_certificate(c.spec, c.issuer);

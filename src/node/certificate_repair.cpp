@@ -55,8 +55,7 @@ Result<std::string> recovery_pod(sys::Files& files, const CertificatePlaces& pla
         fmt::format("{}/{}{}/configmaps/kube-apiserver-pod/recovery-pod.yaml", resources(places), prefix, revision);
     if (auto text = TRY(files.read_if_exists(path))) return std::move(*text);
   }
-  return error(Code::not_found,
-               "no revision of the API server in {} has a recovery-pod.yaml; bring the certificates back by hand",
+  return error(Code::not_found, "{}: no revision of the API server has a recovery-pod.yaml (restore the certificates manually)",
                resources(places));
 }
 
@@ -75,7 +74,8 @@ class Repair {
 
  private:
   Result<> repair(const std::map<std::string, WallTime>& due) {
-    for (const auto& [path, end] : due) environment_.context.log.info("{} is over, or nearly: {}", path, to_rfc3339(end));
+    for (const auto& [path, end] : due)
+      environment_.context.log.info("{} has expired or expires soon: {}", path, to_rfc3339(end));
     TRY(environment_.files.write(pod_of(places_), TRY(recovery_pod(environment_.files, places_)), 0600));
     std::map<std::string, WallTime> of_control_plane = due;
     of_control_plane.erase(kubelet_certificate(places_));
@@ -94,9 +94,9 @@ class Repair {
         if (found != now.end() && found->second <= end) left.push_back(path);
       }
       if (left.empty()) return sys::Look::done();
-      return sys::Look::not_yet("still the old ones: {}", join(left, ", "));
+      return sys::Look::not_yet("not renewed yet: {}", join(left, ", "));
     };
-    return sys::wait_for(environment_.context, "certificates that were over", no_limit, look, nullptr, pace);
+    return sys::wait_for(environment_.context, "expired certificates to be renewed", no_limit, look, nullptr, pace);
   }
 
   // The kubelet starts them again.
@@ -108,7 +108,7 @@ class Repair {
         if (id.empty()) continue;
         const Result<std::string> killed = ctr({"tasks", "kill", "--signal", "SIGTERM", std::string(id)});
         // It has ended already.
-        if (!killed.ok()) environment_.context.log.info("{}; going on", killed.error().message());
+        if (!killed.ok()) environment_.context.log.info("{}; continuing", killed.error().message());
       }
     }
     return Ok{};

@@ -123,7 +123,7 @@ Result<std::optional<std::string>> ConfigDisk::find_fault(const WantedFile& file
     if (TRY(environment_.files.read(file.path)).empty()) return Fault();
     return Fault(file.path + " is not a link to /dev/null");
   }
-  if (info->kind != sys::FileKind::file) return Fault(file.path + " is no file");
+  if (info->kind != sys::FileKind::file) return Fault(file.path + " is not a regular file");
   if (info->mode != file.mode)
     return Fault(fmt::format("{} has mode {:04o} instead of {:04o}", file.path, info->mode, file.mode));
   const std::string content = TRY(content_of(file.contents).context(file.path));
@@ -151,7 +151,7 @@ Result<std::optional<std::string>> ConfigDisk::find_drift(const Configs& configs
     if (!is_well) faults.push_back(*fault);
   }
   if (faults.empty()) return std::optional<std::string>();
-  return std::optional(fmt::format("not as {} wants it: {}", configs[0]->name, join(faults, "; ")));
+  return std::optional(fmt::format("different from {}: {}", configs[0]->name, join(faults, "; ")));
 }
 
 Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<MachineConfig>& half, const MachineConfig& wanted,
@@ -160,7 +160,7 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
   if (half) before.push_back(&*half);
   // What an earlier config left half-way has to be undone even when this one is killed half-way, too.
   if (half && half->name != wanted.name && wanted.name != current.name) {
-    TRY(put_config(before, current).context("going back to " + current.name));
+    TRY(put_config(before, current).context("rolling back to " + current.name));
     TRY(forget_originals(before, current));
     before = {&current};
   }
@@ -184,7 +184,7 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
     if (changed.error().code() == Code::cancelled) return changed;
     const Result<> back = go_back();
     if (back.ok()) return changed;
-    return error(changed.error().code(), "{}; going back to {}: {}", changed.error().message(), current.name,
+    return error(changed.error().code(), "{}; rolling back to {}: {}", changed.error().message(), current.name,
                  back.error().message());
   }
   TRY(forget_originals(before, wanted));

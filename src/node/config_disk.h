@@ -1,5 +1,5 @@
-// The disk of a machine as its MachineConfig wants it: what the machine-config-daemon writes, and how it goes on after a kill
-// (machine-config A.7, A.8).
+// The disk of a machine as its MachineConfig wants it: what the machine-config-daemon writes, and how it continues after it was
+// killed.
 #pragma once
 
 #include "machineconfig/types.h"

@@ -222,7 +222,7 @@ TEST_F(ConfigDiskTest, WhatSomebodyElseChangedIsNamed) {
   machine.put("/etc/stays", "same", 0644);
   (void)machine.memory.remove("/etc/systemd/system/a.service");
   EXPECT_EQ(drift(first()),
-            "not as rendered-1 wants it: /etc/motd has other content; /etc/stays has mode 0644 instead of 0600; "
+            "different from rendered-1: /etc/motd has other content; /etc/stays has mode 0644 instead of 0600; "
             "/etc/systemd/system/a.service is missing");
 }
 

@@ -89,18 +89,18 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
     name = find_string(written.value(), {mc::current_config}).value_or("");
   }
   if (name.empty()) {
-    return failed(error(Code::not_found,
-                        "nobody knows which config this machine was made with: {} is missing, and its Node does "
-                        "not say it; make the machine anew",
-                        first_annotations));
+    return failed(error(
+        Code::not_found,
+        "the config of this machine is unknown: {} does not exist, and its Node does not have it (create the machine again)",
+        first_annotations));
   }
   // While the cluster is being installed, machines are there before their configs.
   const auto missing = [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-    if (found.empty()) return std::optional<std::string>("the cluster does not have it");
+    if (found.empty()) return std::optional<std::string>("it does not exist in the cluster");
     return std::optional<std::string>();
   };
   const Result<> there =
-      kube::wait_until(environment_.context, api_, fmt::format("MachineConfig {}, which this machine was made with", name),
+      kube::wait_until(environment_.context, api_, fmt::format("MachineConfig {}, which this machine was created with", name),
                        first_config_limit, kube::types::machine_configs, "", {.fields = "metadata.name=" + name}, missing);
   if (!there.ok()) {
     if (there.error().code() != Code::timeout) return there.error();
@@ -132,7 +132,7 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   for (const Result<>& checked : {mc::check_reconcilable(current, wanted), mc::check_changeable(current, wanted)}) {
     if (!checked.ok()) {
       return fail(mc::state_unreconcilable,
-                  error(Code::invalid, "{} cannot become {}: {}", current.name, wanted.name, checked.error().message()));
+                  error(Code::invalid, "cannot update from {} to {}: {}", current.name, wanted.name, checked.error().message()));
     }
   }
   std::vector<const MachineConfig*> allowed{&current};
@@ -150,7 +150,7 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   const Result<> changed = span.end(disk_.change(current, half, wanted, actions));
   if (!changed.ok()) {
     if (changed.error().code() == Code::cancelled) return changed.error();
-    return fail(mc::state_degraded, error(changed.error().code(), "changing to {}: {}", wanted.name, changed.error().message()));
+    return fail(mc::state_degraded, error(changed.error().code(), "updating to {}: {}", wanted.name, changed.error().message()));
   }
   return finish({.config = wanted.name, .actions = actions});
 }
@@ -164,7 +164,7 @@ Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
   };
   if (after.actions.reboot) {
     if (const Result<> told = tell(mc::state_rebooting, ""); !told.ok()) {
-      environment_.context.log.warn("{}; rebooting all the same", told.error().message());
+      environment_.context.log.warn("{}; rebooting anyway", told.error().message());
     }
     emit("Normal", "Reboot", "rebooting into " + after.config);
     const Result<std::string> reboot = run({"systemctl", "reboot"});
@@ -191,7 +191,7 @@ Result<Daemon::Next> Daemon::settle(const std::string& current) {
 Result<bool> Daemon::has_drained(const std::string& request) {
   if (annotation(mc::desired_drain) != request) {
     TRY(tell(annotation(mc::daemon_state), annotation(mc::daemon_reason), {{mc::desired_drain, request}}));
-    environment_.context.log.info("asked for {}", request);
+    environment_.context.log.info("requested {}", request);
   }
   return annotation(mc::last_applied_drain) == request;
 }
@@ -267,7 +267,7 @@ class Keeper {
     if (found.empty()) return Ok{};
     const Result<mc::ControllerConfig> parsed = mc::parse_controller_config(found[0], "ControllerConfig");
     if (!parsed.ok()) {
-      environment_.context.log.error("{}; the kubelet keeps the authorities that it has", parsed.error().message());
+      environment_.context.log.error("{}; the kubelet keeps its current authorities", parsed.error().message());
       return Ok{};
     }
     const bool is_news = seen_.with_lock(
@@ -283,7 +283,7 @@ class Keeper {
       const std::uint64_t count = changed_.count();
       const Seen seen = seen_.with_lock([](const Seen& now) { return now; });
       if (const Result<> kept = disk_.keep_kubelet_ca(seen.kubelet_ca); !kept.ok()) {
-        context.log.error("{}; the kubelet keeps the authorities that it has", kept.error().message());
+        context.log.error("{}; the kubelet keeps its current authorities", kept.error().message());
       }
       Milliseconds pause = between_looks;
       if (seen.node) {
@@ -292,7 +292,7 @@ class Keeper {
         const Result<Daemon::Next> next = daemon_.step(*seen.node);
         if (!next.ok()) {
           if (next.error().code() == Code::denied || next.error().code() == Code::cancelled) return next.error();
-          context.log.warn("{}; trying again", next.error().message());
+          context.log.warn("{}; retrying", next.error().message());
           pause = std::exchange(api_retry, std::min(api_retry * 2, api_pace.longest));
         } else {
           api_retry = api_pace.first;

@@ -1,6 +1,5 @@
-// machine-config-daemon: keeps a machine at the MachineConfig that its Node asks for, and says on the Node how far it is
-// (machine-config A.7, A.8; operators 4.8.5). Who asks is the machine-config-controller; they speak by annotations
-// machineconfiguration.openshift.io/...:
+// machine-config-daemon: keeps a machine at the MachineConfig that its Node asks for, and reports its progress on the Node. The
+// machine-config-controller and the daemon talk through annotations machineconfiguration.openshift.io/...:
 //
 //   desiredConfig      the controller's: the name of the config to have
 //   currentConfig      ours: the name of the config that the machine has

@@ -229,7 +229,7 @@ TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
     EXPECT_EQ(cluster.step(), Daemon::Next::retry);
     EXPECT_EQ(cluster.summary(), std::string("rendered-1 ") + c.state);
     EXPECT_NE(cluster.get("reason").find(c.reason), std::string::npos) << cluster.get("reason");
-    EXPECT_NE(cluster.get("reason").find("rendered-1 cannot become rendered-bad"), std::string::npos);
+    EXPECT_NE(cluster.get("reason").find("cannot update from rendered-1 to rendered-bad"), std::string::npos);
     EXPECT_EQ(cluster.get("desiredDrain"), "") << "pods stay";
     EXPECT_EQ(cluster.machine.text("/etc/motd"), "one");
     cluster.set("desiredConfig", "rendered-1");
@@ -272,7 +272,7 @@ TEST_F(DaemonTest, FilesThatSomebodyChangedAreToldAndStopUpdates) {
   machine.put("/etc/motd", "changed");
   EXPECT_EQ(step(), Daemon::Next::retry);
   EXPECT_EQ(summary(), "rendered-1 Degraded");
-  EXPECT_EQ(get("reason"), "files of this machine are not as rendered-1 wants it: /etc/motd has other content");
+  EXPECT_EQ(get("reason"), "files of this machine are different from rendered-1: /etc/motd has other content");
   set("desiredConfig", "rendered-2");
   EXPECT_EQ(step(), Daemon::Next::retry);
   EXPECT_EQ(summary(), "rendered-1 Degraded");

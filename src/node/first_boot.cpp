@@ -16,7 +16,7 @@ Result<std::string> booted_image(const Environment& environment) {
   const std::string status =
       TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"ostree", "admin", "status"}}));
   const auto commit = booted_commit(status);
-  if (!commit) return error(Code::not_found, "ostree admin status marks no deployment as booted: this machine runs none");
+  if (!commit) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
   const std::string digest =
       TRY(sys::run_checked(environment.runner, environment.context,
                            {.argv = {"ostree", repository, "show", "--print-metadata-key=slipway.image", *commit}}));
@@ -37,14 +37,14 @@ void report_kernel(const Environment& environment, const machineconfig::MachineC
     if (std::ranges::find(present, argument) == present.end()) missing.push_back(argument);
   }
   if (!missing.empty()) {
-    environment.context.log.warn("kernel arguments of the configuration are not set here: {}; continuing without",
+    environment.context.log.warn("kernel arguments of the config are not set on this machine: {}; continuing without",
                                  join(missing, " "));
   }
   const auto fips = environment.files.read_if_exists("/proc/sys/crypto/fips_enabled");
   const bool has_fips = fips.ok() && fips.value() && trim(*fips.value()) == "1";
   if (config.fips != has_fips) {
-    environment.context.log.warn("the configuration wants FIPS mode {}, the kernel has it {}; continuing so",
-                                 config.fips ? "on" : "off", has_fips ? "on" : "off");
+    environment.context.log.warn("the config has FIPS mode {}, the kernel has {}; continuing", config.fips ? "on" : "off",
+                                 has_fips ? "on" : "off");
   }
 }
 
@@ -56,13 +56,12 @@ Result<> complete(const Environment& environment, const std::string& file) {
   if (!config.os_image_url.empty()) {
     const auto wanted = digest_of(config.os_image_url);
     if (!wanted) return error(Code::invalid, "{}: osImageURL {} has no digest", file, config.os_image_url);
-    const std::string booted = TRY(booted_image(environment).context("finding out which operating system is booted"));
+    const std::string booted = TRY(booted_image(environment).context("reading the booted operating system"));
     if (booted != *wanted) {
-      return error(
-          Code::conflict,
-          "the operating system of image {} is booted, {} wants {}; this version cannot change it: make the machine from "
-          "the image of its release",
-          booted, file, *wanted);
+      return error(Code::conflict,
+                   "the machine runs the operating system of image {}, but {} requires {} (this version cannot change it; create "
+                   "the machine from the image of its release)",
+                   booted, file, *wanted);
     }
   }
   return environment.files.remove(file);

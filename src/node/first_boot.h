@@ -1,5 +1,5 @@
 // slipway-node firstboot-complete-machineconfig: brings a machine to the operating system of its configuration before its kubelet
-// starts (machine-config A.7). A machine that already has it loses the configuration file and goes on without a reboot.
+// starts. A machine that already has it loses the configuration file and goes on without a reboot.
 #pragma once
 
 #include "node/program.h"

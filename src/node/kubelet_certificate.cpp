@@ -2,13 +2,16 @@
 
 #include "base/digest.h"
 #include "base/flags.h"
+#include "base/text.h"
 #include "base/yaml.h"
+#include "ignition/data_url.h"
 #include "kube/conditions.h"
 #include "kube/kubeconfig.h"
 #include "net/x509.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace slipway::node {
 
@@ -17,7 +20,8 @@ namespace {
 constexpr std::string_view user_prefix = "system:node:";
 constexpr std::string_view group = "system:nodes";
 constexpr sys::Pace fast{Milliseconds(100), Milliseconds(200)};
-constexpr Milliseconds answer_limit{5'000};  // a server that is just starting is better asked again
+constexpr Milliseconds longest_refusal{15'000};  // of the credential, before another one is fetched
+constexpr Milliseconds answer_limit{5'000};      // a server that is just starting is better asked again
 
 struct Paths {
   explicit Paths(const std::string& folder)
@@ -41,8 +45,14 @@ std::string dated_file(const std::string& folder, WallTime now) {
 
 class Errand {
  public:
-  Errand(const Environment& environment, kube::Api& api, const kube::Access& bootstrap, const KubeletIdentity& identity)
-      : environment_(environment), api_(api), bootstrap_(bootstrap), identity_(identity), paths_(identity.cert_dir) {}
+  Errand(const Environment& environment, kube::Api& api, const kube::Access& bootstrap, const KubeletIdentity& identity,
+         const std::function<Result<>()>& renew)
+      : environment_(environment),
+        api_(api),
+        bootstrap_(bootstrap),
+        identity_(identity),
+        renew_(renew),
+        paths_(identity.cert_dir) {}
 
   Result<> run() {
     const bool is_started = TRY(environment_.files.info(paths_.key)).has_value();
@@ -116,23 +126,41 @@ class Errand {
                                                       .limit = answer_limit});
     if (!answer.ok()) {
       if (answer.error().code() == Code::cancelled) return answer.error();
+      if (answer.error().code() == Code::denied) return refused(answer.error());
+      refused_since_.reset();
       return not_yet(answer.error().message());
     }
+    refused_since_.reset();
     const Json* allowed = find(answer.value(), {"status", "allowed"});
     if (allowed && *allowed == Json(true)) return sys::Look::done();
-    return not_yet("these credentials may not make certificate requests yet");
+    return not_yet("this credential may not create certificate requests yet");
+  }
+
+  // Just after its start an API server refuses everybody for some seconds. Later the credential is over, or was revoked.
+  Result<sys::Look> refused(const Error& why) {
+    const SteadyTime now = context().clock.steady();
+    if (!refused_since_) refused_since_ = now;
+    if (!renew_ || now - *refused_since_ < longest_refusal) return not_yet(why.message());
+    refused_since_ = now;
+    const Result<> renewed = renew_();
+    if (!renewed.ok()) {
+      if (renewed.error().code() == Code::cancelled) return renewed.error();
+      return not_yet(fmt::format("{}; no other credential: {}", why.message(), renewed.error().message()));
+    }
+    context().log.info("the join credential was refused; got another one from the machine-config-server");
+    return not_yet("a new credential");
   }
 
   // Told once for each reason: the wait may be long, and nobody else says what for.
   sys::Look not_yet(const std::string& reason) {
-    if (reason != last_reason_) context().log.info("waiting for the cluster to let this machine in: {}", reason);
+    if (reason != last_reason_) context().log.info("waiting until this machine may request a certificate: {}", reason);
     last_reason_ = reason;
     return sys::Look::not_yet("{}", reason);
   }
 
   Result<> ask(const std::string& name, const Secret& key) {
     TRY(sys::wait_for(
-        context(), "the cluster to let this machine in", no_limit, [&] { return may_ask(); }, nullptr, fast));
+        context(), "permission to request a certificate", no_limit, [&] { return may_ask(); }, nullptr, fast));
     tell("allowed");
     const net::SubjectName subject = {.common_name = fmt::format("{}{}", user_prefix, identity_.node_name),
                                       .organizations = {std::string(group)}};
@@ -150,7 +178,7 @@ class Errand {
       if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
       return created.error();
     };
-    TRY(sys::wait_for(context(), fmt::format("certificate request {} to be taken", name), Seconds(60), look, nullptr, fast));
+    TRY(sys::wait_for(context(), fmt::format("certificate request {} to be created", name), Seconds(60), look, nullptr, fast));
     tell("requested");
     return Ok{};
   }
@@ -168,7 +196,7 @@ class Errand {
       const std::string_view certificate = find_string(found[0], {"status", "certificate"}).value_or("");
       if (certificate.empty()) {
         const bool is_approved = kube::condition_status(found[0], "Approved") == "True";
-        return std::optional<std::string>(is_approved ? "approved, not signed yet" : "not approved yet");
+        return std::optional<std::string>(is_approved ? "approved, but not signed yet" : "not approved yet");
       }
       pem = TRY(base64_decode(certificate).context(name));
       return std::optional<std::string>();
@@ -196,8 +224,35 @@ class Errand {
   kube::Api& api_;
   const kube::Access& bootstrap_;
   const KubeletIdentity& identity_;
+  const std::function<Result<>()>& renew_;
+  std::optional<SteadyTime> refused_since_;
   Paths paths_;
   std::string last_reason_;
+};
+
+// The API by a credential that can be replaced. Threads: one, and none that streams meanwhile.
+class JoinApi final : public kube::Api {
+ public:
+  JoinApi(net::Http& http, kube::Access access) : http_(http) { use(std::move(access)); }
+
+  void use(kube::Access access) {
+    access_ = std::move(access);
+    client_.emplace(http_, access_);
+  }
+  const kube::Access& access() const { return access_; }
+
+  Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
+    return client_->send(context, request);
+  }
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(kube::WatchEvent)>& on_event) override {
+    return client_->stream(context, path, on_event);
+  }
+
+ private:
+  net::Http& http_;
+  kube::Access access_;
+  std::optional<kube::Client> client_;
 };
 
 }  // namespace
@@ -229,8 +284,30 @@ bool is_valid_certificate(const std::string& pem, const std::string& node_name, 
 }
 
 Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,
-                                 const KubeletIdentity& identity) {
-  return Errand(environment, api, bootstrap, identity).run();
+                                 const KubeletIdentity& identity, const std::function<Result<>()>& renew) {
+  return Errand(environment, api, bootstrap, identity, renew).run();
+}
+
+Result<Secret> fetch_join_kubeconfig(const sys::Context& context, net::Http& http,
+                                     const machineconfig::ConfigServerAccess& server) {
+  const net::Url url = TRY(net::parse_url(server.url));
+  net::Request request{.url = url,
+                       .headers = {{"Accept", "application/vnd.coreos.ignition+json;version=3.2.0"}},
+                       .authorization = Secret("Bearer " + server.token.reveal()),
+                       .trust = {.ca_pem = server.ca},
+                       .whole_limit = Seconds(30)};
+  const net::Answer answer = TRY(http.send(request, context.stop));
+  if (answer.status != 200) {
+    const Code code = answer.status == 403 ? Code::denied : answer.status >= 500 ? Code::unavailable : Code::invalid;
+    return error(code, "{}: status {}: {}", server.url, answer.status, trim(answer.body));
+  }
+  const Json config = TRY(parse_json(answer.body, server.url));
+  for (const Json& file : find_array(config, {"storage", "files"})) {
+    if (find_string(file, {"path"}) != "/etc/kubernetes/kubeconfig") continue;
+    const std::string source(TRY(require_string(file, {"contents", "source"}).context(server.url)));
+    return Secret(TRY(ignition::decode_data_url(source).context(server.url)));
+  }
+  return error(Code::invalid, "{}: the config has no /etc/kubernetes/kubeconfig", server.url);
 }
 
 Result<> run_kubelet_certificate(const Environment& environment, const Arguments& arguments) {
@@ -238,13 +315,28 @@ Result<> run_kubelet_certificate(const Environment& environment, const Arguments
                                       {{.name = "bootstrap-kubeconfig", .required = true},
                                        {.name = "kubeconfig", .required = true},
                                        {.name = "cert-dir", .required = true},
+                                       {.name = "config-server", .fallback = std::string(machineconfig::config_server_file)},
                                        {.name = "node-name", .required = true}},
                                       arguments));
   const KubeletIdentity identity = {
       .node_name = flags.text("node-name"), .kubeconfig = flags.text("kubeconfig"), .cert_dir = flags.text("cert-dir")};
-  const kube::Access bootstrap = TRY(kube::read_kubeconfig(environment.files, flags.text("bootstrap-kubeconfig")));
-  kube::Client api(environment.http, bootstrap);
-  return get_kubelet_certificate(environment, api, bootstrap, identity);
+  const std::string& bootstrap_file = flags.text("bootstrap-kubeconfig");
+  JoinApi api(environment.http, TRY(kube::read_kubeconfig(environment.files, bootstrap_file)));
+  const auto text = TRY(environment.files.read_if_exists(flags.text("config-server")));
+  if (!text) return get_kubelet_certificate(environment, api, api.access(), identity);
+  const machineconfig::ConfigServerAccess server =
+      TRY(machineconfig::parse_config_server_access(*text, flags.text("config-server")));
+  const auto renew = [&]() -> Result<> {
+    const Secret kubeconfig = TRY(fetch_join_kubeconfig(environment.context, environment.http, server));
+    const auto no_files = [](const std::string& path) -> Result<std::string> {
+      return error(Code::invalid, "{} is not part of the config", path);
+    };
+    kube::Access access = TRY(kube::parse_kubeconfig(kubeconfig.reveal(), server.url, no_files));
+    TRY(environment.files.write(bootstrap_file, kubeconfig.reveal(), 0600));
+    api.use(std::move(access));
+    return Ok{};
+  };
+  return get_kubelet_certificate(environment, api, api.access(), identity, renew);
 }
 
 }  // namespace slipway::node

@@ -2,11 +2,17 @@
 
 #include "base/digest.h"
 #include "base/yaml.h"
+#include "net/curl_http.h"
 #include "net/x509.h"
 #include "support/fake_kube.h"
+#include "support/http_imposter.h"
 #include "support/node_world.h"
+#include "support/test_context.h"
 
 #include <gtest/gtest.h>
+
+#include <functional>
+#include <optional>
 
 namespace slipway::node {
 namespace {
@@ -27,6 +33,7 @@ class Door final : public kube::Api {
   Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
     if (!request.path.ends_with("/selfsubjectaccessreviews")) return kube.send(context, request);
     ++asked;
+    if (const auto error = spoil ? spoil() : std::nullopt) return *error;
     if (refuses && asked == 1) return error(Code::unavailable, "no connection");
     if (refuses && asked == 2) return error(Code::denied, "not yet known");
     return Json{{"status", {{"allowed", !refuses || asked > 3}}}};
@@ -38,7 +45,8 @@ class Door final : public kube::Api {
 
   FakeKube kube;
   int asked = 0;
-  bool refuses = false;  // the first three times, each in another way
+  std::function<std::optional<Error>()> spoil;  // its error is the answer
+  bool refuses = false;                         // the first three times, each in another way
 };
 
 class KubeletCertificate : public testing::Test {
@@ -212,6 +220,56 @@ TEST_F(KubeletCertificate, ForAnotherNameOrTimeIsNotValid) {
   EXPECT_FALSE(is_valid_certificate(pem, "master-0", now() + std::chrono::hours(1)));
   EXPECT_FALSE(is_valid_certificate(pem.substr(0, pem.find("-----BEGIN EC")), "master-0", now()));
   EXPECT_FALSE(is_valid_certificate("", "master-0", now()));
+}
+
+// The credential is over, as it is for a machine that was off: another one is fetched, after the server has refused for a while.
+TEST_F(KubeletCertificate, ARefusedCredentialIsReplaced) {
+  int renewed = 0;
+  bool is_known = false;
+  door.spoil = [&]() -> std::optional<Error> {
+    if (is_known) return std::nullopt;
+    return error(Code::denied, "Unauthorized");
+  };
+  const auto renew = [&]() -> Result<> {
+    if (++renewed == 1) return error(Code::unavailable, "no answer");
+    is_known = true;
+    return Ok{};
+  };
+  testing_support::NodeWorld quick;  // whose seconds pass at once
+  quick.runner.answer({"systemctl", "--no-block", "restart", "kubelet.service"}, "");
+  const SteadyTime begin = quick.test.clock.steady();
+  const Result<> done = get_kubelet_certificate(quick.environment(), door, bootstrap, identity, renew);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_EQ(renewed, 2);
+  EXPECT_GE(quick.test.clock.steady() - begin, Seconds(30));
+  EXPECT_TRUE(is_certificate_of(quick.text(current), "master-0"));
+}
+
+TEST(JoinKubeconfig, IsInTheConfigOfTheServer) {
+  testing_support::RealTimeContext test;
+  net::CurlHttp http;
+  struct Case {
+    int status;
+    std::string body;
+    std::string found;  // "" for an error
+    Code code = Code::internal;
+  };
+  const std::string file = R"({"path":"/etc/kubernetes/kubeconfig","contents":{"source":"data:,kind%3A%20Config"}})";
+  for (const Case& c : {Case{200, R"({"storage":{"files":[{"path":"/etc/x"},)" + file + "]}}", "kind: Config"},
+                        Case{200, R"({"storage":{"files":[]}})", "", Code::invalid}, Case{200, "no JSON", "", Code::invalid},
+                        Case{403, "no", "", Code::denied}, Case{503, "later", "", Code::unavailable}}) {
+    testing_support::HttpImposter server([&](const testing_support::HttpImposter::Seen&) {
+      return testing_support::HttpImposter::Reply{.status = c.status, .body = c.body};
+    });
+    const Result<Secret> found =
+        fetch_join_kubeconfig(test.context(), http, {"http://" + server.host() + "/config/worker", "", Secret("t0ken")});
+    EXPECT_EQ(found.ok() ? std::string(found->reveal()) : "", c.found);
+    if (!found.ok()) {
+      EXPECT_EQ(found.error().code(), c.code) << found.error().message();
+    }
+    EXPECT_EQ(server.journal().at(0).header("authorization"), "Bearer t0ken");
+    EXPECT_EQ(server.journal().at(0).target, "/config/worker");
+  }
 }
 
 }  // namespace

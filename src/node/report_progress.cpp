@@ -19,7 +19,7 @@ Result<std::string> topology(const sys::Context& context, kube::Api& api) {
   const auto look = [&]() -> Result<sys::Look> {
     const auto infrastructure = TRY(kube::find(context, api, kube::types::infrastructures, "", "cluster"));
     found = infrastructure ? find_string(*infrastructure, {"status", "controlPlaneTopology"}).value_or("") : "";
-    return found.empty() ? sys::Look::not_yet("Infrastructure cluster does not say it") : sys::Look::done();
+    return found.empty() ? sys::Look::not_yet("Infrastructure cluster has no controlPlaneTopology") : sys::Look::done();
   };
   TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look, nullptr, api_pace));
   return found;
@@ -48,7 +48,7 @@ Result<> wait_for_servers(const sys::Context& context, kube::Api& api) {
     std::size_t servers = 0;
     for (const Json& endpoints : found) servers += servers_of(endpoints);
     if (servers >= enough_servers) return std::optional<std::string>();
-    return std::optional(fmt::format("{} of {} API servers serve", servers, enough_servers));
+    return std::optional(fmt::format("{} of {} API servers are ready", servers, enough_servers));
   };
   return kube::wait_until(context, api, "a second API server", no_limit, kube::types::endpoints, "default",
                           {.fields = "metadata.name=kubernetes"}, missing);
@@ -65,7 +65,7 @@ Result<> report(const sys::Context& context, kube::Api& api) {
     if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
     return created.error();
   };
-  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be taken", no_limit, look, nullptr, api_pace);
+  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be written", no_limit, look, nullptr, api_pace);
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<> run_report_progress(const Environment& environment, const Arguments& ar
   if (arguments.size() != 1) return error(Code::invalid, "usage: report-progress KUBECONFIG");
   const auto look = [&]() -> Result<sys::Look> {
     if (TRY(environment.files.info(done_file))) return sys::Look::done();
-    return sys::Look::not_yet("{} is not there", done_file);
+    return sys::Look::not_yet("{} does not exist", done_file);
   };
   TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, look, nullptr, file_pace));
   const kube::Access access = TRY(kube::read_kubeconfig(environment.files, arguments[0]));

@@ -1,5 +1,4 @@
-// slipway-node report-progress: tells the cluster, and through it whoever waits for it, that the bootstrap is complete
-// (installer 7.12).
+// slipway-node report-progress: reports in the cluster that the bootstrap is complete. wait-for bootstrap-complete waits for it.
 #pragma once
 
 #include "kube/client.h"

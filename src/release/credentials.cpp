@@ -23,10 +23,10 @@ std::string normal_key(std::string_view key) {
 // Messages must not hold any part of the value.
 Result<Login> parse_auth(std::string_view auth) {
   Result<std::string> decoded = base64_decode(auth);
-  if (!decoded.ok()) return error(Code::invalid, "base64 of USER:PASSWORD is needed");
+  if (!decoded.ok()) return error(Code::invalid, "must be base64 of USER:PASSWORD");
   const Secret text(std::move(decoded).value());
   const std::size_t colon = text.reveal().find(':');
-  if (colon == std::string::npos) return error(Code::invalid, "base64 of USER:PASSWORD is needed, there is no colon in it");
+  if (colon == std::string::npos) return error(Code::invalid, "must be base64 of USER:PASSWORD, has no colon");
   return Login{.user = text.reveal().substr(0, colon), .password = Secret(text.reveal().substr(colon + 1))};
 }
 
@@ -39,16 +39,16 @@ Result<Credentials> Credentials::parse(std::string_view text, std::string_view n
   Credentials credentials;
   const Json* auths = slipway::find(document, {"auths"});
   if (auths == nullptr || !auths->is_object()) {
-    findings.error(place, "auths", "an object is needed")
-        .hint("as in {\"auths\": {\"registry.example.com\": {\"auth\": \"...\"}}}");
+    findings.error(place, "auths", "must be an object")
+        .hint("for example {\"auths\": {\"registry.example.com\": {\"auth\": \"...\"}}}");
   }
   for (const auto& [key, entry] : find_object(document, {"auths"})) {
     const std::string field = fmt::format("auths.\"{}\"", std::string_view(key));
     const Json* auth = slipway::find(entry, {"auth"});
     if (!entry.is_object()) {
-      findings.error(place, field, "an object is needed");
+      findings.error(place, field, "must be an object");
     } else if (auth != nullptr && !auth->is_string()) {
-      findings.error(place, field + ".auth", "a string is needed");
+      findings.error(place, field + ".auth", "must be a string");
     } else if (auth != nullptr) {
       Result<Login> login = parse_auth(auth->get_string());
       if (login.ok())

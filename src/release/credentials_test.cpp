@@ -38,12 +38,12 @@ TEST(Credentials, NameEveryProblemAndNoSecret) {
                                   "pull-secret");
   ASSERT_FALSE(wrong.ok());
   EXPECT_EQ(wrong.error().message(),
-            "pull-secret: error: auths.\"a.example\".auth: base64 of USER:PASSWORD is needed, there is no colon in it\n"
-            "pull-secret: error: auths.\"b.example\".auth: base64 of USER:PASSWORD is needed\n"
-            "pull-secret: error: auths.\"c.example\": an object is needed\n"
-            "pull-secret: error: auths.\"d.example\".auth: a string is needed");
+            "pull-secret: error: auths.\"a.example\".auth: must be base64 of USER:PASSWORD, has no colon\n"
+            "pull-secret: error: auths.\"b.example\".auth: must be base64 of USER:PASSWORD\n"
+            "pull-secret: error: auths.\"c.example\": must be an object\n"
+            "pull-secret: error: auths.\"d.example\".auth: must be a string");
   EXPECT_EQ(Credentials::parse("{}", "f").error().message(),
-            "f: error: auths: an object is needed (as in {\"auths\": {\"registry.example.com\": {\"auth\": \"...\"}}})");
+            "f: error: auths: must be an object (for example {\"auths\": {\"registry.example.com\": {\"auth\": \"...\"}}})");
   EXPECT_FALSE(Credentials::parse("", "f").ok());
 }
 

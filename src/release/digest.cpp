@@ -19,7 +19,7 @@ bool is_hex(std::string_view text) {
 
 Result<Digest> Digest::parse(std::string_view text) {
   if (!text.starts_with(prefix) || !is_hex(text.substr(prefix.size()))) {
-    return error(Code::invalid, "'{}' is no digest; sha256: and 64 lower-case hexadecimal digits are needed", to_utf8(text));
+    return error(Code::invalid, "'{}' is not a digest (must be sha256: and 64 lower-case hexadecimal digits)", to_utf8(text));
   }
   return Digest(std::string(text.substr(prefix.size())));
 }

@@ -7,7 +7,7 @@ namespace slipway::release {
 Result<std::string> blob_text(const sys::Context& context, ImageSource& source, const Reference& repository,
                               const Descriptor& blob, std::uint64_t limit) {
   if (blob.size > limit) {
-    return error(Code::invalid, "blob {} has {}, more than the {} that are read into memory", blob.digest.text(),
+    return error(Code::invalid, "blob {} has {}, must have at most {} to be read into memory", blob.digest.text(),
                  human_size(blob.size), human_size(limit));
   }
   std::string text;

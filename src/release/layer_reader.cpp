@@ -54,7 +54,7 @@ Result<std::string> read_content(archive* a, std::string_view name, std::uint64_
 
 Result<> check_size(archive* a, std::uint64_t limit) {
   if (static_cast<std::uint64_t>(archive_filter_bytes(a, 0)) <= limit) return Ok{};
-  return error(Code::invalid, "layer: it unpacks to more than {}", human_size(limit));
+  return error(Code::invalid, "layer: unpacks to more than {}", human_size(limit));
 }
 
 // Reads over an entry's content in pieces, so that the limit holds also within one entry.
@@ -83,9 +83,10 @@ Result<> read_layer(std::string_view blob, const std::function<bool(LayerName)>&
     if (failed(status)) return broken(a.get());
     const char* raw_name = archive_entry_pathname(entry);
     const std::string name(normal_name(raw_name != nullptr ? raw_name : ""));  // null: not to be had in this locale
-    if (!name.empty() && wanted(name)) {
+    const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
+    if (!name.empty() && (is_file || !limits.only_files) && wanted(name)) {
       std::string content;
-      if (archive_entry_filetype(entry) == AE_IFREG) content = TRY(read_content(a.get(), name, limits.file));
+      if (is_file) content = TRY(read_content(a.get(), name, limits.file));
       TRY(found(name, std::move(content)));
     } else {
       TRY(skip_content(a.get(), limits.layer));

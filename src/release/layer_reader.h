@@ -17,6 +17,7 @@ using LayerName = std::string_view;
 struct LayerLimits {
   std::uint64_t file = 16u << 20;    // bytes of one file that is wanted
   std::uint64_t layer = 4ull << 30;  // bytes of the whole layer, unpacked
+  bool only_files = false;           // links, folders, devices are passed over
 };
 
 // Walks a layer: a tar archive, plain or compressed by gzip or zstd. Nothing is ever written anywhere.

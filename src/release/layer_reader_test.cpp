@@ -49,7 +49,7 @@ TEST(ReadLayer, RefusesWhatIsBrokenOrTooLarge) {
       {"text", "this is no archive", {}, "layer: Unrecognized archive format"},
       {"cut in a file", good.substr(0, 50'000), {}, "layer: Truncated tar archive"},
       {"file too large", good, {.file = 99'999}, "layer: wanted is larger than 100 kB"},
-      {"layer too large", good, {.layer = 150'000}, "layer: it unpacks to more than 150 kB"},
+      {"layer too large", good, {.layer = 150'000}, "layer: unpacks to more than 150 kB"},
   };
   for (const Case& c : cases) {
     const Walk result = walk(c.blob, c.limits);

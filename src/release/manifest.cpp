@@ -10,10 +10,10 @@ constexpr std::string_view docker_list = "application/vnd.docker.distribution.ma
 
 Result<std::uint64_t> parse_size(const Json& descriptor) {
   const Json* size = find(descriptor, {"size"});
-  if (size == nullptr) return error(Code::invalid, "size: missing, a number of bytes is needed");
+  if (size == nullptr) return error(Code::invalid, "size: missing, must be a number of bytes");
   if (size->is_uint64()) return size->get_uint64();
   if (size->is_int64() && size->get_int64() >= 0) return static_cast<std::uint64_t>(size->get_int64());
-  return error(Code::invalid, "size: a number of bytes is needed");
+  return error(Code::invalid, "size: must be a number of bytes");
 }
 
 Result<Descriptor> parse_descriptor(const Json& json) {
@@ -31,7 +31,7 @@ Result<Descriptor> parse_descriptor(const Json& json) {
 
 Result<std::vector<Descriptor>> parse_descriptors(const Json& document, std::string_view field) {
   const Json* list = find(document, {field});
-  if (list == nullptr || !list->is_array()) return error(Code::invalid, "{}: a list is needed", field);
+  if (list == nullptr || !list->is_array()) return error(Code::invalid, "{}: must be a list", field);
   std::vector<Descriptor> descriptors;
   for (const Json& item : list->get_array()) {
     descriptors.push_back(TRY(parse_descriptor(item).context(fmt::format("{}[{}]", field, descriptors.size()))));
@@ -47,13 +47,13 @@ Result<Json> parse_document(const RawManifest& raw, std::string_view other_kind)
   if (version == nullptr || *version != Json(2)) {
     const bool old = version != nullptr && *version == Json(1);
     return error(Code::invalid, "schemaVersion: {}",
-                 old ? "manifests of schema 1 are not read; push the image with a newer tool" : "2 is needed");
+                 old ? "manifests of schema 1 are not supported (push the image with a newer tool)" : "must be 2");
   }
   const auto inner = find_string(document, {"mediaType"});
   if (inner && *inner != raw.media_type) {
-    return error(Code::invalid, "mediaType: '{}' is not the '{}' it was stored as", *inner, raw.media_type);
+    return error(Code::invalid, "mediaType: '{}' differs from '{}', as which it was stored", *inner, raw.media_type);
   }
-  if (find(document, {other_kind}) != nullptr) return error(Code::invalid, "{}: does not belong here", other_kind);
+  if (find(document, {other_kind}) != nullptr) return error(Code::invalid, "{}: not allowed here", other_kind);
   return document;
 }
 

@@ -31,18 +31,18 @@ TEST(ParseImageManifest, NamesTheField) {
     std::string message;
   };
   const Case cases[] = {
-      {"{", "document:1:2: the document ends too early"},
-      {"[]", "schemaVersion: 2 is needed"},
-      {R"({"schemaVersion":1})", "schemaVersion: manifests of schema 1 are not read; push the image with a newer tool"},
+      {"{", "document:1:2: unexpected end of the document"},
+      {"[]", "schemaVersion: must be 2"},
+      {R"({"schemaVersion":1})", "schemaVersion: manifests of schema 1 are not supported (push the image with a newer tool)"},
       {head + R"("layers":[]})", "config: missing"},
-      {head + R"("config":)" + descriptor() + "}", "layers: a list is needed"},
-      {head + R"("config":)" + descriptor("-1") + R"(,"layers":[]})", "config: size: a number of bytes is needed"},
-      {head + R"("config":)" + descriptor("1.5") + R"(,"layers":[]})", "config: size: a number of bytes is needed"},
+      {head + R"("config":)" + descriptor() + "}", "layers: must be a list"},
+      {head + R"("config":)" + descriptor("-1") + R"(,"layers":[]})", "config: size: must be a number of bytes"},
+      {head + R"("config":)" + descriptor("1.5") + R"(,"layers":[]})", "config: size: must be a number of bytes"},
       {head + R"("config":)" + descriptor() + R"(,"layers":[{"mediaType":"t"}]})",
-       "layers[0]: digest: missing, a string is needed"},
-      {head + R"("config":)" + descriptor() + R"(,"layers":[],"manifests":[]})", "manifests: does not belong here"},
+       "layers[0]: digest: missing, must be a string"},
+      {head + R"("config":)" + descriptor() + R"(,"layers":[],"manifests":[]})", "manifests: not allowed here"},
       {head + R"("mediaType":"other","config":{},"layers":[]})",
-       "mediaType: 'other' is not the 'application/vnd.oci.image.manifest.v1+json' it was stored as"},
+       "mediaType: 'other' differs from 'application/vnd.oci.image.manifest.v1+json', as which it was stored"},
   };
   for (const Case& c : cases) {
     const RawManifest document = raw(manifest_type, c.text);

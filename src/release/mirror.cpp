@@ -79,7 +79,7 @@ Result<std::vector<MirrorImage>> Mirroring::expand(const sys::Context& context, 
     for (const Descriptor& descriptor : index.manifests) {
       RawManifest manifest = TRY(source_.manifest(context, image.from.with_digest(descriptor.digest)));
       if (is_index(manifest.media_type))
-        return error(Code::invalid, "index {} holds another index", image.manifest.digest.text());
+        return error(Code::invalid, "index {} contains another index", image.manifest.digest.text());
       for (MirrorImage& inner : TRY(expand(context, {.tag = "", .from = image.from, .manifest = std::move(manifest)}))) {
         images.push_back(std::move(inner));
       }

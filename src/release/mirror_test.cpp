@@ -127,7 +127,7 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
        [&](const Seen& seen, Reply& reply) {
          if (seen.line() == "GET /v2/slipway/release/blobs/" + layer) reply.body[7] ^= 1;
        },
-       nothing, Code::invalid, "registry SOURCE: what should be blob " + layer + " has the digest sha256:"},
+       nothing, Code::invalid, "registry SOURCE: blob " + layer + ": digest mismatch, the content has sha256:"},
       {"blob missing at the source",
        [&](const Seen& seen, Reply& reply) {
          if (seen.line() == "GET /v2/slipway/release/blobs/" + layer) reply = {.status = 404};
@@ -138,7 +138,7 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
          if (seen.target.ends_with(sample.etcd)) reply = {.status = 404};
        },
        nothing, Code::not_found,
-       "component etcd: registry.slipway.invalid is a name for mirrors only, and no mirror is configured for "
+       "component etcd: registry.slipway.invalid exists only in mirrors, and no mirror is configured for "
        "registry.slipway.invalid/slipway/release"},
       {"upload refused", nothing,
        [](const Seen& seen, Reply& reply) {
@@ -154,7 +154,7 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
        [](const Seen& seen, Reply& reply) {
          if (seen.method == "POST") reply = {.status = 403};
        },
-       Code::denied, "registry TARGET refuses access to repository mirror/release (no login for it is known)"},
+       Code::denied, "registry TARGET denied access to repository mirror/release (no login for this registry is known)"},
   };
   for (const Case& c : cases) {
     World s;

@@ -21,19 +21,18 @@ std::string ref_name(const Descriptor& descriptor) {
 // A file that every layout has.
 Result<std::string> read_part(sys::Files& files, const std::string& folder, const std::string& name) {
   std::optional<std::string> text = TRY(files.read_if_exists(folder + "/" + name));
-  if (!text) return error(Code::invalid, "{} is no image layout: it has no file {}", folder, name);
+  if (!text) return error(Code::invalid, "{} is not an image layout, file {} not found", folder, name);
   return *std::move(text);
 }
 
 }  // namespace
 
 Result<OciLayout> OciLayout::open(sys::Files& files, std::string folder) {
-  if (!TRY(files.info(folder))) return error(Code::not_found, "there is no image layout {}", folder);
+  if (!TRY(files.info(folder))) return error(Code::not_found, "image layout {}: not found", folder);
   const std::string marker = TRY(read_part(files, folder, "oci-layout"));
   const Json document = TRY(parse_json(marker, folder + "/oci-layout"));
   const auto version = find_string(document, {"imageLayoutVersion"});
-  if (!version || !version->starts_with("1."))
-    return error(Code::invalid, "{}/oci-layout: imageLayoutVersion 1 is needed", folder);
+  if (!version || !version->starts_with("1.")) return error(Code::invalid, "{}/oci-layout: imageLayoutVersion must be 1", folder);
   std::string text = TRY(read_part(files, folder, "index.json"));
   const Digest digest = Digest::of(text);
   std::string media_type(guess_media_type(text));
@@ -50,7 +49,7 @@ Result<Digest> OciLayout::find_digest(const Reference& reference) const {
     if (ref_name(descriptor) == reference.selector()) return descriptor.digest;
     if (!ref_name(descriptor).empty()) names.push_back(ref_name(descriptor));
   }
-  return error(Code::not_found, "{} has no image '{}', only: {}", folder_, reference.selector(),
+  return error(Code::not_found, "{} has no image '{}' (images: {})", folder_, reference.selector(),
                names.empty() ? "none" : join(names, ", "));
 }
 
@@ -58,10 +57,10 @@ Result<RawManifest> OciLayout::manifest(const sys::Context&, const Reference& re
   const Digest digest = TRY(find_digest(reference));
   const std::optional<sys::FileInfo> info = TRY(files_->info(blob_path(digest)));
   if (!info) return error(Code::not_found, "{} has no image {}", folder_, digest.text());
-  if (info->size > largest_manifest) return error(Code::invalid, "{}: manifest {} is larger than any is", folder_, digest.text());
+  if (info->size > largest_manifest) return error(Code::invalid, "{}: manifest {} is too large", folder_, digest.text());
   std::string bytes = TRY(files_->read(blob_path(digest)));
   if (Digest::of(bytes) != digest) {
-    return error(Code::invalid, "{}: what should be {} has the digest {}", folder_, digest.text(), Digest::of(bytes).text());
+    return error(Code::invalid, "{}: {}: digest mismatch, the content has {}", folder_, digest.text(), Digest::of(bytes).text());
   }
   auto listed = std::ranges::find(index_.manifests, digest, &Descriptor::digest);
   std::string media_type = listed != index_.manifests.end() ? listed->media_type : std::string(guess_media_type(bytes));

@@ -58,15 +58,15 @@ Result<> read_name(std::string_view text, Reference& reference) {
   reference.registry = to_lower(text.substr(0, slash));
   // The rule by which container tools tell a registry from a user's name on their own default registry.
   const bool named = reference.registry == "localhost" || reference.registry.find_first_of(".:") != std::string::npos;
-  if (!named) return error(Code::invalid, "it names no registry; write REGISTRY/REPOSITORY in full");
-  if (!is_registry(reference.registry)) return error(Code::invalid, "'{}' is no registry", to_utf8(reference.registry));
-  if (slash == std::string_view::npos || slash + 1 == text.size()) return error(Code::invalid, "it names no repository");
+  if (!named) return error(Code::invalid, "has no registry (use REGISTRY/REPOSITORY)");
+  if (!is_registry(reference.registry)) return error(Code::invalid, "'{}' is not a registry", to_utf8(reference.registry));
+  if (slash == std::string_view::npos || slash + 1 == text.size()) return error(Code::invalid, "has no repository");
   reference.repository = text.substr(slash + 1);
   if (std::ranges::any_of(reference.repository, is_upper)) {
     return error(Code::invalid, "repository '{}' has capital letters", to_utf8(reference.repository));
   }
   if (text.size() > longest_name || !std::ranges::all_of(split(reference.repository, '/'), is_component)) {
-    return error(Code::invalid, "'{}' is no repository", to_utf8(reference.repository));
+    return error(Code::invalid, "'{}' is not a repository", to_utf8(reference.repository));
   }
   return Ok{};
 }
@@ -81,7 +81,7 @@ Result<Reference> parse(std::string_view text) {
   if (const std::size_t colon = text.rfind(':');
       colon != std::string_view::npos && slash != std::string_view::npos && colon > slash) {
     reference.tag = text.substr(colon + 1);
-    if (!is_tag(reference.tag)) return error(Code::invalid, "'{}' is no tag", to_utf8(reference.tag));
+    if (!is_tag(reference.tag)) return error(Code::invalid, "'{}' is not a tag", to_utf8(reference.tag));
     text = text.substr(0, colon);
   }
   TRY(read_name(text, reference));
@@ -109,7 +109,7 @@ Result<Reference> parse_repository(std::string_view text) {
   const std::string doing = fmt::format("repository '{}'", to_utf8(text));
   Reference reference = TRY(parse(text).context(doing));
   if (!reference.tag.empty() || reference.digest) {
-    return error(Code::invalid, "{}: it must have neither tag nor digest", doing);
+    return error(Code::invalid, "{}: must not have a tag or a digest", doing);
   }
   return reference;
 }

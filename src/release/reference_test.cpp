@@ -40,29 +40,29 @@ TEST(ParseReference, NamesWhatIsWrong) {
     std::string message;
   };
   const Case cases[] = {
-      {"", "it names no registry; write REGISTRY/REPOSITORY in full"},
-      {"busybox", "it names no registry; write REGISTRY/REPOSITORY in full"},
-      {"library/busybox:1", "it names no registry; write REGISTRY/REPOSITORY in full"},
-      {"example.com", "it names no repository"},
-      {"example.com/", "it names no repository"},
-      {"localhost:5000", "it names no repository"},
-      {"example.com:x/a", "'example.com:x' is no registry"},
-      {"example.com:0/a", "'example.com:0' is no registry"},
-      {"example.com:65536/a", "'example.com:65536' is no registry"},
-      {"-a.example/a", "'-a.example' is no registry"},
-      {"a..b/a", "'a..b' is no registry"},
-      {"[::1/a", "'[::1' is no registry"},
+      {"", "has no registry (use REGISTRY/REPOSITORY)"},
+      {"busybox", "has no registry (use REGISTRY/REPOSITORY)"},
+      {"library/busybox:1", "has no registry (use REGISTRY/REPOSITORY)"},
+      {"example.com", "has no repository"},
+      {"example.com/", "has no repository"},
+      {"localhost:5000", "has no repository"},
+      {"example.com:x/a", "'example.com:x' is not a registry"},
+      {"example.com:0/a", "'example.com:0' is not a registry"},
+      {"example.com:65536/a", "'example.com:65536' is not a registry"},
+      {"-a.example/a", "'-a.example' is not a registry"},
+      {"a..b/a", "'a..b' is not a registry"},
+      {"[::1/a", "'[::1' is not a registry"},
       {"example.com/A", "repository 'A' has capital letters"},
-      {"example.com/a//b", "'a//b' is no repository"},
-      {"example.com/a/", "'a/' is no repository"},
-      {"example.com/a___b", "'a___b' is no repository"},
-      {"example.com/a..b", "'a..b' is no repository"},
-      {"example.com/a b", "'a b' is no repository"},
-      {"example.com/a:", "'' is no tag"},
-      {"example.com/a:-x", "'-x' is no tag"},
-      {"example.com/a:" + std::string(129, 'x'), "'" + std::string(129, 'x') + "' is no tag"},
-      {"example.com/a@sha256:1", "'sha256:1' is no digest; sha256: and 64 lower-case hexadecimal digits are needed"},
-      {"https://example.com/a", "'https:' is no registry"},
+      {"example.com/a//b", "'a//b' is not a repository"},
+      {"example.com/a/", "'a/' is not a repository"},
+      {"example.com/a___b", "'a___b' is not a repository"},
+      {"example.com/a..b", "'a..b' is not a repository"},
+      {"example.com/a b", "'a b' is not a repository"},
+      {"example.com/a:", "'' is not a tag"},
+      {"example.com/a:-x", "'-x' is not a tag"},
+      {"example.com/a:" + std::string(129, 'x'), "'" + std::string(129, 'x') + "' is not a tag"},
+      {"example.com/a@sha256:1", "'sha256:1' is not a digest (must be sha256: and 64 lower-case hexadecimal digits)"},
+      {"https://example.com/a", "'https:' is not a registry"},
   };
   for (const Case& c : cases) {
     auto reference = parse_reference(c.text);
@@ -75,8 +75,7 @@ TEST(ParseReference, NamesWhatIsWrong) {
 TEST(ParseRepository, WantsNeitherTagNorDigest) {
   EXPECT_EQ(parse_repository("localhost:5000/a/b").value(), (Reference{"localhost:5000", "a/b"}));
   for (const std::string& text : {std::string("localhost:5000/a:b"), "localhost:5000/a@" + digest}) {
-    EXPECT_EQ(parse_repository(text).error().message(),
-              fmt::format("repository '{}': it must have neither tag nor digest", text));
+    EXPECT_EQ(parse_repository(text).error().message(), fmt::format("repository '{}': must not have a tag or a digest", text));
   }
 }
 

@@ -136,13 +136,13 @@ class RegistryClient::Download {
     std::uint64_t expected = blob_.size;
     if (head.status == 206) {
       if (!head.header("Content-Range").value_or("").starts_with(fmt::format("bytes {}-", taken()))) {
-        return error(Code::invalid, "the server sent another part of blob {} than it was asked for", blob_.digest.text());
+        return error(Code::invalid, "blob {}: the server sent another range than requested", blob_.digest.text());
       }
       expected -= std::exchange(skip_, 0);
     }
     const std::uint64_t coming = parse_number<std::uint64_t>(head.header("Content-Length").value_or("")).value_or(expected);
     if (coming == expected) return Ok{};
-    return error(Code::invalid, "the server has {} bytes of blob {}, {} are needed", coming, blob_.digest.text(), expected);
+    return error(Code::invalid, "the server has {} bytes of blob {}, expected {}", coming, blob_.digest.text(), expected);
   }
 
   const Descriptor& blob_;
@@ -190,7 +190,7 @@ Result<T> RegistryClient::first_of(const Reference& reference,
                                    const std::function<Result<T>(const Reference& place)>& read) const {
   const std::vector<Reference> places = places_of(reference);
   if (places.empty()) {
-    return error(Code::not_found, "{} is a name for mirrors only, and no mirror is configured for {}", reference.registry,
+    return error(Code::not_found, "{} exists only in mirrors, and no mirror is configured for {}", reference.registry,
                  name_of(reference));
   }
   std::optional<Error> worst;
@@ -202,7 +202,7 @@ Result<T> RegistryClient::first_of(const Reference& reference,
     // What may pass decides: asking again later makes sense then, whatever the other places said.
     if (!worst || result.error().code() == Code::unavailable) worst = result.error();
   }
-  return error(worst->code(), "none of {} places has {}: {}", places.size(), reference.selector(), join(reasons, "; "));
+  return error(worst->code(), "{} places tried, none has {}: {}", places.size(), reference.selector(), join(reasons, "; "));
 }
 
 // ---- reading
@@ -219,8 +219,8 @@ Result<RawManifest> RegistryClient::manifest_at(const sys::Context& context, con
   if (answer.status != 200) return unexpected(place, answer);
   Digest digest = Digest::of(answer.body);
   if (place.digest && digest != *place.digest) {
-    return error(Code::invalid, "registry {} answered with other content than {}: its digest is {}", place.registry,
-                 to_string(place), digest.text());
+    return error(Code::invalid, "registry {} returned other content than {}: digest {}", place.registry, to_string(place),
+                 digest.text());
   }
   std::string media_type(trim(split(answer.header("Content-Type").value_or(""), ';')[0]));
   if (std::ranges::find(manifest_types, media_type) == std::end(manifest_types)) media_type = guess_media_type(answer.body);
@@ -231,7 +231,7 @@ Result<> RegistryClient::blob(const sys::Context& context, const Reference& repo
                               const net::Sink& sink) {
   Download download(blob, sink);
   return first_of<Ok>(repository.with_digest(blob.digest), [&](const Reference& place) -> Result<> {
-    if (download.is_lost()) return error(Code::invalid, "not asked after the failure before");
+    if (download.is_lost()) return error(Code::invalid, "not attempted after an earlier failure");
     return blob_at(context, place, download);
   });
 }
@@ -326,8 +326,8 @@ Result<> RegistryClient::push_manifest(const sys::Context& context, const Refere
   if (answer.status < 200 || answer.status > 202) return unexpected(target, answer).context(doing);
   const RawManifest stored = TRY(manifest_at(context, target).context(doing + ": reading it back"));
   if (stored.digest == manifest.digest) return Ok{};
-  return error(Code::conflict, "{}: it is now {} instead of {}; somebody else pushed it too", doing, stored.digest.text(),
-               manifest.digest.text());
+  return error(Code::conflict, "{}: now has {} instead of {}, another client pushed it at the same time", doing,
+               stored.digest.text(), manifest.digest.text());
 }
 
 // ---- sending
@@ -346,7 +346,8 @@ Result<net::Answer> RegistryClient::patiently(const sys::Context& context, const
       made = 1;
     }
     if (made >= options_.attempts) return answer;
-    if (!sys::pause(context, std::max(next, retry_after(answer)))) return error(Code::cancelled, "stopped between two tries");
+    if (!sys::pause(context, std::max(next, retry_after(answer))))
+      return error(Code::cancelled, "stopped before the next attempt");
     next = std::min(next * 2, longest_pause);
   }
 }
@@ -380,7 +381,7 @@ Result<net::Answer> RegistryClient::send_as(const sys::Context& context, const E
         TRY(http_.send(request, context.stop, exchange.sink).context("registry " + exchange.repository.registry));
     const bool follow = is_redirect(answer.status) && (exchange.method == "GET" || exchange.method == "HEAD");
     if (!follow && answer.status == 401 && !is_registry) {
-      return error(Code::denied, "registry {} sent us to {}, which refuses access", registry.host, net::authority(url));
+      return error(Code::denied, "registry {} redirected to {}, which denied access", registry.host, net::authority(url));
     }
     if (!follow) return answer;
     if (redirects == most_redirects)
@@ -416,7 +417,7 @@ Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Ex
   net::Url realm =
       TRY(net::parse_url(challenge.parameter("realm")).context(fmt::format("token server of registry {}", registry)));
   if (realm.scheme == "http" && !is_plain(registry)) {
-    return error(Code::denied, "registry {} wants logins sent to {} without TLS", registry, net::authority(realm));
+    return error(Code::denied, "registry {} requests logins to {} without TLS", registry, net::authority(realm));
   }
   std::string scopes = challenge.parameter("scope");
   if (scopes.empty()) scopes = exchange.scope();
@@ -438,7 +439,7 @@ Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Ex
   std::optional<std::string_view> token;
   if (document.ok()) token = find_string(document.value(), {"token"});
   if (document.ok() && !token) token = find_string(document.value(), {"access_token"});
-  if (!token) return error(Code::invalid, "token for registry {}: {} answered without one", registry, net::authority(realm));
+  if (!token) return error(Code::invalid, "token for registry {}: {} answered without a token", registry, net::authority(realm));
   return Secret("Bearer " + std::string(*token));
 }
 
@@ -446,9 +447,8 @@ Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Ex
 
 Error RegistryClient::refusal(const Reference& repository, const net::Answer& answer) const {
   const std::optional<Login> login = options_.credentials.find(repository);
-  const std::string why =
-      login ? fmt::format("the login of user '{}' does not allow it", login->user) : "no login for it is known";
-  return error(Code::denied, "registry {} refuses access to repository {}{} ({})", repository.registry, repository.repository,
+  const std::string why = login ? fmt::format("user '{}' has no access", login->user) : "no login for this registry is known";
+  return error(Code::denied, "registry {} denied access to repository {}{} ({})", repository.registry, repository.repository,
                words_of(answer), why);
 }
 

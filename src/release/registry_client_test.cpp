@@ -76,15 +76,15 @@ TEST(RegistryClient, ExplainsAnswers) {
       {"forbidden",
        {.status = 403, .body = R"({"errors":[{"code":"DENIED","message":"not you"}]})"},
        Code::denied,
-       host + " refuses access to repository slipway/release: not you (no login for it is known)"},
+       host + " denied access to repository slipway/release: not you (no login for this registry is known)"},
       {"basic without login",
        {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}},
        Code::denied,
-       host + " refuses access to repository slipway/release (no login for it is known)"},
+       host + " denied access to repository slipway/release (no login for this registry is known)"},
       {"no challenge",
        {.status = 401},
        Code::denied,
-       host + " refuses access to repository slipway/release (no login for it is known)"},
+       host + " denied access to repository slipway/release (no login for this registry is known)"},
       {"overloaded", {.status = 503, .body = "<html>"}, Code::unavailable, host + " answered 503"},
       {"bad request",
        {.status = 400, .body = R"({"errors":[{"code":"NAME_INVALID"},{"message":"m"}]})"},
@@ -97,8 +97,8 @@ TEST(RegistryClient, ExplainsAnswers) {
       {"no location",
        {.status = 302, .headers = {"Location: ftp://x/"}},
        Code::invalid,
-       "redirect of registry 127.0.0.1: URL 'ftp://x/': only http and https are understood"},
-      {"too large", {.body = std::string(9'000'000, ' ')}, Code::invalid, host + ": HOST: the answer is larger than 8.4 MB"},
+       "redirect of registry 127.0.0.1: URL 'ftp://x/': only http and https are supported"},
+      {"too large", {.body = std::string(9'000'000, ' ')}, Code::too_large, host + ": HOST: the response is larger than 8.4 MB"},
   };
   for (const Case& c : cases) {
     World s;
@@ -170,14 +170,13 @@ TEST(RegistryClient, TrustsDigestsOnly) {
   auto manifest = s.client.manifest(s.test.context(), s.image_by(s.sample.etcd));
   ASSERT_FALSE(manifest.ok());
   EXPECT_EQ(manifest.error().code(), Code::invalid);
-  EXPECT_TRUE(manifest.error().message().starts_with(
-      fmt::format("registry {} answered with other content than {}: its digest is sha256:", s.registry.host(),
-                  to_string(s.image_by(s.sample.etcd)))));
+  EXPECT_TRUE(manifest.error().message().starts_with(fmt::format(
+      "registry {} returned other content than {}: digest sha256:", s.registry.host(), to_string(s.image_by(s.sample.etcd)))));
   auto blob = s.read(s.sample.shared_layer);
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.error().code(), Code::invalid);
   EXPECT_TRUE(blob.error().message().starts_with(
-      fmt::format("registry {}: what should be blob {} has the digest sha256:", s.registry.host(), s.sample.shared_layer)));
+      fmt::format("registry {}: blob {}: digest mismatch, the content has sha256:", s.registry.host(), s.sample.shared_layer)));
 }
 
 TEST(RegistryClient, TakesDownloadsUpWhereTheyBroke) {
@@ -219,13 +218,13 @@ TEST(RegistryClient, RefusesBlobsOfAnotherSizeOrPart) {
   const Case cases[] = {
       {"short",
        {.body = blob.substr(1)},
-       fmt::format("the server has {} bytes of blob {}, {} are needed", blob.size() - 1, s.sample.shared_layer, blob.size())},
+       fmt::format("the server has {} bytes of blob {}, expected {}", blob.size() - 1, s.sample.shared_layer, blob.size())},
       {"long",
        {.body = blob + "x"},
-       fmt::format("the server has {} bytes of blob {}, {} are needed", blob.size() + 1, s.sample.shared_layer, blob.size())},
+       fmt::format("the server has {} bytes of blob {}, expected {}", blob.size() + 1, s.sample.shared_layer, blob.size())},
       {"other part",
        {.status = 206, .headers = {"Content-Range: bytes 5-9/100"}, .body = "12345"},
-       fmt::format("the server sent another part of blob {} than it was asked for", s.sample.shared_layer)},
+       fmt::format("blob {}: the server sent another range than requested", s.sample.shared_layer)},
   };
   for (const Case& c : cases) {
     s.registry.spoil = [&](const Seen&, Reply& reply) { reply = c.reply; };
@@ -267,7 +266,7 @@ TEST(RegistryClient, FollowsRedirectsWithoutTakingTheLoginAlong) {
   };
   auto refused = blob_text(s.test.context(), client, s.image(), s.blob(s.sample.shared_layer), 1u << 20);
   ASSERT_FALSE(refused.ok());
-  EXPECT_EQ(refused.error().message(), fmt::format("registry 127.0.0.1 sent us to {}, which refuses access", storage.host()));
+  EXPECT_EQ(refused.error().message(), fmt::format("registry 127.0.0.1 redirected to {}, which denied access", storage.host()));
   EXPECT_EQ(storage.server.journal().size(), 2u);
 }
 
@@ -283,9 +282,9 @@ TEST(RegistryClient, RemembersABasicLogin) {
   EXPECT_EQ(s.registry.server.journal().size(), 3u);
 
   RegistryClient wrong(s.http, {.credentials = login(s.registry.host(), "user:wrong")});
-  EXPECT_EQ(wrong.manifest(s.test.context(), s.image()).error().message(),
-            fmt::format("registry {} refuses access to repository slipway/release (the login of user 'user' does not allow it)",
-                        s.registry.host()));
+  EXPECT_EQ(
+      wrong.manifest(s.test.context(), s.image()).error().message(),
+      fmt::format("registry {} denied access to repository slipway/release (user 'user' has no access)", s.registry.host()));
 }
 
 TEST(RegistryClient, FetchesATokenForEachScope) {
@@ -311,9 +310,9 @@ TEST(RegistryClient, FetchesATokenForEachScope) {
                                       "GET /token?x=y&service=a%2C%20b&scope=repository%3Aslipway%2Frelease%3Apull%2Cpush"}));
   // The token server's own refusal.
   RegistryClient nobody(s.http, {});
-  EXPECT_EQ(
-      nobody.manifest(s.test.context(), s.image()).error().message(),
-      fmt::format("registry {} refuses access to repository slipway/release (no login for it is known)", s.registry.host()));
+  EXPECT_EQ(nobody.manifest(s.test.context(), s.image()).error().message(),
+            fmt::format("registry {} denied access to repository slipway/release (no login for this registry is known)",
+                        s.registry.host()));
 }
 
 TEST(RegistryClient, ExplainsTokenServers) {
@@ -327,7 +326,7 @@ TEST(RegistryClient, ExplainsTokenServers) {
   const std::string start = fmt::format("token for registry {}: {} answered ", s.registry.host(), tokens.host());
   for (const char* secret : {"{\"token\": 7}", "secret", ""}) {
     body = secret;
-    EXPECT_EQ(s.manifest_error(), start + "without one") << secret;
+    EXPECT_EQ(s.manifest_error(), start + "without a token") << secret;
   }
   status = 500;
   EXPECT_EQ(s.manifest_error(), start + "500");
@@ -335,7 +334,7 @@ TEST(RegistryClient, ExplainsTokenServers) {
     reply = {.status = 401, .headers = {"WWW-Authenticate: Bearer service=x"}};
   };
   EXPECT_EQ(s.manifest_error(),
-            fmt::format("token server of registry {}: URL '': it does not start with http:// or https://", s.registry.host()));
+            fmt::format("token server of registry {}: URL '': must begin with http:// or https://", s.registry.host()));
 }
 
 TEST(RegistryClient, AsksMirrorsFirst) {
@@ -355,11 +354,11 @@ TEST(RegistryClient, AsksMirrorsFirst) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code(), Code::unavailable);
   EXPECT_EQ(missing.error().message(),
-            fmt::format("none of 2 places has {0}: {1}/release: registry {2}: {2}: cannot connect: Connection refused; "
+            fmt::format("2 places tried, none has {0}: {1}/release: registry {2}: {2}: cannot connect: Connection refused; "
                         "{3}: registry {4} has no image {3}@{0}",
                         named.digest->text(), dead, dead.substr(0, dead.find('/')), there, s.registry.host()));
   EXPECT_EQ(client.manifest(s.test.context(), {"registry.slipway.invalid", "slipway/release", "0.1.0"}).error().message(),
-            "registry.slipway.invalid is a name for mirrors only, and no mirror is configured for "
+            "registry.slipway.invalid exists only in mirrors, and no mirror is configured for "
             "registry.slipway.invalid/slipway/release");
 }
 
@@ -410,7 +409,7 @@ TEST(RegistryClient, LooksWhetherAManifestArrived) {
   };
   auto lost = s.client.push_manifest(s.test.context(), s.image("new"), manifest);
   ASSERT_FALSE(lost.ok());
-  EXPECT_EQ(lost.error().message(), fmt::format("pushing {}: it is now {} instead of {}; somebody else pushed it too",
+  EXPECT_EQ(lost.error().message(), fmt::format("pushing {}: now has {} instead of {}, another client pushed it at the same time",
                                                 to_string(s.image("new")), s.sample.dns, s.sample.etcd));
 }
 

@@ -36,7 +36,7 @@ std::map<std::string, std::string> parse_versions(std::string_view text, const P
     part = trim(part);
     const std::size_t equals = part.find('=');
     if (equals == 0 || equals == std::string_view::npos || equals + 1 == part.size()) {
-      findings.error(place, field, "'{}' is no NAME=VERSION", part);
+      findings.error(place, field, "'{}' is not NAME=VERSION", part);
     } else if (!versions.emplace(part.substr(0, equals), part.substr(equals + 1)).second) {
       findings.error(place, field, "{} stands twice", part.substr(0, equals));
     }
@@ -142,7 +142,7 @@ Result<Documents> find_documents(const sys::Context& context, ImageSource& sourc
   }
   for (std::string_view name : {references_name, metadata_name}) {
     if (!documents.texts.contains(std::string(name))) {
-      return error(Code::invalid, "it is no release image: it has no /{}{}", folder, name);
+      return error(Code::invalid, "not a release image, /{}{} not found", folder, name);
     }
   }
   return documents;

@@ -1,7 +1,7 @@
 // Release: what a release image says about itself: version, components and their images. The payload index of slipway.
 //
 // A release image holds /release-manifests/release-metadata (kind cincinnati-metadata-v0), /release-manifests/image-references
-// (an ImageStream with a tag a component) and the manifests that the cluster-version operator applies (operators 4.7).
+// (an ImageStream with a tag a component) and the manifests that the cluster-version operator applies.
 #pragma once
 
 #include "base/result.h"

@@ -75,11 +75,10 @@ TEST(ParseRelease, NamesEveryProblem) {
             "image-references: error: metadata.name: must be the version of release-metadata, ''\n"
             "image-references: error: spec.tags[0].from.name: a digest is needed\n"
             "image-references: error: spec.tags[1].from: kind DockerImage and a name are needed\n"
-            "image-references: error: spec.tags[2].from.name: image reference 'A': it names no registry; write "
-            "REGISTRY/REPOSITORY in full\n"
+            "image-references: error: spec.tags[2].from.name: image reference 'A': has no registry (use REGISTRY/REPOSITORY)\n"
             "image-references: error: spec.tags[2].name: missing\n"
             "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": a stands twice\n"
-            "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": 'b' is no NAME=VERSION\n"
+            "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": 'b' is not NAME=VERSION\n"
             "image-references: error: spec.tags[4].name: 'c' stands twice\n"
             "release-metadata: error: kind: must be cincinnati-metadata-v0\n"
             "release-metadata: error: version: missing");
@@ -135,8 +134,7 @@ TEST(LoadRelease, UpperLayersHideLowerOnes) {
   for (const char* name : {"release-manifests/.wh..wh..opq", "release-manifests/.wh.image-references"}) {
     auto gone = release_of({{name, ""}});
     ASSERT_FALSE(gone.ok());
-    EXPECT_TRUE(gone.error().message().ends_with("it is no release image: it has no /release-manifests/image-references"))
-        << name;
+    EXPECT_TRUE(gone.error().message().ends_with("not a release image, /release-manifests/image-references not found")) << name;
   }
 }
 
@@ -153,9 +151,10 @@ TEST(LoadRelease, ExplainsWhatIsWrong) {
     std::string message;
   };
   const Case cases[] = {
-      {plain, Code::invalid, "it is no release image: it has no /release-manifests/image-references"},
+      {plain, Code::invalid, "not a release image, /release-manifests/image-references not found"},
       {damaged, Code::invalid,
-       fmt::format("{}: what should be {} has the digest {}", damaged.folder.path(), sample.release, Digest::of("{}").text())},
+       fmt::format("{}: {}: digest mismatch, the content has {}", damaged.folder.path(), sample.release,
+                   Digest::of("{}").text())},
       {missing, Code::not_found, fmt::format("{} has no image {}", missing.folder.path(), sample.release)},
   };
   for (const Case& c : cases) {
@@ -172,12 +171,12 @@ TEST(OciLayout, NamesWhatIsMissing) {
   const std::string path = layout.folder.path();
   OciLayout source = layout.open();
   EXPECT_EQ(source.manifest(layout.test.context(), {"x", "y", "other"}).error().message(),
-            path + " has no image 'other', only: release");
+            path + " has no image 'other' (images: release)");
   EXPECT_EQ(source.blob(layout.test.context(), tagged, {"t", some_digest, 1}, nullptr).error().message(),
             path + " has no blob " + some_digest.text());
-  EXPECT_EQ(OciLayout::open(layout.files, path + "/x").error().message(), "there is no image layout " + path + "/x");
+  EXPECT_EQ(OciLayout::open(layout.files, path + "/x").error().message(), "image layout " + path + "/x: not found");
   ASSERT_TRUE(layout.files.remove(path + "/index.json").ok());
-  EXPECT_EQ(OciLayout::open(layout.files, path).error().message(), path + " is no image layout: it has no file index.json");
+  EXPECT_EQ(OciLayout::open(layout.files, path).error().message(), path + " is not an image layout, file index.json not found");
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ Result<Phase> parse_phase(std::string_view text) {
   for (auto [phase, name] : phase_names) {
     if (name == text) return phase;
   }
-  return error(Code::invalid, "phase: '{}' is none of started, progress, finished, failed, skipped", text);
+  return error(Code::invalid, "phase: must be started, progress, finished, failed or skipped, got '{}'", text);
 }
 
 // A code of a later version reads as internal: the message still tells what happened.
@@ -53,7 +53,7 @@ std::string Event::to_line() const {
 Result<Event> parse_event(std::string_view line) {
   Json document = TRY(parse_json(line, "event"));
   JsonObject* object = document.if_object();
-  if (!object) return error(Code::invalid, "event: an object is needed, this is {}", kind_name(document));
+  if (!object) return error(Code::invalid, "event: must be an object, got {}", kind_name(document));
   Event event;
   event.time = TRY(parse_rfc3339(TRY(require_string(document, {"time"}))));
   event.source = TRY(require_string(document, {"source"}));

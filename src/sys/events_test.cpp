@@ -27,9 +27,9 @@ TEST(Event, IsOneLineAndReadsBack) {
 }
 
 TEST(ParseEvent, SaysWhatIsWrong) {
-  EXPECT_EQ(parse_event("[]").error().message(), "event: an object is needed, this is a list");
+  EXPECT_EQ(parse_event("[]").error().message(), "event: must be an object, got a list");
   EXPECT_EQ(parse_event(R"({"time":"2026-11-21T09:30:00Z","source":"s","kind":"k","name":"n","phase":"over"})").error().message(),
-            "phase: 'over' is none of started, progress, finished, failed, skipped");
+            "phase: must be started, progress, finished, failed or skipped, got 'over'");
 }
 
 TEST(Span, TellsStartAndEnd) {

@@ -117,7 +117,7 @@ Result<std::optional<FileInfo>> RealFiles::info(const std::string& path) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT || errno == ENOTDIR) return std::optional<FileInfo>();
-    return system_error("looking at " + path);
+    return system_error("reading the status of " + path);
   }
   FileInfo info;
   info.kind = S_ISREG(status.st_mode)   ? FileKind::file
@@ -147,7 +147,7 @@ Result<std::vector<std::string>> RealFiles::list(const std::string& path) {
 }
 
 Result<> RealFiles::make_directories(const std::string& path, Mode mode) {
-  const std::string doing = "making folder " + path;
+  const std::string doing = "creating folder " + path;
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     const std::string part = path.substr(0, end);
     if (::mkdir(part.c_str(), mode) != 0 && errno != EEXIST) return system_error(doing);

@@ -141,13 +141,13 @@ TEST(FileLock, NamesTheHolderAndEndsWithIt) {
   TempDir temp = TempDir::make("test").value();
   const std::string path = temp.path() + "/.lock";
   {
-    Result<FileLock> first = FileLock::acquire(path, "the asset folder demo");
+    Result<FileLock> first = FileLock::acquire(path, "asset directory demo");
     ASSERT_TRUE(first.ok());
-    Result<FileLock> second = FileLock::acquire(path, "the asset folder demo");
+    Result<FileLock> second = FileLock::acquire(path, "asset directory demo");
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code(), Code::conflict);
     EXPECT_EQ(second.error().message(),
-              fmt::format("the asset folder demo is in use by process {} (test_sys); wait for it or end it", ::getpid()));
+              fmt::format("asset directory demo: in use by process {} (test_sys) (wait for it or stop it)", ::getpid()));
   }
   EXPECT_TRUE(FileLock::acquire(path, "it").ok());
 }

@@ -29,7 +29,7 @@ Result<FileLock> FileLock::acquire(const std::string& path, std::string_view wha
   if (!fd.is_open()) return system_error(doing);
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return system_error(doing);
-    return error(Code::conflict, "{} is in use by {}; wait for it or end it", what, holder(path));
+    return error(Code::conflict, "{}: in use by {} (wait for it or stop it)", what, holder(path));
   }
   if (::ftruncate(fd.get(), 0) != 0) return system_error(doing);
   TRY(write_all(fd, fmt::format("{}\n", ::getpid()), doing));

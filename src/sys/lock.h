@@ -13,8 +13,8 @@ class FileLock {
  public:
   // Takes the lock or says who has it; does not wait. The file is made when missing and is left behind.
   //
-  //   what    completes "... is in use": "the asset folder demo"
-  //   errors  conflict: "the asset folder demo is in use by process 4711 (slipway); wait for it or end it"
+  //   what    begins "...: in use": "asset directory demo"
+  //   errors  conflict: "asset directory demo: in use by process 4711 (slipway) (wait for it or stop it)"
   static Result<FileLock> acquire(const std::string& path, std::string_view what);
 
  private:

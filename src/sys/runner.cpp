@@ -30,7 +30,7 @@ struct Pipe {
 
   static Result<Pipe> make() {
     int fds[2];
-    if (::pipe2(fds, O_CLOEXEC) != 0) return system_error("making a pipe");
+    if (::pipe2(fds, O_CLOEXEC) != 0) return system_error("creating a pipe");
     return Pipe{Fd(fds[0]), Fd(fds[1])};
   }
 };
@@ -194,7 +194,7 @@ class Child {
 // A program's standard input: a file in memory that is already complete, so that nobody has to feed a pipe, nor mind a program
 // that does not read to the end.
 Result<Fd> input_file(std::string_view input) {
-  const std::string doing = "making standard input";
+  const std::string doing = "creating standard input";
   if (input.empty()) {
     Fd null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
     if (!null.is_open()) return system_error(doing);
@@ -259,7 +259,8 @@ Result<Output> RealRunner::run(const Context& context, const Command& command) {
         child.signal(SIGKILL);
         deadline.reset();
       } else {
-        end_because(error(Code::timeout, "{}: ended after {}, its limit", command.argv[0], human_duration(command.limit)));
+        end_because(
+            error(Code::timeout, "{}: killed after its time limit of {}", command.argv[0], human_duration(command.limit)));
       }
     }
   }
@@ -279,7 +280,7 @@ Result<std::string> run_checked(Runner& runner, const Context& context, const Co
   std::string_view said = trim(output.err.empty() ? output.out : output.err);
   constexpr std::size_t most = 2000;
   if (said.size() > most) said.remove_prefix(said.size() - most);
-  return error(Code::unavailable, "`{}` failed with status {}{}{}", shell_quote(command.argv), output.status,
+  return error(Code::unavailable, "`{}` failed with exit status {}{}{}", shell_quote(command.argv), output.status,
                said.empty() ? "" : ": ", said);
 }
 

@@ -69,7 +69,7 @@ TEST_F(RunnerTest, KeepsNoMoreThanItsLimit) {
 TEST_F(RunnerTest, EndsAtItsLimitByTermThenByKill) {
   Command polite{.argv = {"sleep", "60"}, .limit = Milliseconds(50)};
   const SteadyTime start = test_.clock.steady();
-  EXPECT_EQ(run(polite).error().message(), "sleep: ended after 50 ms, its limit");
+  EXPECT_EQ(run(polite).error().message(), "sleep: killed after its time limit of 50 ms");
   EXPECT_LT(test_.clock.steady() - start, Seconds(4)) << "TERM was enough";
   Command stubborn{
       .argv = {"sh", "-c", "trap '' TERM; while :; do sleep 0.1; done"}, .limit = Milliseconds(50), .grace = Milliseconds(100)};
@@ -92,7 +92,7 @@ TEST_F(RunnerTest, LeavesNoGrandchildBehind) {
 
 TEST_F(RunnerTest, RunCheckedQuotesTheCommand) {
   Result<std::string> result = run_checked(runner_, test_.context(), {.argv = {"sh", "-c", "echo \"it's\" bad >&2; exit 4"}});
-  EXPECT_EQ(result.error().message(), "`sh -c 'echo \"it'\\''s\" bad >&2; exit 4'` failed with status 4: it's bad");
+  EXPECT_EQ(result.error().message(), "`sh -c 'echo \"it'\\''s\" bad >&2; exit 4'` failed with exit status 4: it's bad");
   EXPECT_EQ(run_checked(runner_, test_.context(), {.argv = {"echo", "x"}}).value(), "x\n");
 }
 

@@ -79,18 +79,18 @@ Findings check_stages(const std::vector<Stage>& stages) {
   std::set<std::string> names;
   for (const Stage& stage : stages) {
     if (stage.name.empty() || stage.name.find_first_not_of(name_characters) != std::string::npos) {
-      findings.error({}, stage.name, "a stage's name has lower-case letters, digits and dashes only");
+      findings.error({}, stage.name, "names of stages must have lower-case letters, digits and dashes only");
     }
-    if (!names.insert(stage.name).second) findings.error({}, stage.name, "two stages have this name");
+    if (!names.insert(stage.name).second) findings.error({}, stage.name, "duplicate name");
   }
   for (const Stage& stage : stages) {
     for (const std::string& need : stage.needs) {
-      if (!names.contains(need)) findings.error({}, stage.name, "needs '{}', which is no stage", need);
+      if (!names.contains(need)) findings.error({}, stage.name, "needs '{}', which is not a stage", need);
     }
   }
   if (findings.has_errors()) return findings;
   if (auto names_in_circle = in_circles(stages); !names_in_circle.empty()) {
-    findings.error({}, names_in_circle.front(), "stages that need each other: {}", join(names_in_circle, ", "));
+    findings.error({}, names_in_circle.front(), "circular dependency: {}", join(names_in_circle, ", "));
   }
   return findings;
 }
@@ -141,7 +141,7 @@ Result<> run_stages(const Context& context, Files& files, const std::string& mar
     }
   }
   TRY(tasks.wait());
-  if (context.stop.stop_requested()) return error(Code::cancelled, "stopped between two stages");
+  if (context.stop.stop_requested()) return error(Code::cancelled, "stopped before the next stage");
   return Ok{};
 }
 

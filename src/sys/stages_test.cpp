@@ -36,14 +36,14 @@ TEST(CheckStages, FindsEveryProblem) {
       {{{.name = "A/b", .needs = {}, .run = nothing()},
         {.name = "c", .needs = {"x"}, .run = nothing()},
         {.name = "c", .needs = {}, .run = nothing()}},
-       "error: A/b: a stage's name has lower-case letters, digits and dashes only\n"
-       "error: c: two stages have this name\n"
-       "error: c: needs 'x', which is no stage\n"},
+       "error: A/b: names of stages must have lower-case letters, digits and dashes only\n"
+       "error: c: duplicate name\n"
+       "error: c: needs 'x', which is not a stage\n"},
       {{{.name = "a", .needs = {"c"}, .run = nothing()},
         {.name = "b", .needs = {"a"}, .run = nothing()},
         {.name = "c", .needs = {"b"}, .run = nothing()},
         {.name = "d", .needs = {}, .run = nothing()}},
-       "error: a: stages that need each other: a, b, c\n"},
+       "error: a: circular dependency: a, b, c\n"},
   };
   for (const Case& c : cases) EXPECT_EQ(check_stages(c.stages).to_text(), c.text);
 }

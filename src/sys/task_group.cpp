@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <system_error>
 
 namespace slipway::sys {
 
@@ -11,19 +12,23 @@ TaskGroup::TaskGroup(const Context& context)
 TaskGroup::~TaskGroup() { request_stop(); }
 
 void TaskGroup::run(std::string name, std::function<Result<>(const Context&)> work) {
-  threads_.emplace_back([this, name = std::move(name), work = std::move(work)] {
-    Result<> result = work(context_.with_stop(stop_.get_token()));
-    if (result.ok()) return;
-    const bool stopped = result.error().code() == Code::cancelled && stop_.stop_requested();
-    if (!stopped || context_.stop.stop_requested()) {
-      first_failure_.with_lock([&](std::optional<Error>& first) {
-        if (first) return;
-        first = std::move(result).error();
-        if (!name.empty()) first = std::move(*first).context(name);
-      });
-    }
+  const auto fail = [this, name = std::move(name)](Error why) {
+    first_failure_.with_lock([&](std::optional<Error>& first) {
+      if (!first) first = name.empty() ? std::move(why) : std::move(why).context(name);
+    });
     stop_.request_stop();
-  });
+  };
+  try {
+    threads_.emplace_back([this, fail, work = std::move(work)] {
+      Result<> result = work(context_.with_stop(stop_.get_token()));
+      if (result.ok()) return;
+      const bool stopped = result.error().code() == Code::cancelled && stop_.stop_requested();
+      if (!stopped || context_.stop.stop_requested()) return fail(std::move(result).error());
+      stop_.request_stop();
+    });
+  } catch (const std::system_error& failure) {  // threads are short
+    fail(error(Code::unavailable, "starting a thread: {}", failure.what()));
+  }
 }
 
 void TaskGroup::request_stop() { stop_.request_stop(); }

@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
 #include <atomic>
+#include <cstdlib>
 
 namespace slipway::sys {
 namespace {
@@ -64,6 +66,22 @@ TEST(ForEachAtOnce, DoesEachOnce) {
   EXPECT_TRUE(result.ok());
   for (const auto& count : done) EXPECT_EQ(count, 1);
   EXPECT_LE(most, 3);
+}
+
+TEST(TaskGroup, ThreadThatCannotBeStartedIsAFailure) {
+  const auto start_with_a_stack_that_nobody_has = [] {
+    pthread_attr_t attributes;
+    ::pthread_attr_init(&attributes);
+    ::pthread_attr_setstacksize(&attributes, std::size_t{1} << 46);
+    ::pthread_setattr_default_np(&attributes);
+    RealTimeContext test;
+    TaskGroup tasks(test.context());
+    tasks.run("watch nodes", [](const Context&) -> Result<> { return Ok{}; });
+    const Result<> done = tasks.wait();
+    std::exit(!done.ok() && done.error().code() == Code::unavailable && done.error().message().starts_with("watch nodes: ") ? 0
+                                                                                                                            : 1);
+  };
+  EXPECT_EXIT(start_with_a_stack_that_nobody_has(), testing::ExitedWithCode(0), "");
 }
 
 TEST(ForEachAtOnce, ReturnsTheFailure) {

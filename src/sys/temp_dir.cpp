@@ -10,7 +10,7 @@ namespace slipway::sys {
 
 Result<TempDir> TempDir::make(std::string_view purpose) {
   std::string path = fmt::format("{}/slipway-{}-XXXXXX", environment_variable("TMPDIR", "/tmp"), purpose);
-  if (!::mkdtemp(path.data())) return system_error("making a temporary folder " + path);
+  if (!::mkdtemp(path.data())) return system_error("creating a temporary folder " + path);
   return TempDir(std::move(path));
 }
 

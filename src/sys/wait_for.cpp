@@ -28,7 +28,7 @@ Result<> wait_for(const Context& context, std::string_view what, Milliseconds li
     } else {
       return std::move(seen_now).error().context(fmt::format("waiting for {}", what));
     }
-    if (last) return error(Code::timeout, "waiting for {}: gave up after {}: {}", what, human_duration(limit), reason);
+    if (last) return error(Code::timeout, "waiting for {}: timed out after {}: {}", what, human_duration(limit), reason);
     context.clock.wait(std::min(context.clock.steady() + between, deadline), context.stop, wakeup, seen);
     if (context.stop.stop_requested()) return error(Code::cancelled, "waiting for {}: stopped: {}", what, reason);
     between = std::min(between * 2, pace.longest);

@@ -50,7 +50,7 @@ struct Pace {
 //   limit   from now; the last look is made when it is over
 //   look    an error of unavailable, timeout or conflict means "not yet, for this reason"; any other ends the wait
 //   wakeup  looks again as soon as it is notified; with it the pace is only a safety net
-//   errors  timeout: "waiting for three etcd voters: gave up after 60 s: 2 of 3 vote"; cancelled; what look returned
+//   errors  timeout: "waiting for three etcd voters: timed out after 60 s: 2 of 3 vote"; cancelled; what look returned
 Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit, const std::function<Result<Look>()>& look,
                   Wakeup* wakeup = nullptr, Pace pace = {});
 
@@ -70,7 +70,7 @@ Result<T> retry(const Context& context, int attempts, Pace pace, const std::func
     if (result.ok() || made == attempts) return result;
     const Code code = result.error().code();
     if (code != Code::unavailable && code != Code::timeout) return result;
-    if (!pause(context, next)) return error(Code::cancelled, "stopped between two tries: {}", result.error().message());
+    if (!pause(context, next)) return error(Code::cancelled, "stopped before the next attempt: {}", result.error().message());
     next = std::min(next * 2, pace.longest);
   }
 }

@@ -19,7 +19,7 @@ TEST(WaitFor, SaysWhatWasMissingAtTheEnd) {
   Result<> result = wait_for(test.context(), "three etcd voters", Seconds(60),
                              [&]() -> Result<Look> { return Look::not_yet("{} of 3 vote", ++looks > 5 ? 2 : 1); });
   EXPECT_EQ(result.error().code(), Code::timeout);
-  EXPECT_EQ(result.error().message(), "waiting for three etcd voters: gave up after 1 min 0 s: 2 of 3 vote");
+  EXPECT_EQ(result.error().message(), "waiting for three etcd voters: timed out after 1 min 0 s: 2 of 3 vote");
   EXPECT_EQ(test.clock.elapsed(), Seconds(60)) << "the last look is made when the time is over";
   EXPECT_LT(looks, 25) << "it backs off";
 }

@@ -462,6 +462,7 @@ Result<Json> FakeKube::patch(const ApiRequest& request, const Target& target) {
   }
   Json whole = live->second;
   merge_into(whole, *request.body);
+  if (request.path.ends_with("?dryRun=All")) return whole;
   return update(request, target, std::move(whole));
 }
 

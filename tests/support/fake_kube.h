@@ -26,9 +26,9 @@
 
 namespace slipway::testing_support {
 
-// Does: discovery, get, list by pages with selectors, watch, create, update with conflicts, merge patch, apply (as a deep merge:
-// managers of fields are not kept), delete with finalizers, status as a subresource, generations, types by
-// CustomResourceDefinitions. Does not: validation by schemas, defaults, RBAC, garbage collection, controllers. Threads: any.
+// Does: discovery, get, list by pages with selectors, watch, create, update with conflicts, merge patch (also as a dry run),
+// apply (as a deep merge: managers of fields are not kept), delete with finalizers, status as a subresource, generations, types
+// by CustomResourceDefinitions. Does not: validation by schemas, defaults, RBAC, garbage collection, controllers. Threads: any.
 class FakeKube final : public kube::Api {
  public:
   FakeKube();

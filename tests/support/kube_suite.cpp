@@ -304,7 +304,7 @@ TEST_F(KubeSuite, WaitUntilSeesWhatOthersDoAndGivesUpInTime) {
       wait_until(context(), api(), "one ConfigMap", Milliseconds(200), types::config_maps, space_, selection, missing);
   ASSERT_FALSE(late.ok());
   EXPECT_EQ(late.error().code(), Code::timeout);
-  EXPECT_EQ(late.error().message(), "waiting for one ConfigMap: gave up after 200 ms: 0 of 1 are there");
+  EXPECT_EQ(late.error().message(), "waiting for one ConfigMap: timed out after 200 ms: 0 of 1 are there");
   sys::TaskGroup tasks(context());
   tasks.run("wait", [&](const sys::Context& own) {
     return wait_until(own, api(), "one ConfigMap", Seconds(20), types::config_maps, space_, selection, missing);
@@ -387,7 +387,7 @@ TEST_F(KubeSuite, EnsureAllTellsWhatIsRefusedAndGoesOn) {
   const Result<> done = ensure({{"bad.yaml", nameless}, {"good.yaml", config_map("one")}});
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::invalid);
-  EXPECT_TRUE(done.error().message().starts_with("1 of 2 manifests are missing:\nbad.yaml (")) << done.error().message();
+  EXPECT_TRUE(done.error().message().starts_with("1 of 2 manifests are not created:\nbad.yaml (")) << done.error().message();
   EXPECT_EQ(outcomes_.count("bad.yaml"), 1u);
   EXPECT_EQ(outcomes_.find("bad.yaml")->second.kind, Outcome::Kind::failed);
   EXPECT_EQ(outcomes_.find("good.yaml")->second.kind, Outcome::Kind::created);

@@ -69,7 +69,7 @@ class MemoryFiles final : public sys::Files {
       for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
         auto [node, added] = nodes.try_emplace(path.substr(0, end), Node{sys::FileKind::directory, "", mode});
         if (node->second.kind != sys::FileKind::directory)
-          return error(Code::conflict, "making folder {}: Not a directory", path);
+          return error(Code::conflict, "creating folder {}: Not a directory", path);
         if (end == std::string::npos) return Ok{};
       }
     });

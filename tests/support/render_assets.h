@@ -26,7 +26,7 @@ struct RenderAssets {
 
 namespace render_assets {
 
-// A certificate of the TLS folder (installer 4.2). issuer: empty for one that signs itself.
+// A certificate of the TLS folder. issuer: empty for a self-signed one.
 struct Entry {
   std::string_view name;
   std::string_view issuer;
@@ -98,6 +98,8 @@ inline Result<> put_render_assets(sys::Files& files, const std::string& root, co
     made[std::string(entry.name)] =
         TRY(net::make_certificate(spec, entry.issuer.empty() ? nullptr : &made[std::string(entry.issuer)]));
     const net::Certificate& certificate = made[std::string(entry.name)];
+    // The machine has these two in bundles only.
+    if (entry.name == "admin-kubeconfig-signer" || entry.name == "kubelet-bootstrap-kubeconfig-signer") continue;
     TRY(files.write(fmt::format("{}/tls/{}.crt", root, entry.name), certificate.pem, 0600));
     TRY(files.write(fmt::format("{}/tls/{}.key", root, entry.name), certificate.key.reveal(), 0600));
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/yaml.h"
+#include "kube/machine_table.h"
 #include "operators/lib/certificate_rotation.h"
 #include "operators/lib/manifest.h"
 #include "operators/lib/static_pod_operator.h"
@@ -43,6 +44,21 @@ class RenderedCluster {
     }
     object.as_object()["metadata"].as_object()["resourceVersion"] = std::to_string(++version_);
     view.put(std::move(object));
+  }
+
+  // As the approver does when it lets a machine in.
+  void admit(std::string name, std::string role) {
+    const Json* object = view.snapshot().find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name);
+    ASSERT_TRUE(object != nullptr);
+    kube::MachineTable rows = kube::parse_machine_table(*object).value();
+    if (kube::find_machine(rows, name)) return;
+    rows.push_back({std::move(name), std::move(role), {}});
+    put(kube::with_machine_table(*object, rows));
+  }
+
+  // ConfigMap openshift-config/certificate-lifetimes.
+  void set_lifetimes(const operators::Texts& data) {
+    put(operators::config_map({std::string(operators::lifetimes_space), std::string(operators::lifetimes_name)}, data));
   }
 
   bool has(const kube::ResourceType& type, std::string_view space, std::string_view name) const {
@@ -94,6 +110,7 @@ class RenderedCluster {
   }
 
   void put_master(int number) {
+    admit(fmt::format("master-{}", number), "master");
     put({{"apiVersion", "v1"},
          {"kind", "Node"},
          {"metadata", {{"name", fmt::format("master-{}", number)}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
@@ -102,7 +119,7 @@ class RenderedCluster {
            {"conditions", Json(JsonArray{Json{{"type", "Ready"}, {"status", "True"}}})}}}});
   }
 
-  // Of the kube-apiserver operator (operators 8.5).
+  // Objects that the kube-apiserver operator gives to the other operators.
   void put_gifts(const FileTree& files) {
     const std::string managed = "openshift-config-managed";
     const auto bundle = [&](std::string_view name, std::string_view file) {

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// apiServer covers KubeAPIServerConfig (operators 3.2).
+// apiServer covers KubeAPIServerConfig.
 func (t *translation) apiServer(root object) {
 	t.arguments(root, "apiServerArguments")
 	t.servingInfo(root.object("servingInfo"))
@@ -180,8 +180,8 @@ func (t *translation) audit(audit object) {
 		}
 	}
 
-	// The fork writes an inline policy to the relative path that the same document names (operators 2.3). An absolute
-	// path is a file that somebody maintains, and is left alone.
+	// OpenShift's fork writes an inline policy to the relative path that the document names. An absolute path is the
+	// file of another program and is not changed.
 	path := strings.Join(t.flags["audit-policy-file"], "")
 	if filepath.IsAbs(path) {
 		return

@@ -1,8 +1,8 @@
 // Package openshiftconfig turns the configuration document of an OpenShift control plane program into command line
 // flags of the Kubernetes program of the same name.
 //
-// OpenShift's fork reads such a document with --openshift-config=FILE; upstream Kubernetes has no such flag
-// (operators 8.2). Translate is a pure function. Replace reads the document and writes the files that upstream wants
+// OpenShift's fork reads such a document with --openshift-config=FILE; upstream Kubernetes has no such
+// flag. Translate is a pure function. Replace reads the document and writes the files that upstream wants
 // beside its flags.
 package openshiftconfig
 
@@ -69,7 +69,7 @@ type translation struct {
 //	errors    the document is malformed: every problem in one error, each with file, field and remedy
 //
 // A flag that the caller gave as well is taken from the caller alone, and what Kubernetes does not know is dropped there too:
-// the bootstrap's kube-controller-manager gets its arguments both ways (operators 12.6).
+// the bootstrap's kube-controller-manager gets its arguments both ways.
 func Translate(in Input) (Result, error) {
 	doc, err := newReader(in.Path, in.Document)
 	if err != nil {
@@ -121,7 +121,7 @@ func (t *translation) expectKind(root object, apiVersion, kind string) {
 	}
 }
 
-// controllerManager covers KubeControllerManagerConfig (operators 3.3).
+// controllerManager covers KubeControllerManagerConfig.
 func (t *translation) controllerManager(root object) {
 	t.arguments(root, "extendedArguments")
 	root.ignore("projectConfig", "serviceServingCert")

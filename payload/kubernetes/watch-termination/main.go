@@ -1,5 +1,5 @@
 // watch-termination runs a program and lets others see that it is being ended: OpenShift's kube-apiserver pod starts its API
-// server this way (operators 3.2). It is a file of its own, for a start of hyperkube costs 0.1 CPU seconds.
+// server this way. It is a program of its own, because a start of hyperkube costs 0.1 CPU seconds.
 package main
 
 import (

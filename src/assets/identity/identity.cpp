@@ -38,7 +38,8 @@ Result<ClusterId> make_cluster_id(const config::InstallConfig& config, const Ran
 
 Result<ServerToken> make_server_token(const Randomness& random) {
   Stream stream(random, "machine-config-server token");
-  return ServerToken{Secret(TRY(sys::random_hex(stream, 64)))};
+  Stream of_workers(random, "machine-config-server token of workers");
+  return ServerToken{Secret(TRY(sys::random_hex(stream, 64))), Secret(TRY(sys::random_hex(of_workers, 64)))};
 }
 
 std::string loopback_address(const ClusterId& id) {

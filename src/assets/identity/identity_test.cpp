@@ -70,20 +70,27 @@ TEST(WhatIsDrawn, FollowsFromASeed) {
     const Randomness drawn{&random, Secret(seed)};
     const ClusterId id = make_cluster_id(config, drawn).value();
     const KubeadminPassword password = make_kubeadmin_password(drawn, {}).value();
-    return std::vector{id.infra_id, id.cluster_id, password.plain.reveal(), password.hash,
-                       make_server_token(drawn)->text.reveal()};
+    return std::vector{id.infra_id,
+                       id.cluster_id,
+                       password.plain.reveal(),
+                       password.hash,
+                       make_server_token(drawn)->text.reveal(),
+                       make_server_token(drawn)->worker.reveal()};
   };
   const std::vector<std::string> one = draw("a"), other = draw("b");
   EXPECT_EQ(draw("a"), one);
   for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NE(one[i], other[i]);
 }
 
-TEST(ServerToken, Has256Bits) {
+TEST(ServerToken, Has256BitsForEachRole) {
   SeededRandom random(1);
-  EXPECT_EQ(make_server_token({&random})->text.reveal().size(), 64u);
+  const ServerToken token = make_server_token({&random}).value();
+  EXPECT_EQ(token.text.reveal().size(), 64u);
+  EXPECT_EQ(token.worker.reveal().size(), 64u);
+  EXPECT_NE(token.text.reveal(), token.worker.reveal());
 }
 
-// Each kubeconfig's server is in the names of the certificate behind it, which its authorities have signed (installer 10.3).
+// The certificate of each kubeconfig's server names that server, and is signed by an authority in the kubeconfig.
 TEST(Kubeconfigs, ReachTheServerThatTheyName) {
   config::InstallConfig config = testing_support::sample_config();
   config.platform.type = "none";

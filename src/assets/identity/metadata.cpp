@@ -40,7 +40,7 @@ JsonObject of_aws(const InstallConfig& config, const ClusterId& id) {
   return made;
 }
 
-// Of the addresses nothing is known here; who destroys asks the host that libvirtURI names (installer 11.1).
+// Both addresses are always empty, as in openshift-install: `destroy` asks the host of libvirtURI instead.
 JsonObject of_baremetal(const InstallConfig& config, const ClusterId&) {
   return {{"libvirtURI", text_at(config.platform.section, {"libvirtURI"})},
           {"bootstrapProvisioningIP", ""},
@@ -69,7 +69,7 @@ JsonObject of_local(const InstallConfig& config, const ClusterId&) {
   return {{"apiVIPs", array_of(config::api_vips(config))}, {"ingressVIPs", array_of(config::ingress_vips(config))}};
 }
 
-// What was made carries the infra id where others have the UUID, and is looked up by it (installer 9.2).
+// The value is the infra id, not the UUID: OpenShift's installer marks resources with it, and `destroy` looks them up by it.
 JsonObject of_openstack(const InstallConfig& config, const ClusterId& id) {
   JsonObject made = picked(config, {"cloud"});
   made["identifier"] = {{"openshiftClusterID", id.infra_id}};

@@ -1,4 +1,4 @@
-// metadata.json: what destroying and gathering need to know (installer 8.7).
+// metadata.json: what `destroy` and `gather` need to know. Its fields follow openshift/installer pkg/types/clustermetadata.go.
 #pragma once
 
 #include "assets/assets.h"

@@ -1,4 +1,4 @@
-// The password of kubeadmin, the first user (installer 4.6).
+// The password of kubeadmin, the first user.
 #pragma once
 
 #include "assets/assets.h"

@@ -34,7 +34,7 @@ bool is_appended(std::string_view path) {
   return name == "motd" || name == "containers.conf";
 }
 
-// Started with the machine; the others are pulled in by those (installer 6.4).
+// Units that start with the machine. They pull in the other units by Wants and Requires.
 constexpr std::array<std::string_view, 8> enabled_units = {
     "approve-csr.service", "chown-gatewayd-key.service", "install-to-disk.service", "journal-gateway-tls.service",
     "kubelet.service",     "master-bmh-update.service",  "progress.service",        "systemd-journal-gatewayd.socket",
@@ -43,12 +43,13 @@ constexpr std::array<std::string_view, 8> enabled_units = {
 // The version that OpenShift's installer writes here.
 constexpr ignition::Version encapsulated_version = ignition::Version::v3_1;
 
+// A MachineConfig without apiVersion and kind, as its reader on the machine knows it.
 Json encapsulated(const InstallConfig& config) {
-  JsonObject object = object_of("machineconfiguration.openshift.io/v1", "MachineConfig", "", "bootstrap-fips");
-  object["spec"] = {{"config", {{"ignition", {{"version", to_string(encapsulated_version)}}}}},
-                    {"fips", config.fips},
-                    {"kernelArguments", JsonArray()}};
-  return object;
+  return {{"metadata", {{"name", "bootstrap-fips"}}},
+          {"spec",
+           {{"config", {{"ignition", {{"version", to_string(encapsulated_version)}}}}},
+            {"fips", config.fips},
+            {"kernelArguments", JsonArray()}}}};
 }
 
 bool has_v6_services(const InstallConfig& config) {
@@ -61,9 +62,8 @@ bool has_v6_services(const InstallConfig& config) {
 Result<> check_slipway_node(const Environment& environment) {
   if (environment.release_has_slipway_node || !environment.slipway_images.empty()) return Ok{};
   return error(Code::invalid,
-               "the release {} comes without slipway-node, which the bootstrap machine needs: name an image that has it in the "
-               "environment variable SLIPWAY_IMAGE (any release image of slipway will do), or mirror slipway's own release and "
-               "name the mirror in imageDigestSources, with the source {}",
+               "release {}: contains no slipway-node, which the bootstrap machine needs (set SLIPWAY_IMAGE to any release image "
+               "of slipway, or mirror slipway's release and add the mirror to imageDigestSources with source {})",
                environment.release_image, slipway_repository);
 }
 
@@ -205,6 +205,11 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
     TRY(put_data_files(made, data::bootstrap_variants(), fmt::format("{}/", folder), values));
   }
   for (const auto& [path, content] : silent_files(config)) file(path, content, secret_mode);
+
+  if (const std::optional<HostKey> host_key = TRY(bootstrap_host_key(tls))) {
+    file(host_key->path, host_key->key.reveal(), secret_mode);
+    file(host_key->path + ".pub", host_key->public_line + "\n", public_mode);
+  }
 
   const std::string root = "/opt/openshift/";
   for (const std::string_view folder : private_folders) {

@@ -1,4 +1,5 @@
-// bootstrap.ign: everything that the bootstrap machine needs to make a control plane (installer 6.1 to 6.6).
+// bootstrap.ign: everything that the bootstrap machine needs to make a control plane. Paths and names of units
+// are those of openshift/installer data/data/bootstrap.
 #pragma once
 
 #include "assets/assets.h"
@@ -16,7 +17,7 @@ inline constexpr std::string_view slipway_repository = "registry.slipway.invalid
 // The values that all files of data/bootstrap and data/bootstrap-variants may ask for.
 TemplateValues bootstrap_values(const config::InstallConfig& config, const Environment& environment);
 
-// Permissions of a file of data/bootstrap (installer 6.2): programs 0555, what other users' programs read 0644, all else 0600.
+// Permissions of a file of data/bootstrap: programs 0555, files that programs of other users read 0644, all other files 0600.
 int mode_of(std::string_view path);
 
 // A file of root, in place of one of the same path.
@@ -27,13 +28,13 @@ void put_file(ignition::Config& config, const std::string& path, std::string_vie
 Result<> put_data_files(ignition::Config& config, std::span<const data::File> files, std::string_view folder,
                         const TemplateValues& values);
 
-// Computed files (installer 6.3, 12.3).
+// Contents of the files that depend on the install-config.
 std::string registries_conf(const config::InstallConfig& config);
 std::string proxy_script(const config::InstallConfig& config);
 std::string manager_environment(const config::InstallConfig& config);
 
-// Adds ConfigMap openshift-config/openshift-install, which says what made a cluster; only in a cluster whose machines are made
-// here (installer 6.3).
+// Adds ConfigMap openshift-config/openshift-install, which says what made the cluster. Only for clusters whose machines slipway
+// creates, as in openshift-install.
 void put_install_record(ignition::Config& bootstrap, const Environment& environment);
 
 // errors: invalid: a release without slipway-node and nowhere to take it from; a file of data/ that asks for an unknown value

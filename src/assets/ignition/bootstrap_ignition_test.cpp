@@ -37,7 +37,7 @@ TEST(BootstrapConfig, IsValidAndOfSpec32) {
   EXPECT_EQ(config.ignition.version, ignition::Version::v3_2);
 }
 
-// installer 6.3, with the modes of design 12.15
+// The files of OpenShift's bootstrap machine. Files with secrets are 0600, also where OpenShift has 0644 (docs/compatibility.md).
 TEST(BootstrapConfig, HasTheFilesOfTheBootstrapMachine) {
   SampleGraph sample;
   const ignition::Config& config = sample.get<BootstrapConfig>().config;
@@ -106,7 +106,6 @@ TEST(BootstrapConfig, FillsTheHolesOfItsScripts) {
   EXPECT_TRUE(names_release);
 }
 
-// installer 6.4
 TEST(BootstrapConfig, EnablesTheUnitsThatStartTheOthers) {
   SampleGraph sample;
   std::map<std::string, const ignition::Unit*> units;
@@ -135,7 +134,9 @@ TEST(BootstrapConfig, LetsTheUserAndTheGathererIn) {
   ASSERT_EQ(config.passwd.users.size(), 1u);
   ASSERT_EQ(config.passwd.users[0].ssh_authorized_keys.size(), 2u);
   EXPECT_EQ(config.passwd.users[0].ssh_authorized_keys[0], sample_config().ssh_key);
-  EXPECT_TRUE(config.passwd.users[0].ssh_authorized_keys[1].starts_with("ecdsa-sha2-nistp256 "));
+  const std::string& own = config.passwd.users[0].ssh_authorized_keys[1];
+  EXPECT_TRUE(own.starts_with("ecdsa-sha2-nistp256 "));
+  EXPECT_EQ(std::ranges::count(own, ' '), 1) << "no comment: " << own;
   config::InstallConfig without = sample_config();
   without.ssh_key = "";
   SampleGraph other(without);
@@ -205,6 +206,23 @@ TEST(BootstrapConfig, NamesAClusterProfileOnlyWhereSomebodyAsksForOne) {
   EXPECT_EQ(of_bootkube("ibm-cloud-managed"),
             "10-cluster-profile.conf: # Which manifests of the release are for this cluster.\n[Service]\n"
             "Environment=CLUSTER_PROFILE=ibm-cloud-managed\n");
+}
+
+TEST(BootstrapConfig, EncapsulatesAMachineConfigWithoutItsType) {
+  config::InstallConfig config = sample_config();
+  config.fips = true;
+  SampleGraph sample(config);
+  EXPECT_EQ(
+      content_of(sample.get<BootstrapConfig>().config, "/etc/ignition-machine-config-encapsulated.json"),
+      R"({"metadata":{"name":"bootstrap-fips"},"spec":{"config":{"ignition":{"version":"3.1.0"}},"fips":true,"kernelArguments":[]}})");
+}
+
+TEST(BootstrapConfig, HasNoSignersThatNothingThereReads) {
+  SampleGraph sample;
+  for (const ignition::File& file : sample.get<BootstrapConfig>().config.storage.files) {
+    EXPECT_FALSE(file.path.ends_with("tls/admin-kubeconfig-signer.crt")) << file.path;
+    EXPECT_FALSE(file.path.ends_with("tls/kubelet-bootstrap-kubeconfig-signer.crt")) << file.path;
+  }
 }
 
 TEST(BootstrapConfig, HasWhatTheUserWroteIntoPointerConfigs) {
@@ -283,8 +301,10 @@ TEST(ProxyFiles, HaveOnlyWhatIsSet) {
             "[Manager]\nDefaultEnvironment=HTTP_PROXY=\"http://joe:a%%40b@p:3128\"\nDefaultEnvironment=NO_PROXY=\"*\"\n");
 }
 
-TEST(PointerConfigs, AreValidAndNameTheServerItsAuthorityAndTheToken) {
+TEST(PointerConfigs, AreValidAndNameTheServerItsAuthorityAndTheTokenOfTheirRole) {
   SampleGraph sample;
+  const ServerToken& token = sample.get<ServerToken>();
+  EXPECT_NE(token.text.reveal(), token.worker.reveal());
   const PointerConfigs& pointers = sample.get<PointerConfigs>();
   for (const auto& [config, role] : {std::pair{pointers.master, "master"}, std::pair{pointers.worker, "worker"}}) {
     EXPECT_FALSE(ignition::validate(config).has_errors()) << ignition::validate(config).to_text();
@@ -293,7 +313,7 @@ TEST(PointerConfigs, AreValidAndNameTheServerItsAuthorityAndTheToken) {
     EXPECT_EQ(merge.source, fmt::format("https://10.97.77.5:22623/config/{}", role));
     ASSERT_EQ(merge.http_headers.size(), 1u);
     EXPECT_EQ(merge.http_headers[0].name, "Authorization");
-    EXPECT_EQ(merge.http_headers[0].value, "Bearer " + sample.get<ServerToken>().text.reveal());
+    EXPECT_EQ(merge.http_headers[0].value, "Bearer " + (config == pointers.master ? token.text : token.worker).reveal());
     ASSERT_EQ(config.ignition.security.tls.certificate_authorities.size(), 1u);
     EXPECT_EQ(ignition::decode_data_url(*config.ignition.security.tls.certificate_authorities[0].source).value(),
               sample.get<Tls>().find("root-ca")->second.pem);

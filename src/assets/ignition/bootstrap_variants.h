@@ -1,5 +1,5 @@
-// What some platforms have on the bootstrap machine besides all others (installer 6.7): folders of data/bootstrap-variants and
-// the values that their files ask for.
+// Files that only some platforms have on the bootstrap machine: folders of data/bootstrap-variants, and the values that their
+// files ask for.
 #pragma once
 
 #include "assets/assets.h"
@@ -16,8 +16,8 @@ std::vector<std::string_view> variant_folders(const config::InstallConfig& confi
 // The values that files in those folders may ask for; none on most platforms.
 TemplateValues variant_values(const config::InstallConfig& config, const IronicCredentials& ironic);
 
-// Files that are there and say nothing, since the install-config has nothing to put into them (installer 11.5): their content by
-// their path.
+// Content, by path, of files that are empty or a newline because the install-config has nothing for them. openshift-install
+// writes them too.
 std::map<std::string, std::string> silent_files(const config::InstallConfig& config);
 
 // Drawn on platform baremetal only. errors: those of Random

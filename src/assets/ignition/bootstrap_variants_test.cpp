@@ -37,7 +37,7 @@ struct ValueCase {
   std::map<std::string, std::string> expected;
 };
 
-// installer 6.7, 11.5, 12.3
+// The values are those of the environment files of openshift-install on platform baremetal.
 TEST(BootstrapVariants, BaremetalValuesFollowTheProvisioningNetwork) {
   const std::vector<ValueCase> cases = {
       {"{}",

@@ -37,15 +37,15 @@ AssetFile pointer_manifest(std::string_view role, ignition::Config config, const
 PointerConfigs make_pointer_configs(const config::InstallConfig& config, const RootTls& root, const ServerToken& token) {
   const std::vector<std::string> vips = config::api_vips(config);
   const std::string host = vips.empty() ? "api-int." + config.cluster_domain() : vips.front();
-  auto pointer = [&](std::string_view role) {
+  auto pointer = [&](std::string_view role, const Secret& secret) {
     ignition::Config made{.ignition = {.version = ignition::Version::v3_2}};
     made.ignition.config.merge = {
         {.source = fmt::format("https://{}/config/{}", net::host_and_port(host, machine_config_server_port), role),
-         .http_headers = {{.name = "Authorization", .value = "Bearer " + token.text.reveal()}}}};
+         .http_headers = {{.name = "Authorization", .value = "Bearer " + secret.reveal()}}}};
     made.ignition.security.tls.certificate_authorities = {authority(root.tls)};
     return made;
   };
-  return {pointer("master"), pointer("worker")};
+  return {pointer("master", token.text), pointer("worker", token.worker)};
 }
 
 AssetFiles pointer_manifests(const PointerEdits& edits, const Tls& tls) {

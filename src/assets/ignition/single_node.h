@@ -1,5 +1,4 @@
-// bootstrap-in-place-for-live-iso.ign: a live system that bootstraps a cluster of one node and installs itself as that node
-// (installer 6.9).
+// bootstrap-in-place-for-live-iso.ign: a live system that bootstraps a cluster of one node and installs itself as that node.
 #pragma once
 
 #include "assets/assets.h"

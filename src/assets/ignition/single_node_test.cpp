@@ -34,7 +34,6 @@ std::string text_of(const ignition::Config& config, std::string_view path) {
   return file ? ignition::decode_data_url(file->contents.source.value_or("")).value() : "no " + std::string(path);
 }
 
-// installer 6.9
 TEST(SingleNodeConfig, IsABootstrapMachineThatInstallsItself) {
   SampleGraph sample(single_node());
   const ignition::Config& config = sample.get<SingleNodeConfig>().config;
@@ -63,18 +62,30 @@ TEST(SingleNodeConfig, IsABootstrapMachineThatInstallsItself) {
   }
 }
 
+TEST(SingleNodeConfig, MayHaveWorkersAndSeveralPathsOfDisks) {
+  config::InstallConfig config = single_node();
+  config.compute[0].replicas = 2;
+  config.bootstrap_in_place = "/dev/disk/by-id/wwn-0x1 /dev/disk/by-id/wwn-0x2";
+  SampleGraph sample(config);
+  const std::string script = text_of(sample.get<SingleNodeConfig>().config, "/usr/local/bin/install-to-disk.sh");
+  EXPECT_NE(script.find("--ignition-file=master.ign '/dev/disk/by-id/wwn-0x1' '/dev/disk/by-id/wwn-0x2'\n"), std::string::npos)
+      << script;
+  for (const std::string wrong : {"/dev/vda' x", "/dev/$(id)", "/dev/`id`", "/dev/\"vda", "/dev/vda\n", " "}) {
+    config.bootstrap_in_place = wrong;
+    EXPECT_FALSE(make_single_node_config(config, testing_support::sample_environment(), {}).ok()) << wrong;
+  }
+}
+
 TEST(SingleNodeConfig, RefusesWithEveryFieldThatIsWrong) {
   config::InstallConfig config = single_node();
   config.control_plane.replicas = 3;
-  config.compute[0].replicas = 2;
   config.bootstrap_in_place.reset();
   const auto made = make_single_node_config(config, testing_support::sample_environment(), {});
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().code(), Code::invalid);
   EXPECT_EQ(made.error().message(),
-            "a single node that bootstraps itself: error: controlPlane.replicas: must be 1, got 3\n"
-            "error: compute[0].replicas: must be 0, got 2\n"
-            "error: bootstrapInPlace.installationDisk: is missing (name the disk to install to, as /dev/sda)");
+            "bootstrap in place: error: controlPlane.replicas: must be 1, got 3\n"
+            "error: bootstrapInPlace.installationDisk: missing (the disk to install to, for example /dev/sda)");
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ std::vector<SizedEntry> sized_entries(const ignition::Config& config) {
 std::string size_report(const ignition::Config& config, std::size_t rows) {
   const std::size_t whole = text_size(config);
   const std::vector<SizedEntry> sizes = sized_entries(config);
-  std::string text = fmt::format("{:>9}  100 %  all, {} files and {} units\n", human_size(whole), config.storage.files.size(),
+  std::string text = fmt::format("{:>9}  100 %  total, {} files and {} units\n", human_size(whole), config.storage.files.size(),
                                  config.systemd.units.size());
   for (std::size_t i = 0; i < std::min(rows, sizes.size()); ++i) {
     text += fmt::format("{:>9}  {:>3} %  {}\n", human_size(sizes[i].bytes), 100 * sizes[i].bytes / whole, sizes[i].name);

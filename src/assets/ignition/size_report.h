@@ -1,4 +1,4 @@
-// What makes an Ignition config large: platforms hand only so much to a machine (providers 2.0).
+// Shows what makes an Ignition config large: the user data of most platforms has a limit.
 #pragma once
 
 #include "ignition/types.h"

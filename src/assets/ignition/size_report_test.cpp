@@ -31,7 +31,7 @@ TEST(SizeReport, ListsTheLargestFirstAndMissesNothing) {
 
 TEST(SizeReport, IsATableOfSoManyRows) {
   const std::string text = size_report(sample(), 2);
-  EXPECT_NE(text.find("100 %  all, 2 files and 1 units\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("100 %  total, 2 files and 1 units\n"), std::string::npos) << text;
   EXPECT_NE(text.find("88 %  /large\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("/small"), std::string::npos) << text;
   EXPECT_EQ(size_report({}).find('\n'), size_report({}).size() - 1);

@@ -3,6 +3,7 @@
 #include "assets/ignition/pointer.h"
 #include "base/digest.h"
 #include "base/text.h"
+#include "config/platforms.h"
 #include "ignition/data_url.h"
 #include "ignition/gzip.h"
 #include "ignition/validate.h"
@@ -13,17 +14,6 @@
 namespace slipway::assets {
 
 namespace {
-
-// What each platform refuses to take (providers 2.0). AWS: the installer's own margin. libvirt: it takes more, but a machine
-// reads it in quadratic time. vSphere: what the guest's tools accept. KubeVirt: a Secret.
-constexpr std::array<UserDataLimit, 6> limits = {{
-    {"aws", UserDataForm::plain, 16000},
-    {"gcp", UserDataForm::plain, 262144},
-    {"kubevirt", UserDataForm::base64, 1048576},
-    {"libvirt", UserDataForm::plain, 700000},
-    {"openstack", UserDataForm::base64, 65535},
-    {"vsphere", UserDataForm::gzip_base64, 1048576},
-}};
 
 Result<std::string> encode(std::string_view text, UserDataForm form) {
   switch (form) {
@@ -47,8 +37,9 @@ ignition::Proxy proxy_of(const config::Proxy& proxy) {
 }  // namespace
 
 std::optional<UserDataLimit> user_data_limit(std::string_view platform) {
-  const auto* found = std::ranges::find(limits, platform, &UserDataLimit::platform);
-  return found == limits.end() ? std::nullopt : std::optional(*found);
+  const config::PlatformRow* row = config::find_platform_row(platform);
+  if (!row || !row->user_data) return std::nullopt;
+  return UserDataLimit{row->name, row->user_data->form, row->user_data->bytes};
 }
 
 Result<bool> fits(std::string_view text, const UserDataLimit& limit) {
@@ -65,12 +56,12 @@ Result<ignition::Config> make_fetching_config(std::string_view text, const std::
     made.ignition.security.tls.certificate_authorities = {
         {.source = ignition::encode_data_url(config.additional_trust_bundle, ignition::DataEncoding::base64)}};
   }
-  TRY(ignition::validate(made).to_result().context(fmt::format("a config that fetches {}", url)));
+  TRY(ignition::validate(made).to_result().context(fmt::format("the config that fetches {}", url)));
   const std::string small = ignition_text(made);
   if (TRY(fits(small, limit))) return made;
   return error(Code::invalid,
-               "platform {} hands at most {} bytes to a machine, and the config that fetches {} is larger: shorten "
-               "additionalTrustBundle or the URL",
+               "platform {}: user data has at most {} bytes, but the config that fetches {} is larger (shorten "
+               "additionalTrustBundle or the URL)",
                limit.platform, limit.bytes, url);
 }
 

@@ -1,8 +1,9 @@
-// How the bootstrap machine's config reaches it: platforms hand a machine only so much (providers 2.0). Where the whole config
-// does not fit, the user puts it where the machine can fetch it, and the machine is handed a small one that does.
+// How the config of the bootstrap machine reaches it. The user data of most platforms has a limit. A config that exceeds it is
+// uploaded by the user, and the machine gets a small config that fetches it.
 #pragma once
 
 #include "assets/assets.h"
+#include "config/platforms.h"
 
 #include <cstddef>
 #include <optional>
@@ -11,8 +12,7 @@
 
 namespace slipway::assets {
 
-// In which form a platform takes the text of a config.
-enum class UserDataForm { plain, base64, gzip_base64 };
+using config::UserDataForm;
 
 struct UserDataLimit {
   std::string_view platform;

@@ -24,7 +24,7 @@ TEST(UserDataLimit, IsThatOfThePlatformInItsForm) {
     std::string_view platform;
     std::size_t most;  // bytes of text that fit
   };
-  // 49149 bytes are 65532 in base64 (providers 2.0).
+  // 49149 bytes are 65532 characters of base64; the next byte makes them 65536, and Nova takes 65535.
   for (const Case& c : {Case{"aws", 16000}, {"gcp", 262144}, {"libvirt", 700000}, {"kubevirt", 786432}, {"openstack", 49149}}) {
     const UserDataLimit limit = user_data_limit(c.platform).value();
     EXPECT_TRUE(fits(text_of(c.most), limit).value()) << c.platform;
@@ -65,11 +65,12 @@ TEST(FetchingConfig, RefusesWhatCannotWork) {
   const auto nowhere = make_fetching_config("{}", "nowhere", config, limit);
   ASSERT_FALSE(nowhere.ok());
   EXPECT_EQ(nowhere.error().code(), Code::invalid);
-  EXPECT_NE(nowhere.error().message().find("a config that fetches nowhere"), std::string::npos) << nowhere.error().message();
+  EXPECT_NE(nowhere.error().message().find("the config that fetches nowhere"), std::string::npos) << nowhere.error().message();
   config.additional_trust_bundle = std::string(20000, 'x');
   const auto large = make_fetching_config("{}", url, config, limit);
   ASSERT_FALSE(large.ok());
-  EXPECT_NE(large.error().message().find("platform aws hands at most 16000 bytes"), std::string::npos) << large.error().message();
+  EXPECT_NE(large.error().message().find("platform aws: user data has at most 16000 bytes"), std::string::npos)
+      << large.error().message();
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "assets/machines/machine_configs.h"
 
 #include "assets/manifests/manifest_file.h"
+#include "config/platforms.h"
 #include "ignition/parse.h"
 
 namespace slipway::assets {
@@ -30,8 +31,7 @@ AssetFile machine_config_file(const MachineConfig& config) {
 
 // Machines of these ask for their addresses; with two families they have to ask for both.
 bool asks_for_two_addresses(const config::InstallConfig& config) {
-  const std::string& platform = config.platform.type;
-  return (platform == "openstack" || platform == "vsphere") && config.networking.service_network.size() == 2;
+  return config::platform_row(config.platform.type).asks_for_addresses && config.networking.service_network.size() == 2;
 }
 
 }  // namespace

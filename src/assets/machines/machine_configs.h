@@ -1,4 +1,4 @@
-// MachineConfigs that an install-config asks for (installer 5.4).
+// MachineConfigs that an install-config asks for.
 #pragma once
 
 #include "assets/assets.h"

@@ -1,5 +1,5 @@
-// Objects of the machine API: what Machines and MachineSets are around the provider's part of them (installer 5.2,
-// installer-bodies).
+// Objects of the machine API: Machines and MachineSets without the provider's part, as openshift/installer pkg/asset/machines
+// writes them.
 #pragma once
 
 #include "assets/assets.h"

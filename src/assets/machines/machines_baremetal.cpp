@@ -26,7 +26,7 @@ Json provider(std::string_view role) {
           {"userData", {{"name", user_data_of(role)}}}};
 }
 
-// What the host's operator has found out, which is nothing; its own type writes all of these (installer 12.4).
+// The status of a BareMetalHost that no operator has seen. openshift-install writes all of these fields.
 Json nothing_known() {
   return {{"errorCount", 0},
           {"errorMessage", ""},
@@ -63,9 +63,11 @@ struct Hosts {
   JsonArray networks;
 };
 
-// The first hosts that are not meant for workers become masters; all others wait until those are there.
+// The first hosts that are not meant for workers become masters; all others wait until those are there. OpenShift's installer
+// lets none wait whose provisioning network is unmanaged.
 Hosts make_hosts(const InstallConfig& config, const ClusterId& id) {
   Hosts made;
+  const bool do_wait = text_at(config.platform.section, {"provisioningNetwork"}) != "Unmanaged";
   int masters = 0;
   for (const Json& host : find_array(config.platform.section, {"hosts"})) {
     const std::string name = text_at(host, {"name"});
@@ -97,7 +99,7 @@ Hosts make_hosts(const InstallConfig& config, const ClusterId& id) {
       spec["customDeploy"] = {{"method", deploy_method}};
       spec["userData"] = {{"name", user_data_of("master")}};
       ++masters;
-    } else {
+    } else if (do_wait) {
       metadata["annotations"] = {{"baremetalhost.metal3.io/paused", ""}};
     }
     object["spec"] = std::move(spec);

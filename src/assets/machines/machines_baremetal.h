@@ -1,5 +1,5 @@
 // Machines of platform baremetal: hosts with their logins, the Machines and MachineSets that take them, and the network from
-// which they are provisioned (installer 5.2, 12.4).
+// which they are provisioned.
 #pragma once
 
 #include "assets/assets.h"

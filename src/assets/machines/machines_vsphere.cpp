@@ -44,7 +44,7 @@ class Pool {
   Result<const FailureDomain*> domain(const std::string& name) const {
     const auto found = std::ranges::find(domains_, name, &FailureDomain::name);
     if (found != domains_.end()) return &*found;
-    return error(Code::invalid, "machine pool {}: '{}' is no failure domain of the platform", pool_.name, name);
+    return error(Code::invalid, "machine pool {}: '{}' is not a failure domain of the platform", pool_.name, name);
   }
 
   // The provider's part of a machine; without a domain what a ControlPlaneMachineSet fills in by itself stays empty.
@@ -173,8 +173,10 @@ Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replic
   JsonArray domains;
   for (const std::string& name : names) domains.push_back(JsonObject{{"name", name}});
   JsonObject provider = pool.provider(nullptr);
-  if (const std::vector<Json> hosts = pool.hosts(); !hosts.empty()) {
-    if (const Json* device = find(hosts.back(), {"networkDevice"})) {
+  // As the last of its machines has them.
+  const std::vector<Json> hosts = pool.hosts();
+  if (const auto count = static_cast<std::size_t>(replicas); count > 0 && count <= hosts.size()) {
+    if (const Json* device = find(hosts[count - 1], {"networkDevice"})) {
       provider["network"] = {{"devices", JsonArray{fixed_device(*device)}}};
     }
   }

@@ -1,5 +1,5 @@
-// Machines of platform vsphere: Machines of the control plane and what keeps them, MachineSets, and the addresses of machines
-// that have fixed ones (installer 5.2, 12.4).
+// Machines of platform vsphere: Machines of the control plane, their ControlPlaneMachineSet, MachineSets, and the static
+// addresses of machines.
 #pragma once
 
 #include "assets/assets.h"

@@ -1,5 +1,5 @@
-// The credentials that the cluster's own operators get from the install-config, and who may read them (installer 5.2). Of the
-// platforms here only vsphere has any; those of clouds come with their providers.
+// The credentials that operators of the cluster get from the install-config, and the Role that may read them. Of these platforms
+// only vsphere has any; the credentials of clouds come with their providers.
 #pragma once
 
 #include "assets/assets.h"

@@ -6,6 +6,8 @@
 #include "base/text.h"
 #include "base/yaml.h"
 
+#include <algorithm>
+
 namespace slipway::assets {
 
 namespace {
@@ -16,21 +18,9 @@ constexpr std::string_view region_category = "openshift-region";
 constexpr std::string_view zone_category = "openshift-zone";
 constexpr int default_port = 443;
 
-struct Section {
-  std::string name;
-  std::vector<std::pair<std::string_view, std::string>> values;  // empty ones are left out
-};
-
-std::string ini_text(const std::vector<Section>& sections) {
-  std::vector<std::string> texts;
-  for (const Section& section : sections) {
-    std::string text = fmt::format("[{}]\n", section.name);
-    for (const auto& [key, value] : section.values) {
-      if (!value.empty()) text += fmt::format("{} = \"{}\"\n", key, value);
-    }
-    texts.push_back(std::move(text));
-  }
-  return join(texts, "\n");
+// A line of an INI file; nothing for a value that is empty.
+std::string line(std::string_view key, std::string_view value) {
+  return value.empty() ? "" : fmt::format("{} = \"{}\"\n", key, value);
 }
 
 std::int64_t port_of(const Json& vcenter) {
@@ -41,29 +31,37 @@ std::int64_t port_of(const Json& vcenter) {
 // Names of tag categories only tell domains apart when there are several.
 bool has_labels(const std::vector<FailureDomain>& domains) { return domains.size() > 1; }
 
+// The data centers of a vCenter: its own, then those of failure domains that it does not name.
+std::vector<std::string> datacenters_of(const Json& vcenter, const std::vector<FailureDomain>& domains) {
+  std::vector<std::string> names = texts_of(find_array(vcenter, {"datacenters"}));
+  for (const FailureDomain& domain : domains) {
+    if (domain.server == text_at(vcenter, {"server"}) && std::ranges::find(names, domain.datacenter) == names.end()) {
+      names.push_back(domain.datacenter);
+    }
+  }
+  return names;
+}
+
+// Blank lines are where CloudProviderConfigIni of OpenShift's installer has them (pkg/asset/manifests/vsphere): behind a port,
+// none between vCenters, one at the end where there are no labels.
 std::string vsphere_ini(const InstallConfig& config, const ClusterId& id) {
   const std::vector<FailureDomain> domains = failure_domains(config);
-  std::vector<Section> sections = {
-      {"Global", {{"secret-name", "vsphere-creds"}, {"secret-namespace", "kube-system"}, {"insecure-flag", "1"}}}};
+  std::string text = "[Global]\n";
+  text += line("secret-name", "vsphere-creds") + line("secret-namespace", "kube-system") + line("insecure-flag", "1") + "\n";
   for (const Json& vcenter : find_array(config.platform.section, {"vcenters"})) {
-    const std::int64_t port = port_of(vcenter);
-    sections.push_back({fmt::format("VirtualCenter \"{}\"", text_at(vcenter, {"server"})),
-                        {{"port", port == 0 ? "" : std::to_string(port)},
-                         {"datacenters", join(texts_of(find_array(vcenter, {"datacenters"})), ",")}}});
+    text += fmt::format("[VirtualCenter \"{}\"]\n", text_at(vcenter, {"server"}));
+    if (const std::int64_t port = port_of(vcenter); port != 0) text += line("port", std::to_string(port)) + "\n";
+    text += line("datacenters", join(datacenters_of(vcenter, domains), ","));
   }
+  text += "\n";
   if (!domains.empty()) {
     const FailureDomain& first = domains.front();
-    sections.push_back({"Workspace",
-                        {{"server", first.server},
-                         {"datacenter", first.datacenter},
-                         {"default-datastore", first.datastore},
-                         {"folder", machine_folder(first, id)},
-                         {"resourcepool-path", first.resource_pool}}});
+    text += "[Workspace]\n" + line("server", first.server) + line("datacenter", first.datacenter);
+    text += line("default-datastore", first.datastore) + line("folder", machine_folder(first, id));
+    text += line("resourcepool-path", first.resource_pool) + "\n";
   }
-  if (has_labels(domains)) {
-    sections.push_back({"Labels", {{"region", std::string(region_category)}, {"zone", std::string(zone_category)}}});
-  }
-  return ini_text(sections);
+  if (has_labels(domains)) text += "[Labels]\n" + line("region", region_category) + line("zone", zone_category);
+  return text;
 }
 
 // The newer form, which can name several vCenters. The order of keys is its reader's.

@@ -1,5 +1,5 @@
-// ConfigMap cloud-provider-config: what the cloud controller manager of a platform needs to know (installer 5.1). Of the
-// platforms here only vsphere has one; those of aws, gcp and openstack come with their providers.
+// ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Of these platforms only vsphere
+// has one; those of aws, gcp and openstack come with their providers.
 #pragma once
 
 #include "assets/assets.h"

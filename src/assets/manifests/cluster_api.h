@@ -1,5 +1,5 @@
-// cluster-api/: what the installer's own machine controllers get on platforms that have such (installer 5.5); of these only
-// vsphere is made yet. They never reach the cluster, and so are in no Ignition config.
+// cluster-api/: the objects of Cluster API with which OpenShift's installer creates machines. Only those of vsphere are made yet.
+// They never reach the cluster, so they are in no Ignition config.
 #pragma once
 
 #include "assets/assets.h"

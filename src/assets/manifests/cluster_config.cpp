@@ -1,6 +1,7 @@
 #include "assets/manifests/cluster_config.h"
 
 #include "assets/manifests/manifest_file.h"
+#include "assets/platform.h"
 #include "base/sorted_keys.h"
 #include "base/yaml.h"
 
@@ -46,13 +47,15 @@ void blank_secrets(Json& value) {
   }
 }
 
-void shape_host(Json& host) {
+void shape_host(Json& host, bool is_made) {
   if (Json* network = member(&host, "networkConfig"); network && network->is_string()) {
     // Written as a text: taken apart, to be looked through like everything else.
     const Result<YamlDocument> read = parse_yaml(network->get_string(), "networkConfig");
     *network = read.ok() ? read->value : Json("");
   }
-  if (Json* profile = member(&host, "hardwareProfile"); profile && *profile == Json("default")) *profile = "unknown";
+  // The default has this name in the BareMetalHost, and here where one is made.
+  Json* profile = member(&host, "hardwareProfile");
+  if (is_made && profile && *profile == Json("default")) *profile = "unknown";
   hide_login(member(member(&host, "bmc"), "address"));
 }
 
@@ -64,18 +67,23 @@ Json public_config(const config::InstallConfig& config) {
   for (const std::string_view key : {"httpProxy", "httpsProxy"}) hide_login(member(member(&shown, "proxy"), key));
   Json* platform = member(&shown, "platform");
   if (Json* vsphere = member(platform, "vsphere"); vsphere && vsphere->is_object()) {
-    for (const std::string_view key : {"username", "password"}) vsphere->get_object().erase(key);
+    for (const std::string_view key : {"username", "password", "hosts"}) vsphere->get_object().erase(key);
   }
   if (Json* hosts = member(member(platform, "baremetal"), "hosts"); hosts && hosts->is_array()) {
-    std::ranges::for_each(hosts->get_array(), shape_host);
+    for (Json& host : hosts->get_array()) shape_host(host, has_machine_api(config));
   }
   if (platform) blank_secrets(*platform);
   return shown;
 }
 
-Json cluster_config(const config::InstallConfig& config) {
-  JsonObject object =
-      config_map("kube-system", "cluster-config-v1", {{"install-config", emit_yaml(sorted_keys(public_config(config)))}});
+Json cluster_config(const config::InstallConfig& config, const Environment& environment) {
+  Json shown = public_config(config);
+  if (environment.fips_check_bypassed) {
+    JsonObject& metadata = shown.as_object()["metadata"].as_object();
+    if (Json& annotations = metadata["annotations"]; !annotations.is_object()) annotations = JsonObject();
+    metadata["annotations"].get_object()["install.openshift.io/hostcrypt-check-bypassed"] = "true";
+  }
+  JsonObject object = config_map("kube-system", "cluster-config-v1", {{"install-config", emit_yaml(sorted_keys(shown))}});
   object["metadata"].get_object()["annotations"] = {
       {"kubernetes.io/description", "What the cluster was installed from. Changing it here changes nothing in the cluster."}};
   return object;

@@ -1,14 +1,14 @@
-// ConfigMap cluster-config-v1: what the cluster was installed from, for everybody in it to read (installer 5.1).
+// ConfigMap kube-system/cluster-config-v1: the install-config of the cluster, for readers in the cluster.
 #pragma once
 
 #include "assets/assets.h"
 
 namespace slipway::assets {
 
-Json cluster_config(const config::InstallConfig& config);
+Json cluster_config(const config::InstallConfig& config, const Environment& environment);
 
-// The install-config as everybody in the cluster may read it: without pull secret, logins of machines and of vCenters, proxies'
-// passwords; in the shape that readers of other installers' clusters know (installer 12.2).
+// The install-config without its secrets: pull secret, logins of machines and vCenters, passwords of proxies. Fields that are not
+// given have the same zero values as in the ConfigMap that openshift-install writes.
 Json public_config(const config::InstallConfig& config);
 
 }  // namespace slipway::assets

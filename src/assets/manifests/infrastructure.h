@@ -1,4 +1,5 @@
-// Infrastructure `cluster`: what the cluster stands on (installer 5.1, 12.2).
+// Infrastructure `cluster`: platform, API URLs and topology of the cluster, as openshift/installer
+// pkg/asset/manifests/infrastructure.go writes them.
 #pragma once
 
 #include "assets/assets.h"

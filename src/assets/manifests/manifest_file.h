@@ -1,4 +1,4 @@
-// One object as the text of a manifest: keys sorted, as OpenShift's installer writes them (installer 5).
+// The text of a manifest with one object. Keys are sorted, as in those of OpenShift's installer.
 #pragma once
 
 #include "assets/assets.h"
@@ -14,7 +14,7 @@ AssetFile manifest_file(std::string path, const Json& object);
 // {apiVersion, kind, metadata: {name, namespace}}, without a namespace when that is empty.
 JsonObject object_of(std::string_view api_version, std::string_view kind, std::string_view name_space, std::string_view name);
 
-// data: by key, not encoded yet. An empty type is left out, which the API server reads as "Opaque" (installer 12.2).
+// data: by key, not encoded yet. An empty type is left out, which the API server reads as "Opaque".
 JsonObject secret_object(std::string_view name_space, std::string_view name, std::string_view type,
                          const std::map<std::string, std::string>& data);
 

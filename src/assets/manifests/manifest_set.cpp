@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view overrides_path = "manifests/cvo-overrides.yaml";
 
-// What the stages of the bootstrap machine read (installer 7.4, 7.6).
+// Files that the stages of the bootstrap machine read by name.
 constexpr std::array<std::string_view, 6> needed = {
     "manifests/cluster-config.yaml",
     "manifests/cluster-infrastructure-02-config.yml",
@@ -27,7 +27,8 @@ constexpr std::array<std::string_view, 6> needed = {
     "openshift/99_feature-gate.yaml",
 };
 
-// What the operator that owns machines makes, and the cluster-version operator never would (installer 11.1 #1).
+// Kinds that get no override: the cluster-version operator never writes objects of these kinds. openshift-install leaves them out
+// too.
 constexpr std::array<std::string_view, 7> machine_kinds = {
     "MachineConfig", "Machine", "MachineSet", "ControlPlaneMachineSet", "BareMetalHost", "IPAddress", "IPAddressClaim"};
 // Endings of names of Secrets that belong to those.
@@ -48,7 +49,7 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
     auto text = [&](std::initializer_list<std::string_view> keys, std::string_view field) {
       const std::optional<std::string_view> found = find_string(document.value, keys);
       if (found && !found->empty()) return std::string(*found);
-      findings.error(document.place_of(field), std::string(field), "missing: every manifest is an object of Kubernetes");
+      findings.error(document.place_of(field), std::string(field), "missing, every manifest must be a Kubernetes object");
       whole = false;
       return std::string();
     };
@@ -66,7 +67,19 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
   }
 }
 
+// Of workers with fixed addresses: OpenShift's installer does not count these files among its machines' (IsMachineManifest in
+// pkg/asset/machines/master.go), so it names their objects.
+bool is_of_workers_with_addresses(const ManifestObject& object) {
+  constexpr std::string_view machines = "openshift/99_openshift-cluster-api_worker-machines-";
+  constexpr std::array<std::string_view, 2> addresses = {"openshift/99_openshift-machine-api_claim-",
+                                                         "openshift/99_openshift-machine-api_address-"};
+  if (object.path.starts_with(machines)) return true;
+  return std::ranges::any_of(addresses, [&](std::string_view start) { return object.path.starts_with(start); }) &&
+         object.path.find("master") == std::string::npos;
+}
+
 bool is_of_machines(const ManifestObject& object) {
+  if (is_of_workers_with_addresses(object)) return false;
   if (object.kind != "Secret") return std::ranges::find(machine_kinds, object.kind) != machine_kinds.end();
   return object.name_space == machine_namespace &&
          std::ranges::any_of(machine_secrets, [&](std::string_view ending) { return object.name.ends_with(ending); });
@@ -83,8 +96,8 @@ Result<ManifestSet> make_manifest_set(const CommonManifests& common, const Opens
   Findings findings;
   for (const std::string_view path : needed) {
     if (merged.contains(path)) continue;
-    findings.error({std::string(path)}, "", "was removed, but the bootstrap machine reads it")
-        .hint("put it back, or remove its whole folder to have that made anew");
+    findings.error({std::string(path)}, "", "removed, but the bootstrap machine needs it")
+        .hint("restore it, or remove its whole folder to generate the folder again");
   }
   ManifestSet set;
   std::vector<std::pair<ManifestObject, Place>> objects;
@@ -95,7 +108,7 @@ Result<ManifestSet> make_manifest_set(const CommonManifests& common, const Opens
     const auto first = std::find_if(objects.begin(), objects.begin() + static_cast<std::ptrdiff_t>(i),
                                     [&](const auto& other) { return identity(other.first) == identity(object); });
     if (first->second == place) continue;
-    findings.error(place, "metadata.name", "{} '{}'{} stands twice, first at {}", object.kind, object.name,
+    findings.error(place, "metadata.name", "duplicate {} '{}'{}, first at {}", object.kind, object.name,
                    object.name_space.empty() ? "" : fmt::format(" in {}", object.name_space), to_string(first->second));
   }
   TRY(findings.to_result().context("manifests"));

@@ -9,8 +9,8 @@ namespace slipway::assets {
 // group, kind, namespace and name, a missing file that the bootstrap machine reads
 Result<ManifestSet> make_manifest_set(const CommonManifests& common, const OpenshiftManifests& openshift, const UserFiles& user);
 
-// The cluster-version operator leaves every object of ours alone until the bootstrap restores the user's own overrides
-// (installer 6.5, 11.1). errors: none that make_manifest_set lets pass
+// The cluster-version operator leaves our objects alone until the bootstrap restores the user's own overrides, as in
+// openshift/installer pkg/asset/ignition/bootstrap/cvoignore.go. errors: none that make_manifest_set lets pass
 Result<CvoOverrides> make_cvo_overrides(const ManifestSet& manifests);
 
 }  // namespace slipway::assets

@@ -6,6 +6,7 @@
 #include "assets/manifests/manifest_file.h"
 #include "assets/platform.h"
 #include "base/text.h"
+#include "kube/machine_table.h"
 
 namespace slipway::assets {
 
@@ -130,14 +131,22 @@ void set_owner(JsonObject& object, std::string_view owner) {
 
 Json machine_config_server_secret(const net::Certificate& server, const ServerToken& token) {
   JsonObject object = secret_object("openshift-machine-config-operator", "machine-config-server-tls", "Opaque",
-                                    {{"tls.crt", server.pem}, {"tls.key", server.key.reveal()}, {"token", token.text.reveal()}});
+                                    {{"tls.crt", server.pem},
+                                     {"tls.key", server.key.reveal()},
+                                     {"token", token.text.reveal()},
+                                     {"worker-token", token.worker.reveal()}});
   set_owner(object, "Machine Config Operator");
   return object;
 }
 
+// Of a source without any mirror the list is left out: the API has no empty one.
 JsonArray mirrors(const std::vector<config::MirrorSource>& sources) {
   JsonArray list;
-  for (const config::MirrorSource& each : sources) list.push_back({{"source", each.source}, {"mirrors", array_of(each.mirrors)}});
+  for (const config::MirrorSource& each : sources) {
+    JsonObject entry = {{"source", each.source}};
+    if (!each.mirrors.empty()) entry["mirrors"] = array_of(each.mirrors);
+    list.push_back(std::move(entry));
+  }
   return list;
 }
 
@@ -149,13 +158,11 @@ Result<Json> user_ca_bundle(const InstallConfig& config) {
   return Json(std::move(object));
 }
 
-// Which machines may join, for the approver (design 12.9); ours, the installer that users know has no such file.
+// The machine table, for the approver. openshift-install has no such file.
 Json machine_addresses(const std::vector<Environment::Node>& nodes) {
-  JsonArray machines;
-  for (const Environment::Node& node : nodes) {
-    machines.push_back({{"name", node.name}, {"role", node.role}, {"addresses", array_of(node.addresses)}});
-  }
-  return config_map("openshift-config", "machine-addresses", {{"machines", emit_json(machines, JsonStyle::compact)}});
+  kube::MachineTable rows;
+  for (const Environment::Node& node : nodes) rows.push_back({node.name, node.role, node.addresses});
+  return config_map(kube::machine_table_space, kube::machine_table_name, {{"machines", kube::format_machine_table(rows)}});
 }
 
 }  // namespace
@@ -167,7 +174,7 @@ Result<CommonManifests> make_common_manifests(const InstallConfig& config, const
   auto add = [&](std::string_view name, const Json& object) {
     made.files.push_back(manifest_file(fmt::format("manifests/{}", name), object));
   };
-  add("cluster-config.yaml", cluster_config(config));
+  add("cluster-config.yaml", cluster_config(config, environment));
   add("cluster-dns-02-config.yml", dns(config, id));
   const Json described = TRY(infrastructure(config, id));
   add("cluster-infrastructure-02-config.yml", described);

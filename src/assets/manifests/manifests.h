@@ -1,4 +1,4 @@
-// manifests/: the objects that describe the cluster to its operators (installer 5.1).
+// manifests/: the objects that describe the cluster to its operators.
 #pragma once
 
 #include "assets/assets.h"

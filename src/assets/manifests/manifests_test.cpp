@@ -1,3 +1,5 @@
+#include "assets/ignition/pointer.h"
+#include "base/digest.h"
 #include "base/yaml.h"
 #include "support/golden.h"
 #include "support/sample_assets.h"
@@ -134,8 +136,101 @@ TEST(Manifests, HaveNoMachinesWithoutTheirOperator) {
     for (const std::string absent : {"Machine", "MachineSet", "ControlPlaneMachineSet", "BareMetalHost"}) {
       EXPECT_FALSE(kinds.contains(absent)) << name << ": " << absent;
     }
-    object_of_kind(sample.get<ManifestSet>(), "Secret", name == "baremetal" ? "worker-user-data-managed" : "worker-user-data");
+    object_of_kind(sample.get<ManifestSet>(), "Secret", "worker-user-data");
+    object_of_kind(sample.get<ManifestSet>(), "Secret", name == "baremetal" ? "master-user-data-managed" : "master-user-data");
   }
+}
+
+std::string shown_config(const ManifestSet& set) {
+  return std::string(find_string(object_of_kind(set, "ConfigMap", "cluster-config-v1"), {"data", "install-config"}).value_or(""));
+}
+
+TEST(Manifests, TheHardwareProfileIsTheOneOfTheHostsThatAreMade) {
+  config::InstallConfig config = sample_config(testing_support::golden("install-configs/baremetal.yaml"));
+  SampleGraph sample(config);
+  EXPECT_NE(shown_config(sample.get<ManifestSet>()).find("hardwareProfile: unknown"), std::string::npos);
+  EXPECT_EQ(find_string(object_of_kind(sample.get<ManifestSet>(), "BareMetalHost", "spare"), {"spec", "hardwareProfile"}),
+            "unknown");
+  config.capabilities = {{"baselineCapabilitySet", "None"}, {"additionalEnabledCapabilities", JsonArray{"baremetal"}}};
+  SampleGraph without(config);
+  EXPECT_NE(shown_config(without.get<ManifestSet>()).find("hardwareProfile: default"), std::string::npos);
+}
+
+TEST(Manifests, WorkersOfAnUnmanagedNetworkDoNotWait) {
+  std::string text = testing_support::golden("install-configs/baremetal.yaml");
+  const auto is_paused = [](const std::string& yaml) {
+    SampleGraph sample(sample_config(yaml));
+    const Json& host = object_of_kind(sample.get<ManifestSet>(), "BareMetalHost", "worker-0");
+    return find(host, {"metadata", "annotations", "baremetalhost.metal3.io/paused"}) != nullptr;
+  };
+  EXPECT_TRUE(is_paused(text));
+  const std::string before = "    provisioningNetworkInterface: enp1s0\n";
+  text.replace(text.find(before), before.size(), before + "    provisioningNetwork: Unmanaged\n");
+  EXPECT_FALSE(is_paused(text));
+}
+
+TEST(Manifests, OfVsphereShowNoAddressesOfMachinesInTheConfig) {
+  SampleGraph sample(sample_config(testing_support::golden("install-configs/vsphere-static-addresses.yaml")));
+  const std::string text = shown_config(sample.get<ManifestSet>());
+  EXPECT_EQ(text.find("hosts:"), std::string::npos) << text;
+  EXPECT_EQ(text.find("192.0.2.31"), std::string::npos) << text;
+}
+
+TEST(Manifests, SayThatTheCheckOfTheHostWasSkipped) {
+  const std::string annotation = "install.openshift.io/hostcrypt-check-bypassed: \"true\"";
+  for (const bool skips : {false, true}) {
+    SampleGraph sample;
+    Environment environment = testing_support::sample_environment();
+    environment.fips_check_bypassed = skips;
+    sample.graph.put(environment);
+    EXPECT_EQ(shown_config(sample.get<ManifestSet>()).find(annotation) != std::string::npos, skips);
+  }
+}
+
+TEST(Manifests, OfFipsPutEveryPoolIntoTheMode) {
+  config::InstallConfig config = sample_config();
+  config.fips = true;
+  SampleGraph sample(config);
+  for (const std::string role : {"master", "worker"}) {
+    const Json& object = object_of_kind(sample.get<ManifestSet>(), "MachineConfig", fmt::format("99-{}-fips", role));
+    EXPECT_EQ(*find(object, {"spec", "fips"}), Json(true));
+  }
+}
+
+TEST(Manifests, ASourceWithoutMirrorsHasNoListOfThem) {
+  config::InstallConfig config = sample_config();
+  config.image_digest_sources = {{"quay.io/a", {}}, {"quay.io/b", {"mirror.example.com/b"}}};
+  SampleGraph sample(config);
+  const Json& object = object_of_kind(sample.get<ManifestSet>(), "ImageDigestMirrorSet", "image-digest-mirror");
+  EXPECT_EQ(
+      *find(object, {"spec", "imageDigestMirrors"}),
+      (Json(JsonArray{{{"source", "quay.io/a"}}, {{"source", "quay.io/b"}, {"mirrors", JsonArray{"mirror.example.com/b"}}}})));
+}
+
+TEST(Manifests, HandMachinesTheUsersPointerConfigs) {
+  SampleGraph sample;
+  PointerEdits edits{.worker = sample.get<PointerConfigs>().worker};
+  edits.worker->storage.files.push_back({.path = "/etc/mine", .mode = 0644, .contents = {.source = "data:,mine"}});
+  SampleGraph changed;
+  changed.graph.put(edits);
+  const auto data = [](SampleGraph& graph, std::string_view name) {
+    const Json& secret = object_of_kind(graph.get<ManifestSet>(), "Secret", name);
+    return base64_decode(find_string(secret, {"data", "userData"}).value_or("")).value();
+  };
+  EXPECT_EQ(data(changed, "worker-user-data"), ignition_text(*edits.worker));
+  EXPECT_EQ(data(changed, "master-user-data"), ignition_text(changed.get<PointerConfigs>().master));
+}
+
+// As openshift-install has it, to the blank line.
+TEST(Manifests, TheCloudsConfigHasABlankLineBehindAPort) {
+  SampleGraph sample(sample_config(testing_support::golden("configs/good/vsphere-older.yaml")));
+  const std::string id = sample.get<ClusterId>().infra_id;
+  EXPECT_EQ(find_string(object_of_kind(sample.get<ManifestSet>(), "ConfigMap", "cloud-provider-config"), {"data", "config"}),
+            "[Global]\nsecret-name = \"vsphere-creds\"\nsecret-namespace = \"kube-system\"\ninsecure-flag = \"1\"\n\n"
+            "[VirtualCenter \"vcenter.example.com\"]\nport = \"443\"\n\ndatacenters = \"dc1\"\n\n"
+            "[Workspace]\nserver = \"vcenter.example.com\"\ndatacenter = \"dc1\"\n"
+            "default-datastore = \"/dc1/datastore/store1\"\nfolder = \"/dc1/vm/" +
+                id + "\"\nresourcepool-path = \"/dc1/host/cluster1/Resources\"\n\n");
 }
 
 TEST(Manifests, AZoneThatThereIsNoneOfIsNamed) {
@@ -144,7 +239,7 @@ TEST(Manifests, AZoneThatThereIsNoneOfIsNamed) {
   SampleGraph sample(config);
   const auto made = sample.graph.get<ManifestSet>();
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message(), "machine pool worker: 'nowhere' is no failure domain of the platform");
+  EXPECT_EQ(made.error().message(), "machine pool worker: 'nowhere' is not a failure domain of the platform");
 }
 
 TEST(Manifests, AnIngressThatIsOnlyForTheInsideSaysSo) {
@@ -184,14 +279,13 @@ TEST(UserFiles, AreJudgedWithTheirPlaces) {
       {"manifests/broken.yaml", "a: [1\n",
        "manifests: error: manifests/broken.yaml:2:1: while parsing a flow sequence did not find expected ',' or ']'"},
       {"manifests/nameless.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  namespace: x\n",
-       "manifests: manifests/nameless.yaml:3:1: error: metadata.name: missing: every manifest is an object of Kubernetes"},
+       "manifests: manifests/nameless.yaml:3:1: error: metadata.name: missing, every manifest must be a Kubernetes object"},
       {"manifests/twice.yaml", "apiVersion: config.openshift.io/v1\nkind: DNS\nmetadata:\n  name: cluster\n",
-       "manifests: manifests/twice.yaml:4:3: error: metadata.name: DNS 'cluster' stands twice, first at "
+       "manifests: manifests/twice.yaml:4:3: error: metadata.name: duplicate DNS 'cluster', first at "
        "manifests/cluster-dns-02-config.yml:4:3"},
       {"manifests/cluster-config.yaml", std::nullopt,
-       "manifests: manifests/cluster-config.yaml: error: was removed, but the bootstrap machine reads it (put it back, or remove "
-       "its "
-       "whole folder to have that made anew)"},
+       "manifests: manifests/cluster-config.yaml: error: removed, but the bootstrap machine needs it (restore it, or remove its "
+       "whole folder to generate the folder again)"},
   };
   for (const Case& each : cases) {
     SampleGraph sample;
@@ -246,7 +340,7 @@ TEST(CvoOverrides, NameEveryObjectOfOursAndTheUsersButNoMachines) {
 }
 
 TEST(CvoOverrides, LeaveWhatMachinesAreMadeOfToTheirOperators) {
-  for (const std::string name : {"baremetal-dual-stack", "vsphere-static-addresses"}) {
+  for (const std::string name : {"baremetal-dual-stack", "vsphere"}) {
     SampleGraph sample(sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", name))));
     const std::string& text = sample.get<CvoOverrides>().manifest;
     for (const std::string_view absent :
@@ -254,6 +348,22 @@ TEST(CvoOverrides, LeaveWhatMachinesAreMadeOfToTheirOperators) {
       EXPECT_EQ(text.find(absent), std::string::npos) << name << ": " << absent;
     }
   }
+}
+
+// openshift-install does not count files of workers with fixed addresses among those of machines.
+TEST(CvoOverrides, NameWorkersThatHaveFixedAddresses) {
+  SampleGraph sample(sample_config(testing_support::golden("install-configs/vsphere-static-addresses.yaml")));
+  const std::string id = sample.get<ClusterId>().infra_id;
+  const Json object = parse_yaml(sample.get<CvoOverrides>().manifest, "cvo-overrides.yaml")->value;
+  std::set<std::string> names;
+  for (const Json& each : find_array(object, {"spec", "overrides"})) {
+    const std::string kind(find_string(each, {"kind"}).value());
+    if (kind.starts_with("Machine") || kind.starts_with("IPAddress") || kind.starts_with("ControlPlane")) {
+      names.insert(fmt::format("{}/{}", kind, find_string(each, {"name"}).value()));
+    }
+  }
+  EXPECT_EQ(names, (std::set<std::string>{"Machine/" + id + "-worker-0", "IPAddress/" + id + "-worker-0-claim-0-0",
+                                          "IPAddressClaim/" + id + "-worker-0-claim-0-0"}));
 }
 
 TEST(CvoOverrides, OfTheUserComeLastAndAreBroughtBack) {

@@ -7,6 +7,7 @@
 #include "assets/machines/machines_vsphere.h"
 #include "assets/manifests/cloud_credentials.h"
 #include "assets/manifests/manifest_file.h"
+#include "assets/platform.h"
 
 #include <algorithm>
 #include <iterator>
@@ -25,9 +26,11 @@ Json feature_gate(const config::InstallConfig& config) {
   return object;
 }
 
-// Operators keep a copy up to date under another name where machines are images of the release's own (installer 5.2).
+// Operators keep a copy up to date under another name where machines are images of the release's own: that of
+// workers only where something makes machines of it.
 Json user_data(const config::InstallConfig& config, std::string_view role, const ignition::Config& pointer) {
-  const std::string_view ending = config.platform.type == "baremetal" ? "-managed" : "";
+  const bool is_managed = config.platform.type == "baremetal" && (role == "master" || has_machine_api(config));
+  const std::string_view ending = is_managed ? "-managed" : "";
   return secret_object("openshift-machine-api", fmt::format("{}-user-data{}", role, ending), "Opaque",
                        {{"disableTemplating", "true\n"}, {"userData", ignition_text(pointer)}});
 }
@@ -42,14 +45,14 @@ Result<AssetFiles> machines(const config::InstallConfig& config, const ClusterId
 
 Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
                                                     const ClusterId& id, const KubeadminPassword& password,
-                                                    const PointerConfigs& pointers) {
+                                                    const PointerConfigs& pointers, const PointerEdits& edits) {
   OpenshiftManifests made;
   auto add = [&](std::string_view name, const Json& object) {
     made.files.push_back(manifest_file(fmt::format("openshift/{}", name), object));
   };
   auto add_all = [&](AssetFiles files) { std::ranges::move(files, std::back_inserter(made.files)); };
   add("99_feature-gate.yaml", feature_gate(config));
-  if (!environment.no_kubeadmin) {
+  if (environment.has_kubeadmin()) {
     add("99_kubeadmin-password-secret.yaml", secret_object("kube-system", "kubeadmin", "", {{"kubeadmin", password.hash}}));
   }
   add("openshift-install-manifests.yaml",
@@ -57,7 +60,10 @@ Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig&
                  {{"version", environment.release_version}, {"invoker", environment.invoker}}));
   if (config.platform.type == "baremetal") add("99_baremetal-provisioning-config.yaml", baremetal_provisioning(config));
   add_all(cloud_credentials(config));
-  for (const auto& [role, pointer] : {std::pair("master", &pointers.master), std::pair("worker", &pointers.worker)}) {
+  // Machines that are made later start like those that the user makes of his files.
+  const ignition::Config& master = edits.master ? *edits.master : pointers.master;
+  const ignition::Config& worker = edits.worker ? *edits.worker : pointers.worker;
+  for (const auto& [role, pointer] : {std::pair("master", &master), std::pair("worker", &worker)}) {
     add(fmt::format("99_openshift-cluster-api_{}-user-data-secret.yaml", role), user_data(config, role, *pointer));
   }
   add_all(TRY(machines(config, id)));

@@ -1,4 +1,4 @@
-// openshift/: what is applied to the cluster besides its description (installer 5.2 to 5.4).
+// openshift/: Secrets, user data, machines and MachineConfigs of the cluster.
 #pragma once
 
 #include "assets/assets.h"
@@ -8,6 +8,6 @@ namespace slipway::assets {
 // errors: those of the platform's machines
 Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
                                                     const ClusterId& id, const KubeadminPassword& password,
-                                                    const PointerConfigs& pointers);
+                                                    const PointerConfigs& pointers, const PointerEdits& edits);
 
 }  // namespace slipway::assets

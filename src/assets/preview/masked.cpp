@@ -21,13 +21,6 @@ constexpr auto secret_parts = std::to_array<std::string_view>(
 // Keys that are secret as a whole.
 constexpr auto secret_keys = std::to_array<std::string_view>({"auth", "auths", "authorization", "key", "hash"});
 
-bool is_secret_key(std::string_view key) {
-  const std::string name = to_lower(key);
-  if (name.ends_with("name") || name.ends_with("namespace") || name.ends_with("type") || name.ends_with("mode")) return false;
-  return name.ends_with(".key") || std::ranges::find(secret_keys, name) != secret_keys.end() ||
-         std::ranges::any_of(secret_parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
-}
-
 bool is_base64(std::string_view text) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
   return text.size() > longest_payload && text.find_first_not_of(alphabet) == std::string_view::npos;
@@ -49,6 +42,13 @@ std::string without_credentials(std::string_view text) {
 }
 
 }  // namespace
+
+bool is_secret_key(std::string_view key) {
+  const std::string name = to_lower(key);
+  if (name.ends_with("name") || name.ends_with("namespace") || name.ends_with("type") || name.ends_with("mode")) return false;
+  return name.ends_with(".key") || std::ranges::find(secret_keys, name) != secret_keys.end() ||
+         std::ranges::any_of(secret_parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
+}
 
 std::size_t Masker::number_of(std::string_view text) {
   return numbers_.try_emplace(std::string(text), numbers_.size() + 1).first->second;

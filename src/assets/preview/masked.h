@@ -14,6 +14,9 @@
 
 namespace slipway::assets {
 
+// Whether the value of such a key is a secret: "password", "pullSecret", "tls.key"; not "secretName".
+bool is_secret_key(std::string_view key);
+
 // Threads: one at a time.
 class Masker {
  public:

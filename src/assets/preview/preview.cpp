@@ -54,7 +54,7 @@ std::string diff_text(const Snapshot& files, const Plan& plan) {
       const bool is_new = change.action == Action::add;
       const std::string before = shown(masker, files, change.path), after = masker.text(change.path, change.content);
       const std::string difference = unified_diff(is_new ? nowhere : change.path, before, change.path, after);
-      text += difference.empty() ? fmt::format("change {}: only its layout and its remarks\n", change.path) : difference;
+      text += difference.empty() ? fmt::format("change {}: only formatting and comments\n", change.path) : difference;
     }
   }
   return text;

@@ -1,5 +1,6 @@
 #include "assets/preview/preview.h"
 
+#include "assets/preview/known_secrets.h"
 #include "assets/preview/masked.h"
 #include "assets/preview/unified_diff.h"
 #include "assets/store.h"
@@ -16,6 +17,27 @@
 
 namespace slipway::assets {
 namespace {
+
+TEST(KnownSecrets, AreThoseOfDocumentsInDocuments) {
+  const Json config = {{"pullSecret", R"({"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}})"},
+                       {"proxy", {{"httpProxy", "http://me:p%40ss%2Fword@proxy:3128"}, {"noProxy", "a,b"}}},
+                       {"sshKey", "ssh-ed25519 AAAA me"},
+                       {"credentialsMode", "Manual"}};
+  const Json state = {
+      {"installConfig", emit_json(config, JsonStyle::pretty)},
+      {"kubeadmin", {{"password", "word-of-admin"}, {"hash", "$2a$10$x"}}},
+      {"tls", {{"root-ca", {{"certificate", "public"}, {"key", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n"}}}}},
+      {"userFiles",
+       {{"manifests/a.yaml",
+         "kind: Secret\ndata: {any: aHVzaC1odXNo}\nstringData: {other: as-text}\n---\nkind: Pod\ntoken: a-name\n"}}}};
+  std::set<std::string> seen;
+  for (const Secret& each : secrets_in(state)) seen.insert(each.reveal());
+  for (const char* wanted : {"cHVsbDpzZWNyZXQ=", "pull:secret", "secret", "p%40ss%2Fword", "p@ss/word", "word-of-admin",
+                             "$2a$10$x", "-----BEGIN EC PRIVATE KEY-----\nAAAA\n", "aHVzaC1odXNo", "hush-hush", "as-text"})
+    EXPECT_TRUE(seen.contains(wanted)) << wanted;
+  for (const char* open : {"public", "a,b", "ssh-ed25519 AAAA me", "Manual", "a-name", "Pod"})
+    EXPECT_FALSE(seen.contains(open)) << open;
+}
 
 TEST(Masker, ShowsNoSecrets) {
   struct Case {
@@ -146,7 +168,7 @@ TEST_F(PreviewTest, SaysWhatHappensToEachFileAndWhy) {
   for (const std::string_view line : {"  add      bootstrap.ign  ", "  consume  manifests/mine.yaml  "}) {
     EXPECT_NE(text.find(line), std::string::npos) << line << text;
   }
-  EXPECT_NE(text.find("  it goes into the Ignition configs\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("  used for the Ignition configs\n"), std::string::npos) << text;
   const Json json = plan_json(Target::ignition_configs, seen);
   EXPECT_EQ(find_string(json, {"target"}), "ignition-configs");
   EXPECT_EQ(find_array(json, {"changes"}).size(), seen.changes.size());

@@ -28,7 +28,8 @@ Secret text_of(const config::InstallConfig& config, const Tls& tls, const Row& r
                             .client_certificate = client.pem,
                             .client_key = client.key};
   Json document = kube::make_kubeconfig(access, config.name, row.user);
-  for (const std::string_view member : {"apiVersion", "kind"}) document.as_object().erase(member);  // installer 11.5
+  // Those of openshift-install have neither.
+  for (const std::string_view member : {"apiVersion", "kind"}) document.as_object().erase(member);
   return Secret(emit_yaml(sorted_keys(document)));
 }
 

@@ -1,4 +1,4 @@
-// Kubeconfigs of the user and of the bootstrap machine (installer 4.5).
+// Kubeconfigs of the user and of the bootstrap machine, as in openshift/installer pkg/asset/kubeconfig.
 #pragma once
 
 #include "assets/assets.h"

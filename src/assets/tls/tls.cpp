@@ -2,6 +2,7 @@
 
 #include "assets/identity/stream.h"
 #include "assets/tls/keys.h"
+#include "config/platforms.h"
 
 namespace slipway::assets {
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::string_view service_account = "service-account";
 constexpr std::string_view ssh = "bootstrap-ssh";
+constexpr std::string_view ssh_host = "bootstrap-ssh-host";
 constexpr std::string_view signing_key = "bound-service-account-signing-key";
 constexpr Seconds clock_error = std::chrono::minutes(5);  // a clock that was set back a little makes nothing anew
 
@@ -22,7 +24,8 @@ Result<bool> still_good(const CertificateRow& row, const net::Certificate& certi
 Result<net::KeyType> choose_type(const config::InstallConfig& config, const Environment& environment, const Tls& kept) {
   const auto root = kept.find("root-ca");
   if (root == kept.end()) {
-    return environment.key_type.value_or(config.platform.type == "local" ? net::KeyType::p256 : net::KeyType::rsa2048);
+    return environment.key_type.value_or(config::platform_row(config.platform.type).has_fast_keys ? net::KeyType::p256
+                                                                                                  : net::KeyType::rsa2048);
   }
   const bool is_rsa = TRY(net::key_algorithm(root->second.key)) == "RSA";
   const net::KeyType type = is_rsa ? net::KeyType::rsa2048 : net::KeyType::p256;
@@ -54,8 +57,11 @@ class Maker {
     for (const CertificateRow& row : certificate_rows()) {
       if (!row.is_root && (row.platform.empty() || row.platform == config_.platform.type)) TRY(place(row));
     }
-    for (const std::string_view name : {service_account, ssh}) {
+    // A machine of a directory without this key may run already, with a key of its own.
+    const bool has_old_machine = kept_.tls.contains(ssh) && !kept_.tls.contains(ssh_host);
+    for (const std::string_view name : {service_account, ssh, ssh_host}) {
       const auto old = kept_.tls.find(name);
+      if (name == ssh_host && has_old_machine) continue;
       if (old == kept_.tls.end()) {
         missing_keys_.push_back(name);
       } else {
@@ -102,7 +108,7 @@ class Maker {
     std::vector<Secret> keys = TRY(make_keys(type_, missing_keys_, random_));
     for (std::size_t i = 0; i < missing_.size(); ++i) {
       net::Certificate made =
-          TRY(make_row(*missing_[i], std::move(keys[i])).context(fmt::format("making the certificate {}", missing_[i]->file)));
+          TRY(make_row(*missing_[i], std::move(keys[i])).context(fmt::format("generating certificate {}", missing_[i]->file)));
       made_.emplace(missing_[i]->file, std::move(made));
     }
     for (std::size_t i = missing_.size(); i < keys.size(); ++i) {
@@ -117,7 +123,7 @@ class Maker {
       const auto given = user_.pairs.find(row.file);
       if (given == user_.pairs.end() || row.issuer.empty()) continue;
       if (!TRY(is_signed(row, given->second))) {
-        return error(Code::invalid, "tls/{0}.crt: this was not signed by {1} (give the pair tls/{1}.crt and .key that signed it)",
+        return error(Code::invalid, "tls/{0}.crt: not signed by {1} (add tls/{1}.crt and tls/{1}.key, the pair that signed it)",
                      row.file, row.issuer);
       }
     }
@@ -127,7 +133,7 @@ class Maker {
   Result<net::Certificate> make_row(const CertificateRow& row, Secret key) const {
     const net::Certificate* issuer = row.issuer.empty() ? nullptr : &made_.find(row.issuer)->second;
     const WallTime now = std::chrono::floor<Seconds>(environment_.now);
-    // Signed ones begin with their issuer (installer 4.1).
+    // A signed certificate begins when its issuer begins.
     const WallTime from = issuer == nullptr ? now : TRY(net::parse_certificate(issuer->pem)).not_before;
     const bool both = row.usage == Usage::server_and_client;
     Stream stream(random_, fmt::format("certificate {}", row.file));
@@ -169,8 +175,8 @@ class Maker {
   std::vector<std::string_view> missing_keys_;  // of those, in their order, then those without a certificate
 };
 
-// Upstream's name for the public half of an RSA key, although SubjectPublicKeyInfo is in it; what reads it looks at the content
-// (installer 4.1).
+// PEM type "RSA PUBLIC KEY" for an RSA key, as in OpenShift, although the content is a SubjectPublicKeyInfo. Readers look at the
+// content.
 Result<std::string> public_key_file(const Secret& key) {
   std::string pem = TRY(net::public_key(key));
   if (TRY(net::key_algorithm(key)) != "RSA") return pem;
@@ -214,6 +220,15 @@ Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token) {
   return files;
 }
 
-Result<std::string> bootstrap_ssh_key(const Tls& tls) { return net::authorized_key(tls.find(ssh)->second.key, "core"); }
+Result<std::string> bootstrap_ssh_key(const Tls& tls) { return net::authorized_key(tls.find(ssh)->second.key, ""); }
+
+Result<std::optional<HostKey>> bootstrap_host_key(const Tls& tls) {
+  const auto found = tls.find(ssh_host);
+  if (found == tls.end()) return std::optional<HostKey>();
+  const Secret& key = found->second.key;
+  std::string line = TRY(net::authorized_key(key, "bootstrap"));
+  const bool is_rsa = TRY(net::key_algorithm(key)) == "RSA";
+  return std::optional(HostKey{is_rsa ? "/etc/ssh/ssh_host_rsa_key" : "/etc/ssh/ssh_host_ecdsa_key", key, std::move(line)});
+}
 
 }  // namespace slipway::assets

@@ -1,4 +1,4 @@
-// Certificates and keys of a cluster: one table (installer 4.2, era [24]), one function that makes it.
+// Certificates and keys of a cluster: one table, those of openshift/installer pkg/asset/tls, and one function that makes them.
 #pragma once
 
 #include "assets/assets.h"
@@ -64,5 +64,15 @@ Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token);
 
 // The line for authorized_keys that lets `gather bootstrap` in.
 Result<std::string> bootstrap_ssh_key(const Tls& tls);
+
+// The key by which the SSH server of the bootstrap machine proves to be that machine's.
+struct HostKey {
+  std::string path;  // where the server looks for it; ".pub" beside it
+  Secret key;
+  std::string public_line;  // "ecdsa-sha2-nistp256 AAAA... bootstrap"
+};
+
+// None in directories of versions that let the machine make its own.
+Result<std::optional<HostKey>> bootstrap_host_key(const Tls& tls);
 
 }  // namespace slipway::assets

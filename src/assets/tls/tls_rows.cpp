@@ -60,9 +60,9 @@ std::vector<CertificateRow> make_rows() {
       {"machine-config-server", person("system:machine-config-server", {}), "root-ca", server, 10 * year, pair, false,
        machine_config_server_names, false, true},
       {"journal-gatewayd", person("journal-gatewayd", {"OpenShift Bootstrap"}), "root-ca", server_and_client, 10 * year},
-      signer("admin-kubeconfig-signer", 10 * year, certificate),
+      signer("admin-kubeconfig-signer", 10 * year, nothing),
       {"admin-kubeconfig-client", admin, "admin-kubeconfig-signer", server_and_client, 10 * year, nothing},
-      signer("kubelet-bootstrap-kubeconfig-signer", 10 * year, certificate),
+      signer("kubelet-bootstrap-kubeconfig-signer", 10 * year, nothing),
       {"kubelet-client",
        person(bootstrapper, {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts"}),
        "kubelet-bootstrap-kubeconfig-signer", client, 10 * year},
@@ -88,7 +88,7 @@ std::vector<CertificateRow> make_rows() {
        .subject = {.common_name = "aggregator", .organizational_units = units("bootkube")},
        .valid_for = short_life},
       {"apiserver-proxy", proxy, "aggregator-ca", client, short_life},
-      // Upstream's has no names by mistake (installer 9.2).
+      // That of openshift-install has no names: its code for self-signed certificates drops them.
       {.file = "ironic/tls",
        .subject = {.common_name = "ironic", .organizational_units = units("openshift")},
        .usage = server,

@@ -41,7 +41,7 @@ std::string describe(std::string_view file, const net::CertificateInfo& info) {
                      join(names, " "));
 }
 
-// Written from the table of installer 4.2, not from what comes out; what is 30 days here is one day there.
+// Written from openshift/installer pkg/asset/tls, not from the output. Certificates of 30 days have one day there.
 constexpr std::string_view expected = R"(
 root-ca | root-ca OU=openshift | root-ca OU=openshift | ca | 3650 d |
 machine-config-server | system:machine-config-server | root-ca OU=openshift | leaf server | 3650 d | api-int.demo.example.com 10.97.77.5 10.97.77.5
@@ -249,7 +249,7 @@ TEST(Tls, WhatMachinesHaveStays) {
 }
 
 TEST(Tls, OnTheMachineLieNoKeysThatNobodyThereNeeds) {
-  const AssetFiles files = machine_tls_files(made(), ServerToken{Secret("t0ken")}).value();
+  const AssetFiles files = machine_tls_files(made(), ServerToken{Secret("t0ken"), Secret("w0rker")}).value();
   std::set<std::string> names;
   for (const AssetFile& file : files) names.insert(file.path);
   EXPECT_EQ(names.size(), files.size());

@@ -68,7 +68,7 @@ class Finder {
     if (!algorithm.ok()) {
       fail(signing_key_file, "{}", algorithm.error().message()).hint("a PEM file with an RSA or ECDSA key, without a passphrase");
     } else if (algorithm.value() != "RSA" && algorithm.value() != "EC") {
-      fail(signing_key_file, "API servers sign tokens with RSA and ECDSA keys, this is one of {}", algorithm.value());
+      fail(signing_key_file, "must be an RSA or ECDSA key, got {}", algorithm.value());
     } else {
       found_.tls.signing_key = Secret(*text);
     }
@@ -77,11 +77,16 @@ class Finder {
   void find_hash() {
     const std::string* text = find_file(folder_, hash_file);
     if (text == nullptr) return;
+    if (!environment_.has_kubeadmin()) {
+      found_.warnings.push_back(
+          fmt::format("{}: ignored, {}", hash_file,
+                      environment_.no_kubeadmin ? "because of --no-kubeadmin" : "this release has no OAuth server"));
+    }
     const std::string_view hash = trim(*text);
     if (is_bcrypt(hash)) {
       found_.tls.password_hash = hash;
     } else {
-      fail(hash_file, "this is no bcrypt hash").hint("htpasswd -nBC 10 kubeadmin | cut -d: -f2");
+      fail(hash_file, "not a bcrypt hash").hint("htpasswd -nBC 10 kubeadmin | cut -d: -f2");
     }
   }
 
@@ -90,12 +95,12 @@ class Finder {
     const std::string* key = find_file(folder_, pair.key_file());
     if (pem == nullptr && key == nullptr) return;
     if (!environment_.load_certificates) {
-      found_.warnings.push_back(fmt::format("{} is not used: {}=true asks for it",
+      found_.warnings.push_back(fmt::format("{}: ignored (set {}=true to use it)",
                                             pem == nullptr ? pair.key_file() : pair.certificate_file(), certificates_variable));
     } else if (pem == nullptr) {
-      fail(pair.certificate_file(), "missing, and its key is there").hint("give both, or neither");
+      fail(pair.certificate_file(), "missing, but its key exists").hint("add both, or neither");
     } else if (key == nullptr) {
-      fail(pair.key_file(), "missing, and its certificate is there").hint("give both, or neither");
+      fail(pair.key_file(), "missing, but its certificate exists").hint("add both, or neither");
     } else {
       check(pair, *pem, Secret(*key));
     }
@@ -114,12 +119,14 @@ class Finder {
       fail(pair.certificate_file(), "{}", (info.ok() ? fits.error() : info.error()).message());
       return;
     }
-    if (!fits.value()) fail(pair.key_file(), "this is not the key of {}", pair.certificate_file());
-    if (pair.is_authority && !info->is_ca) fail(pair.certificate_file(), "this is no certificate authority");
+    if (!fits.value()) fail(pair.key_file(), "not the key of {}", pair.certificate_file());
+    if (pair.is_authority && !info->is_ca) fail(pair.certificate_file(), "not a certificate authority");
     if (info->not_after <= environment_.now) {
-      fail(pair.certificate_file(), "it was valid until {}, and it is {}", to_rfc3339(info->not_after), to_rfc3339(now()));
+      fail(pair.certificate_file(), "expired: valid until {}, but the time is {}", to_rfc3339(info->not_after),
+           to_rfc3339(now()));
     } else if (info->not_before > environment_.now) {
-      fail(pair.certificate_file(), "it begins to be valid at {}, and it is {}", to_rfc3339(info->not_before), to_rfc3339(now()));
+      fail(pair.certificate_file(), "not valid yet: valid from {}, but the time is {}", to_rfc3339(info->not_before),
+           to_rfc3339(now()));
     }
     found_.tls.pairs.emplace(pair.name, certificate);
   }

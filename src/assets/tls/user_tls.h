@@ -1,4 +1,4 @@
-// What the user gives of tls/ (installer 4.4).
+// Files in tls/ that the user provides: keys, certificates, the hash of a password.
 #pragma once
 
 #include "assets/assets.h"

@@ -63,8 +63,9 @@ TEST(UserTls, WithoutTheVariableCertificatesAreNotUsed) {
   put(folder, "admin-kubeconfig-signer", authority("ours"));
   const FoundTls found = find_user_tls(folder, sample_environment()).value();
   EXPECT_TRUE(found.tls.pairs.empty());
-  EXPECT_EQ(found.warnings, (std::vector<std::string>{"tls/admin-kubeconfig-signer.crt is not used: "
-                                                      "OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS=true asks for it"}));
+  EXPECT_EQ(found.warnings,
+            (std::vector<std::string>{
+                "tls/admin-kubeconfig-signer.crt: ignored (set OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS=true to use it)"}));
 }
 
 TEST(UserTls, EveryMistakeIsToldWithItsFile) {
@@ -81,18 +82,18 @@ TEST(UserTls, EveryMistakeIsToldWithItsFile) {
     return folder;
   };
   const Row rows[] = {
-      {{{signer + ".crt", good.pem}}, signer + ".key: error: missing, and its certificate is there (give both, or neither)"},
-      {{{signer + ".key", good.key.reveal()}}, signer + ".crt: error: missing, and its key is there (give both, or neither)"},
-      {with({good.pem, other.key}), signer + ".key: error: this is not the key of " + signer + ".crt"},
-      {with(admin(good)), signer + ".crt: error: this is no certificate authority"},
+      {{{signer + ".crt", good.pem}}, signer + ".key: error: missing, but its certificate exists (add both, or neither)"},
+      {{{signer + ".key", good.key.reveal()}}, signer + ".crt: error: missing, but its key exists (add both, or neither)"},
+      {with({good.pem, other.key}), signer + ".key: error: not the key of " + signer + ".crt"},
+      {with(admin(good)), signer + ".crt: error: not a certificate authority"},
       {with(authority("old", now - year, year - Seconds(1))),
-       signer + ".crt: error: it was valid until 2026-11-21T09:29:59Z, and it is 2026-11-21T09:30:00Z"},
+       signer + ".crt: error: expired: valid until 2026-11-21T09:29:59Z, but the time is 2026-11-21T09:30:00Z"},
       {with(authority("early", now + Seconds(1))),
-       signer + ".crt: error: it begins to be valid at 2026-11-21T09:30:01Z, and it is 2026-11-21T09:30:00Z"},
-      {with({"s3cr3t", good.key}), signer + ".crt: error: there is no certificate in the text"},
+       signer + ".crt: error: not valid yet: valid from 2026-11-21T09:30:01Z, but the time is 2026-11-21T09:30:00Z"},
+      {with({"s3cr3t", good.key}), signer + ".crt: error: the text contains no certificate"},
       {with({good.pem, Secret("s3cr3t")}), signer + ".key: error: the private key cannot be read"},
       {{{"tls/kubeadmin-password.hash", "s3cr3t"}},
-       "tls/kubeadmin-password.hash: error: this is no bcrypt hash (htpasswd -nBC 10 kubeadmin | cut -d: -f2)"},
+       "tls/kubeadmin-password.hash: error: not a bcrypt hash (htpasswd -nBC 10 kubeadmin | cut -d: -f2)"},
       {{{"tls/bound-service-account-signing-key.key", "s3cr3t"}},
        "tls/bound-service-account-signing-key.key: error: the private key cannot be read"},
   };
@@ -145,8 +146,8 @@ TEST(UserTls, AClientOfAnotherAuthorityIsRefused) {
   const auto tls = make_all_tls(sample_config(), sample_environment(), {&random}, {}, user);
   ASSERT_FALSE(tls.ok());
   EXPECT_EQ(tls.error().message(),
-            "tls/admin-kubeconfig-client.crt: this was not signed by admin-kubeconfig-signer (give the pair "
-            "tls/admin-kubeconfig-signer.crt and .key that signed it)");
+            "tls/admin-kubeconfig-client.crt: not signed by admin-kubeconfig-signer (add tls/admin-kubeconfig-signer.crt and "
+            "tls/admin-kubeconfig-signer.key, the pair that signed it)");
 }
 
 }  // namespace

@@ -24,8 +24,7 @@ class Validity {
       if (certificate.not_after < now_) {
         over_.add(name, fmt::format("{} was valid until {}", certificate.subject.common_name, to_rfc3339(certificate.not_after)));
       } else if (certificate.not_before > now_) {
-        early_.add(name, fmt::format("{} begins to be valid at {}", certificate.subject.common_name,
-                                     to_rfc3339(certificate.not_before)));
+        early_.add(name, fmt::format("{} is valid from {}", certificate.subject.common_name, to_rfc3339(certificate.not_before)));
       }
     }
   }
@@ -40,16 +39,17 @@ class Validity {
     Findings findings;
     if (over_.count > 0) {
       findings
-          .error({over_.file}, "", "assets-expired: {}, and it is {}: it has expired{}", over_.words, to_rfc3339(now_),
+          .error({over_.file}, "", "assets-expired: {}, but the time is {}: it has expired{}", over_.words, to_rfc3339(now_),
                  over_.rest())
-          .hint(
-              "assets are for one cluster, at once: slipway destroy cluster removes them, slipway create cluster makes new ones");
+          .hint("remove the assets with `slipway destroy cluster`, then run `slipway create cluster` to generate new ones");
     }
     if (early_.count > 0) {
       findings
-          .error({early_.file}, "", "clock-wrong: {}, and it is {}: a clock is wrong{}", early_.words, to_rfc3339(now_),
+          .error({early_.file}, "", "clock-wrong: {}, but the time is {}: a clock is wrong{}", early_.words, to_rfc3339(now_),
                  early_.rest())
-          .hint("set this host's clock; if that of the one that made the assets was ahead, slipway destroy cluster removes them");
+          .hint(
+              "set the clock of this host; if the clock of the host that generated the assets was ahead, remove them with "
+              "`slipway destroy cluster`");
     }
     return findings;
   }

@@ -35,9 +35,9 @@ TEST(AssetValidity, NamesWhatIsOverAndWhatHasNotBegun) {
       {.path = "/opt/openshift/tls/kubelet-signer.crt", .contents = {.source = ignition::encode_data_url(old.pem)}});
   const std::string text = problems(assets);
   const std::string over =
-      "tls/kubelet-signer.crt: error: assets-expired: kubelet-signer was valid until 2026-11-22T11:00:00Z, and it is "
+      "tls/kubelet-signer.crt: error: assets-expired: kubelet-signer was valid until 2026-11-22T11:00:00Z, but the time is "
       "2026-11-22T12:00:00Z: it has expired (";
-  const std::string early = "tls/root-ca.crt: error: clock-wrong: root-ca begins to be valid at 2026-11-22T13:00:00Z, and it is ";
+  const std::string early = "tls/root-ca.crt: error: clock-wrong: root-ca is valid from 2026-11-22T13:00:00Z, but the time is ";
   EXPECT_NE(text.find(over), std::string::npos) << text << "each certificate once";
   EXPECT_NE(text.find(early), std::string::npos) << text;
   EXPECT_EQ(check_validity(assets, noon).all().size(), 2u) << text;

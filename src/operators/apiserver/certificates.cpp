@@ -14,14 +14,21 @@ constexpr Seconds day = hours(24);
 constexpr Seconds year = 365 * day;
 constexpr Lifetime month{30 * day, 15 * day};
 constexpr Lifetime ten_years{10 * year, 8 * year};
+// Kubelets learn of an authority by a file, which an update of machines brings, one after another.
+constexpr Seconds machine_update = hours(4);
 
 constexpr std::string_view component = "kube-apiserver";
 
 ObjectName named(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
 
 Signer signer(std::string_view name, std::string_view bundle_space, std::string_view bundle, Lifetime lifetime,
-              std::string_view description) {
-  return {named(operator_space, name), named(bundle_space, bundle), std::string(component), std::string(description), lifetime};
+              std::string_view description, Seconds spread = {}) {
+  return {named(operator_space, name),
+          named(bundle_space, bundle),
+          std::string(component),
+          std::string(description),
+          lifetime,
+          spread};
 }
 
 Leaf client(std::string_view space, std::string_view name, std::string_view signer, net::SubjectName subject, Lifetime lifetime,
@@ -80,7 +87,7 @@ std::vector<Signer> client_signers() {
 std::vector<Signer> lasting_signers() {
   return {
       signer("kube-apiserver-to-kubelet-signer", operator_space, "kube-apiserver-to-kubelet-client-ca", {year, 292 * day},
-             "Authority of the API server as a client of kubelets"),
+             "Authority of the API server as a client of kubelets", machine_update),
       signer("localhost-serving-signer", operator_space, "localhost-serving-ca", ten_years,
              "Authority of the API server on localhost"),
       signer("service-network-serving-signer", operator_space, "service-network-serving-ca", ten_years,
@@ -92,7 +99,6 @@ std::vector<Signer> lasting_signers() {
   };
 }
 
-// What repairs are made by when all the others are over (docs/decisions/0011-certificates-that-slept.md).
 std::vector<Signer> recovery_signers() {
   return {signer("localhost-recovery-serving-signer", operator_space, "localhost-recovery-serving-ca", ten_years,
                  "Authority of the API server for repairs on its own machine")};
@@ -132,8 +138,7 @@ Result<Plan> plan_certificates(const ServerNames& names, const Lifetimes& lifeti
     std::vector<Signer> signers;
     Lifetimes lifetimes;
   };
-  const Group groups[] = {
-      {client_signers(), lifetimes}, {lasting_signers(), {std::nullopt, lifetimes.leaf}}, {recovery_signers(), {}}};
+  const Group groups[] = {{client_signers(), lifetimes}, {lasting_signers(), {.leaf = lifetimes.leaf}}, {recovery_signers(), {}}};
   Plan plan;
   for (const Group& group : groups) {
     std::vector<Leaf> signed_here = leaves(names);

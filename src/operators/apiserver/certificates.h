@@ -1,4 +1,5 @@
-// Certificates of the API servers and of those who talk to them, as the operator keeps them (operators 4.3).
+// Certificates of the API servers and of their clients, as the operator keeps them. The names of Secrets are those of
+// openshift/cluster-kube-apiserver-operator.
 #pragma once
 
 #include "operators/lib/certificate_rotation.h"
@@ -22,14 +23,16 @@ struct ServerNames {
   bool operator==(const ServerNames&) const = default;
 };
 
-// Authorities whose bundles are read by files only that servers read anew: these rotate in the lifetimes of a test too. The
-// others are trusted by kubeconfigs and kubelets outside of the cluster, which nobody renews in minutes.
+// Authorities whose bundles only servers of the control plane read, by files that they read again: the setting `authority` counts
+// for these. The others are trusted by kubeconfigs outside of the cluster and by kubelets, which learn of a new one late.
 std::vector<Signer> client_signers();
 std::vector<Signer> lasting_signers();
-// Of both.
+// What repairs are made by when all the others are over (docs/decisions/0011-certificates-that-slept.md).
+std::vector<Signer> recovery_signers();
+// Of all of them.
 std::vector<Leaf> leaves(const ServerNames& names);
 
-// All of them, with the lifetimes of a test where they may apply. errors: as the common plan_rotation
+// All of them, with the chosen lifetimes where they may apply. errors: as the common plan_rotation
 Result<Plan> plan_certificates(const ServerNames& names, const Lifetimes& lifetimes, const Snapshot& seen, WallTime now);
 
 }  // namespace slipway::operators::apiserver

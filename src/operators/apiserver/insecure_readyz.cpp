@@ -26,12 +26,13 @@ Result<> run_insecure_readyz(const Environment& environment, const Arguments& ar
   if (port == 0) return error(Code::invalid, "--insecure-port: '{}' is no port", text);
   const net::Url target = TRY(net::parse_url(flags.text("delegate-url")).context("--delegate-url"));
   const sys::Context& context = environment.context;
-  const net::HttpServer server =
-      TRY(net::HttpServer::listen({.address = "0.0.0.0", .port = port}, [&](const net::ServerRequest& request) {
-        if (request.path != "/readyz") return net::text_answer(404, "only /readyz is answered here\n");
-        return relay_readyz(environment.http, target, context.stop);
-      }));
-  context.log.info("/readyz of {} is answered on port {}", to_string(target), server.port());
+  const net::HttpServer server = TRY(
+      net::HttpServer::listen({.address = "0.0.0.0", .port = port, .connections_per_address = 32, .exchange_limit = Seconds(20)},
+                              [&](const net::ServerRequest& request) {
+                                if (request.path != "/readyz") return net::text_answer(404, "only /readyz exists here\n");
+                                return relay_readyz(environment.http, target, context.stop);
+                              }));
+  context.log.info("serving /readyz of {} on port {}", to_string(target), server.port());
   wait_for_stop(context);
   return Ok{};
 }

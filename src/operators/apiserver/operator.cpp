@@ -109,7 +109,7 @@ std::optional<Facts> find_facts(const OperatorVariables& variables, const Snapsh
   facts.input.gates = *gates;
   facts.input.etcd_urls = {"https://localhost:2379"};
   if (facts.input.network.service.empty()) {
-    findings.error({"Network cluster"}, "spec.serviceNetwork", "is missing");
+    findings.error({"Network cluster"}, "spec.serviceNetwork", "missing");
   } else if (const Result<net::IpAddress> first = facts.input.network.service.front().host(1); first.ok()) {
     facts.names.service_address = to_string(first.value());
   } else {
@@ -173,8 +173,8 @@ std::string plan_bundle(const std::vector<Source>& sources, std::string_view nam
     if (pem) {
       pems.push_back(std::move(*pem));
     } else {
-      target.missing.push_back(
-          fmt::format("ConfigMap {}/{} with {}, which {} makes", source.name.space, source.name.name, bundle_key, source.maker));
+      target.missing.push_back(fmt::format("ConfigMap {}/{} with {}, which {} creates", source.name.space, source.name.name,
+                                           bundle_key, source.maker));
     }
   }
   if (pems.size() != sources.size()) return {};
@@ -194,7 +194,7 @@ void plan_bundles(const Snapshot& seen, WallTime now, Target& target) {
                                  {named(operator_space, "node-system-admin-ca"), self}};
   if (const Json* object = seen.find(api_servers, "", "cluster")) {
     const std::string_view own = find_string(*object, {"spec", "clientCA", "name"}).value_or("");
-    if (!own.empty()) clients.push_back({named(config_space, own), "the administrator, as APIServer cluster says,"});
+    if (!own.empty()) clients.push_back({named(config_space, own), "the administrator, as set in APIServer cluster,"});
   }
   const std::string wrong_clients = plan_bundle(clients, "client-ca", seen, now, target);
   std::vector<Source> servers;
@@ -262,7 +262,7 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
     target.plan.wishes.push_back(
         {secrets, secret(named(operator_space, next_key_name), "Opaque",
                          {{"service-account.key", made.reveal()}, {"service-account.pub", public_half}})});
-    target.missing.push_back(fmt::format("Secret {}/{}, which this operator makes", operator_space, next_key_name));
+    target.missing.push_back(fmt::format("Secret {}/{}, which this operator creates", operator_space, next_key_name));
     return Ok{};
   }
   const Json* known = seen.find(config_maps, target_space, public_keys_name);
@@ -289,9 +289,7 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
   Target target;
   const std::optional<Facts> facts = find_facts(variables, seen, target);
   if (facts) {
-    const Result<Lifetimes> wanted = lifetimes_of(settings);
-    target.conditions.push_back(degraded("CertificateRotation", "InvalidLifetime", wanted.ok() ? "" : wanted.error().message()));
-    const Lifetimes lifetimes = wanted.ok() ? wanted.value() : Lifetimes{};
+    const Lifetimes lifetimes = lifetimes_of(seen, target.conditions);
     target.plan.add(TRY(plan_certificates(facts->names, lifetimes, seen, now)));
     TRY(plan_config(*facts, settings, target));
     TRY(plan_pod(variables, *facts, target));

@@ -1,5 +1,4 @@
-// cluster-kube-apiserver-operator operator: the API servers of the masters, and the certificates of the control plane
-// (operators 4.3).
+// cluster-kube-apiserver-operator operator: the API servers of the masters, and the certificates of the control plane.
 #pragma once
 
 #include "operators/lib/static_pod_operator.h"

@@ -104,15 +104,13 @@ TEST(ApiServerOperator, ConfiguresServersOfMasters) {
   EXPECT_EQ(*find(pod, {"spec", "terminationGracePeriodSeconds"}), Json(25));
 }
 
-TEST(ApiServerOperator, LaysSettingsOverTheConfigButNotLifetimes) {
+TEST(ApiServerOperator, LaysSettingsOverTheConfig) {
   Cluster cluster;
-  cluster.set(
-      {{"observedConfig", {{"apiServerArguments", {{"event-ttl", {"1h"}}, {"goaway-chance", {"0"}}}}}},
-       {"unsupportedConfigOverrides", {{"apiServerArguments", {{"event-ttl", {"2h"}}}}, {"certificates", {{"leaf", "4m"}}}}}});
+  cluster.set({{"observedConfig", {{"apiServerArguments", {{"event-ttl", {"1h"}}, {"goaway-chance", {"0"}}}}}},
+               {"unsupportedConfigOverrides", {{"apiServerArguments", {{"event-ttl", {"2h"}}}}}}});
   cluster.settle();
   EXPECT_EQ(cluster.argument("event-ttl"), R"(["2h"])");
   EXPECT_EQ(cluster.argument("goaway-chance"), R"(["0"])");
-  EXPECT_EQ(find(cluster.config(), {"certificates"}), nullptr);
 }
 
 // Every file that the pod and its config name is a part of the operand.
@@ -224,9 +222,9 @@ TEST(ApiServerOperator, SaysWhatIsMissing) {
   }
 }
 
-TEST(ApiServerOperator, RotatesInTheLifetimesOfATestWhatServersReadAnew) {
+TEST(ApiServerOperator, RotatesInTheChosenLifetimesWhatServersReadAgain) {
   Cluster cluster;
-  cluster.set({{"unsupportedConfigOverrides", {{"certificates", {{"signer", "20m"}, {"leaf", "4m"}}}}}});
+  cluster.set_lifetimes({{"authority", "20m"}, {"leaf", "5m"}});
   cluster.settle();
   const std::string balancer = cluster.text(secrets, operator_space, "loadbalancer-serving-signer", "tls.crt");
   const std::string clients = cluster.text(secrets, operator_space, "kube-control-plane-signer", "tls.crt");
@@ -249,7 +247,7 @@ TEST(ApiServerOperator, RotatesInTheLifetimesOfATestWhatServersReadAnew) {
 
 TEST(ApiServerOperator, SaysThatALifetimeIsWrongAndGoesOn) {
   Cluster cluster;
-  cluster.set({{"unsupportedConfigOverrides", {{"certificates", {{"leaf", "soon"}}}}}});
+  cluster.set_lifetimes({{"leaf", "soon"}});
   const std::vector<Condition> conditions = cluster.target().conditions;
   EXPECT_TRUE(std::ranges::any_of(conditions, [](const Condition& condition) {
     return condition.type == "CertificateRotationDegraded" && condition.is_true &&

@@ -18,7 +18,7 @@ constexpr std::string_view config_space = "openshift-config";
 constexpr std::string_view managed_space = "openshift-config-managed";
 constexpr std::string_view bound_key_name = "bound-service-account-signing-key";
 
-// Authorities that the operator rotates once it runs (operators 2.3, 12.5).
+// Authorities that the operator rotates when it runs.
 struct Signer {
   std::string_view input;  // in the TLS folder
   std::string_view file;   // secret-NAME.yaml
@@ -71,7 +71,7 @@ Result<> read_or_make_bound_key(sys::Files& files, const std::string& folder, Tl
   const std::optional<std::string> key = TRY(files.read_if_exists(stem + ".key"));
   const std::optional<std::string> pem = TRY(files.read_if_exists(stem + ".pub"));
   if (key.has_value() != pem.has_value()) {
-    return error(Code::invalid, "{0}.{1} is there, {0}.{2} is not: add it, or remove both to have a new pair made", stem,
+    return error(Code::invalid, "{0}.{1} exists, but {0}.{2} does not (add it, or remove both to generate a new pair)", stem,
                  key ? "key" : "pub", key ? "pub" : "key");
   }
   if (key) {
@@ -184,7 +184,8 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   sys::Files& files = environment.files;
   Findings findings;
   const std::string& version = flags.text("operand-kubernetes-version");
-  if (!is_version(version)) findings.error({}, "--operand-kubernetes-version", "'{}' is no version as 1.36.3", version);
+  if (!is_version(version))
+    findings.error({}, "--operand-kubernetes-version", "'{}' is not a version, for example 1.36.3", version);
   const auto document = [&](std::string_view flag) { return read_document(files, flags.text(flag), findings); };
 
   RenderInput input;

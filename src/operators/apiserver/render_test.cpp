@@ -68,7 +68,7 @@ TEST(ApiServerRender, MakesTheBoundKeyOnceAndRefusesHalfOfIt) {
   ASSERT_TRUE(world.files.remove(stem + ".pub").ok());
   const Result<> half = world.render();
   ASSERT_FALSE(half.ok());
-  EXPECT_NE(half.error().message().find(stem + ".pub is not"), std::string::npos) << half.error().message();
+  EXPECT_NE(half.error().message().find(stem + ".pub does not"), std::string::npos) << half.error().message();
 }
 
 TEST(ApiServerRender, PutsTheClusterIntoTheConfig) {
@@ -82,7 +82,7 @@ TEST(ApiServerRender, PutsTheClusterIntoTheConfig) {
   EXPECT_EQ(find_string(config, {"servicesSubnet"}), "172.30.0.0/16");
   EXPECT_EQ(find_string(config, {"servingInfo", "bindNetwork"}), "tcp4");
   EXPECT_EQ(find_string(config, {"admission", "pluginConfig", "PodSecurity", "configuration", "defaults", "enforce"}),
-            "privileged");
+            "baseline");
 }
 
 TEST(ApiServerRender, TakesTheIssuerFromTheFileOrTheManifests) {

@@ -12,8 +12,8 @@
 namespace slipway::operators {
 namespace {
 
-const MachineTable table = {{"master-0", "master", {"10.97.77.11", "fd00::11", "m0.internal"}},
-                            {"worker-0", "worker", {"10.97.77.20"}}};
+const kube::MachineTable table = {{"master-0", "master", {"10.97.77.11", "fd00::11", "m0.internal"}},
+                                  {"worker-0", "worker", {"10.97.77.20"}}};
 
 std::string request_text(const net::SubjectName& subject, const std::vector<std::string>& dns = {},
                          const std::vector<std::string>& ip = {}) {
@@ -25,6 +25,15 @@ net::SubjectName node_subject(const std::string& name) {
   return {.common_name = "system:node:" + name, .organizations = {"system:nodes"}};
 }
 
+Knowledge knowing(std::set<std::string, std::less<>> nodes, NodeRecords records = {}) {
+  return {.machines = table, .nodes = std::move(nodes), .records = std::move(records), .approvals = {}};
+}
+
+constexpr const char* bootstrapper = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper";
+const Json by_certificate = {{"authentication.kubernetes.io/credential-id", {"X509SHA256=5f0c"}}};
+const Json by_token = {{"authentication.kubernetes.io/credential-id", {"JTI=0b1e"}}};
+
+// As machines ask, masters by the installer's certificate.
 Json client_request() { return {{"spec", testing_support::client_request_spec(request_text(node_subject("master-0")))}}; }
 
 Json serving_request() {
@@ -72,7 +81,12 @@ TEST(ApprovalRules, ClientCertificatesAreForMachinesThatJoin) {
       {"keys that can encipher", set("usages", {"digital signature", "key encipherment", "client auth"}), ""},
       {"another user", set("username", "system:serviceaccount:default:evil"), "WrongRequester"},
       {"an administrator", set("username", "system:admin"), "WrongRequester"},
-      {"a renewal", set("username", "system:node:master-0"), "not judged"},
+      {"by the masters' token", set("username", Json(std::string(bootstrapper) + "-master")), ""},
+      {"by the workers' token", set("extra", by_token), "WrongCredential"},
+      {"by a token without an end", set("extra", nullptr), "WrongCredential"},
+      {"by two credentials", set("extra", Json{{"authentication.kubernetes.io/credential-id", {"JTI=1", "X509SHA256=2"}}}),
+       "WrongCredential"},
+      {"an account of nearly that name", set("username", Json(std::string(bootstrapper) + "-masters")), "WrongRequester"},
       {"a group less", set("groups", {"system:serviceaccounts", "system:authenticated"}), "WrongGroups"},
       {"a group more",
        set("groups", {"system:serviceaccounts", "system:serviceaccounts:openshift-machine-config-operator",
@@ -111,7 +125,7 @@ TEST(ApprovalRules, ClientCertificatesAreForMachinesThatJoin) {
   for (const Case& c : cases) {
     Json request = client_request();
     c.change(request);
-    EXPECT_EQ(reason_of(judge_request(request, &table, {"worker-0"})), c.reason) << c.what;
+    EXPECT_EQ(reason_of(judge_request(request, knowing({"worker-0"}))), c.reason) << c.what;
   }
 }
 
@@ -147,7 +161,92 @@ TEST(ApprovalRules, ServingCertificatesAreForRegisteredNodesAndTheirOwnNames) {
   for (const Case& c : cases) {
     Json request = serving_request();
     c.change(request);
-    EXPECT_EQ(reason_of(judge_request(request, &table, {"master-0", "other"})), c.reason) << c.what;
+    EXPECT_EQ(reason_of(judge_request(request, knowing({"master-0", "other"}))), c.reason) << c.what;
+  }
+}
+
+TEST(ApprovalRules, AWorkersCredentialIsForWorkers) {
+  for (const Json& extra : {by_token, by_certificate, Json(nullptr)}) {
+    Json request = client_request();
+    spec(request).as_object()["request"] = request_text(node_subject("worker-0"));
+    spec(request).as_object()["extra"] = extra;
+    EXPECT_EQ(reason_of(judge_request(request, knowing({}))), "");
+  }
+  // Nothing tells certificates and tokens apart where the API server does not say how somebody proved who he is.
+  Json request = client_request();
+  spec(request).as_object().erase("extra");
+  Knowledge old = knowing({});
+  old.certificates_have_ids = false;
+  EXPECT_EQ(reason_of(judge_request(request, old)), "");
+  // The way back is no way around it.
+  const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
+  const std::string own = sha256_hex(net::parse_request(pem)->public_key);
+  EXPECT_EQ(reason_of(judge_request(request, knowing({"master-0"}, {{"master-0", {.keys = {own}}}}))), "WrongCredential");
+}
+
+TEST(ApprovalRules, ANameHasOneApprovalUntilItsNodeExists) {
+  const Json request = client_request();
+  const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
+  const std::string own = sha256_hex(net::parse_request(pem)->public_key);
+  Knowledge known = knowing({});
+  known.approvals = {{"master-0", {"0123"}}, {"worker-0", {own}}};
+  EXPECT_EQ(reason_of(judge_request(request, known)), "NameAlreadyApproved");
+  known.approvals = {{"master-0", {own}}};
+  EXPECT_EQ(reason_of(judge_request(request, known)), "") << "the same machine asks once more";
+}
+
+TEST(ApprovalRules, RenewalsAreOfOthersToApproveAndAreReportedWhenTheyAreNot) {
+  const auto subject = [](net::SubjectName name, std::vector<std::string> dns = {}) {
+    return set("request", Json(request_text(name, dns)));
+  };
+  const Case cases[] = {
+      {"its own", [](Json&) {}, "RenewalNotApproved"},
+      {"another node's", subject(node_subject("worker-0")), "WrongSubject"},
+      {"another group", subject({.common_name = "system:node:master-0", .organizations = {"system:masters"}}), "WrongSubject"},
+      {"a host name", subject(node_subject("master-0"), {"master-0"}), "WrongNames"},
+      {"a usage more", set("usages", {"digital signature", "client auth", "server auth"}), "WrongUsages"},
+      {"no request", set("request", "!"), "UnreadableRequest"},
+  };
+  for (const Case& c : cases) {
+    Json request = client_request();
+    spec(request).as_object()["username"] = "system:node:master-0";
+    spec(request).as_object()["groups"] = {"system:nodes", "system:authenticated"};
+    c.change(request);
+    const auto verdict = judge_request(request, knowing({"master-0", "worker-0"}));
+    EXPECT_EQ(reason_of(verdict), c.reason) << c.what;
+    EXPECT_EQ(verdict->grace, Seconds(verdict->reason == "RenewalNotApproved" ? 60 : 0)) << c.what;
+  }
+}
+
+TEST(ApprovalRules, RenewedServingCertificatesHaveTheNamesOfTheLast) {
+  const auto names = [](std::vector<std::string> dns, std::vector<std::string> ip) {
+    return set("request", Json(request_text(node_subject("master-0"), dns, ip)));
+  };
+  const NodeRecord record = {.joined = {"10.9.9.9", "master-0"},
+                             .serving = ServingNames{{"m0.example.com", "master-0"}, {"10.9.9.8", "fd00::1"}}};
+  const struct {
+    const char* what;
+    std::function<void(Json&)> change;
+    const char* without_addresses;  // in the row
+    const char* with_addresses;
+  } rows[] = {
+      {"the last ones", names({"master-0", "m0.example.com"}, {"fd00:0::1", "10.9.9.8"}), "", ""},
+      {"one less", names({"master-0", "m0.example.com"}, {"10.9.9.8"}), "WrongNames", "WrongNames"},
+      {"one more", names({"master-0", "m0.example.com"}, {"10.9.9.8", "fd00::1", "10.9.9.9"}), "WrongNames", "WrongNames"},
+      {"those that it joined with", names({"master-0"}, {"10.9.9.9"}), "", "WrongNames"},
+      {"those of its row", names({"master-0"}, {"10.97.77.11"}), "WrongNames", ""},
+      {"its name", names({"master-0"}, {}), "", ""},
+      {"another address", names({"master-0"}, {"192.0.2.1"}), "WrongNames", "WrongNames"},
+  };
+  for (const auto& row : rows) {
+    Json request = serving_request();
+    row.change(request);
+    Knowledge known = knowing({"master-0"}, {{"master-0", record}});
+    EXPECT_EQ(reason_of(judge_request(request, known)), row.with_addresses) << row.what;
+    known.machines = {{"master-0", "master", {}}};
+    EXPECT_EQ(reason_of(judge_request(request, known)), row.without_addresses) << row.what;
+    known.machines = {};
+    EXPECT_EQ(reason_of(judge_request(request, known)), "UnknownMachine") << row.what;
   }
 }
 
@@ -156,89 +255,39 @@ TEST(ApprovalRules, ANodeComesBackWithItsKeyOnly) {
   const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
   const std::string own = sha256_hex(net::parse_request(pem)->public_key);
   const struct {
-    NodeKeys keys;
+    NodeRecords records;
     const char* reason;
   } rows[] = {
       {{}, "NameAlreadyRegistered"},
       {{{"master-0", {}}}, "NameAlreadyRegistered"},
-      {{{"master-0", {"0123"}}, {"worker-0", {own}}}, "NameAlreadyRegistered"},
-      {{{"master-0", {"0123", own}}}, ""},
+      {{{"master-0", {.keys = {"0123"}}}, {"worker-0", {.keys = {own}}}}, "NameAlreadyRegistered"},
+      {{{"master-0", {.keys = {"0123", own}}}}, ""},
   };
-  for (const auto& row : rows)
-    EXPECT_EQ(reason_of(judge_request(request, &table, {"master-0", "worker-0"}, row.keys)), row.reason);
+  for (const auto& row : rows) {
+    EXPECT_EQ(reason_of(judge_request(request, knowing({"master-0", "worker-0"}, row.records))), row.reason);
+  }
   // Whoever asks, the rest is as for one that joins.
   Json stranger = request;
   spec(stranger).as_object()["username"] = "system:serviceaccount:default:evil";
-  EXPECT_EQ(reason_of(judge_request(stranger, &table, {"master-0"}, {{"master-0", {own}}})), "WrongRequester");
+  EXPECT_EQ(reason_of(judge_request(stranger, knowing({"master-0"}, {{"master-0", {.keys = {own}}}}))), "WrongRequester");
 }
 
-TEST(ApprovalRules, KeysOfIssuedCertificatesAreRemembered) {
-  const auto issued = [](const std::string& time, const Secret& key, const std::string& node, bool is_signed = true) {
-    Json request = client_request();
-    spec(request).as_object()["request"] = base64_encode(net::make_request(key, node_subject(node), {}, {}).value());
-    request.as_object()["metadata"] = {{"creationTimestamp", time}};
-    if (is_signed) request.as_object()["status"] = {{"certificate", "c29tZQ=="}};
-    return request;
-  };
-  const auto node = [](const std::string& name, const std::string& keys) -> Json {
-    return {{"metadata", {{"name", name}, {"annotations", {{"slipway.internal/kubelet-keys", keys}}}}}};
-  };
-  const auto said = [](const Json& request) {
-    return sha256_hex(net::parse_request(base64_decode(*find_string(request, {"spec", "request"})).value())->public_key);
-  };
-  const Secret one = net::make_key().value(), two = net::make_key().value();
-  const Json first = issued("2026-01-01T00:00:00Z", one, "master-0"), second = issued("2026-01-02T00:00:00Z", two, "master-0");
-  const std::string a = said(first), b = said(second);
-  Json of_others = issued("2026-01-03T00:00:00Z", one, "master-0");
-  spec(of_others).as_object()["signerName"] = "kubernetes.io/kubelet-serving";
-  const struct {
-    const char* what;
-    std::string before;
-    std::vector<Json> requests;
-    std::string after;  // "": no patch
-  } rows[] = {
-      {"the first", "", {first}, a},
-      {"the newest is first", "", {first, second}, b + "," + a},
-      {"one more is there already", a, {second}, b + "," + a},
-      {"the oldest goes", "x,y", {second}, b + ",x"},
-      {"known", b + "," + a, {first, second}, ""},
-      {"known, and nothing to learn", "x,y", {}, ""},
-      {"not signed yet", "", {issued("2026-01-03T00:00:00Z", one, "master-0", false)}, ""},
-      {"another node's", "", {issued("2026-01-03T00:00:00Z", one, "master-1")}, ""},
-      {"of another kind", "", {of_others}, ""},
-      {"unreadable", "", {Json{{"spec", {{"signerName", "kubernetes.io/kube-apiserver-client-kubelet"}}}}}, ""},
-  };
-  for (const auto& row : rows) {
-    const auto patches = key_patches({node("master-0", row.before)}, row.requests);
-    EXPECT_EQ(patches.size(), row.after.empty() ? 0u : 1u) << row.what;
-    if (patches.empty()) continue;
-    EXPECT_EQ(find_string(patches.at("master-0"), {"metadata", "annotations", "slipway.internal/kubelet-keys"}), row.after)
-        << row.what;
-  }
-  EXPECT_EQ(known_keys(node("master-0", "x,y")), (std::vector<std::string>{"x", "y"}));
-  EXPECT_EQ(known_keys(Json{{"metadata", {{"name", "master-0"}}}}), std::vector<std::string>());
-}
-
-TEST(ApprovalRules, WithoutATableIdentityIsWhatCounts) {
+TEST(ApprovalRules, NamesWithoutARowJoinByTheirCredentialOnTheBootstrapMachineAlone) {
   Json client = client_request();
   spec(client).as_object()["request"] = request_text(node_subject("anybody"));
-  EXPECT_EQ(reason_of(judge_request(client, nullptr, {})), "");
-  EXPECT_EQ(reason_of(judge_request(client, nullptr, {"anybody"})), "NameAlreadyRegistered");
+  Knowledge known{.machines = {}, .admits_by_credential = true, .nodes = {}, .records = {}, .approvals = {}};
+  EXPECT_EQ(reason_of(judge_request(client, known)), "");
+  EXPECT_EQ(judge_request(client, known)->reason, "BootstrapIdentity");
+  known.admits_by_credential = false;
+  EXPECT_EQ(reason_of(judge_request(client, known)), "UnknownMachine");
+  known.admits_by_credential = true;
+  known.nodes = {"anybody"};
+  EXPECT_EQ(reason_of(judge_request(client, known)), "NameAlreadyRegistered");
   Json serving = serving_request();
-  spec(serving).as_object()["request"] = request_text(node_subject("master-0"), {"elsewhere"}, {"192.0.2.1"});
-  EXPECT_EQ(reason_of(judge_request(serving, nullptr, {"master-0"})), "");
-  spec(serving).as_object()["username"] = "system:node:master-1";
-  EXPECT_EQ(reason_of(judge_request(serving, nullptr, {"master-0"})), "WrongSubject");
-}
-
-TEST(ApprovalRules, TableIsReadFromItsConfigMap) {
-  const auto machines = parse_machine_table(
-      "data:\n  machines: '[{\"name\":\"master-0\",\"role\":\"master\",\"addresses\":[\"10.97.77.11\"]}]'\n", "t.yaml");
-  ASSERT_TRUE(machines.ok()) << machines.error().message();
-  EXPECT_EQ(machines.value(), (MachineTable{{"master-0", "master", {"10.97.77.11"}}}));
-  EXPECT_EQ(parse_machine_table("data: {}", "t.yaml").error().message(), "t.yaml: data.machines: missing");
-  EXPECT_EQ(parse_machine_table("data: {machines: '[{\"name\":\"a\"}]'}", "t.yaml").error().code(), Code::invalid);
-  EXPECT_EQ(parse_machine_table("data: {machines: '{}'}", "t.yaml").error().code(), Code::invalid);
+  known.nodes = {"master-0"};
+  EXPECT_EQ(reason_of(judge_request(serving, known)), "WrongNames") << "its Node has not said its addresses yet";
+  known.records = {{"master-0", {.joined = {"10.97.77.11"}}}};
+  EXPECT_EQ(reason_of(judge_request(serving, known)), "");
 }
 
 TEST(ApprovalRules, NodesGetTheirRole) {

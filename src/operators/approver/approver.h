@@ -12,23 +12,24 @@
 
 namespace slipway::operators {
 
-// Where the cluster keeps the table (approval_rules.h).
-inline constexpr std::string_view machine_table_space = "openshift-config";
-inline constexpr std::string_view machine_table_name = "machine-addresses";
-
 struct ApproverInput {
-  // The table; nothing: there is none, names and addresses are not checked and nodes get no role.
-  std::optional<MachineTable> machines{};
-  // Whether the table is the ConfigMap instead, as it is at each moment. Without one, or with one that cannot be read, nobody may
-  // join.
+  // The table that the installer wrote, on the bootstrap machine. Without one, names join by their credential alone, and each
+  // gets a row in the table that the approver keeps in the cluster.
+  std::optional<kube::MachineTable> machines{};
+  // Whether the table is the ConfigMap instead, as it is at each moment, and what was learnt of nodes before this program started
+  // is in the cluster. While there is no table that can be read, no new name joins.
   bool follows_table = false;
+  bool certificates_have_ids = true;  // see credential_of
   // Returns when there is nothing left to do; none: only a stop ends it.
   std::function<Result<>(const sys::Context&)> end{};
+  // Called once, when requests, nodes and table were all listed: from then on machines can join.
+  std::function<void()> on_following{};
 };
 
 // Follows certificate requests and nodes: approves by approval_rules, puts an Event on each request that stays pending, labels
-// nodes of the table with their role. What stayed pending is judged again as nodes and table change. An API that is not up yet is
-// waited for.
+// nodes of the table with their role, keeps what node_records learns, and adds rows for names that were let in without one. What
+// stayed pending is judged again as nodes and table change. An API that is not up yet is waited for; a namespace that is not
+// there yet delays what would be kept in it and no approval.
 //
 //   errors  denied; cancelled; those of `end`
 //   time    until `end` returns

@@ -73,7 +73,8 @@ class ApproverTest : public testing::Test {
 
   RealTimeContext test;
   FakeKube kube;
-  ApproverInput input = {.machines = MachineTable{{"master-0", "master", {"10.0.0.1"}}, {"master-1", "master", {"10.0.0.2"}}}};
+  ApproverInput input = {.machines =
+                             kube::MachineTable{{"master-0", "master", {"10.0.0.1"}}, {"master-1", "master", {"10.0.0.2"}}}};
   std::atomic<int> written = 0;
   std::array<sys::Wakeup, 2> over;
 };
@@ -129,13 +130,107 @@ TEST_F(ApproverTest, ANodeComesBackWithTheKeyThatItHad) {
                                  {"certificate", "c29tZQ=="}};
   kube.put(first);
   kube.put(node("master-0"));
-  ASSERT_TRUE(run_until_writes(2).ok());  // role and key
+  kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "openshift-cluster-machine-approver"}}}});
+  const Result<> learned = run_until_writes(2);  // role and key
+  ASSERT_TRUE(learned.ok()) << learned.error().message();
+  kube.drop(kube::types::certificate_requests, "", "first");  // as Kubernetes does after an hour
   kube.put(client_request("again", "master-0", key));
   kube.put(client_request("another", "master-0"));
   written = 0;
-  ASSERT_TRUE(run_until_writes(2).ok());  // an approval and an Event
+  const Result<> answered = run_until_writes(2);  // an approval and an Event
+  ASSERT_TRUE(answered.ok()) << answered.error().message();
   EXPECT_EQ(approval("again"), "True");
   EXPECT_EQ(approval("another"), "");
+}
+
+// What nodes write of themselves counts once, when nothing was kept yet.
+TEST_F(ApproverTest, KeysOfAnnotationsAreTakenOverOnce) {
+  const Secret key = net::make_key().value();
+  const Json request = client_request("again", "master-0", key);
+  const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
+  Json old = node("master-0");
+  old.at("metadata").as_object()["labels"] = {{"node-role.kubernetes.io/master", ""},
+                                              {"node-role.kubernetes.io/control-plane", ""}};
+  old.at("metadata").as_object()["annotations"] = {
+      {"slipway.internal/kubelet-keys", sha256_hex(net::parse_request(pem)->public_key)}};
+  kube.put(old);
+  kube.put(table_of(R"([{"name":"master-0","role":"master"}])"));
+  kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "openshift-cluster-machine-approver"}}}});
+  for (const bool is_first : {true, false}) {
+    kube.put(request);
+    input = {.follows_table = true};
+    written = 0;
+    ASSERT_TRUE(run_until_writes(is_first ? 2 : 1).ok());
+    EXPECT_EQ(approval("again"), is_first ? "True" : "");
+    kube.drop(kube::types::certificate_requests, "", "again");
+    kube.put(with_records(*kube.look(kube::types::config_maps, "openshift-cluster-machine-approver", "node-identities"), {}));
+  }
+}
+
+TEST_F(ApproverTest, TheSecondKeyForANameWaitsUntilTheFirstMachineHasRegistered) {
+  kube.put(client_request("a-first", "master-0"));
+  kube.put(client_request("b-second", "master-0"));
+  ASSERT_TRUE(run_until_writes(2).ok());  // an approval and an Event
+  EXPECT_EQ(approval("a-first"), "True");
+  EXPECT_EQ(approval("b-second"), "");
+  EXPECT_EQ(find_string(kube.look_all(kube::types::events).at(0), {"reason"}), "NameAlreadyApproved");
+}
+
+// A renewal that nobody approves is told, once it has waited for a minute.
+TEST_F(ApproverTest, ARenewalThatIsNotApprovedIsTold) {
+  const auto renewal = [&](const std::string& name, Seconds age) {
+    Json request = client_request(name, "master-0");
+    request.at("spec").as_object()["username"] = "system:node:master-0";
+    request.at("metadata").as_object()["creationTimestamp"] = to_rfc3339(std::chrono::floor<Seconds>(test.clock.now()) - age);
+    kube.put(request);
+  };
+  kube.put(node("master-0"));
+  renewal("young", Seconds(50));
+  renewal("old", Seconds(70));
+  ASSERT_TRUE(run_until_writes(2).ok());  // a role and an Event
+  ASSERT_EQ(kube.look_all(kube::types::events).size(), 1u);
+  const Json event = kube.look_all(kube::types::events)[0];
+  EXPECT_EQ(find_string(event, {"reason"}), "RenewalNotApproved");
+  EXPECT_EQ(find_string(event, {"involvedObject", "name"}), "old");
+  for (const char* name : {"old", "young"}) kube.drop(kube::types::certificate_requests, "", name);
+  renewal("young", Seconds(61));
+  written = 0;
+  ASSERT_TRUE(run_until_writes(1).ok());
+  EXPECT_EQ(kube.look_all(kube::types::events).size(), 2u);
+}
+
+// On the bootstrap machine of a platform without a table: the first masters come before there is a namespace for it.
+TEST_F(ApproverTest, MachinesWithoutATableGetRows) {
+  input = {};
+  kube.put(client_request("first", "m0"));
+  count_writes([&](int now) {
+    if (now != 1) return;
+    for (const char* name : {"openshift-config", "openshift-cluster-machine-approver"}) {
+      kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", name}}}});
+    }
+    kube.put(node("m0"));
+  });
+  input.end = until_writes(4, over[0]);  // approval, role, table, records
+  ASSERT_TRUE(approve_requests(test.context(), kube, input).ok());
+  EXPECT_EQ(approval("first"), "True");
+  const auto table = kube.look(kube::types::config_maps, "openshift-config", "machine-addresses");
+  ASSERT_TRUE(table);
+  EXPECT_EQ(kube::parse_machine_table(*table).value(), (kube::MachineTable{{"m0", "master", {}}}));
+  EXPECT_TRUE(find(*kube.look(kube::types::nodes, "", "m0"), {"metadata", "labels", "node-role.kubernetes.io/master"}));
+}
+
+// A person let a machine in that has no row.
+TEST_F(ApproverTest, AMachineThatAPersonApprovedGetsARow) {
+  Json approved = client_request("by-hand", "worker-7");
+  approved.at("spec").as_object()["extra"] = nullptr;
+  approved.as_object()["status"] = {{"conditions", JsonArray{JsonObject{{"type", "Approved"}, {"status", "True"}}}}};
+  kube.put(approved);
+  kube.put(table_of(R"([{"name":"master-0","role":"master","addresses":["10.0.0.1"]}])"));
+  input = {.follows_table = true};
+  ASSERT_TRUE(run_until_writes(1).ok());
+  const auto table = kube.look(kube::types::config_maps, "openshift-config", "machine-addresses");
+  EXPECT_EQ(kube::parse_machine_table(*table).value(),
+            (kube::MachineTable{{"master-0", "master", {"10.0.0.1"}}, {"worker-7", "worker", {}}}));
 }
 
 TEST_F(ApproverTest, LetsNobodyInWithoutTheTableOfTheCluster) {

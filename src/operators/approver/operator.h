@@ -6,8 +6,12 @@
 
 namespace slipway::operators::approver {
 
-// The approver runs as its observer; the aim only says in conditions whether the table of machines can be used.
+// The approver runs as its observer; the aim only says in conditions whether it follows the cluster, and whether the table of
+// machines can be used.
 WorkloadOperator make_operator();
+
+// What the observer puts into the view when it follows the cluster.
+Json following_fact();
 
 // The command `operator`; as run_workload_operator.
 Result<> run_operator(const Environment& environment, const Arguments& arguments);

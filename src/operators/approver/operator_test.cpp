@@ -14,6 +14,7 @@ Json table(Json data) {
 
 std::vector<Condition> conditions_with(std::optional<Json> object) {
   View view;
+  view.put(following_fact());
   if (object) view.put(std::move(*object));
   return make_operator().aim(view.snapshot(), {}).value().conditions;
 }
@@ -28,6 +29,16 @@ TEST(MachineApprover, IsDegradedWhenItsTableCannotBeRead) {
   EXPECT_TRUE(broken[2].is_true);
   EXPECT_EQ(broken[2].reason, "Unreadable");
   EXPECT_NE(broken[2].message.find("ConfigMap openshift-config/machine-addresses"), std::string::npos) << broken[2].message;
+}
+
+TEST(MachineApprover, IsAvailableWhenItFollowsTheCluster) {
+  View view;
+  const Condition before = make_operator().aim(view.snapshot(), {}).value().conditions.at(0);
+  EXPECT_EQ(before.type, "ApproverAvailable");
+  EXPECT_FALSE(before.is_true);
+  EXPECT_EQ(before.reason, "NotFollowing");
+  view.put(following_fact());
+  EXPECT_TRUE(make_operator().aim(view.snapshot(), {}).value().conditions.at(0).is_true);
 }
 
 // The objects of other names in that namespace are nobody's table.

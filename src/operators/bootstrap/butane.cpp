@@ -46,7 +46,7 @@ class Translation {
 
   ignition::Config config() {
     const auto expect = [&](std::string_view field, std::string_view value) {
-      if (find_string(document_.value, {field}) != value) wrong(std::string(field), fmt::format("'{}' is needed", value));
+      if (find_string(document_.value, {field}) != value) wrong(std::string(field), fmt::format("must be '{}'", value));
     };
     expect("variant", "fcos");
     expect("version", "1.1.0");
@@ -87,13 +87,13 @@ class Translation {
   // Where a file or folder is that is called so in the text.
   std::optional<std::string> local_path(const Json& local, const std::string& field) {
     if (!local.is_string()) {
-      wrong(field, fmt::format("needs a path, got {}", kind_name(local)));
+      wrong(field, fmt::format("must be a path, got {}", kind_name(local)));
       return std::nullopt;
     }
     std::string path;
     for (const std::string_view name : split(std::string_view(local.get_string()), '/')) {
       if (name == "..") {
-        wrong(field, "leads out of the folder of assets");
+        wrong(field, "points outside of the asset directory");
         return std::nullopt;
       }
       if (!name.empty() && name != ".") path.append("/").append(name);
@@ -133,7 +133,7 @@ class Translation {
     } else if (text->is_string()) {
       content = std::string(text->get_string());
     } else {
-      wrong(in_field(field, "inline"), fmt::format("needs a text, got {}", kind_name(*text)));
+      wrong(in_field(field, "inline"), fmt::format("must be a string, got {}", kind_name(*text)));
     }
     if (!content) return;
     // Who says that it is compressed, has done it.
@@ -162,7 +162,7 @@ class Translation {
       const std::string field = fmt::format("storage.trees[{}]", i);
       const Json* local = find(trees[i], {"local"});
       if (!local) {
-        wrong(field, "has no local, the folder that it is");
+        wrong(field, "must have local, the folder to copy");
         continue;
       }
       std::string path(find_string(trees[i], {"path"}).value_or("/"));
@@ -174,7 +174,7 @@ class Translation {
   void add_folder(ignition::Config& config, const std::string& from, const std::string& path, const std::string& field) {
     const auto info = value_of(files_.info(from), field);
     if (!info) return;
-    if (!*info || (*info)->kind != sys::FileKind::directory) return wrong(field, fmt::format("{} is no folder", from));
+    if (!*info || (*info)->kind != sys::FileKind::directory) return wrong(field, fmt::format("{} is not a folder", from));
     if (!path.empty()) config.storage.directories.push_back({.path = path, .mode = (*info)->mode & bits_of_owner});
     const auto names = value_of(files_.list(from), field);
     if (!names) return;
@@ -200,7 +200,7 @@ class Translation {
     if (!resource) return;
     auto file = std::ranges::find(config.storage.files, path, &ignition::File::path);
     if (file == config.storage.files.end()) file = config.storage.files.insert(file, {.path = path});
-    if (file->contents.source) return wrong(field, fmt::format("{} is in the config already", path));
+    if (file->contents.source) return wrong(field, fmt::format("{} is already in the config", path));
     file->contents = std::move(*resource);
     if (!file->mode) file->mode = mode & bits_of_owner;
   }

@@ -1,5 +1,5 @@
-// Butane configs, as far as the installer of a single node in place writes one (variant fcos 1.1.0; operators 5.4): an Ignition
-// config in YAML whose contents may be files of a folder.
+// Butane configs: Ignition configs in YAML whose contents may be files of a folder. Only the fields of variant fcos 1.1.0 that
+// OpenShift's installer uses for a single node in place.
 //
 //   storage:
 //     trees:                      # a whole folder, with its folders

@@ -115,19 +115,19 @@ TEST_F(ButaneTest, NamesAllThatIsWrong) {
                       "  - {path: /both, contents: {local: tls/ca.key, inline: x}}\n"
                       "  - {path: /kind, contents: {inline: 7}}\n"
                       "  - {path: /word, modus: 0600}\n"),
-            "in.fcc:5:5: error: storage.trees[0]: /etc/tls/ca.key is in the config already\n"
-            "in.fcc:6:5: error: storage.trees[1]: /assets/tls/ca.key is no folder\n"
-            "in.fcc:7:5: error: storage.trees[2]: leads out of the folder of assets\n"
-            "in.fcc:8:5: error: storage.trees[3]: has no local, the folder that it is\n"
+            "in.fcc:5:5: error: storage.trees[0]: /etc/tls/ca.key is already in the config\n"
+            "in.fcc:6:5: error: storage.trees[1]: /assets/tls/ca.key is not a folder\n"
+            "in.fcc:7:5: error: storage.trees[2]: points outside of the asset directory\n"
+            "in.fcc:8:5: error: storage.trees[3]: must have local, the folder to copy\n"
             "in.fcc:11:30: error: storage.files[1].contents.local: reading /assets/none: No such file or directory\n"
             "in.fcc:12:19: error: storage.files[2].contents: has more than one of source, local and inline\n"
-            "in.fcc:13:30: error: storage.files[3].contents.inline: needs a text, got a number\n"
-            "in.fcc:14:19: error: storage.files[4].modus: this key is not known and has no effect (did you mean 'mode'?)");
+            "in.fcc:13:30: error: storage.files[3].contents.inline: must be a string, got a number\n"
+            "in.fcc:14:19: error: storage.files[4].modus: unknown key, no effect (did you mean 'mode'?)");
 }
 
 TEST_F(ButaneTest, TakesOneVariantOnly) {
   EXPECT_EQ(translate_butane(files, "/assets", "variant: openshift\nversion: 4.8.0\n", "in.fcc").error().message(),
-            "in.fcc:1:1: error: variant: 'fcos' is needed\nin.fcc:2:1: error: version: '1.1.0' is needed");
+            "in.fcc:1:1: error: variant: must be 'fcos'\nin.fcc:2:1: error: version: must be '1.1.0'");
   EXPECT_EQ(translate("storage: {files: [{path: relative, contents: {inline: x}}]}").error().code(), Code::invalid);
 }
 

@@ -33,7 +33,7 @@ std::optional<std::string> too_few_nodes(const Json& object, int needed) {
 std::optional<std::string> not_in_cluster(const Json& object, int /*needed*/) {
   const std::string_view status = kube::condition_status(object, "EtcdRunningInCluster");
   if (status == "True") return {};
-  return fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status);
+  return fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not set" : status);
 }
 
 // The object `cluster` of a type, and what it lacks before the temporary control plane may go.
@@ -57,7 +57,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
     using Kind = kube::Outcome::Kind;
     if (outcome.kind == Kind::created) ++created;
     if (outcome.kind == Kind::differs) {
-      context.log.warn("{} is there with other content and stays as it is: {}", manifest.name, outcome.detail);
+      context.log.warn("{} already exists with other content and is not changed: {}", manifest.name, outcome.detail);
     } else if (outcome.kind == Kind::failed) {
       context.log.warn("{} is refused: {}", manifest.name, outcome.detail);
     } else if (outcome.kind == Kind::waits) {
@@ -70,7 +70,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
   const Result<> done =
       kube::ensure_all(context, api, mapper, work.manifests, {.manager = std::string(component), .limit = limit}, told);
   if (!done.ok()) return done.error();
-  context.log.info("all {} manifests are there, {} of them new, after {}", work.manifests.size(), created,
+  context.log.info("all {} manifests exist, {} of them created, after {}", work.manifests.size(), created,
                    human_duration(context.clock.steady() - start));
   return Ok{};
 }
@@ -83,7 +83,7 @@ Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
                           [&](const kube::Objects& pods) -> Result<std::optional<std::string>> {
                             const std::string missing = not_ready(required, judge(required, pods));
                             if (missing != last)
-                              context.log.info("{}", missing.empty() ? "all required pods are ready" : missing);
+                              context.log.info("{}", missing.empty() ? "all required pods are Ready" : missing);
                             last = missing;
                             return missing.empty() ? std::nullopt : std::optional(missing);
                           });
@@ -97,7 +97,7 @@ Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
     return kube::wait_until(each, work.api, awaited.type.kind + " cluster", operators_limit, awaited.type, "",
                             {.fields = "metadata.name=cluster"},
                             [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                              if (found.empty()) return std::optional<std::string>("there is none");
+                              if (found.empty()) return std::optional<std::string>("does not exist");
                               return awaited.missing(found.front(), work.needed_masters);
                             });
   });
@@ -128,7 +128,7 @@ Result<> wait_for_event(const sys::Context& context, kube::Api& api, const std::
   return kube::wait_until(context, api, "the event " + event, 24h, kube::types::events, event.substr(0, slash),
                           {.fields = "metadata.name=" + event.substr(slash + 1)},
                           [](const kube::Objects& found) -> Result<std::optional<std::string>> {
-                            return found.empty() ? std::optional<std::string>("nobody has made it") : std::nullopt;
+                            return found.empty() ? std::optional<std::string>("not created yet") : std::nullopt;
                           });
 }
 
@@ -146,14 +146,14 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
     all_created = created.ok();
     // Not the end: the control plane may become ready without them, and they get another chance.
     if (!created.ok() && created.error().code() != Code::cancelled) {
-      context.log.warn("some manifests are not there yet: {}", created.error().message());
+      context.log.warn("some manifests are not created yet: {}", created.error().message());
     }
     return Ok{};
   });
   TRY(wait_for_pods(context, work));
   TRY(wait_for_operators(context, work));
   if (work.options.tear_down_delay.count() > 0) sys::pause(context, work.options.tear_down_delay);
-  TRY(mark(context, work.api, "bootstrap-success", "The pods that the control plane needs are ready on the masters"));
+  TRY(mark(context, work.api, "bootstrap-success", "The required pods of the control plane are Ready on the masters"));
   creation.request_stop();
   TRY(creation.wait());
 
@@ -162,7 +162,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   if (!work.options.tear_down_event.empty()) TRY(wait_for_event(context, work.api, work.options.tear_down_event));
   if (early) TRY(work.tear_down(work.api));
   if (!all_created) TRY(create_all(context, rest, work, work.options.create_limit).context("creating manifests"));
-  TRY(mark(context, rest, "bootstrap-finished", "Everything that the bootstrap machine creates is there"));
+  TRY(mark(context, rest, "bootstrap-finished", "All manifests of the bootstrap machine are created"));
   if (!early) TRY(work.tear_down(work.api));
   return Ok{};
 }

@@ -1,5 +1,5 @@
-// What happens between the first answer of the temporary API server and its end: manifests are created, the control plane of the
-// masters is waited for, and everybody is told (operators 5.2).
+// The hand-over, between the first answer of the temporary API server and its end: creates manifests, waits for the control plane
+// of the masters, and creates the Events bootstrap-success and bootstrap-finished.
 #pragma once
 
 #include "base/json.h"

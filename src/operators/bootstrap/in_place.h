@@ -1,5 +1,5 @@
 // `cluster-bootstrap bootstrap-in-place`: writes the Ignition config of the machine that bootstrapped a cluster and becomes its
-// only node (operators 5.4, installer 6.9).
+// only node.
 #pragma once
 
 #include "operators/lib/program.h"

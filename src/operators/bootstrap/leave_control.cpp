@@ -50,9 +50,8 @@ std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec
 
 Result<> wait_for_leases(const sys::Context& context, const Leaving& work, Milliseconds limit) {
   return sys::for_each_at_once(context, spaces.size(), spaces.size(), [&](const sys::Context& each, std::size_t i) {
-    return kube::wait_until(each, work.api, fmt::format("the leases in {} to be given back", spaces[i]), limit,
-                            kube::types::leases, spaces[i], {},
-                            [&](const kube::Objects& leases) -> Result<std::optional<std::string>> {
+    return kube::wait_until(each, work.api, fmt::format("the Leases in {} to be released", spaces[i]), limit, kube::types::leases,
+                            spaces[i], {}, [&](const kube::Objects& leases) -> Result<std::optional<std::string>> {
                               return held_here(leases, spaces[i], work.host);
                             });
   });
@@ -64,7 +63,8 @@ Result<> give_back_left_leases(const sys::Context& context, const Leaving& work)
     for (const Json& lease : leases) {
       const WallTime now = context.clock.now();
       if (!was_left(lease, space, work.host, now)) continue;
-      context.log.info("the lease {}/{} was left behind by {}: giving it back", space, kube::name_of(lease), holder_of(lease));
+      context.log.info("Lease {}/{}: still held by {}, which is gone; releasing it", space, kube::name_of(lease),
+                       holder_of(lease));
       const Result<Json> given = kube::update(context, work.api, kube::types::leases, released_lease(lease, now));
       // A conflict is a sign of life.
       if (!given.ok() && given.error().code() != Code::conflict) return given.error();
@@ -113,7 +113,7 @@ Result<> wait_for_address(const sys::Context& context, const Leaving& work) {
 Result<> tolerate(const sys::Context& context, const Result<>& result) {
   if (result.ok()) return Ok{};
   if (context.stop.stop_requested()) return result;
-  context.log.warn("{}; going on", result.error().message());
+  context.log.warn("{}; continuing", result.error().message());
   return Ok{};
 }
 
@@ -122,7 +122,7 @@ Result<> tolerate(const sys::Context& context, const Result<>& result) {
 std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host) {
   for (const Json& lease : leases) {
     if (find_lease(lease, space) && is_of_host(holder_of(lease), host)) {
-      return fmt::format("the lease {}/{} is held by {}", space, kube::name_of(lease), holder_of(lease));
+      return fmt::format("Lease {}/{} is held by {}", space, kube::name_of(lease), holder_of(lease));
     }
   }
   return {};
@@ -149,12 +149,12 @@ Result<> leave_control(const sys::Context& context, const Leaving& work) {
   const SteadyTime start = context.clock.steady();
   const auto since = [&] { return human_duration(context.clock.steady() - start); };
   TRY(tolerate(context, wait_for_address(context, work)));
-  context.log.info("the API's address is not here, after {}", since());
+  context.log.info("the API address has moved away, after {}", since());
   TRY(work.pods.take_away_controllers());
   TRY(tolerate(context, take_leases_back(context, work)));
-  context.log.info("the temporary controllers are gone, after {}", since());
+  context.log.info("the temporary controllers have stopped, after {}", since());
   TRY(work.pods.take_away());
-  context.log.info("the temporary API server is told to end, after {}", since());
+  context.log.info("the temporary API server is being stopped, after {}", since());
   return Ok{};
 }
 

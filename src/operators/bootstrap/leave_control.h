@@ -1,6 +1,6 @@
-// How the temporary control plane leaves: nobody on the masters has to wait for one who is gone (design 12.2), or begins by what
-// is about to go. A controller manager ends when a connection breaks while it starts its controllers, so it gets its lease when
-// its connections lead to a master.
+// How the temporary control plane ends. Programs on the masters do not wait for the lease of one that has ended, and do not start
+// with connections to one that is about to end. A controller manager ends when a connection breaks while it starts its
+// controllers, so it gets its lease when its connections lead to a master.
 #pragma once
 
 #include "base/json.h"

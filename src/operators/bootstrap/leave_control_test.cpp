@@ -52,7 +52,7 @@ TEST(HeldHere, IsByTheNameOfTheMachine) {
         << each.name << " " << each.holder << " " << each.host;
   }
   EXPECT_EQ(held_here({lease("openshift-cluster-version", "version", "bootstrap_1")}, "openshift-cluster-version", "bootstrap"),
-            "the lease openshift-cluster-version/version is held by bootstrap_1");
+            "Lease openshift-cluster-version/version is held by bootstrap_1");
   EXPECT_FALSE(held_here({lease("kube-system", "version", "bootstrap_1")}, "kube-system", "bootstrap"));
 }
 
@@ -186,8 +186,7 @@ TEST(LeaveControl, DoesNotWaitForEver) {
   EXPECT_FALSE(world.has("kube-apiserver-pod.yaml"));
   const std::vector<std::string> lines = world.test.logged();
   EXPECT_TRUE(std::ranges::any_of(lines, [](const std::string& line) {
-    return line.starts_with("warn") &&
-           line.find("the lease kube-system/kube-scheduler is held by bootstrap_1") != std::string::npos;
+    return line.starts_with("warn") && line.find("Lease kube-system/kube-scheduler is held by bootstrap_1") != std::string::npos;
   }));
 }
 

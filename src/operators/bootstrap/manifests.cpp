@@ -12,10 +12,9 @@ void check(const YamlDocument& document, Findings& findings) {
   const Json& object = document.value;
   const std::string_view kind = find_string(object, {"kind"}).value_or("");
   if (kind.empty() || find_string(object, {"apiVersion"}).value_or("").empty()) {
-    findings.error(document.place_of(""), "", "this is no object of the API: apiVersion and kind are needed");
+    findings.error(document.place_of(""), "", "not a Kubernetes object, apiVersion and kind are required");
   } else if (kind.ends_with("List") && find(object, {"items"})) {
-    findings.error(document.place_of("items"), "items", "a {} is no manifest", kind)
-        .hint("put its items into files of their own");
+    findings.error(document.place_of("items"), "items", "a {} is not a manifest", kind).hint("put each item into its own file");
   } else if (kube::name_of(object).empty()) {
     findings.error(document.place_of("metadata"), "metadata.name", "missing");
   }
@@ -34,8 +33,9 @@ Result<std::vector<kube::Manifest>> read_manifests(sys::Files& files, Log& log, 
       continue;
     }
     const std::size_t count = documents->size();
-    if (count == 0) findings.error({path}, "", "the file has no object");
-    if (count > 1) log.warn("{} has several documents; the cluster-bootstrap of other releases creates the first one only", path);
+    if (count == 0) findings.error({path}, "", "the file contains no object");
+    if (count > 1)
+      log.warn("{}: contains several documents; the cluster-bootstrap of other releases creates only the first one", path);
     for (std::size_t i = 0; i < count; ++i) {
       YamlDocument& document = documents.value()[i];
       check(document, findings);

@@ -1,5 +1,5 @@
 // The manifests that cluster-bootstrap creates: everything that the installer, the render commands and the user left in one
-// folder (operators 5.3).
+// folder.
 #pragma once
 
 #include "base/log.h"

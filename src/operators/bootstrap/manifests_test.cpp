@@ -29,7 +29,7 @@ TEST_F(ManifestsTest, AreAllDocumentsOfAllFiles) {
   for (const kube::Manifest& manifest : all.value()) names.push_back(manifest.name);
   EXPECT_EQ(names, (std::vector<std::string>{"a.yaml (1)", "a.yaml (2)", "b/pull-secret"}));
   ASSERT_EQ(test.logged().size(), 1u);
-  EXPECT_NE(test.logged()[0].find("a.yaml has several documents"), std::string::npos);
+  EXPECT_NE(test.logged()[0].find("a.yaml: contains several documents"), std::string::npos);
 }
 
 TEST_F(ManifestsTest, TellEverythingThatIsWrong) {
@@ -40,8 +40,8 @@ TEST_F(ManifestsTest, TellEverythingThatIsWrong) {
   put("e.yaml", "# nothing\n");
   const auto all = read();
   ASSERT_EQ(all.error().code(), Code::invalid);
-  for (const char* part : {"a.yaml:1:1: error: this is no object", "b.yaml:1", "a List is no manifest", "metadata.name: missing",
-                           "d.yaml:1", "e.yaml: error: the file has no object"}) {
+  for (const char* part : {"a.yaml:1:1: error: not a Kubernetes object", "b.yaml:1", "a List is not a manifest",
+                           "metadata.name: missing", "d.yaml:1", "e.yaml: error: the file contains no object"}) {
     EXPECT_NE(all.error().message().find(part), std::string::npos) << part << " is not in " << all.error().message();
   }
 }

@@ -35,7 +35,7 @@ std::string BootstrapOptions::secrets_path() const {
 }
 
 Result<Milliseconds> parse_go_duration(std::string_view text) {
-  const Error wrong = error(Code::invalid, "'{}' is no duration; 20m, 1h30m or 0 are", text);
+  const Error wrong = error(Code::invalid, "'{}' is not a duration (use for example 20m, 1h30m or 0)", text);
   if (text == "0") return Milliseconds(0);
   if (text.empty()) return wrong;
   double sum = 0;

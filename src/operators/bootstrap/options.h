@@ -1,4 +1,4 @@
-// What `cluster-bootstrap start` is told (operators 5.1).
+// Flags of `cluster-bootstrap start`, those of openshift/cluster-bootstrap.
 #pragma once
 
 #include "base/time.h"

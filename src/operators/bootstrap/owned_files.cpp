@@ -47,7 +47,7 @@ Result<FilesPlan> plan_files(const std::vector<FileContent>& wanted, OwnedFiles 
     }
   }
   if (!foreign.empty()) {
-    return error(Code::conflict, "{} is there already and was not written by cluster-bootstrap; move it away, then start again",
+    return error(Code::conflict, "{}: already exists and was not written by cluster-bootstrap (move it away, then start again)",
                  join(foreign, ", "));
   }
   for (const FileContent& file : wanted) plan.owned[file.path].insert(sha256_hex(file.content));

@@ -29,7 +29,7 @@ TEST(OwnedFiles, LeaveThoseOfOthersAlone) {
   const auto plan = plan_files({{"/a", "new"}, {"/b", "x"}, {"/c", "y"}}, owned, {{"/a", "changed"}, {"/c", "z"}});
   EXPECT_EQ(plan.error().code(), Code::conflict);
   EXPECT_EQ(plan.error().message(),
-            "/a, /c is there already and was not written by cluster-bootstrap; move it away, then start again");
+            "/a, /c: already exists and was not written by cluster-bootstrap (move it away, then start again)");
 }
 
 TEST(OwnedFiles, AreRemembered) {

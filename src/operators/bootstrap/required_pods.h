@@ -1,4 +1,4 @@
-// The pods that have to be ready on the masters before the temporary control plane may go (operators 5.1, 5.2).
+// The pods that have to be ready on the masters before the temporary control plane may end.
 //
 // Upstream looks at one matching pod of an unordered list, and at guard pods too; here any matching pod that is no guard will do.
 #pragma once

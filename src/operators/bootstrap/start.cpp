@@ -66,7 +66,7 @@ Result<> wait_for_end(const Environment& environment, const std::string& server,
       environment.context, "the end of the temporary API server", limit,
       [&]() -> Result<sys::Look> {
         const Result<int> status = probe(environment, environment.context, server, "/version");
-        if (status.ok()) return sys::Look::not_yet("it answers with status {}", status.value());
+        if (status.ok()) return sys::Look::not_yet("it still answers, with status {}", status.value());
         if (status.error().code() == Code::unavailable) return sys::Look::done();
         return status.error();
       },
@@ -93,7 +93,7 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   bool is_up = true;
   const auto tear_down = [&](kube::Api& local) -> Result<> {
     TRY(leave_control(context, {local, environment.runner, pods, host, config.virtual_ips})
-            .context("taking the temporary control plane away"));
+            .context("removing the temporary control plane"));
     is_up = false;
     if (options.termination_limit.count() == 0) return Ok{};
     return wait_for_end(environment, access.server, options.termination_limit);
@@ -101,7 +101,7 @@ Result<> run_bootstrap_start(const Environment& environment, const Arguments& ar
   const auto work = [&]() -> Result<> {
     TRY(pods.place().context("starting the temporary control plane"));
     TRY(wait_for_api(environment, access.server));
-    context.log.info("the temporary API server answers");
+    context.log.info("the temporary API server is ready");
     return hand_over(context, {api, api_afterwards, options, std::move(manifests), needed_masters(config), tear_down});
   };
   const Result<> done = work();

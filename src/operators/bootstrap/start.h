@@ -1,5 +1,4 @@
-// `cluster-bootstrap start`: runs the temporary control plane on the bootstrap machine until the masters have their own
-// (operators 5).
+// `cluster-bootstrap start`: runs the temporary control plane on the bootstrap machine until the masters have their own.
 #pragma once
 
 #include "operators/lib/program.h"

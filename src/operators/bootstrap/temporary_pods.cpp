@@ -65,7 +65,7 @@ Result<> TemporaryPods::remove_pods(const std::function<bool(std::string_view)>&
     const std::optional<std::string> there = TRY(files_.read_if_exists(path));
     if (!there) continue;
     if (!is_owned({{path, digests}}, path, *there)) {
-      log_.warn("{} was changed by somebody; it stays, and so does its pod", path);
+      log_.warn("{} was changed, so it and its pod are not removed", path);
       continue;
     }
     TRY(files_.remove(path));

@@ -21,15 +21,15 @@ const std::vector<Flag> table = {
     {.name = "image-manifests", .fallback = "/usr/share/bootkube/manifests/manifests"},
 };
 
-// The first document of each file of a folder that is YAML at all, with the file's path below it. The folder of the user's
-// manifests may have files of any kind (operators 12.1).
+// The first document of each YAML file of a folder, with the file's path below the folder. Other files get a warning: the user
+// may put files of any kind into the folder of manifests.
 Result<std::vector<std::pair<std::string, Json>>> read_objects(const Environment& environment, const std::string& folder) {
   std::vector<std::pair<std::string, Json>> objects;
   for (const std::string& path : TRY(files_below(environment.files, folder))) {
     const std::string text = TRY(environment.files.read(folder + "/" + path));
     Result<std::vector<YamlDocument>> documents = parse_yaml_documents(text, path);
     if (!documents.ok()) {
-      environment.context.log.warn("passing over {}", documents.error().message());
+      environment.context.log.warn("skipping {}", documents.error().message());
     } else if (!documents->empty()) {
       objects.emplace_back(path, std::move(documents->front().value));
     }
@@ -46,14 +46,13 @@ Result<std::string> complete_gates(const Environment& environment, const std::st
       continue;
     const std::string of_this(find_string(object, {"spec", "featureSet"}).value_or(""));
     if (set && *set != of_this) {
-      return error(Code::invalid, "{}: the FeatureGates have the feature sets '{}' and '{}'; keep one of them", path, *set,
-                   of_this);
+      return error(Code::invalid, "{}: FeatureGates have feature sets '{}' and '{}' (keep one of them)", path, *set, of_this);
     }
     set = of_this;
     const Json completed = TRY(with_gates(object, lists, version, profile).context(path));
     TRY(environment.files.write(folder + "/" + path, emit_json(completed, JsonStyle::pretty), 0644));
   }
-  if (!set) return error(Code::invalid, "{} has no FeatureGate; the installer writes 99_feature-gate.yaml", folder);
+  if (!set) return error(Code::invalid, "{}: no FeatureGate found (the installer writes 99_feature-gate.yaml)", folder);
   return *set;
 }
 
@@ -83,7 +82,7 @@ Result<> run_config_api_render(const Environment& environment, const Arguments& 
     rendered.push_back({"manifests/" + path, std::move(text)});
   }
   if (rendered.empty()) {
-    return error(Code::invalid, "{} has no CRD for cluster profile {} and feature set '{}'", crds, profile, set);
+    return error(Code::invalid, "{}: no CRD found for cluster profile {} and feature set '{}'", crds, profile, set);
   }
   environment.context.log.info("{} CRDs for version {} (major {})", rendered.size(), version, major);
   return write_rendered(environment.files, flags.text("asset-output-dir"), rendered);

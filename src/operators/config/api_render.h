@@ -1,5 +1,5 @@
-// `render` of the component cluster-config-api: the first render stage. It completes the FeatureGate, which everybody reads after
-// it, and hands out the CRDs that the temporary control plane needs from its first second on (operators 2.2, 12.2).
+// `render` of the component cluster-config-api, the first render stage. It writes the status of the FeatureGate, which all other
+// renders read, and copies the CRDs that the temporary control plane needs at its start.
 #pragma once
 
 #include "operators/lib/program.h"

@@ -58,7 +58,7 @@ const Json* choose_list(const std::vector<Json>& lists, std::string_view set, in
 Result<int> major_version(std::string_view version) {
   const std::string_view digits = version.substr(version.starts_with('v') ? 1 : 0);
   const std::optional<int> major = parse_number<int>(digits.substr(0, digits.find('.')));
-  if (!major || *major < 0) return error(Code::invalid, "'{}' is no version; 4.18.3 is one", version);
+  if (!major || *major < 0) return error(Code::invalid, "'{}' is not a version, for example 4.18.3", version);
   return *major;
 }
 
@@ -72,7 +72,7 @@ Result<Json> with_gates(const Json& gate, const std::vector<Json>& lists, std::s
     for_others = for_others || key.starts_with(include_prefix);
   }
   if (for_others && annotation(gate, include).empty()) {
-    return error(Code::invalid, "the FeatureGate is annotated for other cluster profiles than {}; annotate it with {}: \"true\"",
+    return error(Code::invalid, "the FeatureGate is annotated for other cluster profiles than {} (add annotation {}: \"true\")",
                  profile, include);
   }
 

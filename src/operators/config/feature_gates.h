@@ -1,4 +1,4 @@
-// The status of a FeatureGate: which gates a version of the payload enables for a feature set (operators 2.2, 12.2).
+// The status of a FeatureGate: which gates a version of the payload enables for a feature set.
 #pragma once
 
 #include "base/json.h"

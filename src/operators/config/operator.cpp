@@ -5,6 +5,7 @@
 #include "operators/lib/manifest.h"
 #include "operators/lib/manifest_files.h"
 #include "operators/lib/render_inputs.h"
+#include "operators/lib/unused_settings.h"
 
 #include <algorithm>
 
@@ -50,7 +51,7 @@ Condition upgradeable(std::string_view set) {
   Condition condition{.type = "FeatureGatesUpgradeable", .is_true = !set.ends_with("NoUpgrade")};
   if (condition.is_true) return condition;
   condition.reason = fmt::format("RestrictedFeatureGates_{}", set);
-  condition.message = fmt::format("a cluster with the feature set {} cannot be updated", set);
+  condition.message = fmt::format("a cluster with feature set {} cannot be updated", set);
   return condition;
 }
 
@@ -82,11 +83,11 @@ void plan_gates(const std::vector<Json>& lists, const std::string& version, cons
     aim.conditions.push_back(upgradeable(find_string(*gate, {"spec", "featureSet"}).value_or("")));
   } else {
     degraded.is_true = true;
-    degraded.message = "there is no FeatureGate cluster, which the installer makes; make one with an empty spec";
+    degraded.message = "FeatureGate cluster, which the installer creates, does not exist (create it with an empty spec)";
   }
   if (!available.is_true) {
     available.reason = "NoGates";
-    available.message = fmt::format("the FeatureGate says nothing yet about version {}", version);
+    available.message = fmt::format("the status of the FeatureGate has no entry for version {} yet", version);
   }
   if (progressing.is_true) {
     progressing.reason = "GatesChange";
@@ -109,7 +110,7 @@ void plan_cloud_config(const Snapshot& seen, Aim& aim) {
     } else {
       degraded.is_true = true;
       degraded.reason = "SynchronizationError";
-      degraded.message = fmt::format("spec.cloudConfig.name of Infrastructure cluster is {}, but there is no ConfigMap {}/{}",
+      degraded.message = fmt::format("spec.cloudConfig.name of Infrastructure cluster is {}, but ConfigMap {}/{} does not exist",
                                      name, config_space, name);
     }
   }
@@ -133,7 +134,7 @@ void plan_service_ca(const Snapshot& seen, Aim& aim) {
     degraded.is_true = true;
     degraded.reason = "SynchronizationError";
     degraded.message =
-        fmt::format("there is no ConfigMap {}/{}, which the kube-apiserver operator makes", managed_space, servers_bundle);
+        fmt::format("ConfigMap {}/{}, which the kube-apiserver operator creates, does not exist", managed_space, servers_bundle);
   } else {
     const auto wish = [&](std::string_view space, std::string_view name, std::string_view key) {
       aim.plan.wishes.push_back(
@@ -147,6 +148,17 @@ void plan_service_ca(const Snapshot& seen, Aim& aim) {
     }
   }
   aim.conditions.push_back(std::move(degraded));
+}
+
+// FeatureGate and Infrastructure are settings of the cluster, too.
+std::vector<Watched> watched_by_config() {
+  std::vector<Watched> watched = {{kube::types::cluster_versions},
+                                  {kube::types::namespaces},
+                                  {kube::types::config_maps, std::string(config_space)},
+                                  {kube::types::config_maps, std::string(managed_space)},
+                                  {kube::types::config_maps, "", {.fields = fmt::format("metadata.name={}", bundle_of_spaces)}}};
+  for (const kube::ResourceType& type : cluster_settings()) watched.push_back({type, "", {.fields = "metadata.name=cluster"}});
+  return watched;
 }
 
 Result<std::vector<Json>> read_lists(sys::Files& files) {
@@ -168,23 +180,22 @@ Aim plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, c
   return aim;
 }
 
+WorkloadOperator make_config_operator(std::vector<Json> lists, const ReleaseVersion& release) {
+  return {.name = "config-operator",
+          .space = "openshift-config-operator",
+          .watched = watched_by_config(),
+          .aim = [lists = std::move(lists), release](const Snapshot& seen, WallTime) -> Result<Aim> {
+            return plan_config(lists, release, seen);
+          },
+          .settings = kube::types::config_settings,
+          .configured_by = cluster_settings()};
+}
+
 Result<> run_config_operator(const Environment& environment, const Arguments& arguments) {
-  const auto make = [](const Environment& given, const ReleaseVersion& release) -> Result<WorkloadOperator> {
-    const std::vector<Json> lists = TRY(read_lists(given.files));
-    return WorkloadOperator{
-        .name = "config-operator",
-        .space = "openshift-config-operator",
-        .watched = {{kube::types::feature_gates},
-                    {kube::types::cluster_versions},
-                    {kube::types::infrastructures},
-                    {kube::types::namespaces},
-                    {kube::types::config_maps, std::string(config_space)},
-                    {kube::types::config_maps, std::string(managed_space)},
-                    {kube::types::config_maps, "", {.fields = fmt::format("metadata.name={}", bundle_of_spaces)}}},
-        .aim = [lists, release](const Snapshot& seen, WallTime) -> Result<Aim> { return plan_config(lists, release, seen); },
-        .settings = kube::types::config_settings};
-  };
-  return run_workload_operator(environment, arguments, "cluster-config-operator", make);
+  return run_workload_operator(environment, arguments, "cluster-config-operator",
+                               [](const Environment& given, const ReleaseVersion& release) -> Result<WorkloadOperator> {
+                                 return make_config_operator(TRY(read_lists(given.files)), release);
+                               });
 }
 
 }  // namespace slipway::operators

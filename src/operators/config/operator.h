@@ -1,6 +1,6 @@
-// `cluster-config-operator operator`: keeps what follows for everybody from the configuration of the cluster (operators 4.6):
-// the gates in the status of the FeatureGate, the cloud configuration as components mount it, the authorities that pods trust
-// when they talk to services.
+// `cluster-config-operator operator`: keeps objects that follow from the configuration of the cluster: the gates in the status of
+// the FeatureGate, the cloud configuration as components mount it, the authorities that pods trust when they talk to services. It
+// also reports settings of the cluster that have no effect in this release.
 #pragma once
 
 #include "operators/lib/workload_operator.h"
@@ -13,6 +13,9 @@ namespace slipway::operators {
 //
 //   lists  FeatureGate objects of the release, as with_gates takes them (feature_gates.h)
 Aim plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen);
+
+// lists: the feature gates of each feature set
+WorkloadOperator make_config_operator(std::vector<Json> lists, const ReleaseVersion& release);
 
 Result<> run_config_operator(const Environment& environment, const Arguments& arguments);
 

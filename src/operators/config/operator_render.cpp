@@ -8,7 +8,7 @@ namespace slipway::operators {
 
 namespace {
 
-// As bootkube and people give them (operators 2.0, 2.2); only few have an effect since CRDs moved to cluster-config-api.
+// The flags that bootkube.sh and users give. Only a few have an effect, since cluster-config-api renders the CRDs.
 const std::vector<Flag> table = {
     {.name = "asset-input-dir", .required = true},
     {.name = "asset-output-dir", .required = true},

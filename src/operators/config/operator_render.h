@@ -1,4 +1,4 @@
-// `cluster-config-operator render`: the cloud configuration of the cluster in the form that components mount it (operators 12.3).
+// `cluster-config-operator render`: the cloud configuration of the cluster, in the form in which components mount it.
 #pragma once
 
 #include "base/json.h"

@@ -87,7 +87,8 @@ TEST(ConfigOperator, WritesTheGatesOfItsVersion) {
   put_gate(view, "{}", "[]");
   const Aim aim = aim_of(view);
   EXPECT_EQ(gates_of(aim), "0.2.0: Old; ");
-  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "false NoGates: the FeatureGate says nothing yet about version 0.2.0");
+  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"),
+            "false NoGates: the status of the FeatureGate has no entry for version 0.2.0 yet");
   EXPECT_EQ(condition(aim, "FeatureGatesProgressing"), "true GatesChange: the status of the FeatureGate is being written");
   EXPECT_EQ(condition(aim, "FeatureGateControllerDegraded"), "false AsExpected: ");
   EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"), "true AsExpected: ");
@@ -117,7 +118,7 @@ TEST(ConfigOperator, FollowsTheFeatureSet) {
   EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "true AsExpected: ");
   EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"),
             "false RestrictedFeatureGates_TechPreviewNoUpgrade: "
-            "a cluster with the feature set TechPreviewNoUpgrade cannot be updated");
+            "a cluster with feature set TechPreviewNoUpgrade cannot be updated");
 
   // Also when the lists of people change while the version stays.
   put_gate(view, "{featureSet: CustomNoUpgrade, customNoUpgrade: {enabled: [Mine]}}",
@@ -128,7 +129,8 @@ TEST(ConfigOperator, FollowsTheFeatureSet) {
 TEST(ConfigOperator, SaysWhyThereAreNoGates) {
   View view;
   EXPECT_EQ(condition(aim_of(view), "FeatureGateControllerDegraded"),
-            "true SynchronizationError: there is no FeatureGate cluster, which the installer makes; make one with an empty spec");
+            "true SynchronizationError: FeatureGate cluster, which the installer creates, does not exist (create it with an "
+            "empty spec)");
   put_gate(view, "{featureSet: Unknown}", "[{version: 0.2.0, enabled: []}]");
   const Aim aim = aim_of(view);
   EXPECT_EQ(gates_of(aim), "none");
@@ -144,8 +146,8 @@ TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
       yaml("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
            "spec: {cloudConfig: {name: given, key: config}}}"));
   EXPECT_EQ(condition(aim_of(view), "KubeCloudConfigControllerDegraded"),
-            "true SynchronizationError: spec.cloudConfig.name of Infrastructure cluster is given, but there is no ConfigMap "
-            "openshift-config/given");
+            "true SynchronizationError: spec.cloudConfig.name of Infrastructure cluster is given, but ConfigMap "
+            "openshift-config/given does not exist");
   put_map(view, "openshift-config", "given", "{config: x, other: y}");
   const Aim aim = aim_of(view);
   EXPECT_EQ(maps_of(aim), std::vector<std::string>{"openshift-config-managed/kube-cloud-config cloud.conf=x other=y"});
@@ -155,8 +157,8 @@ TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
 TEST(ConfigOperator, HandsOutTheAuthoritiesOfServices) {
   View view;
   EXPECT_EQ(condition(aim_of(view), "ServiceCADegraded"),
-            "true SynchronizationError: there is no ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the "
-            "kube-apiserver operator makes");
+            "true SynchronizationError: ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver "
+            "operator creates, does not exist");
   put_map(view, "openshift-config-managed", "kube-apiserver-server-ca", "{ca-bundle.crt: PEM}");
   for (const char* name : {"default", "kube-system", "openshift", "openshift-dns", "shop"}) put_space(view, name);
   put_space(view, "leaving", "Terminating");

@@ -44,7 +44,7 @@ TEST(ConfigApiRender, CompletesTheGateAndHandsOutCrds) {
   ASSERT_TRUE(gate.ok());
   EXPECT_EQ(emit_json(*find(gate.value(), {"status"}), JsonStyle::compact),
             R"({"featureGates":[{"version":"0.1.0","enabled":[{"name":"A"}],"disabled":[]}]})");
-  EXPECT_EQ(world.test.logged().at(0).substr(0, 29), "warning: passing over notes.t");
+  EXPECT_EQ(world.test.logged().at(0).substr(0, 27), "warning: skipping notes.txt");
 }
 
 TEST(ConfigApiRender, NeedsAFeatureGateAndAVersion) {
@@ -58,8 +58,8 @@ TEST(ConfigApiRender, NeedsAFeatureGateAndAVersion) {
         .error()
         .message();
   };
-  EXPECT_EQ(run("4.18"), "/assets has no FeatureGate; the installer writes 99_feature-gate.yaml");
-  EXPECT_EQ(run("abc"), "--payload-version: 'abc' is no version; 4.18.3 is one");
+  EXPECT_EQ(run("4.18"), "/assets: no FeatureGate found (the installer writes 99_feature-gate.yaml)");
+  EXPECT_EQ(run("abc"), "--payload-version: 'abc' is not a version, for example 4.18.3");
 }
 
 TEST(ConfigOperatorRender, GivesTheCloudConfigItsName) {

@@ -1,6 +1,6 @@
 #include "operators/controllers/keys.h"
 
-#include "kube/roles.h"
+#include "operators/lib/masters.h"
 #include "operators/lib/target_inputs.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ const Json* find_secret(const Snapshot& seen, std::string_view space_name, std::
 void ask_again(Plan& plan, WallTime when) { plan.again = plan.again ? std::min(*plan.again, when) : when; }
 
 Seconds shortened(Seconds usual, const Lifetimes& lifetimes) {
-  return lifetimes.signer ? std::min(usual, *lifetimes.signer / 10) : usual;
+  return lifetimes.authority ? std::min(usual, *lifetimes.authority / 10) : usual;
 }
 
 bool is_valid(const Json* signer, WallTime now) {
@@ -90,8 +90,8 @@ std::optional<WallTime> completed(const Snapshot& seen) {
 // Whether API servers serve on masters only: the temporary one knows the installer's key and no other.
 bool is_bootstrap_gone(const Snapshot& seen) {
   std::set<std::string, std::less<>> masters;
-  for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!kube::has_role(*node, kube::master_label)) continue;
+  const Json* settings = seen.find(kube::types::kube_controller_managers, "", "cluster");
+  for (const Json* node : find_masters(seen, settings ? *settings : Json(JsonObject())).nodes) {
     for (const Json& address : find_array(*node, {"status", "addresses"})) {
       masters.emplace(find_string(address, {"address"}).value_or(""));
     }
@@ -190,7 +190,7 @@ Result<> plan_csr_signer(const Snapshot& seen, const Lifetimes& lifetimes, WallT
   if (signer == nullptr) {
     const Json* first = find_secret(seen, operator_space, "csr-signer-signer");
     if (first == nullptr) {
-      target.missing.push_back(fmt::format("Secret {}/csr-signer-signer, which the installer makes", operator_space));
+      target.missing.push_back(fmt::format("Secret {}/csr-signer-signer, which the installer creates", operator_space));
       return Ok{};
     }
     if (is_valid(first, now)) return adopt(*first, target);
@@ -219,7 +219,7 @@ Result<> plan_account_key(const Snapshot& seen, const Lifetimes& lifetimes, Wall
     if (first != nullptr) {
       put_key(*first, target);
     } else {
-      target.missing.push_back("Secret openshift-config/initial-service-account-private-key, which the installer makes");
+      target.missing.push_back("Secret openshift-config/initial-service-account-private-key, which the installer creates");
     }
     return Ok{};
   }

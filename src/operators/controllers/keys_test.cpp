@@ -17,8 +17,9 @@ const OperatorVariables variables{"image", "operator-image", "0.1.0", "0.1.0"};
 
 // One in which the operator has been at work.
 struct Cluster : StaticPodCluster {
-  explicit Cluster(Json overrides = JsonObject()) : StaticPodCluster(make_operator(variables, "policy-image"), variables) {
-    set_spec({{"managementState", "Managed"}, {"unsupportedConfigOverrides", std::move(overrides)}});
+  explicit Cluster(std::string_view authority = "") : StaticPodCluster(make_operator(variables, "policy-image"), variables) {
+    set_spec({{"managementState", "Managed"}});
+    if (!authority.empty()) set_lifetimes({{"authority", std::string(authority)}});
     settle();
   }
   std::string signer() const { return text(secrets, operator_space, "csr-signer", "tls.crt"); }
@@ -97,8 +98,8 @@ TEST(CsrSigner, AsksToBePlannedAgainWhenItIsDue) {
   EXPECT_EQ(cluster.used_signer(), second);
 }
 
-TEST(CsrSigner, IsQuickerInTests) {
-  Cluster cluster(Json{{"certificates", {{"signer", "20m"}}}});
+TEST(CsrSigner, FollowsTheChosenLifetime) {
+  Cluster cluster("20m");
   // Refreshed after ten minutes, and the first one is an hour old.
   const std::string second = cluster.signer();
   EXPECT_NE(second, cluster.text(secrets, operator_space, "csr-signer-signer", "tls.crt"));

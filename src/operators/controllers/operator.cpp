@@ -43,6 +43,7 @@ std::vector<Watched> watched() {
           {kube::types::kube_apiservers},
           {kube::types::endpoints, "default", {.fields = "metadata.name=kubernetes"}},
           {kube::types::config_maps, std::string(managed_space)},
+          watched_lifetimes(),
           {kube::types::secrets, std::string(managed_space), {.fields = "metadata.name=kube-controller-manager-client-cert-key"}},
           {kube::types::secrets, "openshift-config", {.fields = "metadata.name=initial-service-account-private-key"}}};
 }
@@ -53,7 +54,8 @@ void put(std::string_view name, std::string_view key, std::string text, Target& 
 }
 
 // Neither is made of half of what it needs: a revision that is mended at once is one too many.
-Result<> plan_configs(const OperatorVariables& variables, const Snapshot& seen, const Json& settings, Target& target) {
+Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifetimes, const Snapshot& seen, const Json& settings,
+                      Target& target) {
   const std::optional<FeatureGates> gates = find_gates(variables.version, seen, target);
   const Json* network_object = find_fact(kube::types::networks, seen, target);
   const std::string cluster = infrastructure_fact("infrastructureName", seen, target);
@@ -69,6 +71,10 @@ Result<> plan_configs(const OperatorVariables& variables, const Snapshot& seen, 
   const std::vector<std::string> gate_list = gate_settings(*gates);
   Json config = merge_layers(TRY(make_config(values, of_network, gate_list)),
                              TRY(fill_document("controllers/config-masters.yaml", values)));
+  if (lifetimes.kubelet) {
+    const JsonArray duration{Json(fmt::format("{}s", lifetimes.kubelet->count()))};
+    config = merge_layers(std::move(config), Json{{"extendedArguments", {{"cluster-signing-duration", duration}}}});
+  }
   put("config", "config.yaml", emit_yaml(with_overrides(std::move(config), settings)), target);
   const Json policy = TRY(make_policy_config(values, gate_list));
   put("cluster-policy-controller-config", "config.yaml", emit_yaml(policy), target);
@@ -81,7 +87,8 @@ Result<Target> plan_target(const OperatorVariables& variables, const std::string
   const TemplateValues images = {{"IMAGE", quoted(variables.image)}, {"POLICY_IMAGE", quoted(policy_image)}};
   put("kube-controller-manager-pod", "pod.yaml", TRY(fill_text("controllers/static-pod.yaml", images)), target);
   put("recycler-config", "recycler-pod.yaml", TRY(fill_text("controllers/recycler-pod.yaml", images)), target);
-  TRY(plan_configs(variables, seen, settings, target));
+  const Lifetimes lifetimes = lifetimes_of(seen, target.conditions);
+  TRY(plan_configs(variables, lifetimes, seen, settings, target));
   if (const std::string server = infrastructure_fact("apiServerInternalURI", seen, target); !server.empty()) {
     put("controller-manager-kubeconfig", "kubeconfig",
         TRY(fill_text("controllers/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
@@ -97,7 +104,6 @@ Result<Target> plan_target(const OperatorVariables& variables, const std::string
   copy(Part::Kind::config_map, "service-ca", "service-ca", "");
   copy(Part::Kind::secret, "kube-controller-manager-client-cert-key", "kube-controller-manager-client-cert-key", api_operator);
 
-  const Lifetimes lifetimes = TRY(lifetimes_of(settings));
   TRY(plan_csr_signer(seen, lifetimes, now, target));
   TRY(plan_account_key(seen, lifetimes, now, target));
   return target;

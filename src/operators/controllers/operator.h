@@ -1,5 +1,5 @@
 // cluster-kube-controller-manager-operator operator: the controller managers of the masters, each with a cluster policy
-// controller beside it (operators 4.4).
+// controller in its pod.
 #pragma once
 
 #include "operators/lib/static_pod_operator.h"

@@ -129,13 +129,21 @@ TEST(ControllerManagerOperator, PutsSettingsOverItsOwn) {
        {"spec",
         {{"managementState", "Managed"},
          {"observedConfig", {{"extendedArguments", {{"kube-api-qps", Json(JsonArray{"7"})}, {"v", Json(JsonArray{"4"})}}}}},
-         {"unsupportedConfigOverrides",
-          {{"certificates", {{"signer", "20m"}}}, {"extendedArguments", {{"kube-api-qps", Json(JsonArray{"8"})}}}}}}}});
+         {"unsupportedConfigOverrides", {{"extendedArguments", {{"kube-api-qps", Json(JsonArray{"8"})}}}}}}}});
   cluster.settle();
   const Json config = cluster.document(space, "config", "config.yaml");
   EXPECT_EQ(value(config, "kube-api-qps"), "8");
   EXPECT_EQ(value(config, "v"), "4");
-  EXPECT_EQ(find(config, {"certificates"}), nullptr);
+}
+
+TEST(ControllerManagerOperator, SignsForTheChosenLifetimeOfKubelets) {
+  Cluster cluster;
+  cluster.settle();
+  EXPECT_EQ(value(cluster.document(space, "config", "config.yaml"), "cluster-signing-duration"), "720h");
+  cluster.set_lifetimes({{"kubelet", "1h30m"}});
+  cluster.settle();
+  EXPECT_EQ(value(cluster.document(space, "config", "config.yaml"), "cluster-signing-duration"), "5400s");
+  EXPECT_TRUE(cluster.has_revision(2));
 }
 
 }  // namespace

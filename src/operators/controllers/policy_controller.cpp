@@ -118,7 +118,7 @@ Result<std::vector<Annotation>> plan_annotations(const kube::Objects& namespaces
     if (!index && !range.empty()) continue;
     if (!index) {
       while (taken.contains(candidate)) ++candidate;
-      if (candidate >= block_count) return error(Code::invalid, "all {} blocks of user ids are taken", block_count);
+      if (candidate >= block_count) return error(Code::invalid, "all {} blocks of user IDs are in use", block_count);
       index = candidate;
       taken.insert(candidate);
     }
@@ -147,7 +147,7 @@ Result<> run_policy_controller(const Environment& environment, const Arguments& 
       TRY(kube::parse_kubeconfig(kubeconfig, path, [&](const std::string& file) { return environment.files.read(file); }));
   const net::ServerOptions options = TRY(server_options(environment, flags.text("config")));
   const net::HttpServer health = TRY(net::HttpServer::listen(options, [](const net::ServerRequest& request) {
-    return request.path == "/healthz" ? net::text_answer(200, "ok") : net::text_answer(404, "only /healthz is answered here\n");
+    return request.path == "/healthz" ? net::text_answer(200, "ok") : net::text_answer(404, "only /healthz exists here\n");
   }));
 
   kube::Client api(environment.http, access);

@@ -39,7 +39,7 @@ JsonObject network_arguments(const Network& network, const std::string& file, Fi
     const bool v4 = entry.cidr.is_v4();
     const std::string name = !dual ? "node-cidr-mask-size" : v4 ? "node-cidr-mask-size-ipv4" : "node-cidr-mask-size-ipv6";
     if (arguments.contains(name)) {
-      findings.error({file}, "spec.clusterNetwork", "network type {} takes one network of a family", network.type);
+      findings.error({file}, "spec.clusterNetwork", "network type {} supports one network per family", network.type);
     }
     // What OpenShift has when the field is left out.
     arguments[name] = one(std::to_string(entry.host_prefix != 0 ? entry.host_prefix : v4 ? 23 : 64));

@@ -15,12 +15,13 @@ struct TlsInput {
   Secret service_account_key;
 };
 
-// The arguments by which the controller manager hands out the nodes' pod networks: this release's network is flannel, whatever
-// networkType says (design 12.4), and takes what the nodes have.
+// The arguments with which the controller manager gives each node its pod network. The network of this release is flannel,
+// whatever networkType says, and flannel takes the pod network from the node.
 //   findings  two networks of one family, which the controller manager does not take
 JsonObject network_arguments(const Network& network, const std::string& file, Findings& findings);
 
-// `gates` with what the hand-over needs: a controller manager that gives its lease back when it ends (local-machines 5.6).
+// `gates` with the one that the hand-over needs: the controller manager releases its lease when it ends, so the next one leads at
+// once and not after up to 15 s.
 std::vector<std::string> gate_settings(const FeatureGates& gates);
 
 // Where a controller manager finds its files, for the holes of config.yaml and cpc-config.yaml: "bootstrap" or "masters".
@@ -29,7 +30,7 @@ Result<TemplateValues> places(std::string_view where);
 Result<Json> make_config(const TemplateValues& places, const JsonObject& network_arguments,
                          const std::vector<std::string>& gates);
 Result<Json> make_policy_config(const TemplateValues& places, const std::vector<std::string>& gates);
-// The pod has the config's arguments on its command line too, sorted, one a value (operators 12.6).
+// The pod has the config's arguments also on its command line, sorted, one for each value.
 Result<RenderedFile> make_pod(const TemplateValues& values, const Json& config);
 Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);
 

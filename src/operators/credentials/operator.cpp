@@ -33,8 +33,8 @@ Condition mode_condition(std::string_view mode, std::string_view platform) {
   condition.is_true = true;
   condition.reason = "ModeNotSupported";
   condition.message = fmt::format(
-      "spec.credentialsMode of CloudCredential cluster is {} on platform {}, but this release makes no credentials; set it to "
-      "Manual and make the Secrets that CredentialsRequests name",
+      "spec.credentialsMode of CloudCredential cluster is {} on platform {}, but this release creates no credentials (set it to "
+      "Manual and create the Secrets that CredentialsRequests name)",
       mode.empty() ? "not set" : mode, platform.empty() ? "None" : platform);
   return condition;
 }
@@ -43,14 +43,20 @@ Condition mode_condition(std::string_view mode, std::string_view platform) {
 void tell_manual(const Snapshot& seen, Condition& available) {
   available.reason = "OperatorDisabledByAdmin";
   std::vector<std::string> missing;
-  std::size_t wanted = 0;
+  std::size_t wanted = 0, hidden = 0;
   for (const ObjectName& name : wanted_secrets(seen)) {
     ++wanted;
     const Json* fact = seen.find(facts, name.space, name.name);
     const Json* exists = fact ? find(*fact, {"exists"}) : nullptr;
     if (exists && *exists == Json(false)) missing.push_back(fmt::format("{}/{}", name.space, name.name));
+    if (exists && exists->is_null()) ++hidden;
   }
-  available.message = "credentials are made by the administrator";
+  available.message = "credentials are managed by the administrator";
+  if (hidden > 0) {
+    available.message += fmt::format(
+        "; {} of {} Secrets that CredentialsRequests ask for cannot be checked (bind ClusterRole {}-secrets in their namespaces)",
+        hidden, wanted, space);
+  }
   if (missing.empty()) return;
   const std::size_t count = missing.size();
   if (count > secrets_told) {
@@ -74,11 +80,11 @@ std::vector<ObjectName> wanted_secrets(const Snapshot& seen) {
   return names;
 }
 
-Json secret_fact(const ObjectName& name, bool exists) {
+Json secret_fact(const ObjectName& name, std::optional<bool> exists) {
   return {{"apiVersion", facts.api_version()},
           {"kind", facts.kind},
           {"metadata", {{"namespace", name.space}, {"name", name.name}}},
-          {"exists", exists}};
+          {"exists", exists ? Json(*exists) : Json(nullptr)}};
 }
 
 Result<Aim> plan_credentials_operator(const Snapshot& seen) {
@@ -114,8 +120,9 @@ Result<> observe_secrets(const sys::Context& context, kube::Api& api, View& view
         const Result<std::optional<Json>> found = kube::find(context, api, kube::types::secrets, name.space, name.name);
         if (found.ok()) {
           view.put(secret_fact(name, found.value().has_value()));
+        } else if (found.error().code() == Code::denied) {
+          view.put(secret_fact(name, std::nullopt));
         } else {
-          if (found.error().code() == Code::denied) return found.error();
           due = context.clock.steady() + look_after_failure;
         }
       }
@@ -125,21 +132,24 @@ Result<> observe_secrets(const sys::Context& context, kube::Api& api, View& view
   return error(Code::cancelled, "stopped");
 }
 
+WorkloadOperator make_credentials_operator() {
+  return WorkloadOperator{.name = "cloud-credential",
+                          .space = std::string(space),
+                          .watched = {{requests, std::string(space)},
+                                      {kube::types::credential_settings, "", {.fields = "metadata.name=cluster"}},
+                                      {kube::types::infrastructures},
+                                      {kube::types::custom_resource_definitions,
+                                       "",
+                                       {.fields = "metadata.name=credentialsrequests.cloudcredential.openshift.io"}}},
+                          .aim = [](const Snapshot& seen, WallTime) { return plan_credentials_operator(seen); },
+                          .observer = observe_secrets,
+                          .settings = kube::types::credential_settings};
+}
+
 Result<> run_credentials_operator(const Environment& environment, const Arguments& arguments) {
-  const auto make = [](const Environment&, const ReleaseVersion&) -> Result<WorkloadOperator> {
-    return WorkloadOperator{.name = "cloud-credential",
-                            .space = std::string(space),
-                            .watched = {{requests, std::string(space)},
-                                        {kube::types::credential_settings, "", {.fields = "metadata.name=cluster"}},
-                                        {kube::types::infrastructures},
-                                        {kube::types::custom_resource_definitions,
-                                         "",
-                                         {.fields = "metadata.name=credentialsrequests.cloudcredential.openshift.io"}}},
-                            .aim = [](const Snapshot& seen, WallTime) { return plan_credentials_operator(seen); },
-                            .observer = observe_secrets,
-                            .settings = kube::types::credential_settings};
-  };
-  return run_workload_operator(environment, arguments, "cloud-credential-operator", make);
+  return run_workload_operator(
+      environment, arguments, "cloud-credential-operator",
+      [](const Environment&, const ReleaseVersion&) -> Result<WorkloadOperator> { return make_credentials_operator(); });
 }
 
 }  // namespace slipway::operators

@@ -41,7 +41,7 @@ Result<Json> find_install_config(const Environment& environment, const std::stri
     const std::string config = TRY(require_string(object, {"data", "install-config"}).context(name));
     return TRY(parse_yaml(config, name + ": install-config")).value;
   }
-  return error(Code::invalid, "{} has no ConfigMap kube-system/cluster-config-v1; the installer writes cluster-config.yaml",
+  return error(Code::invalid, "{}: ConfigMap kube-system/cluster-config-v1 not found (the installer writes cluster-config.yaml)",
                folder);
 }
 
@@ -52,7 +52,8 @@ Result<CredentialsPlan> plan_credentials(const Json& install_config) {
                        .mode = std::string(find_string(install_config, {"credentialsMode"}).value_or(""))};
   if (plan.enabled && !plan.mode.empty() && plan.mode != "Manual") {
     return error(Code::invalid,
-                 "install-config: credentialsMode: this release makes no credentials, so it cannot be {}; use Manual", plan.mode);
+                 "install-config: credentialsMode: must be Manual, got {}, because this release creates no credentials",
+                 plan.mode);
   }
   return plan;
 }

@@ -1,4 +1,4 @@
-// `cloud-credential-operator render`: the API of cloud credentials and the cluster's mode (operators 2.8, 12.7).
+// `cloud-credential-operator render`: the API of cloud credentials and the cluster's mode.
 //
 // The operator of this release makes no credentials: clusters here bring theirs (mode Manual) or need none. So no pod is
 // rendered.

@@ -25,7 +25,7 @@ TEST(CredentialsPlan, FollowsModeAndCapability) {
             "on ");
   EXPECT_EQ(plan_of("capabilities: {baselineCapabilitySet: v4.18}"), "on ");
   EXPECT_EQ(plan_of("credentialsMode: Mint"),
-            "install-config: credentialsMode: this release makes no credentials, so it cannot be Mint; use Manual");
+            "install-config: credentialsMode: must be Manual, got Mint, because this release creates no credentials");
   EXPECT_EQ(plan_of("{credentialsMode: Mint, capabilities: {baselineCapabilitySet: None}}"), "off Mint");
 }
 
@@ -67,7 +67,7 @@ TEST(CredentialsRender, NeedsTheInstallConfig) {
   const Result<> done = run_credentials_render(
       world.environment(), {"--dest-dir=/out", "--manifests-dir=/manifests", "--cloud-credential-operator-image=i"});
   EXPECT_EQ(done.error().message(),
-            "/manifests has no ConfigMap kube-system/cluster-config-v1; the installer writes cluster-config.yaml");
+            "/manifests: ConfigMap kube-system/cluster-config-v1 not found (the installer writes cluster-config.yaml)");
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ class Maker {
       const std::string address = text_of(upstream, {"address"});
       const int number = integer(upstream, {"port"});
       if (!net::is_ip(address)) {
-        refuse("spec.upstreamResolvers.upstreams: \"{}\" is no IP address", address);
+        refuse("spec.upstreamResolvers.upstreams: \"{}\" is not an IP address", address);
       } else {
         addresses.push_back(net::host_and_port(address, number == 0 ? 53 : number));
       }
@@ -124,7 +124,7 @@ class Maker {
 
   std::string forward_options(const Json& settings, std::string_view field, std::string_view usual_policy) {
     if (find_string(settings, {"transportConfig", "transport"}) == "TLS") {
-      refuse("{}.transportConfig: this release forwards queries without TLS only; remove it", field);
+      refuse("{}.transportConfig: this release forwards queries only without TLS (remove it)", field);
     }
     std::string policy = text_of(settings, {"policy"});
     if (policy.empty()) policy = usual_policy;
@@ -141,11 +141,11 @@ class Maker {
       std::string zone = to_lower(each.is_string() ? std::string_view(each.get_string()) : "");
       if (zone.ends_with('.')) zone.pop_back();
       if (!is_name(zone)) {
-        refuse("spec.servers[{}].zones: \"{}\" is no name of a zone", name, zone);
+        refuse("spec.servers[{}].zones: \"{}\" is not a valid zone name", name, zone);
       } else if (is_ours(zone)) {
-        refuse("spec.servers[{}].zones: {} is the cluster's own", name, zone);
+        refuse("spec.servers[{}].zones: {} is the zone of the cluster", name, zone);
       } else if (!taken_.insert(zone).second) {
-        refuse("spec.servers[{}].zones: {} stands twice", name, zone);
+        refuse("spec.servers[{}].zones: {} is a duplicate", name, zone);
       } else {
         zones.push_back(fmt::format("{}:{}", zone, port));
       }
@@ -161,7 +161,7 @@ class Maker {
       if (is_server_address(address)) {
         upstreams.emplace_back(address);
       } else {
-        refuse("spec.servers[{}].forwardPlugin.upstreams: \"{}\" is no IP address with or without a port", name, address);
+        refuse("spec.servers[{}].forwardPlugin.upstreams: \"{}\" is not an IP address with an optional port", name, address);
       }
     }
     if (find_array(server, {"forwardPlugin", "upstreams"}).empty()) refuse("spec.servers[{}] has no upstreams", name);
@@ -170,7 +170,7 @@ class Maker {
 
   Result<std::string> server_block(const Json& server, TemplateValues values) {
     const std::string name = text_of(server, {"name"});
-    if (!is_name(name)) refuse("spec.servers: \"{}\" is no name of a server", name);
+    if (!is_name(name)) refuse("spec.servers: \"{}\" is not a valid server name", name);
     const std::vector<std::string> zones = zones_of(server, name), upstreams = upstreams_of(server, name);
     const Json& forward = member(server, {"forwardPlugin"});
     const std::string options = forward_options(forward, fmt::format("spec.servers[{}].forwardPlugin", name), "Random");

@@ -34,7 +34,7 @@ const std::vector<Watched> watched = {
 Result<std::string> cluster_ip(const Snapshot& seen) {
   constexpr std::string_view doing = "spec.serviceNetwork of Network.config.openshift.io cluster";
   const Json* network = seen.find(kube::types::networks, "", "cluster");
-  if (!network) return error(Code::not_found, "there is no Network.config.openshift.io cluster, which the installer makes");
+  if (!network) return error(Code::not_found, "Network.config.openshift.io cluster, which the installer creates, does not exist");
   const JsonArray& services = find_array(*network, {"spec", "serviceNetwork"});
   if (services.empty() || !services[0].is_string()) return error(Code::invalid, "{} is empty", doing);
   const net::Cidr cidr = TRY(net::parse_cidr(services[0].get_string()).context(doing));
@@ -81,7 +81,6 @@ std::vector<Condition> conditions_of(const std::vector<std::string>& refusals, c
   for (Condition& each : conditions) {
     if (each.type == "Degraded" && !refusals.empty()) each = {each.type, true, "NotSupported", join(refusals, "; ")};
   }
-  conditions.push_back({"Upgradeable", true});
   return conditions;
 }
 
@@ -96,7 +95,7 @@ Wish status_wish(Json settings, const std::vector<Condition>& conditions, const 
 Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
   const Json* settings = seen.find(kube::types::dns_settings, "", settings_name);
   if (!settings)
-    return error(Code::not_found, "there is no DNS.operator.openshift.io {}: make it with an empty spec", settings_name);
+    return error(Code::not_found, "DNS.operator.openshift.io {} does not exist (create it with an empty spec)", settings_name);
   const std::string address = TRY(cluster_ip(seen));
   const Corefile corefile = TRY(corefile_of(*settings, seen));
   Aim aim;
@@ -113,7 +112,8 @@ WorkloadOperator make_operator(const std::string& image) {
           .space = "openshift-dns-operator",
           .watched = watched,
           .operands = {"coredns"},
-          .aim = [image](const Snapshot& seen, WallTime now) { return make_aim(image, seen, now); }};
+          .aim = [image](const Snapshot& seen, WallTime now) { return make_aim(image, seen, now); },
+          .configured_by = {kube::types::dns_settings}};
 }
 
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {

@@ -1,4 +1,4 @@
-// dns-operator: names of Services and pods for the pods (operators 8.3).
+// dns-operator: CoreDNS, with which pods look up Services and pods.
 #pragma once
 
 #include "operators/lib/workload_operator.h"

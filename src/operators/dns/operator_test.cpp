@@ -87,7 +87,7 @@ TEST(DnsOperator, KeepsTheCorefileThatIsThereWhenItRefuses) {
   Aim aim = cluster.aim();
   EXPECT_EQ(digest(aim), before);
   EXPECT_EQ(text_of(wished(aim, config_maps, "dns-default"), {"data", "Corefile"}).find("# a"), std::string::npos);
-  const Condition degraded{"Degraded", true, "NotSupported", "spec.servers[a].zones: cluster.local is the cluster's own"};
+  const Condition degraded{"Degraded", true, "NotSupported", "spec.servers[a].zones: cluster.local is the zone of the cluster"};
   EXPECT_NE(std::ranges::find(aim.conditions, degraded), aim.conditions.end());
   EXPECT_EQ(digest(Cluster(bad).aim()), digest(Cluster().aim())) << "a new cluster has names all the same";
 }
@@ -101,10 +101,10 @@ TEST(DnsOperator, TouchesNothingThatIsUnmanaged) {
 TEST(DnsOperator, SaysWhatIsMissing) {
   Cluster cluster;
   cluster.view.remove(dns_settings, "", "default");
-  EXPECT_EQ(cluster.error(), "there is no DNS.operator.openshift.io default: make it with an empty spec");
+  EXPECT_EQ(cluster.error(), "DNS.operator.openshift.io default does not exist (create it with an empty spec)");
   cluster.set("{}");
   cluster.view.remove(kube::types::networks, "", "cluster");
-  EXPECT_EQ(cluster.error(), "there is no Network.config.openshift.io cluster, which the installer makes");
+  EXPECT_EQ(cluster.error(), "Network.config.openshift.io cluster, which the installer creates, does not exist");
   cluster.put(
       "{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {serviceNetwork: [172.30.0.0/30]}}");
   EXPECT_TRUE(cluster.error().starts_with("spec.serviceNetwork of Network.config.openshift.io cluster: ")) << cluster.error();

@@ -16,11 +16,12 @@ struct Validity {
   Lifetime lifetime() const { return {length, refresh}; }
 };
 
-// operators 2.1, 12.4
+// Both as in openshift/cluster-etcd-operator.
 constexpr Seconds five_years = std::chrono::hours(24 * 1825);
 constexpr Validity long_validity{five_years, std::chrono::hours(36792)};
-constexpr Validity short_signer{std::chrono::hours(4), std::chrono::hours(3)};
-constexpr Validity short_leaf{std::chrono::hours(2), std::chrono::minutes(90)};
+
+// Members read their authorities when they start, and API servers do: all of them start again, one after another.
+constexpr Seconds roll_out = std::chrono::hours(1);
 
 constexpr std::string_view space = "openshift-etcd";
 constexpr std::string_view signer_description = "Authority of all members and clients of etcd";
@@ -91,33 +92,32 @@ std::vector<const Material*> Certificates::all() const {
 
 std::vector<const Material*> Certificates::of_node() const { return {&peer, &serving, &serving_metrics}; }
 
-Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now, bool short_rotation) {
-  const Validity& of_signer = short_rotation ? short_signer : long_validity;
-  const Validity& of_leaf = short_rotation ? short_leaf : long_validity;
+Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now) {
   const std::vector<std::string> ips = addresses_of(address);
   Certificates made;
-  made.signer = TRY(make_signer("etcd-signer", now, of_signer, signer_description));
-  made.metric_signer = TRY(make_signer("etcd-metric-signer", now, of_signer, metric_signer_description));
-  made.client = TRY(make_client("etcd-client", "etcd-client", made.signer, now, of_leaf, client_description));
+  made.signer = TRY(make_signer("etcd-signer", now, long_validity, signer_description));
+  made.metric_signer = TRY(make_signer("etcd-metric-signer", now, long_validity, metric_signer_description));
+  made.client = TRY(make_client("etcd-client", "etcd-client", made.signer, now, long_validity, client_description));
   made.metric_client =
-      TRY(make_client("etcd-metric-client", "etcd-metric", made.metric_signer, now, of_leaf, metric_client_description));
-  made.peer = TRY(make_server("etcd-peer-" + host, ips, made.signer, now, of_leaf, peer_description));
-  made.serving = TRY(make_server("etcd-serving-" + host, ips, made.signer, now, of_leaf, serving_description));
+      TRY(make_client("etcd-metric-client", "etcd-metric", made.metric_signer, now, long_validity, metric_client_description));
+  made.peer = TRY(make_server("etcd-peer-" + host, ips, made.signer, now, long_validity, peer_description));
+  made.serving = TRY(make_server("etcd-serving-" + host, ips, made.signer, now, long_validity, serving_description));
   made.serving_metrics =
-      TRY(make_server("etcd-serving-metrics-" + host, ips, made.metric_signer, now, of_leaf, serving_metrics_description));
+      TRY(make_server("etcd-serving-metrics-" + host, ips, made.metric_signer, now, long_validity, serving_metrics_description));
   return made;
 }
 
-std::vector<Signer> rotated_signers(bool short_rotation) {
-  const Lifetime lifetime = (short_rotation ? short_signer : long_validity).lifetime();
+std::vector<Signer> rotated_signers() {
+  const Lifetime lifetime = long_validity.lifetime();
   return {
-      {named("etcd-signer"), named("etcd-ca-bundle"), "etcd", std::string(signer_description), lifetime},
-      {named("etcd-metric-signer"), named("etcd-metrics-ca-bundle"), "etcd", std::string(metric_signer_description), lifetime},
+      {named("etcd-signer"), named("etcd-ca-bundle"), "etcd", std::string(signer_description), lifetime, roll_out},
+      {named("etcd-metric-signer"), named("etcd-metrics-ca-bundle"), "etcd", std::string(metric_signer_description), lifetime,
+       roll_out},
   };
 }
 
-std::vector<Leaf> rotated_clients(bool short_rotation) {
-  const Lifetime lifetime = (short_rotation ? short_leaf : long_validity).lifetime();
+std::vector<Leaf> rotated_clients() {
+  const Lifetime lifetime = long_validity.lifetime();
   const auto client = [&](const std::string& name, const std::string& user, const std::string& signer,
                           std::string_view description) {
     return Leaf{.secret = named(name),
@@ -132,8 +132,8 @@ std::vector<Leaf> rotated_clients(bool short_rotation) {
           client("etcd-metric-client", "etcd-metric", "etcd-metric-signer", metric_client_description)};
 }
 
-std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address, bool short_rotation) {
-  const Lifetime lifetime = (short_rotation ? short_leaf : long_validity).lifetime();
+std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address) {
+  const Lifetime lifetime = long_validity.lifetime();
   const std::vector<std::string> ips = addresses_of(address), names = names_of(ips);
   const auto server = [&](const std::string& name, const std::string& signer, std::string_view description) {
     return Leaf{.secret = named(fmt::format("{}-{}", name, node)),

@@ -1,4 +1,5 @@
-// Certificates of etcd: two authorities, clients of both, and what the first member serves with (operators 2.1, 12.4).
+// Certificates of etcd: two authorities, clients of both, and those of the first member. Names and subjects are those of
+// openshift/cluster-etcd-operator.
 #pragma once
 
 #include "base/result.h"
@@ -27,14 +28,13 @@ struct Certificates {
 
 // Makes all of them anew.
 //
-//   host            name of the machine as it is, the end of its certificates' names
-//   address         its address in the cluster
-//   short_rotation  hours instead of years, for tests of rotation (gate ShortCertRotation)
-Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now, bool short_rotation);
+//   host     name of the machine as it is, the end of its certificates' names
+//   address  its address in the cluster
+Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now);
 
 // The same as they are kept in the cluster: the authorities, the clients, and what each master serves with.
-std::vector<Signer> rotated_signers(bool short_rotation);
-std::vector<Leaf> rotated_clients(bool short_rotation);
-std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address, bool short_rotation);
+std::vector<Signer> rotated_signers();
+std::vector<Leaf> rotated_clients();
+std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address);
 
 }  // namespace slipway::operators::etcd

@@ -91,10 +91,10 @@ class Discovery {
       case Standing::Kind::put_aside: TRY(put_aside(context)); return not_yet;
       case Standing::Kind::lost:
         return error(Code::conflict,
-                     "{} is a member of etcd, but {} is empty: its data is lost; remove the member (etcdctl member remove), then "
-                     "it is added anew",
+                     "{}: is a member of etcd, but {} is empty, so its data is lost (remove the member with `etcdctl member "
+                     "remove`; it is then added again)",
                      joining_.name, data_dir_);
-      case Standing::Kind::wait: say(context, fmt::format("{} is no member of etcd yet", joining_.peer_url)); return not_yet;
+      case Standing::Kind::wait: say(context, fmt::format("{} is not a member of etcd yet", joining_.peer_url)); return not_yet;
     }
     return not_yet;
   }
@@ -112,7 +112,7 @@ class Discovery {
 
   // What the quorum knows; to those that have been a member before, also what any single one knows.
   Result<std::vector<Member>> list(const sys::Context& context) {
-    Error last = error(Code::unavailable, "no endpoint is given");
+    Error last = error(Code::unavailable, "no endpoint given");
     for (Reading reading : {Reading::agreed, Reading::local}) {
       if (reading == Reading::local && !joining_.has_data) break;
       for (const std::string& endpoint : endpoints_) {
@@ -136,7 +136,7 @@ class Discovery {
     holder_ = holder.value();
     held_since_ = context.clock.steady();
     if (holder_ == joining_.peer_url) return true;
-    say(context, fmt::format("{} starts first", holder_));
+    say(context, fmt::format("waiting until {} has started", holder_));
     return false;
   }
 
@@ -152,7 +152,7 @@ class Discovery {
     const std::string from = data_dir_ + "/member";
     const auto seconds = std::chrono::floor<Seconds>(context.clock.now()).time_since_epoch().count();
     const std::string to = fmt::format("{}/member-removed-archive-{}", data_dir_, seconds);
-    context.log.warn("{} is of a member that was removed; it is now {}", from, to);
+    context.log.warn("{} belongs to a removed member; moved to {}", from, to);
     return files_.rename(from, to);
   }
 

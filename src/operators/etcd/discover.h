@@ -3,9 +3,9 @@
 //   ETCD_INITIAL_CLUSTER=$(discover-etcd-initial-cluster --cacert=FILE --cert=FILE --key=FILE --endpoints=URL,URL
 //                          --data-dir=/var/lib/etcd --target-peer-url-host=10.97.77.11 --target-name=master-0)
 //
-// The endpoints are members' gateways (members.h). Members that have never been started go one after another, who comes first
-// first: one that starts asks all others for their version before it answers anybody, and two that start together wait for each
-// other (field 3.1a). Whose turn it is stands in etcd.
+// The endpoints are members' gateways (members.h). Members that have never been started go one after another, in the order in
+// which they ask: a member asks all others for their version before it answers, so two that start together wait for each other.
+// etcd has a key with the member whose turn it is.
 #pragma once
 
 #include "operators/etcd/members.h"
@@ -24,7 +24,7 @@ struct Joining {
   std::optional<MemberId> joined_as{};  // what is in it was begun as this member, and etcd came as far as having a log
 };
 
-// What a list of members means to one that wants to start (operators 3.8). Pure.
+// What the list of members means for a member that wants to start. Pure.
 struct Standing {
   enum class Kind {
     start,      // with `initial_cluster`; with nothing when it has been a member before, for its folder says it all

@@ -1,9 +1,10 @@
 #include "operators/etcd/facts.h"
 
 #include "base/number.h"
-#include "kube/roles.h"
 #include "operators/lib/bootstrap_complete.h"
 #include "operators/lib/certificate_rotation.h"
+#include "operators/lib/conditions.h"
+#include "operators/lib/masters.h"
 #include "operators/lib/operand.h"
 
 #include <algorithm>
@@ -72,14 +73,15 @@ MembershipInput Cluster::membership(ObservedMembers members, WallTime now) const
           .replicas = install_config ? install_config->control_plane_replicas : 0,
           .is_delayed = is_delayed,
           .is_bootstrap_complete = is_bootstrap_complete,
+          .is_managed = is_managed,
           .now = now};
 }
 
 Cluster read_cluster(const Snapshot& seen) {
   Cluster cluster;
   cluster.install_config = find_install_config(seen);
-  for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!kube::has_role(*node, kube::master_label)) continue;
+  const Json* settings = seen.find(kube::types::etcds, "", "cluster");
+  for (const Json* node : find_masters(seen, settings ? *settings : Json(JsonObject())).nodes) {
     std::string address = internal_address(*node, cluster.install_config);
     if (address.empty()) continue;
     const Result<WallTime> since = parse_rfc3339(text(*node, {"metadata", "creationTimestamp"}));
@@ -92,8 +94,8 @@ Cluster read_cluster(const Snapshot& seen) {
     cluster.is_delayed = find(*object, {"metadata", "annotations", "openshift.io/delayed-bootstrap"}) != nullptr;
   }
   cluster.is_bootstrap_complete = bootstrap_is_complete(seen);
-  if (const Json* settings = seen.find(kube::types::etcds, "", "cluster")) {
-    cluster.is_managed = find_string(*settings, {"spec", "managementState"}).value_or("Managed") == "Managed";
+  if (settings) {
+    cluster.is_managed = operators::is_managed(*settings);
   }
   return cluster;
 }

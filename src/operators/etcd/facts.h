@@ -15,12 +15,12 @@ namespace slipway::operators::etcd {
 
 inline constexpr std::string_view operator_space = "openshift-etcd-operator";
 inline constexpr std::string_view space = "openshift-etcd";
-// On the ConfigMap etcd-endpoints: where the member of the bootstrap machine is, as long as there is one (operators 4.2).
+// On ConfigMap etcd-endpoints: the address of the bootstrap machine's member, as long as there is one.
 inline constexpr std::string_view bootstrap_annotation = "alpha.installer.openshift.io/etcd-bootstrap";
 
 struct Cluster {
   std::optional<InstallConfig> install_config{};  // nothing: not there or not readable
-  std::vector<Master> masters{};                  // those with an address, by name
+  std::vector<Master> masters{};                  // those of find_masters with an address, by name
   std::string bootstrap_address{};                // empty: its member is gone
   bool is_delayed = false;
   bool is_bootstrap_complete = false;

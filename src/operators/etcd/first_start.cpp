@@ -41,7 +41,7 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
               }}));
     tasks.request_stop();
     if (ended.status == 0) return Ok{};
-    return error(Code::unavailable, "{} ended with status {}", argv.front(), ended.status);
+    return error(Code::unavailable, "{}: exit status {}", argv.front(), ended.status);
   });
   tasks.run("", [&](const sys::Context& own) -> Result<> {
     // Nothing of etcd tells it.
@@ -49,7 +49,7 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
         own, "a snapshot", no_limit,
         [&]() -> Result<sys::Look> {
           if (has_snapshot(environment.files, folder)) return sys::Look::done();
-          return sys::Look::not_yet("none came");
+          return sys::Look::not_yet("no snapshot received");
         },
         nullptr, pace);
     if (seen.ok()) came = true;
@@ -67,12 +67,12 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
 Result<> run_start_member(const Environment& environment, const Arguments& arguments) {
   const auto dashes = std::ranges::find(arguments, "--");
   const Flags flags = TRY(parse_flags(name, {{.name = "data-dir", .required = true}}, {arguments.begin(), dashes}));
-  if (arguments.end() - dashes < 2) return error(Code::invalid, "{}: behind -- the program to run is missing", name);
+  if (arguments.end() - dashes < 2) return error(Code::invalid, "{}: no program given after --", name);
   const std::vector<std::string> argv(dashes + 1, arguments.end());
   const std::string member = flags.text("data-dir") + "/member";
   if (!TRY(environment.files.info(member))) {
     if (!TRY(run_until_snapshot(environment, member + "/snap", argv))) return Ok{};
-    environment.context.log.info("a snapshot came; {} begins anew with it", argv.front());
+    environment.context.log.info("received a snapshot; starting {} again with it", argv.front());
   }
   return sys::become_program(argv);
 }

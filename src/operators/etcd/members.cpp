@@ -87,7 +87,7 @@ Result<std::vector<Member>> Gateway::list(const sys::Context& context, const std
   const Json answer = TRY(call(context, endpoint, "/v3/cluster/member/list", {{"linearizable", reading == Reading::agreed}}));
   std::vector<Member> members;
   for (const Json& object : find_array(answer, {"members"})) members.push_back(parse_member(object));
-  if (members.empty()) return error(Code::unavailable, "{}: etcd names no members", endpoint);
+  if (members.empty()) return error(Code::unavailable, "{}: etcd returned no members", endpoint);
   return members;
 }
 

@@ -77,7 +77,7 @@ class Planner {
   }
 
   std::vector<Action> actions() const {
-    if (why_wait_for_masters(in_)) return {};
+    if (!in_.is_managed || why_wait_for_masters(in_)) return {};
     std::vector<Action> added = additions(), promoted = promotions();
     if (!added.empty() && (count_voters(in_.members) == 1 || promoted.empty())) return added;
     return promoted.empty() ? farewell() : promoted;
@@ -129,7 +129,7 @@ class Planner {
     for (const Master& master : in_.masters) {
       const ObservedMember* member = find_at(in_.members, master.address);
       if (!member)
-        lacking.push_back(master.node + " is no member");
+        lacking.push_back(master.node + " is not a member");
       else if (!member->member.is_started())
         lacking.push_back(master.node + " has not started");
       else if (member->member.is_learner)
@@ -138,26 +138,26 @@ class Planner {
         lacking.push_back(fmt::format("{} is not healthy", master.node));
     }
     if (in_.masters.size() < needed()) {
-      lacking.push_back(fmt::format("{} of {} masters are known", in_.masters.size(), needed()));
+      lacking.push_back(fmt::format("{} of {} masters are registered", in_.masters.size(), needed()));
     }
     return join(lacking, ", ");
   }
 
   Condition running_in_cluster() const {
     const std::string type = "EtcdRunningInCluster";
-    if (!bootstrap_) return {type, true, "BootstrapAlreadyRemoved", "no member is on the bootstrap machine"};
+    if (!bootstrap_) return {type, true, "BootstrapAlreadyRemoved", "the bootstrap machine has no member"};
     if (!masters_vote()) return {type, false, "NotEnoughEtcdMembers", first_unfinished()};
     const ObservedMember* leads = leader();
-    if (!leads) return {type, false, "NoLeader", "nobody leads"};
-    if (leads == bootstrap_) return {type, false, "LeaderOnBootstrap", "etcd-bootstrap leads still"};
-    return {type, true, "EnoughEtcdMembers", "all masters vote and one of them leads"};
+    if (!leads) return {type, false, "NoLeader", "etcd has no leader"};
+    if (leads == bootstrap_) return {type, false, "LeaderOnBootstrap", "etcd-bootstrap is still the leader"};
+    return {type, true, "EnoughEtcdMembers", "all masters are voters and one of them is the leader"};
   }
 
   Condition bootstrap_removed() const {
     const std::string type = "EtcdBootstrapMemberRemoved";
-    if (!bootstrap_) return {type, true, "BootstrapMemberRemoved", "etcd-bootstrap is no member"};
+    if (!bootstrap_) return {type, true, "BootstrapMemberRemoved", "etcd-bootstrap is not a member"};
     if (!in_.is_bootstrap_complete) return {type, false, "BootstrapNotComplete", "the bootstrap is not complete"};
-    return {type, false, "BootstrapMemberPresent", "etcd-bootstrap is a member still"};
+    return {type, false, "BootstrapMemberPresent", "etcd-bootstrap is still a member"};
   }
 
   std::string unhealthy_voters() const {
@@ -188,7 +188,7 @@ class Planner {
   Condition progressing() const {
     std::vector<std::string> pending;
     if (const std::string lacking = first_unfinished(); !lacking.empty()) pending.push_back(lacking);
-    if (bootstrap_) pending.emplace_back("etcd-bootstrap is a member still");
+    if (bootstrap_) pending.emplace_back("etcd-bootstrap is still a member");
     if (pending.empty()) return {"EtcdMembersProgressing", false};
     return {"EtcdMembersProgressing", true, "MembersChanging", join(pending, "; ")};
   }
@@ -232,10 +232,10 @@ std::string_view Action::reason() const {
 
 std::string Action::done() const {
   switch (kind) {
-    case Kind::add_learner: return fmt::format("{} is a learner of etcd", name);
-    case Kind::promote: return fmt::format("{} votes in etcd", name);
-    case Kind::move_leader: return fmt::format("{} leads etcd", name);
-    case Kind::remove: return fmt::format("{} is no member of etcd any more", name);
+    case Kind::add_learner: return fmt::format("{} is added to etcd as a learner", name);
+    case Kind::promote: return fmt::format("{} is a voting member of etcd", name);
+    case Kind::move_leader: return fmt::format("{} is the leader of etcd", name);
+    case Kind::remove: return fmt::format("{} is removed from etcd", name);
   }
   return {};
 }
@@ -243,7 +243,7 @@ std::string Action::done() const {
 std::optional<std::string> why_wait_for_masters(const MembershipInput& input) {
   if (static_cast<int>(input.masters.size()) >= expected_masters(input)) return std::nullopt;
   if (!input.masters.empty() && input.now >= waiting_ends(input)) return std::nullopt;
-  return fmt::format("{} of {} masters are known with an address", input.masters.size(), expected_masters(input));
+  return fmt::format("{} of {} masters are registered with an address", input.masters.size(), expected_masters(input));
 }
 
 Membership plan_membership(const MembershipInput& input) { return Planner(input).plan(); }
@@ -272,7 +272,7 @@ std::optional<std::string> why_keep_running(const ObservedMembers& members, cons
   const auto others = static_cast<std::size_t>(
       std::ranges::count_if(members, [&](const ObservedMember& it) { return &it != member && is_healthy_voter(&it); }));
   if (others >= quorum(voters)) return std::nullopt;
-  return fmt::format("without it {} of {} voting members of etcd would be healthy, {} are needed", others, voters,
+  return fmt::format("without it {} of {} voting members of etcd would be healthy, but {} are required", others, voters,
                      quorum(voters));
 }
 

@@ -1,5 +1,5 @@
-// Who shall be a member of etcd: the hand-over from the member of the bootstrap machine to those of the masters (design 12.1,
-// operators 4.2), and nothing that ever lets etcd lose its quorum. Pure.
+// Which members etcd shall have: the hand-over from the member of the bootstrap machine to those of the masters. No step lets
+// etcd lose its quorum. Pure.
 #pragma once
 
 #include "base/time.h"
@@ -44,6 +44,7 @@ struct MembershipInput {
   int replicas = 0;               // of the control plane, by the install-config
   bool is_delayed = false;        // the bootstrap machine becomes the last master (assisted installation)
   bool is_bootstrap_complete = false;
+  bool is_managed = true;  // by the operator's settings; false: no actions
   WallTime now{};
 };
 
@@ -71,10 +72,10 @@ struct Membership {
   std::optional<WallTime> again{};  // when waiting for masters that are not known is over
 };
 
-// While the bootstrap's is the only voter, all masters are added as learners, and nobody is promoted before: etcd takes new
-// members then without the five seconds that it wants its voters to be connected for (field 3.1a). Masters of the install-config
-// that are not known two minutes after the first one are not waited for. When all masters vote the leader is moved to one of
-// them, EtcdRunningInCluster becomes True, and, once ConfigMap kube-system/bootstrap says complete, etcd-bootstrap is removed.
+// All masters are added as learners while the bootstrap's member is the only voter; no learner is promoted before. With several
+// voters etcd takes a new member only after all of them were connected for five seconds. Masters of the install-config that
+// are not known two minutes after the first one are not waited for. When all masters vote the leader is moved to one of them,
+// EtcdRunningInCluster becomes True, and, once ConfigMap kube-system/bootstrap says complete, etcd-bootstrap is removed.
 Membership plan_membership(const MembershipInput& input);
 
 // What is waited for before etcd comes to any master; nothing once they are all known, or two minutes after the first.

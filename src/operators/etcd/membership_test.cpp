@@ -151,7 +151,7 @@ TEST(Membership, RemovesTheBootstrapsMemberWhenAllOthersAreWell) {
   EXPECT_EQ(complete({member("boot", "voter", "dead"), m0_leads, m1, m2}), Doings{"removing etcd-bootstrap"});
   EXPECT_EQ(complete({lonely_boot, m0, m1, m2}), Doings{"moving the leader to master-0"});
   EXPECT_EQ(complete({boot, m0_leads, m1, member("m2", "voter", "dead")}), Doings{});
-  EXPECT_EQ(complete({boot, m0, m1, m2}), Doings{}) << "nobody leads";
+  EXPECT_EQ(complete({boot, m0, m1, m2}), Doings{}) << "etcd has no leader";
   EXPECT_EQ(complete({boot, m0_leads, m1, member("m2", "learner", "healthy")}), Doings{"promoting master-2"});
 }
 
@@ -160,7 +160,7 @@ TEST(Membership, WaitsTwoMinutesForMastersThatAreNotKnown) {
   Membership early = plan_membership(in);
   EXPECT_EQ(doings(early), Doings{});
   EXPECT_EQ(early.again, start + 2min);
-  EXPECT_EQ(why_wait_for_masters(in), "2 of 3 masters are known with an address");
+  EXPECT_EQ(why_wait_for_masters(in), "2 of 3 masters are registered with an address");
   in.now = start + 2min;
   EXPECT_EQ(doings(plan_membership(in)), (Doings{"adding master-0 as a learner", "adding master-1 as a learner"}));
   in.members = {boot, m0_leads, m1};
@@ -278,7 +278,7 @@ TEST(Membership, SaysWhoMustNotBeStopped) {
   const ObservedMember dead1 = member("m1", "voter", "dead");
   EXPECT_EQ(why_keep_running({m0, m1, m2}, "10.0.0.11"), std::nullopt);
   EXPECT_EQ(why_keep_running({m0, dead1, m2}, "10.0.0.11"),
-            "without it 1 of 3 voting members of etcd would be healthy, 2 are needed");
+            "without it 1 of 3 voting members of etcd would be healthy, but 2 are required");
   EXPECT_EQ(why_keep_running({m0, dead1, m2}, "10.0.0.12"), std::nullopt) << "it is not well itself";
   EXPECT_EQ(why_keep_running({boot, m0, m1, m2}, "10.0.0.12"), std::nullopt);
   EXPECT_EQ(why_keep_running({m0}, "10.0.0.11"), std::nullopt);

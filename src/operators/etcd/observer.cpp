@@ -37,7 +37,7 @@ void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& 
         statuses[i] = std::move(status).value();
         it.is_healthy = statuses[i].leader != 0;
         for (const std::string& problem : statuses[i].errors) it.problem += (it.problem.empty() ? "" : "; ") + problem;
-        if (!it.is_healthy && it.problem.empty()) it.problem = "it knows of no leader";
+        if (!it.is_healthy && it.problem.empty()) it.problem = "it reports no leader";
         return Ok{};
       });
   if (!asked.ok()) return;
@@ -64,7 +64,7 @@ Result<ObservedMembers> Keeper::read(const sys::Context& context, const Gateway&
                                      const std::vector<std::string>& addresses) {
   std::vector<std::string> order = addresses;
   std::stable_partition(order.begin(), order.end(), [&](const std::string& address) { return address == answered_; });
-  Error last = error(Code::unavailable, "no address of a member is known");
+  Error last = error(Code::unavailable, "no member address is known");
   for (const std::string& address : order) {
     Result<std::vector<Member>> listed = etcd.list(context, gateway_url(address), Reading::agreed);
     if (!listed.ok()) {
@@ -99,7 +99,7 @@ bool Keeper::act(const sys::Context& context, const Gateway& etcd, const Observe
       is_changed = true;
       changed_ = context.clock.steady();
       facts_.changes.push_back(
-          {std::string(action.reason()), fmt::format("{}; members before: {}", action.done(), describe(members))});
+          {std::string(action.reason()), fmt::format("{}; previous members: {}", action.done(), describe(members))});
       if (action.kind != Action::Kind::add_learner) break;
       continue;
     }
@@ -146,11 +146,8 @@ Result<> observe(const sys::Context& context, net::Http& http, View& view) {
       std::vector<std::string> addresses;
       if (!cluster.bootstrap_address.empty()) addresses.push_back(cluster.bootstrap_address);
       for (const Master& master : cluster.masters) addresses.push_back(master.address);
-      pause = keeper.look(context, *trust, addresses, [&](ObservedMembers members) {
-        MembershipInput input = cluster.membership(std::move(members), context.clock.now());
-        if (!cluster.is_managed) input.replicas = 0;
-        return input;
-      });
+      pause = keeper.look(context, *trust, addresses,
+                          [&](ObservedMembers members) { return cluster.membership(std::move(members), context.clock.now()); });
       view.put(facts_object(keeper.facts()));
     }
     if (pause == 0ms) continue;

@@ -90,7 +90,7 @@ class FakeEtcd final : public net::Http {
 struct World {
   Milliseconds look() {
     return keeper.look(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
-      MembershipInput input{.members = std::move(members), .replicas = is_managed ? 3 : 0, .now = test.clock.now()};
+      MembershipInput input{.members = std::move(members), .replicas = 3, .is_managed = is_managed, .now = test.clock.now()};
       for (const std::string& address : masters) {
         input.masters.push_back({"master-" + address.substr(8), address, test.clock.now()});
       }
@@ -138,7 +138,7 @@ TEST(Observer, MovesEtcdStepByStep) {
   EXPECT_EQ(reasons, (std::vector<std::string>{"MemberAdded", "MemberAdded", "MemberAdded", "MemberPromoted", "MemberPromoted",
                                                "MemberPromoted", "LeaderMoved", "BootstrapMemberRemoved"}));
   EXPECT_EQ(world.keeper.facts().changes.back().message,
-            "etcd-bootstrap is no member of etcd any more; members before: etcd-bootstrap voter healthy, master-1 voter healthy "
+            "etcd-bootstrap is removed from etcd; previous members: etcd-bootstrap voter healthy, master-1 voter healthy "
             "leader, master-2 voter healthy, master-3 voter healthy");
 }
 
@@ -148,6 +148,23 @@ TEST(Observer, LeavesEtcdAloneWhenNotManaged) {
   world.look();
   EXPECT_EQ(world.etcd.changes, std::vector<std::string>{});
   EXPECT_EQ(world.keeper.facts().members.size(), 1u);
+}
+
+// Learners that are ready stay learners, and the bootstrap machine's member stays a member.
+TEST(Observer, LeavesEtcdAloneWhenNotManagedInTheMiddle) {
+  World world;
+  world.pass(1s);
+  world.look_until_quiet();
+  world.etcd.start_all();
+  world.is_managed = false;
+  world.is_complete = true;
+  const std::vector<std::string> before = world.etcd.changes;
+  for (int i = 0; i < 5; ++i) world.look();
+  EXPECT_EQ(world.etcd.changes, before);
+  EXPECT_NE(world.etcd.at(bootstrap_address), nullptr);
+  world.is_managed = true;
+  EXPECT_EQ(world.look_until_quiet(), 200ms);
+  EXPECT_NE(world.etcd.changes, before);
 }
 
 // curl's words tell how many milliseconds it took: they must not look like news each time.

@@ -30,19 +30,15 @@ void expect_fulfilled(Wish wish, std::string_view what, const Snapshot& seen, Ta
   target.plan.wishes.push_back(std::move(wish));
 }
 
-bool has_short_rotation(const InstallConfig& config) {
-  return std::ranges::find(config.feature_gates, "ShortCertRotation=true") != config.feature_gates.end();
-}
-
 // The authorities are the installer's: before they are seen nothing is signed, or there would be two of each.
 bool has_authorities(const Snapshot& seen, Target& target) {
   bool has_all = true;
-  for (const Signer& signer : rotated_signers(false)) {
+  for (const Signer& signer : rotated_signers()) {
     for (const auto& [type, name] :
          {std::pair{&kube::types::secrets, signer.secret}, std::pair{&kube::types::config_maps, signer.bundle}}) {
       if (seen.find(*type, name.space, name.name)) continue;
       has_all = false;
-      target.missing.push_back(fmt::format("{} {}/{}, which the installer makes", type->kind, name.space, name.name));
+      target.missing.push_back(fmt::format("{} {}/{}, which the installer creates", type->kind, name.space, name.name));
     }
   }
   return has_all;
@@ -68,17 +64,16 @@ void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen
                    target);
 }
 
-Result<> add_certificates(const Cluster& cluster, const Json& settings, const Snapshot& seen, WallTime now, Target& target) {
+Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime now, Target& target) {
   if (!has_authorities(seen, target)) return Ok{};
-  const bool is_short = has_short_rotation(*cluster.install_config);
   // Members read their authorities once, when they start: a signer of minutes would be over before all have started again.
-  const Lifetimes lifetimes{.leaf = TRY(lifetimes_of(settings)).leaf};
-  std::vector<Leaf> leaves = rotated_clients(is_short), servers;
+  const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).leaf};
+  std::vector<Leaf> leaves = rotated_clients(), servers;
   for (const Master& master : cluster.masters) {
-    for (Leaf& leaf : rotated_servers(master.node, master.address, is_short)) servers.push_back(std::move(leaf));
+    for (Leaf& leaf : rotated_servers(master.node, master.address)) servers.push_back(std::move(leaf));
   }
   leaves.insert(leaves.end(), servers.begin(), servers.end());
-  target.plan.add(TRY(plan_rotation(rotated_signers(is_short), leaves, lifetimes, seen, now)));
+  target.plan.add(TRY(plan_rotation(rotated_signers(), leaves, lifetimes, seen, now)));
   collect_certificates(servers, seen, target);
 
   const auto bundle = [&](std::string_view name) {
@@ -205,7 +200,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
   if (const std::optional<Facts> facts = find_facts(seen)) add_members(*facts, cluster, settings, now, target);
   add_copies(seen, target);
   if (!cluster.install_config) {
-    target.missing.emplace_back("ConfigMap kube-system/cluster-config-v1, which the installer makes");
+    target.missing.emplace_back("ConfigMap kube-system/cluster-config-v1, which the installer creates");
     return target;
   }
   const MembershipInput input = cluster.membership({}, now);
@@ -213,7 +208,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
     target.missing.push_back(std::move(*why));
     target.plan.again = plan_membership(input).again;
   }
-  TRY(add_certificates(cluster, settings, seen, now, target));
+  TRY(add_certificates(cluster, seen, now, target));
   TRY(add_pod(variables, cluster, settings, seen, target));
   TRY(add_addresses(cluster, seen, target));
   return target;
@@ -253,7 +248,7 @@ Result<> run_wait_for_ceo(const Environment& environment, const Arguments& argum
   const auto missing = [&](const kube::Objects& objects) -> Result<std::optional<std::string>> {
     const std::string_view status = objects.empty() ? "" : kube::condition_status(objects.front(), "EtcdRunningInCluster");
     if (status == "True") return std::optional<std::string>();
-    return std::optional(fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not told" : status));
+    return std::optional(fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not set" : status));
   };
   while (true) {
     Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1),

@@ -1,5 +1,5 @@
-// cluster-etcd-operator operator: moves etcd from the bootstrap machine to the masters and keeps it there: its members, its
-// certificates, its pods (operators 4.2).
+// cluster-etcd-operator operator: moves etcd from the bootstrap machine to the masters and keeps its members, certificates and
+// pods there.
 #pragma once
 
 #include "operators/lib/static_pod_operator.h"

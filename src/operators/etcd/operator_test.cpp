@@ -30,14 +30,17 @@ struct Cluster : private Client, testing_support::StaticPodCluster {
     for (int i = 0; i < masters; ++i) put_master(i);
   }
   void put_master(int number) {
+    admit(fmt::format("master-{}", number), "master");
+    put_labelled(fmt::format("master-{}", number), fmt::format("10.97.77.{}", 11 + number));
+  }
+  void put_labelled(const std::string& name, const std::string& address) {
     put({{"apiVersion", "v1"},
          {"kind", "Node"},
-         {"metadata", {{"name", fmt::format("master-{}", number)}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
+         {"metadata", {{"name", name}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
          {"status",
-          {{"addresses",
-            Json(JsonArray{Json{{"type", "Hostname"}, {"address", fmt::format("master-{}", number)}},
-                           Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual address of the API
-                           Json{{"type", "InternalIP"}, {"address", fmt::format("10.97.77.{}", 11 + number)}}})}}}});
+          {{"addresses", Json(JsonArray{Json{{"type", "Hostname"}, {"address", name}},
+                                        Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual one of the API
+                                        Json{{"type", "InternalIP"}, {"address", address}}})}}}});
   }
   net::CertificateInfo certificate(std::string_view key) const {
     return net::parse_certificate(text(secrets, space, "etcd-all-certs", key)).value();
@@ -86,6 +89,28 @@ TEST(EtcdOperator, NothingOfTheHandOverMakesAnotherRevision) {
   EXPECT_NE(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("https://10.97.77.14:2381"), std::string::npos);
 }
 
+// What it would get: a pair of keys, an address that members trust, a place in the list of members.
+TEST(EtcdOperator, TakesNoLabelAsProof) {
+  Cluster cluster;
+  cluster.settle();
+  cluster.see_members("012");
+  cluster.admit("worker-0", "worker");
+  cluster.put_labelled("worker-0", "10.97.77.20");
+  cluster.put_labelled("stranger", "10.97.77.21");
+  cluster.settle();
+  std::vector<std::string> masters;
+  for (const Master& master : read_cluster(cluster.view.snapshot()).masters) masters.push_back(master.node);
+  EXPECT_EQ(masters, (std::vector<std::string>{"master-0", "master-1", "master-2"}));
+  const Json* all = cluster.view.snapshot().find(secrets, space, "etcd-all-certs");
+  EXPECT_EQ(find_object(*all, {"data"}).size(), 18u);
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("10.97.77.2"), std::string::npos);
+  const Json* settings = cluster.view.snapshot().find(kube::types::etcds, "", "cluster");
+  EXPECT_EQ(parse_node_statuses(*settings).size(), 3u);
+  const Json* condition = kube::find_condition(*settings, "MachineTableDegraded");
+  ASSERT_TRUE(condition != nullptr);
+  EXPECT_EQ(find_string(*condition, {"reason"}), "LabelWithoutRow");
+}
+
 TEST(EtcdOperator, GivesEachMasterItsCertificates) {
   Cluster cluster;
   cluster.settle();
@@ -112,12 +137,12 @@ TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
   cluster.settle();
   const std::string before = cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt");
   const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
-  cluster.set_spec({{"unsupportedConfigOverrides", {{"certificates", {{"leaf", "4m"}, {"signer", "20m"}}}}}});
+  cluster.set_lifetimes({{"leaf", "5m"}, {"authority", "20m"}});
   cluster.now += 10min;
   cluster.settle();
   EXPECT_NE(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before);
   const net::CertificateInfo after = cluster.certificate("etcd-peer-master-0.crt");
-  EXPECT_LE(after.not_after - after.not_before, 4min);
+  EXPECT_LE(after.not_after - after.not_before, 5min);
   EXPECT_EQ(cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt"), ca) << "members read it once only";
   EXPECT_FALSE(cluster.has_revision(2));
 }
@@ -125,7 +150,7 @@ TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
 TEST(EtcdOperator, WaitsForItsInputs) {
   Cluster two(2);
   two.settle();
-  EXPECT_EQ(two.target().missing, std::vector<std::string>{"2 of 3 masters are known with an address"});
+  EXPECT_EQ(two.target().missing, std::vector<std::string>{"2 of 3 masters are registered with an address"});
   EXPECT_FALSE(two.has_revision(1));
   EXPECT_EQ(two.target().plan.again.has_value(), true);
   two.now += 2min;
@@ -140,7 +165,7 @@ TEST(EtcdOperator, WaitsForItsInputs) {
 
   Cluster unknown;
   unknown.view.remove(config_maps, "kube-system", "cluster-config-v1");
-  EXPECT_EQ(unknown.target().missing.front(), "ConfigMap kube-system/cluster-config-v1, which the installer makes");
+  EXPECT_EQ(unknown.target().missing.front(), "ConfigMap kube-system/cluster-config-v1, which the installer creates");
 }
 
 TEST(EtcdOperator, SaysWhereEtcdIs) {
@@ -167,10 +192,11 @@ TEST(EtcdOperator, SaysWhereEtcdIs) {
 
 TEST(EtcdOperator, TellsConditionsAndChanges) {
   Cluster cluster;
-  EXPECT_TRUE(cluster.target().conditions.empty()) << "nothing is known yet";
+  EXPECT_EQ(cluster.target().conditions, std::vector<Condition>{{"CertificateRotationDegraded"}})
+      << "of members nothing is known yet";
   cluster.see_members("0B12");
   Facts facts = *find_facts(cluster.view.snapshot());
-  facts.changes = {{"LeaderMoved", "master-0 leads etcd; members before: ..."}};
+  facts.changes = {{"LeaderMoved", "master-0 is the leader of etcd; previous members: ..."}};
   facts.refused = "promoting master-1: no";
   cluster.view.put(facts_object(facts));
   cluster.settle();

@@ -16,7 +16,7 @@ constexpr std::string_view member_folder = "etc-kubernetes/static-pod-resources/
 
 bool is_in_place(const InstallConfig& config) { return config.bootstrap_in_place && config.control_plane_replicas == 1; }
 
-// Disks and networks of these need more patience (operators 3.1).
+// Platforms with slower disks and networks: etcd gets a heartbeat of 500 ms and an election timeout of 2500 ms.
 bool is_slow(const Infrastructure& infrastructure) {
   return infrastructure.platform == "Azure" ||
          (infrastructure.platform == "IBMCloud" && infrastructure.ibm_cloud_provider == "VPC");
@@ -39,8 +39,8 @@ TemplateValues pod_values(const RenderInput& input) {
 
 ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
 
-// Where the members are: until the masters have joined an annotation says where the first one is, and its removal that it is
-// gone; in place it stays and is an entry like others (operators 2.1).
+// ConfigMap etcd-endpoints. An annotation has the address of the first member; it is removed together with that member. In place
+// the first member stays, so it is an entry in the data.
 Json endpoints(const RenderInput& input) {
   const std::string address = to_string(input.address);
   if (!is_in_place(input.install_config)) {
@@ -73,9 +73,9 @@ Result<Json> namespace_object(bool delayed) {
 }
 
 Result<std::string> host_name(sys::Files& files) {
-  const std::string text = TRY(files.read("/proc/sys/kernel/hostname").context("looking up the name of this machine"));
+  const std::string text = TRY(files.read("/proc/sys/kernel/hostname").context("reading the name of this machine"));
   const std::string name(trim(text));
-  if (name.empty()) return error(Code::invalid, "this machine has no name; set one with hostnamectl");
+  if (name.empty()) return error(Code::invalid, "this machine has no host name (set one with hostnamectl)");
   return name;
 }
 
@@ -146,10 +146,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
       choose_host_address(addresses, network.is_v4(), input.install_config.machine_networks, input.install_config.virtual_ips));
   const std::optional<sys::FileInfo> marker = TRY(files.info(flags.text("delayed-ha-bootstrap-scaling-marker-file")));
   input.delayed = marker.has_value() && !is_in_place(input.install_config);
-  bool short_rotation = false;
-  for (const std::string& gate : input.install_config.feature_gates) short_rotation |= gate == "ShortCertRotation=true";
-  const Certificates certificates =
-      TRY(make_certificates(input.host, to_string(input.address), environment.context.clock.now(), short_rotation));
+  const Certificates certificates = TRY(make_certificates(input.host, to_string(input.address), environment.context.clock.now()));
   const RenderedFiles rendered = TRY(render(input, certificates));
   return write_rendered(files, flags.text("asset-output-dir"), rendered);
 }

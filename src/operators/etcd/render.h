@@ -16,7 +16,7 @@ struct RenderInput {
   bool delayed = false;  // the bootstrap machine becomes the last master (assisted installation)
 };
 
-// The output tree (operators 12.4). Pure. errors: those of certificates that are none
+// The output tree, the same as that of openshift/cluster-etcd-operator. Pure. errors: those of certificates that are none
 Result<RenderedFiles> render(const RenderInput& input, const Certificates& certificates);
 
 // The command. Makes new certificates each time: whoever repeats it replaces the whole output.

@@ -149,13 +149,6 @@ TEST(EtcdRender, MarksAClusterWhoseLastMasterComesLater) {
             "");
 }
 
-TEST(EtcdRender, ShortRotationIsHours) {
-  World world({.install_config_more = "featureGates: [ShortCertRotation=true]\n"});
-  ASSERT_TRUE(world.render().ok());
-  const auto client = net::parse_certificate(world.files.read("/out/tls/etcd-client.crt").value()).value();
-  EXPECT_EQ(client.not_after - client.not_before, std::chrono::hours(2));
-}
-
 TEST(EtcdRender, TellsEveryMissingInput) {
   World world;
   ASSERT_TRUE(world.files.remove("/assets/manifests").ok());

@@ -41,7 +41,7 @@ bool is_ours(const Json& secret) {
 std::string problem_of(const Json* secret, const std::string& name) {
   const std::optional<std::string> certificate = held(secret, "tls.crt"), key = held(secret, "tls.key");
   if (!certificate || !key) {
-    return fmt::format("Secret {}/{} is not there or lacks tls.crt or tls.key", router_space, name);
+    return fmt::format("Secret {}/{} does not exist or has no tls.crt or tls.key", router_space, name);
   }
   const Result<bool> fits = net::key_fits(*certificate, Secret(*key));
   if (!fits.ok()) return fmt::format("Secret {}/{}: {}", router_space, name, fits.error().message());
@@ -52,10 +52,10 @@ std::string problem_of(const Json* secret, const std::string& name) {
 }  // namespace
 
 Result<Plan> plan_certificates(const std::vector<Settings>& settings, const std::vector<std::string>& names,
-                               const Json& overrides, const Snapshot& seen, WallTime now) {
+                               const Lifetimes& lifetimes, const Snapshot& seen, WallTime now) {
   std::vector<Leaf> leaves;
   for (const Settings& each : settings) leaves.push_back(leaf_of(each));
-  Plan plan = TRY(plan_rotation({authority}, leaves, TRY(lifetimes_of(overrides)), seen, now));
+  Plan plan = TRY(plan_rotation({authority}, leaves, {.leaf = lifetimes.leaf}, seen, now));
   for (const Json* secret : seen.list(kube::types::secrets, router_space)) {
     const std::string_view name = kube::name_of(*secret);
     if (!name.starts_with(secret_prefix) || !is_ours(*secret)) continue;

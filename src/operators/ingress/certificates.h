@@ -1,8 +1,9 @@
 // The certificates of routers: an authority of our own, one certificate for the names of each domain, and what clients have to
-// trust (operators 4.9).
+// trust.
 #pragma once
 
 #include "operators/ingress/settings.h"
+#include "operators/lib/certificate_rotation.h"
 #include "operators/lib/reconcile.h"
 
 #include <string>
@@ -14,9 +15,9 @@ namespace slipway::operators::ingress {
 // controllers that are gone are removed. errors: as plan_rotation
 //
 //   names      of all controllers, also those that are refused: what they have stays
-//   overrides  a settings object whose unsupportedConfigOverrides.certificates count, for tests (certificate_rotation.h)
+//   lifetimes  only `leaf` counts: people trust the authority outside of the cluster
 Result<Plan> plan_certificates(const std::vector<Settings>& settings, const std::vector<std::string>& names,
-                               const Json& overrides, const Snapshot& seen, WallTime now);
+                               const Lifetimes& lifetimes, const Snapshot& seen, WallTime now);
 
 // What a router serves to names that no Route has a certificate for.
 struct ServedCertificate {

@@ -14,7 +14,6 @@ namespace slipway::operators::ingress {
 namespace {
 
 constexpr std::string_view default_certificate = "default-ingress-cert";
-constexpr std::string_view service_authorities = "service-ca";
 
 const std::vector<Watched> watched = {
     {kube::types::ingress_controllers, std::string(operator_space)},
@@ -29,8 +28,7 @@ const std::vector<Watched> watched = {
     {kube::types::secrets, std::string(operator_space), {.fields = "metadata.name=router-ca"}},
     {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=router-ca"}},
     {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=default-ingress-cert"}},
-    {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=service-ca"}},
-    {kube::types::config_maps, std::string(router_space), {.fields = "metadata.name=service-ca-bundle"}},
+    watched_lifetimes(),
 };
 
 Json default_controller() {
@@ -70,27 +68,15 @@ void add_trust(const Settings& settings, const Snapshot& seen, Plan& plan) {
                          config_map({std::string(managed_space), std::string(default_certificate)}, {{"ca-bundle.crt", pem}})});
 }
 
-// Where pods of routers look for the authorities of Services. Without a copy they judge by the system's alone.
-void add_service_authorities(const Snapshot& seen, Plan& plan) {
-  const Json* bundle = seen.find(kube::types::config_maps, managed_space, service_authorities);
-  const std::optional<std::string> pem = held(bundle, "ca-bundle.crt");
-  if (!pem) return;
-  plan.wishes.push_back(
-      {kube::types::config_maps, config_map({std::string(router_space), "service-ca-bundle"}, {{"service-ca.crt", *pem}})});
-}
-
 Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
   const ClusterFacts facts = TRY(cluster_facts(seen));
   const std::vector<const Json*> controllers = controllers_of(seen);
   const std::map<std::string, Admission> admissions = admit_all(controllers, facts);
   Aim aim;
   Plan& plan = aim.plan;
-  plan.wishes = TRY(wishes_of_folder("ingress/manifests", {}));
   if (!admissions.contains(std::string(default_name))) {
     plan.wishes.push_back({kube::types::ingress_controllers, default_controller(), Wish::How::create});
   }
-
-  add_service_authorities(seen, plan);
 
   std::vector<Settings> admitted;
   std::vector<std::string> names;
@@ -98,8 +84,9 @@ Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime no
     names.push_back(name);
     if (admission.settings) admitted.push_back(*admission.settings);
   }
-  const Json* main_controller = seen.find(kube::types::ingress_controllers, operator_space, default_name);
-  plan.add(TRY(plan_certificates(admitted, names, main_controller ? *main_controller : Json(), seen, now)));
+  std::vector<Condition> of_certificates;
+  const Lifetimes lifetimes = lifetimes_of(seen, of_certificates);
+  plan.add(TRY(plan_certificates(admitted, names, lifetimes, seen, now)));
 
   for (const Json* controller : controllers) {
     const std::string name(kube::name_of(*controller));
@@ -121,11 +108,12 @@ Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime no
     }
   }
   if (aim.conditions.empty()) {
-    const std::string missing = fmt::format("IngressController {}/{} is only being made", operator_space, default_name);
+    const std::string missing = fmt::format("IngressController {}/{} is being created", operator_space, default_name);
     aim.conditions = {{"IngressAvailable", false, "NoDefault", missing},
                       {"IngressProgressing", true, "NoDefault", missing},
                       {"IngressDegraded"}};
   }
+  aim.conditions.insert(aim.conditions.end(), of_certificates.begin(), of_certificates.end());
   for (Wish& wish : left_overs(admissions, seen)) plan.wishes.push_back(std::move(wish));
   return aim;
 }

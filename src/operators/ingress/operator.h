@@ -1,4 +1,4 @@
-// `ingress-operator start`: the routers that IngressControllers ask for (operators 4.9).
+// `ingress-operator start`: the routers that IngressControllers ask for.
 #pragma once
 
 #include "operators/lib/program.h"

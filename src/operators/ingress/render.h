@@ -1,4 +1,4 @@
-// `ingress-operator render`: what has to exist before the ingress operator runs (operators 2.6).
+// `ingress-operator render`: the objects that have to exist before the ingress operator runs.
 #pragma once
 
 #include "operators/lib/program.h"

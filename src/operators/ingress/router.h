@@ -1,4 +1,4 @@
-// The routers of one IngressController: a Deployment, the Services in front of it, and how many may be away (operators 4.9).
+// The routers of one IngressController: a Deployment, its Services, and its PodDisruptionBudget.
 #pragma once
 
 #include "operators/ingress/settings.h"

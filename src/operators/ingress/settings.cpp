@@ -5,6 +5,7 @@
 #include "kube/roles.h"
 #include "net/url.h"
 #include "operators/lib/operand.h"
+#include "operators/lib/unused_settings.h"
 
 #include <algorithm>
 #include <array>
@@ -32,7 +33,9 @@ constexpr std::array ignored_members = {Ignored{"", "closedClientConnectionPolic
                                         Ignored{"", "httpHeaders"},
                                         Ignored{"", "idleConnectionTerminationPolicy", "Immediate"},
                                         Ignored{"", "logging"},
+                                        Ignored{"", "unsupportedConfigOverrides"},
                                         Ignored{"routeAdmission", "wildcardPolicy", "WildcardsDisallowed"},
+                                        Ignored{"tuningOptions", "configurationManagement"},
                                         Ignored{"tuningOptions", "headerBufferBytes"},
                                         Ignored{"tuningOptions", "headerBufferMaxRewriteBytes"},
                                         Ignored{"tuningOptions", "healthCheckInterval"},
@@ -52,20 +55,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> times = {
 // The longest that haproxy can wait: it counts milliseconds in 31 bits.
 constexpr Milliseconds longest{2'147'483'647};
 
-// Whether a value asks for anything: servers fill in empty objects, texts and lists.
-bool asks(const Json* value) {
-  if (value == nullptr || value->is_null()) return false;
-  if (value->is_string()) return !value->get_string().empty();
-  if (value->is_bool()) return value->get_bool();
-  if (value->is_array()) return !value->get_array().empty();
-  if (!value->is_object()) return true;
-  const JsonObject& members = value->get_object();
-  return std::any_of(members.begin(), members.end(), [](const auto& member) { return asks(&member.value()); });
-}
-
 Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
   if (const Json* object = seen.find(type, "", "cluster")) return object;
-  return error(Code::not_found, "there is no {}.{} cluster, which the installer makes", type.kind, type.group);
+  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
 }
 
 int number_or(const Json& value, std::initializer_list<std::string_view> keys, int fallback) {
@@ -79,13 +71,13 @@ Result<Publishing> publishing_of(const Json& controller) {
   const auto* row = std::ranges::find(strategies, type, &std::pair<std::string_view, Publishing>::first);
   if (row == strategies.end()) {
     return error(Code::invalid,
-                 "spec.endpointPublishingStrategy.type: {} is not done by this release, which makes no load balancers; use "
-                 "HostNetwork, NodePortService or Private",
+                 "spec.endpointPublishingStrategy.type: {} is not supported, because this release creates no load balancers (use "
+                 "HostNetwork, NodePortService or Private)",
                  type);
   }
   for (std::string_view member : {"hostNetwork", "nodePort", "private"}) {
     if (text_of(controller, {"spec", "endpointPublishingStrategy", member, "protocol"}) != "PROXY") continue;
-    return error(Code::invalid, "spec.endpointPublishingStrategy.{}.protocol: PROXY is not done by this release; use TCP",
+    return error(Code::invalid, "spec.endpointPublishingStrategy.{}.protocol: PROXY is not supported by this release (use TCP)",
                  member);
   }
   return row->second;
@@ -93,9 +85,9 @@ Result<Publishing> publishing_of(const Json& controller) {
 
 Result<> put_placement(const Json& controller, const ClusterFacts& facts, Settings& settings) {
   const Json* selector = find(controller, {"spec", "nodePlacement", "nodeSelector"});
-  if (asks(selector)) {
+  if (asks_for_something(selector)) {
     if (!find_array(*selector, {"matchExpressions"}).empty()) {
-      return error(Code::invalid, "spec.nodePlacement.nodeSelector: matchExpressions are not possible here; use matchLabels");
+      return error(Code::invalid, "spec.nodePlacement.nodeSelector: matchExpressions are not supported (use matchLabels)");
     }
     settings.node_selector = find_object(*selector, {"matchLabels"});
   } else {
@@ -103,7 +95,7 @@ Result<> put_placement(const Json& controller, const ClusterFacts& facts, Settin
   }
   settings.node_selector["kubernetes.io/os"] = "linux";
   settings.tolerations = find_array(controller, {"spec", "nodePlacement", "tolerations"});
-  if (settings.tolerations.empty() && !asks(selector) && facts.is_on_control_plane) {
+  if (settings.tolerations.empty() && !asks_for_something(selector) && facts.is_on_control_plane) {
     for (const char* role : {"master", "control-plane"}) {
       settings.tolerations.push_back(
           JsonObject{{"key", kube::role_label(role)}, {"operator", "Exists"}, {"effect", "NoSchedule"}});
@@ -143,7 +135,7 @@ Result<> put_variables(const Json& controller, Settings& settings) {
 Result<Settings> read_settings(const Json& controller, const ClusterFacts& facts) {
   if (!text_of(controller, {"spec", "clientTLS", "clientCertificatePolicy"}).empty()) {
     // Without it strangers would come in.
-    return error(Code::invalid, "spec.clientTLS: this release does not look at certificates of clients");
+    return error(Code::invalid, "spec.clientTLS: this release does not verify client certificates");
   }
   Settings settings;
   settings.name = kube::name_of(controller);
@@ -160,7 +152,7 @@ Result<Settings> read_settings(const Json& controller, const ClusterFacts& facts
     settings.https_port = number_or(controller, https, settings.https_port);
     settings.stats_port = number_or(controller, stats, settings.stats_port);
     if (std::set{settings.http_port, settings.https_port, settings.stats_port}.size() != 3) {
-      return error(Code::invalid, "spec.endpointPublishingStrategy.hostNetwork: its three ports have to differ");
+      return error(Code::invalid, "spec.endpointPublishingStrategy.hostNetwork: the three ports must be different");
     }
   }
   if (find(controller, {"spec", "replicas"})) settings.replicas = integer(controller, {"spec", "replicas"});
@@ -217,7 +209,7 @@ Admission admit(const Json& controller, const ClusterFacts& facts) {
   const Json spec = find_object(controller, {"spec"});
   for (const Ignored& each : ignored_members) {
     const Json section = each.section.empty() ? spec : find_object(spec, {each.section});
-    if (!asks(find(section, {each.member})) || find_string(section, {each.member}) == each.unasked) continue;
+    if (!asks_for_something(find(section, {each.member})) || find_string(section, {each.member}) == each.unasked) continue;
     admission.ignored.push_back(fmt::format("spec.{}{}{}", each.section, each.section.empty() ? "" : ".", each.member));
   }
   const std::string profile = text_of(controller, {"spec", "tlsSecurityProfile", "type"});
@@ -242,7 +234,7 @@ std::map<std::string, Admission> admit_all(const std::vector<const Json*>& contr
     if (admission.settings) {
       const auto [owner, is_first] = owners.emplace(admission.settings->domain, admission.settings->name);
       if (!is_first) {
-        admission.problem = fmt::format("spec.domain: {} is the domain of IngressController {}; give this one another",
+        admission.problem = fmt::format("spec.domain: {} is the domain of IngressController {} (choose another domain)",
                                         owner->first, owner->second);
         admission.settings.reset();
       }

@@ -1,5 +1,5 @@
-// What IngressControllers ask for, with what the cluster says put in for what they leave out, and whether this release can do it
-// (operators 4.9, 7.3). Pure.
+// The settings of IngressControllers, with those of the cluster for what they leave out, and whether this release supports them.
+// Pure.
 #pragma once
 
 #include "base/json.h"

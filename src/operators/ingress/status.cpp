@@ -38,13 +38,13 @@ std::string not_scheduled(const std::vector<const Json*>& pods) {
     if (std::ranges::find(reasons, message) == reasons.end()) reasons.push_back(std::move(message));
   }
   if (count == 0) return "";
-  return fmt::format("{} of {} routers have no machine: {}", count, pods.size(), join(reasons, "; "));
+  return fmt::format("{} of {} routers are not scheduled: {}", count, pods.size(), join(reasons, "; "));
 }
 
 std::string too_few(const Json& deployment, int needed) {
   const int available = integer(deployment, {"status", "availableReplicas"});
   if (available >= needed) return "";
-  return fmt::format("{} of {} routers are available, {} are needed", available, integer(deployment, {"spec", "replicas"}),
+  return fmt::format("{} of {} routers are available, {} are required", available, integer(deployment, {"spec", "replicas"}),
                      needed);
 }
 
@@ -59,7 +59,7 @@ std::string what_is_wrong(const Json& deployment) {
 }
 
 std::vector<Condition> deployment_conditions(const RouterState& state) {
-  const std::string missing = "there is no Deployment yet";
+  const std::string missing = "the Deployment does not exist yet";
   const Json* deployment = state.deployment;
   const int replicas = deployment ? integer(*deployment, {"spec", "replicas"}) : 0;
   return {
@@ -105,13 +105,13 @@ std::vector<Condition> router_conditions(const RouterState& state) {
   conditions.push_back(good_unless("Admitted", "Invalid", admission.problem));
   conditions.push_back({.type = "LoadBalancerManaged",
                         .reason = "EndpointPublishingStrategyExcludesManagedLoadBalancer",
-                        .message = "this release makes no load balancers"});
+                        .message = "this release creates no load balancers"});
   conditions.push_back({.type = "DNSManaged",
                         .reason = "NoDNSZones",
-                        .message = "this release writes no names into DNS; the domain has to lead here"});
+                        .message = "this release creates no DNS records; create the records of the domain yourself"});
   conditions.push_back(
-      bad_if("SettingsIgnored", "NotSupported",
-             admission.ignored.empty() ? "" : fmt::format("this release does nothing with {}", join(admission.ignored, ", "))));
+      bad_if(std::string(kube::settings_ignored), "NotSupported",
+             admission.ignored.empty() ? "" : fmt::format("no effect in this release: {}", join(admission.ignored, ", "))));
 
   conditions.push_back(
       follow("Available", named(conditions, "DeploymentAvailable").is_true, named(conditions, "DeploymentAvailable")));
@@ -134,7 +134,6 @@ std::vector<Condition> router_conditions(const RouterState& state) {
     conditions.push_back(follow("Progressing", false, degraded));
   }
   conditions.push_back(std::move(degraded));
-  conditions.push_back({.type = "Upgradeable", .is_true = true});
   return conditions;
 }
 

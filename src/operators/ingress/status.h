@@ -1,4 +1,4 @@
-// What an IngressController is told about its routers (operators 4.9). Pure.
+// The status of an IngressController. Pure.
 #pragma once
 
 #include "operators/ingress/settings.h"
@@ -16,7 +16,7 @@ struct RouterState {
   std::string certificate_problem{};  // why routers do not serve the certificate that was asked for
 };
 
-// All conditions of the IngressController; Available, Progressing, Degraded and Upgradeable sum the others up.
+// All conditions of the IngressController; Available, Progressing and Degraded sum the others up.
 std::vector<Condition> router_conditions(const RouterState& state);
 
 // The controller with its whole status: conditions, domain, how it is published, selector and number of routers.

@@ -222,7 +222,7 @@ TEST(WriteLayout, FailsWithoutAPodWhenAnObjectCannotBeFiles) {
   World world;
   world.want(1);
   world.put(config_map({"openshift-etcd", "etcd-pod-1"}, {{"pod.yml", ""}}));
-  EXPECT_EQ(write(files, world).error().message(), "ConfigMap openshift-etcd/etcd-pod-1 has no pod.yaml");
+  EXPECT_EQ(write(files, world).error().message(), "ConfigMap openshift-etcd/etcd-pod-1: no pod.yaml found");
   EXPECT_FALSE(files.info(manifest).value());
 }
 

@@ -158,7 +158,7 @@ Result<std::vector<File>> files_of(const ObjectFolder& folder) {
 
 Result<std::string> pod_text(const Json& pod_config, int revision, std::string_view node) {
   const auto text = find_string(pod_config, {"data", "pod.yaml"});
-  if (!text) return error(Code::invalid, "{} has no pod.yaml", kube::describe(pod_config));
+  if (!text) return error(Code::invalid, "{}: no pod.yaml found", kube::describe(pod_config));
   std::string variable(node);
   for (char& c : variable) {
     if (c == '-' || c == '.') c = '_';

@@ -1,5 +1,5 @@
-// Layout: what there shall be on a node's disk of one operand: the files of its certificates, the folder of its revision and the
-// pod that the kubelet runs (operators 4.1.2, 4.1.3). Pure.
+// Layout: the files of one operand that a node's disk shall have: its certificates, the folder of its revision, and the pod that
+// the kubelet runs. Pure.
 #pragma once
 
 #include "operators/lib/operand.h"

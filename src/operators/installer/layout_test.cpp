@@ -189,7 +189,7 @@ TEST(PodText, KnowsItsNodeAndRevision) {
   for (const Case& c : cases) {
     EXPECT_EQ(pod_text(config_map({"s", "n"}, {{"pod.yaml", c.text}}), 12, c.node).value(), c.want);
   }
-  EXPECT_EQ(pod_text(config_map({"s", "n"}, {{"pod", "x"}}), 1, "m").error().message(), "ConfigMap s/n has no pod.yaml");
+  EXPECT_EQ(pod_text(config_map({"s", "n"}, {{"pod", "x"}}), 1, "m").error().message(), "ConfigMap s/n: no pod.yaml found");
 }
 
 TEST(Outdated, TouchesNothingButOldRevisionsOfItsOperand) {

@@ -37,9 +37,9 @@ Result<Gate> parse_gate(const Arguments& arguments) {
                                        {.name = "key"},
                                        {.name = "limit", .fallback = "10m"}},
                                       {arguments.begin(), dashes}));
-  if (arguments.end() - dashes < 2) return error(Code::invalid, "{}: behind -- the program to run is missing", name);
+  if (arguments.end() - dashes < 2) return error(Code::invalid, "{}: no program given after --", name);
   if (flags.text("cert").empty() != flags.text("key").empty()) {
-    return error(Code::invalid, "{}: --cert and --key belong together", name);
+    return error(Code::invalid, "{}: --cert and --key must be used together", name);
   }
   const net::Url url = TRY(net::parse_url(flags.text("url")).context("--url"));
   const Milliseconds limit = TRY(parse_duration(flags.text("limit")).context("--limit"));
@@ -53,7 +53,7 @@ Result<Gate> parse_gate(const Arguments& arguments) {
 
 Result<> wait_until_open(const Environment& environment, const Gate& gate) {
   const sys::Context& context = environment.context;
-  const std::string what = fmt::format("an answer 200 of {}", to_string(gate.url));
+  const std::string what = fmt::format("status 200 from {}", to_string(gate.url));
   return sys::wait_for(
       context, what, gate.limit,
       [&]() -> Result<sys::Look> {

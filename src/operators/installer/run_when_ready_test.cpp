@@ -69,10 +69,10 @@ TEST(ParseGate, RefusesTheRest) {
   };
   const Case cases[] = {
       {{"--", "true"}, "run-when-ready: --url is missing"},
-      {{"--url=http://127.0.0.1/"}, "run-when-ready: behind -- the program to run is missing"},
-      {{"--url=http://127.0.0.1/", "--"}, "run-when-ready: behind -- the program to run is missing"},
-      {{"--url=http://127.0.0.1/", "true"}, "run-when-ready: 'true' is no flag"},
-      {{"--url=http://127.0.0.1/", "--cert=/crt", "--", "true"}, "run-when-ready: --cert and --key belong together"},
+      {{"--url=http://127.0.0.1/"}, "run-when-ready: no program given after --"},
+      {{"--url=http://127.0.0.1/", "--"}, "run-when-ready: no program given after --"},
+      {{"--url=http://127.0.0.1/", "true"}, "run-when-ready: 'true' is not a flag"},
+      {{"--url=http://127.0.0.1/", "--cert=/crt", "--", "true"}, "run-when-ready: --cert and --key must be used together"},
       {{"--url=http://127.0.0.1/", "--limit=soon", "--", "true"}, "--limit: 'soon' is not a duration like 10m or 1h30m"},
   };
   for (const Case& c : cases) EXPECT_EQ(parse_gate(c.arguments).error().message(), c.message);
@@ -95,7 +95,7 @@ TEST(WaitUntilOpen, SaysAfterItsLimitWhatWasWrong) {
   const Result<> waited = wait_until_open(world.environment(), gate({"--limit=3s"}));
   EXPECT_EQ(waited.error().code(), Code::timeout);
   EXPECT_EQ(waited.error().message(),
-            "waiting for an answer 200 of http://127.0.0.1:9980/readyz: gave up after 3.0 s: status 503: [-]leader failed");
+            "waiting for status 200 from http://127.0.0.1:9980/readyz: timed out after 3.0 s: status 503: [-]leader failed");
 }
 
 TEST(WaitUntilOpen, EndsWithAStop) {

@@ -24,6 +24,8 @@ NodeStatus* find_node(std::vector<NodeStatus>& statuses, std::string_view node) 
   return found == statuses.end() ? nullptr : &*found;
 }
 
+}  // namespace
+
 std::vector<Watched> watched() {
   std::vector<Watched> result;
   for (const Operand& operand : operands()) {
@@ -33,8 +35,6 @@ std::vector<Watched> watched() {
   }
   return result;
 }
-
-}  // namespace
 
 Plan Installer::plan(const Snapshot& seen, WallTime now) {
   Plan plan;
@@ -86,8 +86,7 @@ Plan Installer::plan_failure(const Operand& operand, const Json& settings, Failu
   plan.wishes.push_back({operand.settings, with_node_statuses(settings, statuses), Wish::How::status});
   plan.notices.push_back(
       {settings, std::string(failed),
-       fmt::format("{} revision {} could not be installed on {}: {}", operand.name, failure.revision, place_.node, failure.text),
-       true});
+       fmt::format("{} revision {} not installed on {}: {}", operand.name, failure.revision, place_.node, failure.text), true});
   return plan;
 }
 
@@ -104,7 +103,7 @@ Plan Installer::plan_waiting(const Operand& operand, const Json& settings, const
     return plan;
   }
   plan.notices.push_back({settings, "InstallerWaits",
-                          fmt::format("{} revision {} on {} waits for what is not there yet: {}", operand.name, layout.revision,
+                          fmt::format("{} revision {} on {}: waiting for missing objects: {}", operand.name, layout.revision,
                                       place_.node, join(layout.missing, ", ")),
                           true});
   return plan;
@@ -143,7 +142,7 @@ Result<> keep_installed(const sys::Context& context, const Connect& connect, sys
                                       .view = view});
     if (context.stop.stop_requested()) return Ok{};
     if (ended.ok() || ended.error().code() != Code::denied) return ended;
-    context.log.warn("{}; trying again, for the permissions may come later than this pod", ended.error().message());
+    context.log.warn("{}; retrying, because permissions may be created later than this pod", ended.error().message());
     if (!sys::pause(context, pause)) return Ok{};
   }
 }
@@ -153,7 +152,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
       TRY(parse_flags("static-pod-installer start", {{.name = "kubeconfig"}, {.name = "root", .fallback = "/"}}, arguments));
   const std::string node = sys::environment_variable("NODE_NAME");
   if (node.empty()) {
-    return error(Code::invalid, "NODE_NAME is not set; give the pod an env NODE_NAME with the fieldRef spec.nodeName");
+    return error(Code::invalid, "NODE_NAME: not set (give the pod env NODE_NAME with fieldRef spec.nodeName)");
   }
   std::string root = flags.text("root");
   while (root.ends_with('/')) root.pop_back();

@@ -1,5 +1,5 @@
 // static-pod-installer start: brings revisions of static pods onto the node on which it runs, and keeps their certificates up to
-// date. A resident pod a node (operators 4.1.2; docs/decisions/0008-one-installer-a-node.md).
+// date. One resident pod on each node (docs/decisions/0008-one-installer-a-node.md).
 #pragma once
 
 #include "kube/client.h"
@@ -14,6 +14,9 @@
 #include <string>
 
 namespace slipway::operators::installer {
+
+// What it looks at: settings of the four operands, and all that may become files.
+std::vector<Watched> watched();
 
 // Decides what is to be done about the disk. It remembers what it looked at, so that the disk is not read at each change of the
 // cluster, and what went wrong. Threads: one, that of plan(), runs the tasks too.

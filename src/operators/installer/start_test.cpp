@@ -128,7 +128,7 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
   EXPECT_EQ(find(telling.wishes[0].object, {"status", "readyReplicas"})->as_int64(), 3) << "what else is there stays";
   ASSERT_EQ(telling.notices.size(), 1u);
   EXPECT_TRUE(telling.notices[0].is_warning);
-  EXPECT_TRUE(telling.notices[0].message.starts_with("etcd revision 1 could not be installed on master-0: making folder /etc/"))
+  EXPECT_TRUE(telling.notices[0].message.starts_with("etcd revision 1 not installed on master-0: creating folder /etc/"))
       << telling.notices[0].message;
   world.view.put(telling.wishes[0].object);
   const NodeStatus first = world.master();
@@ -189,7 +189,7 @@ TEST(Installer, SaysForWhatItWaits) {
   EXPECT_EQ(world.run(first).size(), 1u) << "certificates";
   EXPECT_FALSE(world.files.info(manifest).value());
   const Plan late = world.plan(10s);
-  EXPECT_EQ(messages(late), Names{"InstallerWaits: etcd revision 1 on master-0 waits for what is not there yet: "
+  EXPECT_EQ(messages(late), Names{"InstallerWaits: etcd revision 1 on master-0: waiting for missing objects: "
                                   "ConfigMap openshift-etcd/etcd-pod-1"});
   EXPECT_TRUE(late.tasks.empty());
 }
@@ -252,7 +252,7 @@ TEST_F(KeepInstalled, WritesAFailureIntoTheStatus) {
   kube_.put(settings({{.node = "master-0", .target = 1}}));
   start();
   ASSERT_TRUE(wait_for_event(
-      fmt::format("static-pod-installer-master-0 etcd revision 1 could not be installed on master-0: making folder {}/etcd-certs/"
+      fmt::format("static-pod-installer-master-0 etcd revision 1 not installed on master-0: creating folder {}/etcd-certs/"
                   "secrets: Not a directory",
                   resources)));
   const NodeStatus here = parse_node_statuses(*kube_.look(kube::types::etcds, "", "cluster")).at(0);

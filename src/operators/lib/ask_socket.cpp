@@ -19,7 +19,7 @@ Result<sys::Fd> connect_to(const std::string& path, Milliseconds limit) {
   if (path.size() >= sizeof address.sun_path) return error(Code::invalid, "{}: too long for the path of a socket", path);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   sys::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.is_open()) return sys::system_error("making a socket");
+  if (!fd.is_open()) return sys::system_error("creating a socket");
   const timeval time{.tv_sec = limit.count() / 1000, .tv_usec = limit.count() % 1000 * 1000};
   for (int option : {SO_RCVTIMEO, SO_SNDTIMEO}) ::setsockopt(fd.get(), SOL_SOCKET, option, &time, sizeof time);
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

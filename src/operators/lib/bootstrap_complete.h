@@ -1,5 +1,5 @@
-// Whether the bootstrap machine has handed the cluster over: it says so itself, in ConfigMap kube-system/bootstrap
-// (installer 7.12).
+// Whether the bootstrap machine has handed the cluster over. It then creates ConfigMap kube-system/bootstrap with
+// status=complete.
 #pragma once
 
 #include "operators/lib/view.h"

@@ -4,6 +4,7 @@
 #include "base/text.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <unordered_map>
 
@@ -127,7 +128,7 @@ Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotat
     plan.notices.push_back(
         {.about = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name.name}, {"namespace", name.space}}}},
          .reason = "CertificateRenewed",
-         .message = fmt::format("{}/{} is new, signed by {}, valid until {}", name.space, name.name, info.issuer.common_name,
+         .message = fmt::format("certificate {}/{} issued by {}, valid until {}", name.space, name.name, info.issuer.common_name,
                                 to_rfc3339(info.not_after))});
   }
   plan.wishes.push_back({kube::types::secrets, std::move(object)});
@@ -234,7 +235,9 @@ bool wants_new(const Leaf& leaf, const Lifetime& lifetime, const std::optional<H
   if (!signed_by(*there, authority.pair->info, authority.pair->certificate.pem)) {
     // Wakes up by itself when the bundle has it.
     if (!authority.since) return false;
-    when = std::max(when, *authority.since + (due(there->info, lifetime.refresh) - there->info.not_before) / 10);
+    const WallTime refresh = due(there->info, lifetime.refresh);
+    const Milliseconds spread = std::min<Milliseconds>(authority.row->spread, (there->info.not_after - refresh) / 2);
+    when = std::max(when, *authority.since + std::max((refresh - there->info.not_before) / 10, spread));
   }
   if (now < when) ask_again(plan, when);
   return now >= when;
@@ -256,19 +259,38 @@ Result<> plan_leaf(const Leaf& leaf, const Lifetime& lifetime, const Authority& 
                                                      .valid_from = from,
                                                      .valid_for = std::min(lifetime.valid, left)},
                                                     &authority.pair->certificate)
-                                  .context(fmt::format("making {}/{}", leaf.secret.space, leaf.secret.name)));
+                                  .context(fmt::format("issuing {}/{}", leaf.secret.space, leaf.secret.name)));
   const net::CertificateInfo& signer = authority.pair->info;
   if (signer.issuer != signer.subject) made.pem += authority.pair->certificate.pem;
   return renew(leaf.secret, made, rotation_of(leaf, lifetime), seen, plan);
 }
 
-Lifetime over(const Lifetime& lifetime, std::optional<Seconds> valid) { return valid ? Lifetime{*valid, *valid / 2} : lifetime; }
+// The setting shortens only.
+Lifetime over(const Lifetime& lifetime, std::optional<Seconds> valid) {
+  return valid && *valid < lifetime.valid ? Lifetime{*valid, *valid / 2} : lifetime;
+}
 
-// "1h30m", "20m", "90s"
-Result<Seconds> parse_length(std::string_view text) {
+// Below five minutes a program may still use a certificate that has ended: those of the control plane read theirs again every
+// ten seconds, the installer of a node needs up to a minute, and kubelets renew two minutes after they got one.
+struct LifetimeKey {
+  std::string_view name;
+  std::optional<Seconds> Lifetimes::*member;
+  Seconds least, most;
+};
+constexpr std::array lifetime_keys = {
+    LifetimeKey{"leaf", &Lifetimes::leaf, std::chrono::minutes(5), std::chrono::hours(720)},
+    LifetimeKey{"authority", &Lifetimes::authority, std::chrono::minutes(10), std::chrono::hours(1440)},
+    LifetimeKey{"kubelet", &Lifetimes::kubelet, std::chrono::minutes(5), std::chrono::hours(720)},
+};
+
+Result<Seconds> parse_length(const LifetimeKey& key, const Json& value) {
+  const std::string_view text = value.is_string() ? std::string_view(value.get_string()) : std::string_view();
   const Result<Milliseconds> length = parse_duration(text);
-  if (!length.ok() || length.value() < Seconds(10)) {
-    return error(Code::invalid, "'{}' is no length of time of ten seconds or more; write 20m or 1h30m", text);
+  if (!length.ok())
+    return error(Code::invalid, "data.{}: '{}' is not a duration (use for example 30m, 24h or 1h30m)", key.name, text);
+  if (length.value() < key.least || length.value() > key.most) {
+    return error(Code::invalid, "data.{}: {} is not between {} and {}", key.name, text, go_duration(key.least),
+                 go_duration(key.most));
   }
   return std::chrono::floor<Seconds>(length.value());
 }
@@ -284,19 +306,43 @@ std::optional<std::string> held(const Json* object, std::string_view key) {
   return decoded.ok() ? std::optional(std::move(decoded).value()) : std::nullopt;
 }
 
-Result<Lifetimes> lifetimes_of(const Json& settings) {
+Watched watched_lifetimes() {
+  return {kube::types::config_maps, std::string(lifetimes_space), {.fields = fmt::format("metadata.name={}", lifetimes_name)}};
+}
+
+Result<Lifetimes> parse_lifetimes(const Snapshot& seen) {
   Lifetimes lifetimes;
-  for (const auto& [name, into] : {std::pair{"signer", &lifetimes.signer}, std::pair{"leaf", &lifetimes.leaf}}) {
-    const Json* value = find(settings, {"spec", "unsupportedConfigOverrides", "certificates", name});
-    if (value == nullptr) continue;
-    if (!value->is_string()) {
-      return error(Code::invalid, "spec.unsupportedConfigOverrides.certificates.{} is {}; write a text as 20m or 1h30m", name,
-                   kind_name(*value));
+  const Json* setting = seen.find(kube::types::config_maps, lifetimes_space, lifetimes_name);
+  if (setting == nullptr) return lifetimes;
+  for (const auto& [name, value] : find_object(*setting, {"data"})) {
+    const auto key = std::ranges::find(lifetime_keys, std::string_view(name), &LifetimeKey::name);
+    if (key == lifetime_keys.end()) {
+      return error(Code::invalid, "data.{}: unknown key (known keys: leaf, authority, kubelet)", std::string_view(name));
     }
-    const std::string_view text = value->get_string();
-    *into = TRY(parse_length(text).context(fmt::format("spec.unsupportedConfigOverrides.certificates.{}", name)));
+    lifetimes.*key->member = TRY(parse_length(*key, value));
   }
   return lifetimes;
+}
+
+Lifetimes lifetimes_of(const Snapshot& seen, std::vector<Condition>& conditions) {
+  Condition condition{"CertificateRotationDegraded"};
+  Result<Lifetimes> lifetimes = parse_lifetimes(seen).context(fmt::format("ConfigMap {}/{}", lifetimes_space, lifetimes_name));
+  if (!lifetimes.ok()) {
+    condition = {condition.type, true, "InvalidLifetime", lifetimes.error().message() + "; default lifetimes are used instead"};
+    lifetimes = Lifetimes{};
+  } else {
+    std::vector<std::string> chosen;
+    for (const LifetimeKey& key : lifetime_keys) {
+      const std::optional<Seconds>& length = lifetimes.value().*key.member;
+      if (length) chosen.push_back(fmt::format("{} {}", key.name, go_duration(*length)));
+    }
+    if (!chosen.empty()) {
+      condition.reason = "LifetimesConfigured";
+      condition.message = fmt::format("ConfigMap {}/{}: {}", lifetimes_space, lifetimes_name, join(chosen, ", "));
+    }
+  }
+  conditions.push_back(std::move(condition));
+  return lifetimes.value();
 }
 
 Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector<Leaf>& leaves, const Lifetimes& lifetimes,
@@ -304,7 +350,7 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
   Plan plan;
   std::vector<Authority> authorities;
   for (const Signer& signer : signers) {
-    const Lifetime lifetime = over(signer.lifetime, lifetimes.signer);
+    const Lifetime lifetime = over(signer.lifetime, lifetimes.authority);
     authorities.push_back(TRY(plan_signer(signer, lifetime, seen, now, plan)));
   }
   for (const Leaf& leaf : leaves) {
@@ -312,7 +358,7 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
       return one.row->secret.space == leaf.signer.space && one.row->secret.name == leaf.signer.name;
     });
     if (authority == authorities.end()) {
-      return error(Code::invalid, "{}/{}: its signer {}/{} is not in the table", leaf.secret.space, leaf.secret.name,
+      return error(Code::invalid, "{}/{}: signer {}/{} is not in the table", leaf.secret.space, leaf.secret.name,
                    leaf.signer.space, leaf.signer.name);
     }
     TRY(plan_leaf(leaf, over(leaf.lifetime, lifetimes.leaf), *authority, seen, now, plan));

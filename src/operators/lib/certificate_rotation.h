@@ -1,8 +1,9 @@
-// Rotation of certificates that live in Secrets (operators 4.3): authorities, the bundles of those that are trusted, and what
-// they sign. Decides from annotations and certificates only; new keys are all that is random.
+// Rotation of certificates in Secrets: authorities, bundles of trusted authorities, and the certificates that they sign. Decides
+// from annotations and certificates only, those of openshift/library-go pkg/operator/certrotation; only new keys are random.
 #pragma once
 
 #include "net/x509.h"
+#include "operators/lib/conditions.h"
 #include "operators/lib/manifest.h"
 #include "operators/lib/reconcile.h"
 
@@ -23,6 +24,7 @@ struct Signer {
   ObjectName bundle;  // ConfigMap, key ca-bundle.crt: all of its certificates that are still valid, newest first
   std::string component, description;
   Lifetime lifetime;
+  Seconds spread{};  // until everyone who reads the bundle has it: roll-outs, files of machines
 };
 
 struct Leaf {
@@ -35,21 +37,30 @@ struct Leaf {
   Lifetime lifetime;
 };
 
-// Lifetimes of a test, put over those of the tables: the settings' spec.unsupportedConfigOverrides.certificates =
-// {"signer": "20m", "leaf": "4m"} (hours, minutes, seconds: "1h30m") is the validity; the refresh is then half of it.
+// Shorter lifetimes that an administrator chose, by ConfigMap openshift-config/certificate-lifetimes (docs/lifetimes.md):
+// data: {leaf: 168h, authority: 336h, kubelet: 24h}. A certificate is then replaced after half of its lifetime.
 struct Lifetimes {
-  std::optional<Seconds> signer{}, leaf{};
+  std::optional<Seconds> leaf{};       // of clients and servers
+  std::optional<Seconds> authority{};  // of authorities that only programs of the control plane trust
+  std::optional<Seconds> kubelet{};    // of what the controller manager signs: clients and servers that are kubelets
 };
-// errors: invalid: no such length of time
-Result<Lifetimes> lifetimes_of(const Json& settings);
+inline constexpr std::string_view lifetimes_space = "openshift-config";
+inline constexpr std::string_view lifetimes_name = "certificate-lifetimes";
+// What has to be watched for it.
+Watched watched_lifetimes();
+// None without the ConfigMap. errors: invalid: a key that does not exist, a value that is no length of time or out of bounds
+Result<Lifetimes> parse_lifetimes(const Snapshot& seen);
+// The same with the condition CertificateRotationDegraded, which names the lifetimes in use. After an error there are none.
+Lifetimes lifetimes_of(const Snapshot& seen, std::vector<Condition>& conditions);
 
 // What is wished is in `plan`; what is not there yet (a leaf whose signer is made only now) comes with the next plan.
 //
 // Signers that are there are taken over whoever made them, and replaced when their time has come. A signer that was replaced
-// signs nothing for the first tenth of a leaf's refresh after the bundle has it, so that the bundle reaches everybody before;
-// where there is no leaf that anybody trusts it signs at once. A leaf is made anew also when its signer is not in the bundle any
-// more or its names changed. It never lives longer than its signer. tls.crt is the leaf, followed by its signer when that is not
-// a root. What replaces another is told as an Event CertificateRenewed.
+// signs nothing for the first tenth of a leaf's refresh after the bundle has it, or for `spread` if that is more and the leaf
+// lives twice that long after its refresh, so that the bundle reaches everyone before; where no leaf is trusted it signs at once.
+// A leaf is made anew also when its signer is not in the bundle any more or its names changed. It never lives longer than its
+// signer. tls.crt is the leaf, followed by its signer when that is not a root. What replaces another is told as an Event
+// CertificateRenewed.
 //
 //   errors  invalid: a leaf whose signer is not in the table, an address that is none; internal
 //   time    1 ms a certificate when it is new to this thread, 0.02 ms later

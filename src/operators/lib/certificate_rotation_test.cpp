@@ -153,12 +153,13 @@ TEST_P(RotationWalk, KeepsEveryLeafTrustedAtEveryMoment) {
 
 INSTANTIATE_TEST_SUITE_P(
     Walks, RotationWalk,
-    testing::Values(Walk{"WeeksFromADay", {}, day, {30 * day, 15 * day}, 120 * day, 0, 4},
-                    Walk{"WeeksFromNothing", {}, Seconds(0), {30 * day, 15 * day}, 120 * day, 0, 4},
-                    Walk{"WeeksWithFailures", {}, day, {30 * day, 15 * day}, 120 * day, 40, 4},
-                    Walk{"LeavesLongerThanSigners", {}, 10 * day, {300 * day, 200 * day}, 200 * day, 20, 4},
-                    Walk{"Minutes", {minutes(20), minutes(4)}, day, {30 * day, 15 * day}, hours(1), 0, 5},
-                    Walk{"MinutesWithFailures", {minutes(20), minutes(4)}, day, {30 * day, 15 * day}, hours(1), 40, 5}),
+    testing::Values(
+        Walk{"WeeksFromADay", {}, day, {30 * day, 15 * day}, 120 * day, 0, 4},
+        Walk{"WeeksFromNothing", {}, Seconds(0), {30 * day, 15 * day}, 120 * day, 0, 4},
+        Walk{"WeeksWithFailures", {}, day, {30 * day, 15 * day}, 120 * day, 40, 4},
+        Walk{"LeavesLongerThanSigners", {}, 10 * day, {300 * day, 200 * day}, 200 * day, 20, 4},
+        Walk{"Minutes", {.leaf = minutes(4), .authority = minutes(20)}, day, {30 * day, 15 * day}, hours(1), 0, 5},
+        Walk{"MinutesWithFailures", {.leaf = minutes(4), .authority = minutes(20)}, day, {30 * day, 15 * day}, hours(1), 40, 5}),
     [](const auto& walk) { return walk.param.name; });
 
 // A signer and a leaf that have just been made.
@@ -199,7 +200,7 @@ TEST(Rotation, TellsOfRenewalsWithoutKeys) {
   EXPECT_TRUE(world.plan(client, start + day).notices.empty());
   const Plan plan = world.plan(client, start + 16 * day);
   ASSERT_EQ(plan.notices.size(), 1u);
-  EXPECT_EQ(plan.notices.front().message, "target/client is new, signed by installer, valid until 2027-01-05T23:59:59Z");
+  EXPECT_EQ(plan.notices.front().message, "certificate target/client issued by installer, valid until 2027-01-05T23:59:59Z");
   EXPECT_EQ(find(plan.notices.front().about, {"data"}), nullptr);
   View view;
   EXPECT_TRUE(plan_rotation({authority}, {client}, {}, view.snapshot(), start).value().notices.empty()) << "the first is no news";
@@ -286,6 +287,30 @@ TEST(Rotation, ShowsTheWayToTheRoot) {
   EXPECT_EQ(net::split_certificates(world.leaf()).value().back(), net::split_certificates(middle.pem).value().front());
 }
 
+TEST(Rotation, WaitsUntilARollOutHasSpreadANewSigner) {
+  Signer slow = authority;
+  slow.spread = std::chrono::hours(1);
+  Leaf leaf = client;
+  leaf.lifetime = {.valid = std::chrono::hours(8), .refresh = std::chrono::hours(4)};
+  World world;
+  world.put_pair(authority.secret, make_authority("installer", start, 10 * day));
+  const auto plan = [&](WallTime now) {
+    const Plan made = plan_rotation({slow}, {leaf}, {}, world.view.snapshot(), now).value();
+    for (const Wish& wish : made.wishes) world.put(wish, now);
+  };
+  const auto pem = [&] { return world.text(kube::types::secrets, leaf.secret, "tls.crt"); };
+  plan(start);
+  const std::string first = pem();
+  // Somebody replaces the signer just before the leaf is due.
+  const WallTime replaced = start + std::chrono::hours(4) - Seconds(60);
+  world.put_pair(authority.secret, make_authority("next", replaced, 10 * day));
+  plan(replaced);
+  plan(replaced + std::chrono::minutes(59));
+  EXPECT_EQ(pem(), first);
+  plan(replaced + std::chrono::minutes(61));
+  EXPECT_NE(pem(), first);
+}
+
 TEST(Rotation, RefusesALeafWithoutASigner) {
   View view;
   const Result<Plan> plan = plan_rotation({}, {client}, {}, view.snapshot(), start);
@@ -293,21 +318,46 @@ TEST(Rotation, RefusesALeafWithoutASigner) {
   EXPECT_EQ(plan.error().code(), Code::invalid);
 }
 
-Json settings_with(Json certificates) {
-  return {{"spec", {{"unsupportedConfigOverrides", {{"certificates", std::move(certificates)}}}}}};
+Snapshot with_setting(View& view, Texts data) {
+  view.put(config_map({std::string(lifetimes_space), std::string(lifetimes_name)}, data));
+  return view.snapshot();
 }
 
 TEST(Lifetimes, AreReadOrRefused) {
-  const Lifetimes none = lifetimes_of({{"spec", {{"managementState", "Managed"}}}}).value();
-  EXPECT_FALSE(none.signer || none.leaf);
-  const Lifetimes both = lifetimes_of(settings_with({{"signer", "1h30m"}, {"leaf", "90s"}})).value();
-  EXPECT_EQ(both.signer, Seconds(5400));
-  EXPECT_EQ(both.leaf, Seconds(90));
-  for (const Json& wrong : {Json("5"), Json("5x"), Json("m"), Json(""), Json("-1m"), Json("9s"), Json(300), Json("99999999h")}) {
-    const Result<Lifetimes> refused = lifetimes_of(settings_with({{"leaf", wrong}}));
-    ASSERT_FALSE(refused.ok()) << emit_json(wrong, JsonStyle::compact);
-    EXPECT_NE(refused.error().message().find("certificates.leaf"), std::string::npos);
+  View view;
+  const Lifetimes none = parse_lifetimes(view.snapshot()).value();
+  EXPECT_FALSE(none.authority || none.leaf || none.kubelet);
+  const Lifetimes all =
+      parse_lifetimes(with_setting(view, {{"authority", "1h30m"}, {"leaf", "5m"}, {"kubelet", "720h"}})).value();
+  EXPECT_EQ(all.authority, Seconds(5400));
+  EXPECT_EQ(all.leaf, Seconds(300));
+  EXPECT_EQ(all.kubelet, Seconds(2592000));
+  for (std::string_view wrong : {"5", "5x", "m", "", "-1m", "299s", "721h", "99999999h"}) {
+    const Result<Lifetimes> refused = parse_lifetimes(with_setting(view, {{"leaf", std::string(wrong)}}));
+    ASSERT_FALSE(refused.ok()) << wrong;
+    EXPECT_NE(refused.error().message().find("data.leaf"), std::string::npos) << refused.error().message();
   }
+  EXPECT_FALSE(parse_lifetimes(with_setting(view, {{"authority", "9m"}})).ok());
+  const Result<Lifetimes> unknown = parse_lifetimes(with_setting(view, {{"leafs", "1h"}}));
+  ASSERT_FALSE(unknown.ok());
+  EXPECT_EQ(unknown.error().message(), "data.leafs: unknown key (known keys: leaf, authority, kubelet)");
+}
+
+TEST(Lifetimes, AreNamedByACondition) {
+  View view;
+  std::vector<Condition> conditions;
+  lifetimes_of(view.snapshot(), conditions);
+  EXPECT_EQ(conditions, std::vector<Condition>{{"CertificateRotationDegraded"}});
+  conditions.clear();
+  EXPECT_EQ(lifetimes_of(with_setting(view, {{"leaf", "1h"}}), conditions).leaf, Seconds(3600));
+  EXPECT_EQ(conditions, (std::vector<Condition>{{"CertificateRotationDegraded", false, "LifetimesConfigured",
+                                                 "ConfigMap openshift-config/certificate-lifetimes: leaf 1h0m0s"}}));
+  conditions.clear();
+  const Lifetimes refused = lifetimes_of(with_setting(view, {{"leaf", "1m"}, {"kubelet", "1h"}}), conditions);
+  EXPECT_FALSE(refused.leaf || refused.kubelet);
+  EXPECT_EQ(conditions, (std::vector<Condition>{{"CertificateRotationDegraded", true, "InvalidLifetime",
+                                                 "ConfigMap openshift-config/certificate-lifetimes: data.leaf: 1m is not between "
+                                                 "0h5m0s and 720h0m0s; default lifetimes are used instead"}}));
 }
 
 TEST(JoinBundles, HasEachOnceWithoutTheDead) {

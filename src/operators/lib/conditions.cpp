@@ -1,6 +1,7 @@
 #include "operators/lib/conditions.h"
 
 #include "base/text.h"
+#include "kube/conditions.h"
 
 #include <algorithm>
 #include <array>
@@ -26,13 +27,13 @@ struct Sum {
 struct Word {
   std::string_view type;
   std::string_view good;
-  std::string_view without_any;  // status when no condition ends so
+  std::string_view without_any;  // status when no condition ends so; empty: then nothing is told
 };
 
 constexpr std::array<Word, 4> words = {{{"Degraded", "False", "Unknown"},
                                         {"Progressing", "False", "Unknown"},
                                         {"Available", "True", "Unknown"},
-                                        {"Upgradeable", "True", "True"}}};
+                                        {"Upgradeable", "True", ""}}};
 
 // metav1.Time has no fractions.
 std::string time_text(WallTime time) { return to_rfc3339(std::chrono::floor<Seconds>(time)); }
@@ -98,9 +99,29 @@ Sum sum_of(const Word& word, const Json& object, WallTime now, std::optional<Wal
       bad.push_back(&condition);
     }
   }
-  if (!has_any && word.without_any == "Unknown") return {word.type, "Unknown", "NoData"};
+  if (!has_any) return {word.type, word.without_any, "NoData"};
   if (bad.empty()) return {word.type, word.good, "AsExpected", messages_of(good)};
   return {word.type, word.good == "True" ? "False" : "True", reasons_of(bad, word.type), messages_of(bad)};
+}
+
+void drop_condition(JsonArray& conditions, std::string_view type) {
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(), [&](const Json& each) { return type_of(each) == type; }),
+                   conditions.end());
+}
+
+// One that never had any says nothing about it.
+void add_ignored(const std::vector<std::string>& ignored, const Json& cluster_operator, WallTime now, JsonArray& conditions,
+                 Plan& plan) {
+  const bool is_told = kube::find_condition(cluster_operator, kube::settings_ignored) != nullptr;
+  if (ignored.empty()) {
+    if (is_told) set_condition(conditions, {kube::settings_ignored, "False"}, now);
+    return;
+  }
+  std::string message = fmt::format("settings without effect in this release: {}", join(ignored, "; "));
+  const bool is_new = kube::condition_status(cluster_operator, kube::settings_ignored) != "True" ||
+                      kube::condition_text(cluster_operator, kube::settings_ignored, "message") != message;
+  if (is_new) plan.notices.push_back({cluster_operator, std::string(kube::settings_ignored), message, true});
+  set_condition(conditions, {kube::settings_ignored, "True", "NotSupported", std::move(message)}, now);
 }
 
 // Versions of others stay: an operand's is told only when every node runs it, and until then the one before is true.
@@ -144,9 +165,14 @@ Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& fac
   for (const Word& word : words) {
     const Sum sum = is_managed(operator_object)
                         ? sum_of(word, operator_object, now, plan.again)
-                        : Sum{word.type, "Unknown", state, fmt::format("spec.managementState of its settings is {}", state)};
-    set_condition(conditions, sum, now);
+                        : Sum{word.type, "Unknown", state, fmt::format("spec.managementState is {}", state)};
+    if (sum.status.empty()) {
+      drop_condition(conditions, sum.type);
+    } else {
+      set_condition(conditions, sum, now);
+    }
   }
+  if (facts.ignored) add_ignored(*facts.ignored, *known, now, conditions, plan);
   status["conditions"] = std::move(conditions);
   status["versions"] = with_versions(find_array(*known, {"status", "versions"}), facts.versions);
   if (facts.extension) status["extension"] = *facts.extension;

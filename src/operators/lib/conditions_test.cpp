@@ -1,6 +1,7 @@
 #include "operators/lib/conditions.h"
 
 #include "kube/client.h"
+#include "kube/conditions.h"
 
 #include <gtest/gtest.h>
 
@@ -99,7 +100,7 @@ TEST(ClusterOperator, IsUnknownWithoutConditions) {
   EXPECT_EQ(text_of(object, "Degraded"), "Unknown NoData ");
   EXPECT_EQ(text_of(object, "Progressing"), "Unknown NoData ");
   EXPECT_EQ(text_of(object, "Available"), "Unknown NoData ");
-  EXPECT_EQ(text_of(object, "Upgradeable"), "True AsExpected ");
+  EXPECT_EQ(kube::find_condition(object, "Upgradeable"), nullptr) << "nothing says whether it is";
 }
 
 TEST(ClusterOperator, SumsUpWhatIsGood) {
@@ -132,6 +133,43 @@ TEST(ClusterOperator, NamesWhatIsBadAndNothingElse) {
   EXPECT_EQ(text_of(object, "Upgradeable"), "False Old Upgradeable: y");
 }
 
+TEST(ClusterOperator, ForgetsUpgradeableWithTheLastConditionAboutIt) {
+  const Json before = told(with_conditions(settings(), {{"PoolsUpgradeable", true}}, noon), noon);
+  EXPECT_EQ(text_of(before, "Upgradeable"), "True AsExpected ");
+  View view;
+  view.put(before);
+  const Plan plan = plan_cluster_operator(view.snapshot(), {.name = "etcd", .versions = {}, .related = {}}, settings(), noon);
+  EXPECT_EQ(kube::find_condition(plan.wishes.at(0).object, "Upgradeable"), nullptr);
+}
+
+TEST(ClusterOperator, NamesSettingsWithoutEffect) {
+  View view;
+  view.put(told(settings(), noon));
+  const auto plan_with = [&](std::optional<std::vector<std::string>> ignored) {
+    Plan plan = plan_cluster_operator(
+        view.snapshot(), {.name = "etcd", .versions = {}, .related = {}, .ignored = std::move(ignored)}, settings(), noon);
+    if (!plan.wishes.empty()) view.put(plan.wishes[0].object);
+    return plan;
+  };
+  const auto is_told = [&] {
+    return text_of(*view.snapshot().find(kube::types::cluster_operators, "", "etcd"), "SettingsIgnored");
+  };
+  EXPECT_TRUE(plan_with(std::vector<std::string>()).wishes.empty()) << "a condition that was never true is left out";
+  const Plan first = plan_with(std::vector<std::string>{"Etcd cluster: spec.logLevel", "Image cluster: spec.a, spec.b"});
+  const std::string message =
+      "settings without effect in this release: Etcd cluster: spec.logLevel; Image cluster: spec.a, spec.b";
+  EXPECT_EQ(is_told(), "True NotSupported " + message);
+  ASSERT_EQ(first.notices.size(), 1u);
+  EXPECT_TRUE(first.notices[0].is_warning);
+  EXPECT_EQ(first.notices[0].reason, "SettingsIgnored");
+  EXPECT_EQ(first.notices[0].message, message);
+  EXPECT_TRUE(plan_with(std::vector<std::string>{"Etcd cluster: spec.logLevel", "Image cluster: spec.a, spec.b"}).notices.empty())
+      << "one Event for one message";
+  EXPECT_TRUE(plan_with(std::nullopt).wishes.empty());
+  EXPECT_TRUE(plan_with(std::vector<std::string>()).notices.empty());
+  EXPECT_EQ(is_told(), "False AsExpected ");
+}
+
 TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
   const WallTime since = std::chrono::floor<Seconds>(noon);
   Json object = with_conditions(settings(), {{"OldDegraded", false}, {"YoungDegraded", true, "Error", "young"}}, noon);
@@ -154,8 +192,8 @@ TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
 TEST(ClusterOperator, IsUnknownWhenNobodyLooksAfterIt) {
   Json object = with_conditions(settings(), {{"StaticPodsDegraded", true, "Error", "x"}}, noon - Seconds(300));
   object.at("spec").as_object()["managementState"] = "Unmanaged";
-  EXPECT_EQ(text_of(told(object, noon), "Degraded"), "Unknown Unmanaged spec.managementState of its settings is Unmanaged");
-  EXPECT_EQ(text_of(told(object, noon), "Upgradeable"), "Unknown Unmanaged spec.managementState of its settings is Unmanaged");
+  EXPECT_EQ(text_of(told(object, noon), "Degraded"), "Unknown Unmanaged spec.managementState is Unmanaged");
+  EXPECT_EQ(text_of(told(object, noon), "Upgradeable"), "Unknown Unmanaged spec.managementState is Unmanaged");
 }
 
 TEST(ClusterOperator, KeepsVersionsThatAreNotToldYet) {

@@ -20,7 +20,7 @@ Result<Json> fill_document(std::string_view path, const TemplateValues& values);
 // Every template below a folder of data/operators ("etcd/manifests"), filled, each below `target` under the name it has there.
 Result<RenderedFiles> fill_folder(std::string_view folder, std::string_view target, const TemplateValues& values);
 
-// Layers of a configuration (operators 2.0): objects are merged member by member, anything else is replaced.
+// Merges layers of a configuration: objects member by member; anything else is replaced.
 Json merge_layers(Json base, const Json& over);
 
 // {"a", "b"} as a list of texts.

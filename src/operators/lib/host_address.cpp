@@ -17,7 +17,7 @@ bool contains_text(const JsonArray& items, std::string_view text) {
 
 Result<std::vector<HostAddress>> parse_host_addresses(std::string_view json) {
   const Json document = TRY(parse_json(json, "ip -json address"));
-  if (!document.is_array()) return error(Code::invalid, "ip -json address: a list is needed, not {}", kind_name(document));
+  if (!document.is_array()) return error(Code::invalid, "ip -json address: must be a list, got {}", kind_name(document));
   std::vector<HostAddress> found;
   for (const Json& link : document.get_array()) {
     const bool up = contains_text(find_array(link, {"flags"}), "UP");
@@ -50,7 +50,7 @@ Result<net::IpAddress> choose_host_address(const std::vector<HostAddress>& addre
   for (const net::Cidr& network : machine_networks) {
     for (const net::Cidr& range : {documentation_v4, documentation_v6}) {
       if (range.overlaps(network)) {
-        return error(Code::invalid, "machine network {} lies in {}, which is for documentation only", to_string(network),
+        return error(Code::invalid, "machine network {} is in {}, which is reserved for documentation", to_string(network),
                      to_string(range));
       }
     }
@@ -69,8 +69,8 @@ Result<net::IpAddress> choose_host_address(const std::vector<HostAddress>& addre
   }
   std::vector<std::string> seen;
   for (const HostAddress& host : addresses) seen.push_back(fmt::format("{} {}", host.interface, to_string(host.address)));
-  return error(Code::not_found, "this machine has no IPv{} address that can be a member of the cluster; it has {}", v4 ? 4 : 6,
-               seen.empty() ? "none at all" : join(seen, ", "));
+  return error(Code::not_found, "this machine has no IPv{} address that can be used in the cluster (addresses: {})", v4 ? 4 : 6,
+               seen.empty() ? "none" : join(seen, ", "));
 }
 
 }  // namespace slipway::operators

@@ -27,7 +27,7 @@ Result<std::vector<HostAddress>> parse_host_addresses(std::string_view json);
 Result<std::vector<HostAddress>> host_addresses(sys::Runner& runner, const sys::Context& context);
 
 // The first address of the family that lies in a machine network, on a link that is up, neither deprecated nor virtual; when
-// there is none, the first global one that is not virtual (operators 2.1).
+// there is none, the first global one that is not virtual.
 //
 //   virtual_ips  addresses that move from machine to machine; keepalived may hold one here already
 //   errors       not_found, naming what there is; invalid: a machine network of the ranges for documentation

@@ -42,7 +42,7 @@ TEST(HostAddress, IsTheFirstGlobalOneOtherwise) {
 }
 
 TEST(HostAddress, ComesFromNoNetworkForDocumentation) {
-  EXPECT_NE(choose(true, networks({"192.0.2.0/25"})).find("for documentation only"), std::string::npos);
+  EXPECT_NE(choose(true, networks({"192.0.2.0/25"})).find("reserved for documentation"), std::string::npos);
 }
 
 TEST(HostAddress, NamesWhatThereIsWhenNoneFits) {
@@ -51,7 +51,7 @@ TEST(HostAddress, NamesWhatThereIsWhenNoneFits) {
   const auto chosen = choose_host_address(lonely.value(), true, {}, {});
   ASSERT_FALSE(chosen.ok());
   EXPECT_EQ(chosen.error().message(),
-            "this machine has no IPv4 address that can be a member of the cluster; it has lo 127.0.0.1");
+            "this machine has no IPv4 address that can be used in the cluster (addresses: lo 127.0.0.1)");
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #include "operators/lib/leader.h"
 
-#include "base/guarded.h"
 #include "base/text.h"
 #include "sys/environment_variable.h"
 #include "sys/task_group.h"
@@ -75,60 +74,31 @@ class Watched {
 
 // Writes our name once. conflict: somebody was faster
 Result<Json> write_lease(const sys::Context& context, kube::Api& api, const std::optional<SeenLease>& lease,
-                         const LeaderOptions& options) {
-  const Json object = held_lease(lease, options, context.clock.now());
-  return lease ? kube::update(context, api, kube::types::leases, object)
-               : kube::create(context, api, kube::types::leases, object);
+                         const LeaderOptions& options, Milliseconds limit) {
+  return api.send(context, {.method = lease ? "PUT" : "POST",
+                            .path = kube::path_of(kube::types::leases, options.space, lease ? options.name : ""),
+                            .body = held_lease(lease, options, context.clock.now()),
+                            .limit = limit});
 }
 
-Result<Json> acquire(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Watched& watched) {
+Result<HeldLease> acquire(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Watched& watched) {
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = watched.changed.count();
     const std::optional<std::optional<SeenLease>> lease = watched.lease();
     SteadyTime until = context.clock.steady() + std::min(options.retry, after_failure);
     if (lease && decide(*lease, options, context.clock.steady()) != LeaderStep::wait) {
-      Result<Json> written = write_lease(context, api, *lease, options);
-      if (written.ok() || written.error().code() == Code::denied) return written;
-      context.log.info("the lease {}/{} was not to be had: {}; trying again", options.space, options.name,
-                       written.error().message());
+      const SteadyTime asked = context.clock.steady();
+      Result<Json> written =
+          write_lease(context, api, *lease, options, std::min(kube::ApiRequest().limit, options.renew_deadline));
+      if (written.ok()) return HeldLease{std::move(written).value(), asked};
+      if (written.error().code() == Code::denied) return std::move(written).error();
+      context.log.info("Lease {}/{}: not acquired: {}; retrying", options.space, options.name, written.error().message());
     } else if (lease && *lease) {
       until = expiry(**lease, options);
     }
     context.clock.wait(until, context.stop, &watched.changed, seen);
   }
-  return error(Code::cancelled, "stopped while waiting for the lease {}/{}", options.space, options.name);
-}
-
-// Renews until a stop. errors: unavailable: it could not for too long, or somebody else has it
-Result<> keep(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<Json>& held) {
-  SteadyTime renewed = context.clock.steady();
-  Milliseconds pause = options.retry;
-  while (true) {
-    context.clock.wait(context.clock.steady() + pause, context.stop, nullptr, 0);
-    if (context.stop.stop_requested()) return Ok{};
-    const Json last = held.with_lock([](const Json& lease) { return lease; });
-    Result<Json> written = write_lease(context, api, SeenLease{last, {}}, options);
-    if (!written.ok() && written.error().code() == Code::conflict) {
-      // Somebody wrote to it, an administrator perhaps; only another holder ends our time.
-      Result<Json> now = kube::get(context, api, kube::types::leases, options.space, options.name);
-      if (now.ok() && holder_of(now.value()) != options.identity) {
-        return error(Code::unavailable, "the lease {}/{} is held by {} now", options.space, options.name, holder_of(now.value()));
-      }
-      if (now.ok()) written = write_lease(context, api, SeenLease{now.value(), {}}, options);
-    }
-    if (written.ok()) {
-      renewed = context.clock.steady();
-      held.with_lock([&](Json& lease) { lease = std::move(written).value(); });
-      pause = options.retry;
-      continue;
-    }
-    pause = std::min(options.retry, after_failure);
-    if (context.stop.stop_requested()) return Ok{};
-    if (context.clock.steady() - renewed >= options.renew_deadline) {
-      return error(Code::unavailable, "the lease {}/{} could not be renewed: {}", options.space, options.name,
-                   written.error().message());
-    }
-  }
+  return error(Code::cancelled, "stopped while waiting for Lease {}/{}", options.space, options.name);
 }
 
 // Our own stop has come, but the server still has to be told. Bounded, since nobody waits for us any more.
@@ -150,7 +120,7 @@ void release(const sys::Context& context, kube::Api& api, const LeaderOptions& o
     written = now.ok() ? give_back() : now;
   }
   if (written.ok()) return;
-  context.log.warn("cannot give back the lease {}/{}: {}; the next leader waits {} for it", options.space, options.name,
+  context.log.warn("Lease {}/{}: not released: {}; the next leader waits {} for it", options.space, options.name,
                    written.error().message(), human_duration(options.duration));
 }
 
@@ -201,15 +171,51 @@ Json released_lease(const Json& held, WallTime now) {
   return object;
 }
 
+Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<HeldLease>& held) {
+  SteadyTime deadline = held.with_lock([](const HeldLease& lease) { return lease.renewed; }) + options.renew_deadline;
+  Milliseconds pause = options.retry;
+  std::string reason = "no time left for a request";
+  // No request outlasts the deadline: others may take the lease soon after it.
+  const auto left = [&] { return std::min(kube::ApiRequest().limit, deadline - context.clock.steady()); };
+  for (;;) {
+    context.clock.wait(std::min(context.clock.steady() + pause, deadline), context.stop, nullptr, 0);
+    if (context.stop.stop_requested()) return Ok{};
+    if (left() <= Milliseconds(0)) {
+      return error(Code::unavailable, "Lease {}/{}: not renewed: {}", options.space, options.name, reason);
+    }
+    SteadyTime asked = context.clock.steady();
+    const Json last = held.with_lock([](const HeldLease& lease) { return lease.object; });
+    Result<Json> written = write_lease(context, api, SeenLease{last, {}}, options, left());
+    if (!written.ok() && written.error().code() == Code::conflict && left() > Milliseconds(0)) {
+      // Somebody wrote to it, an administrator perhaps; only another holder ends our time.
+      const std::string path = kube::path_of(kube::types::leases, options.space, options.name);
+      const Result<Json> now = api.send(context, {.path = path, .limit = left()});
+      if (now.ok() && holder_of(now.value()) != options.identity) {
+        return error(Code::unavailable, "Lease {}/{}: now held by {}", options.space, options.name, holder_of(now.value()));
+      }
+      asked = context.clock.steady();
+      if (now.ok() && left() > Milliseconds(0)) written = write_lease(context, api, SeenLease{now.value(), {}}, options, left());
+    }
+    if (written.ok()) {
+      held.with_lock([&](HeldLease& lease) { lease = {std::move(written).value(), asked}; });
+      deadline = asked + options.renew_deadline;
+      pause = options.retry;
+    } else {
+      reason = written.error().message();
+      pause = std::min(options.retry, after_failure);
+    }
+  }
+}
+
 Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& options,
               const std::function<Result<>(const sys::Context&)>& work) {
-  Json first;
+  std::optional<HeldLease> first;
   {
     Watched watched;
     std::stop_source enough;
     sys::TaskGroup tasks(context);
     tasks.run("watch the lease", [&](const sys::Context& task) { return watched.follow(task, api, options); });
-    Result<Json> acquired = error(Code::internal, "not asked for");
+    Result<HeldLease> acquired = error(Code::internal, "not asked for");
     tasks.run("get the lease", [&](const sys::Context& task) -> Result<> {
       acquired = acquire(task, api, options, watched);
       if (!acquired.ok()) return acquired.error();
@@ -220,11 +226,11 @@ Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& 
     if (!ended.ok() && !acquired.ok()) return ended;
     first = TRY(std::move(acquired));
   }
-  context.log.info("leading by the lease {}/{} as {}", options.space, options.name, options.identity);
-  Guarded<Json> held(first);
+  context.log.info("became leader with Lease {}/{} as {}", options.space, options.name, options.identity);
+  Guarded<HeldLease> held(*std::move(first));
   Result<> done = [&] {
     sys::TaskGroup tasks(context);
-    tasks.run("keep the lease", [&](const sys::Context& task) { return keep(task, api, options, held); });
+    tasks.run("keep the lease", [&](const sys::Context& task) { return keep_lease(task, api, options, held); });
     tasks.run("work", [&](const sys::Context& task) -> Result<> {
       Result<> worked = work(task);
       tasks.request_stop();
@@ -232,7 +238,7 @@ Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& 
     });
     return tasks.wait();
   }();
-  release(context, api, options, held.with_lock([](const Json& lease) { return lease; }));
+  release(context, api, options, held.with_lock([](const HeldLease& lease) { return lease.object; }));
   return done;
 }
 

@@ -4,6 +4,7 @@
 //        [&](const sys::Context& leading) { return work(leading); });
 #pragma once
 
+#include "base/guarded.h"
 #include "base/json.h"
 #include "base/result.h"
 #include "kube/client.h"
@@ -22,7 +23,8 @@ struct LeaderOptions {
   std::string name;                     // of the Lease
   std::string identity;                 // ours, of nobody else: see pod_identity
   Seconds duration{120};                // others wait that long after the last sign of a leader that does not answer any more
-  Milliseconds renew_deadline{90'000};  // a leader that could not renew for so long stops its work: less than `duration`
+  Milliseconds renew_deadline{90'000};  // a leader that could not renew for so long stops its work: less than `duration`.
+                                        // Counts from the moment before the last request that succeeded, and bounds requests
   Milliseconds retry{10'000};           // between two signs; after one that failed two seconds at most
 };
 
@@ -54,6 +56,17 @@ SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options);
 Json held_lease(const std::optional<SeenLease>& lease, const LeaderOptions& options, WallTime now);
 // The Lease as we leave it: nobody's, so that the next one need not wait.
 Json released_lease(const Json& held, WallTime now);
+
+// Our Lease as the server answered, and when we asked for that answer: others count our time from a moment after it.
+struct HeldLease {
+  Json object;
+  SteadyTime renewed{};
+};
+
+// Renews until a stop.
+//
+//   errors  unavailable: it could not be renewed within renew_deadline, which no request outlasts; another process holds it
+Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<HeldLease>& held);
 
 // Waits until we lead, works, renews meanwhile, and gives the Lease back when the work is over or a stop is asked for. Somebody's
 // leaving is seen at once, by a watch.

@@ -1,5 +1,5 @@
-// Objects that render commands hand to the cluster: Secrets and ConfigMaps with the facts that the operators of the cluster
-// look for when they take them over (operators 12.4, 12.5).
+// Secrets and ConfigMaps that render commands create, with the labels and annotations that the operators of the cluster need to
+// take them over.
 #pragma once
 
 #include "base/json.h"

@@ -17,12 +17,12 @@ std::optional<std::string> wrong_feature_set(const Json& manifest, std::string_v
   const std::string_view wanted = feature_set.empty() ? "Default" : feature_set;
   const auto all = split(sets, ',');
   if (sets.empty() || std::ranges::any_of(all, [&](std::string_view set) { return trim(set) == wanted; })) return {};
-  return fmt::format("it is for feature set {}, not for {}", sets, wanted);
+  return fmt::format("for feature set {}, not for {}", sets, wanted);
 }
 
 std::optional<std::string> wrong_profile(const Json& manifest, std::string_view profile) {
   if (annotation(manifest, fmt::format("include.release.openshift.io/{}", profile)) == "true") return {};
-  return fmt::format("it is not for cluster profile {}", profile);
+  return fmt::format("not for cluster profile {}", profile);
 }
 
 std::optional<std::string> wrong_major(const Json& manifest, int major) {
@@ -30,7 +30,7 @@ std::optional<std::string> wrong_major(const Json& manifest, int major) {
   const auto all = split(majors, ',');
   const std::string ours = std::to_string(major);
   if (majors.empty() || std::ranges::any_of(all, [&](std::string_view each) { return trim(each) == ours; })) return {};
-  return fmt::format("it is for major version {}, not for {}", majors, major);
+  return fmt::format("for major version {}, not for {}", majors, major);
 }
 
 namespace {
@@ -59,11 +59,11 @@ std::optional<std::string> wrong_capabilities(const Json& manifest, const Manife
 }  // namespace
 
 std::optional<std::string> reason_to_leave_out(const Json& manifest, const ManifestFilter& filter) {
-  if (find_object(manifest, {"metadata", "annotations"}).empty()) return "it has no annotations";
+  if (find_object(manifest, {"metadata", "annotations"}).empty()) return "has no annotations";
   if (auto reason = wrong_profile(manifest, filter.profile)) return reason;
   if (!filter.exclude_id.empty() &&
       annotation(manifest, fmt::format("exclude.release.openshift.io/{}", filter.exclude_id)) == "true") {
-    return fmt::format("it is excluded from {}", filter.exclude_id);
+    return fmt::format("excluded from {}", filter.exclude_id);
   }
   if (auto reason = wrong_feature_set(manifest, filter.feature_set)) return reason;
   std::optional<std::string> reason;

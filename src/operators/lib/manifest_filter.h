@@ -1,4 +1,5 @@
-// Which manifests of a release apply to a cluster: what the annotations of a manifest ask for (operators 4.7).
+// Which manifests of a release apply to a cluster, by the annotations of a manifest. The rules are those of openshift/library-go
+// pkg/manifest.
 #pragma once
 
 #include "base/json.h"

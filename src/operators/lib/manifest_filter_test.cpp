@@ -19,19 +19,19 @@ TEST(ManifestFilter, JudgesByEveryAnnotation) {
                               .major = 4};
   const Case cases[] = {
       {"included", {}, ""},
-      {"excluded", {{"exclude.release.openshift.io/hyper", "true"}}, "it is excluded from hyper"},
+      {"excluded", {{"exclude.release.openshift.io/hyper", "true"}}, "excluded from hyper"},
       {"excluded for others", {{"exclude.release.openshift.io/other", "true"}}, ""},
       {"default", {{"release.openshift.io/feature-set", "OKD, Default"}}, ""},
       {"preview",
        {{"release.openshift.io/feature-set", "TechPreviewNoUpgrade"}},
-       "it is for feature set TechPreviewNoUpgrade, not for Default"},
+       "for feature set TechPreviewNoUpgrade, not for Default"},
       {"gates on and off", {{"release.openshift.io/feature-gate", "On,-Off"}}, ""},
       {"gate off", {{"release.openshift.io/feature-gate", "On,Off"}}, "feature gate Off is disabled"},
       {"gate on", {{"release.openshift.io/feature-gate", "-On"}}, "feature gate On is enabled"},
       {"capabilities", {{"capability.openshift.io/name", "Ingress+Build"}}, ""},
       {"capability", {{"capability.openshift.io/name", "Ingress+Console"}}, "capability Console is not enabled"},
       {"major", {{"release.openshift.io/major-version", "4,5"}}, ""},
-      {"other major", {{"release.openshift.io/major-version", "5"}}, "it is for major version 5, not for 4"},
+      {"other major", {{"release.openshift.io/major-version", "5"}}, "for major version 5, not for 4"},
   };
   for (const Case& each : cases) {
     JsonObject annotations = each.annotations;
@@ -42,9 +42,9 @@ TEST(ManifestFilter, JudgesByEveryAnnotation) {
 }
 
 TEST(ManifestFilter, NeedsAnnotationsAndTheProfile) {
-  EXPECT_EQ(reason_to_leave_out(Json{{"metadata", {{"name", "x"}}}}, {}).value_or(""), "it has no annotations");
+  EXPECT_EQ(reason_to_leave_out(Json{{"metadata", {{"name", "x"}}}}, {}).value_or(""), "has no annotations");
   const Json other = {{"metadata", {{"annotations", {{"include.release.openshift.io/ibm-cloud-managed", "true"}}}}}};
-  EXPECT_EQ(reason_to_leave_out(other, {}).value_or(""), "it is not for cluster profile self-managed-high-availability");
+  EXPECT_EQ(reason_to_leave_out(other, {}).value_or(""), "not for cluster profile self-managed-high-availability");
   EXPECT_FALSE(reason_to_leave_out(other, {.profile = "ibm-cloud-managed"}));
 }
 

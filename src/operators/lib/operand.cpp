@@ -25,7 +25,7 @@ Result<std::vector<Part>> parts_of(std::string_view lines) {
     const std::size_t slash = line.find('/');
     const std::string_view folder = line.substr(0, slash);
     if (slash == std::string_view::npos || (folder != "configmaps" && folder != "secrets")) {
-      return error(Code::invalid, "'{}' is no part of a pod: configmaps/NAME or secrets/NAME is needed", line);
+      return error(Code::invalid, "'{}' is not a part of a pod (must be configmaps/NAME or secrets/NAME)", line);
     }
     const std::string_view rest = line.substr(slash + 1);
     const std::size_t blank = rest.find(' ');
@@ -119,7 +119,7 @@ Result<Revision> parse_revision(const Json& object) {
   const std::string number = text_of(object, {"data", "revision"});
   revision.number = parse_number<int>(number).value_or(0);
   if (revision.number <= 0 || name != fmt::format("{}{}", revision_prefix, revision.number)) {
-    return error(Code::invalid, "ConfigMap {}: data.revision: '{}' is not the number of its name", name, number);
+    return error(Code::invalid, "ConfigMap {}: data.revision: '{}' differs from the number in its name", name, number);
   }
   revision.revisioned =
       TRY(parts_of(find_string(object, {"data", "revisioned"}).value_or("")).context(name + ": data.revisioned"));

@@ -1,5 +1,5 @@
-// Operand: what a static-pod operator keeps running on the control plane's nodes, as a table; the operator and the installer on
-// the nodes read the same (operators 4.1; docs/decisions/0008-one-installer-a-node.md).
+// Operand: what a static-pod operator keeps running on the control plane's nodes, as a table. The operator and the installer on
+// the nodes read the same table (docs/decisions/0008-one-installer-a-node.md).
 #pragma once
 
 #include "base/json.h"
@@ -64,8 +64,8 @@ Json revision_object(const Operand& operand, const Revision& revision);
 // errors: invalid: no such object
 Result<Revision> parse_revision(const Json& object);
 
-// One entry of status.nodeStatuses (operators 7.2). The CRD of OpenShift allows one entry at a time to have a target, an entry
-// to be made without revisions only, and a current revision to grow only. What a node shall have, all the same: wanted_revision.
+// One entry of status.nodeStatuses. The CRD of OpenShift allows a target in one entry at a time, new entries only without
+// revisions, and a current revision only to grow. wanted_revision has the revision that a node shall have in spite of that.
 struct NodeStatus {
   std::string node;
   int current = 0;  // revision whose pod was ready last; 0: none yet

@@ -41,11 +41,11 @@ TEST(RevisionObject, IsRefusedWhenItSaysNoRevision) {
     const char* key;
     const char* value;
     const char* complaint;
-  } table[] = {{"revision", "4", "'4' is not the number"},
-               {"revision", "", "'' is not the number"},
-               {"revision", "-3", "is not the number"},
-               {"revisioned", "pods/etcd\n", "'pods/etcd' is no part"},
-               {"unversioned", "etcd", "data.unversioned: 'etcd' is no part"}};
+  } table[] = {{"revision", "4", "'4' differs from the number"},
+               {"revision", "", "'' differs from the number"},
+               {"revision", "-3", "differs from the number"},
+               {"revisioned", "pods/etcd\n", "'pods/etcd' is not a part"},
+               {"unversioned", "etcd", "data.unversioned: 'etcd' is not a part"}};
   for (const auto& row : table) {
     Json object = good;
     object.at("data").as_object()[row.key] = row.value;

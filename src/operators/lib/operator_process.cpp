@@ -11,7 +11,7 @@ namespace slipway::operators {
 Result<std::string> environment_text(const std::string& name) {
   std::string value = sys::environment_variable(name);
   if (!value.empty()) return value;
-  return error(Code::invalid, "the environment has no {}; the operator's Deployment sets it", name);
+  return error(Code::invalid, "environment variable {}: not set (the operator's Deployment sets it)", name);
 }
 
 Result<> run_operator_process(const Environment& environment, const Arguments& arguments, std::string_view program,

@@ -160,7 +160,7 @@ class Reconciler {
       conflicts = round.conflict ? conflicts + 1 : 0;
       if (conflicts > quick_conflicts) {
         round.has_failed = true;
-        warn_once(context, *round.conflict + "; trying again");
+        warn_once(context, *round.conflict + "; retrying");
       }
       const SteadyTime now = context.clock.steady();
       Milliseconds until_next = until_look(now);
@@ -201,7 +201,7 @@ class Reconciler {
         note_conflict(context, text, round);
       } else {
         round.has_failed = true;
-        warn_once(context, text + "; trying again");
+        warn_once(context, text + "; retrying");
       }
       return;
     }
@@ -234,7 +234,7 @@ class Reconciler {
         note_conflict(context, failure.message(), round);
       } else {
         round.has_failed = true;
-        warn_once(context, fmt::format("{}; trying again", failure.message()));
+        warn_once(context, fmt::format("{}; retrying", failure.message()));
       }
     }
     return round;
@@ -255,8 +255,7 @@ class Reconciler {
     if (wish.how != Wish::How::remove && !is_so(wish, &written.value())) {
       const std::string field =
           kube::first_difference(wish.object, written.value()).value_or(wish.how == Wish::How::status ? "status" : "data");
-      warn_once(context,
-                fmt::format("{} was written, but the server keeps its {} in another way", kube::describe(wish.object), field));
+      warn_once(context, fmt::format("{}: written, but the server stores a different {}", kube::describe(wish.object), field));
     }
     return Ok{};
   }
@@ -364,8 +363,8 @@ class Reconciler {
       if (!sent.ok()) {
         const Code code = sent.error().code();
         const bool is_lost = code == Code::invalid || code == Code::denied;
-        warn_once(context, fmt::format("cannot tell the event {}: {}; {}", notice.reason, sent.error().message(),
-                                       is_lost ? "it stands in this log only" : "trying again"));
+        warn_once(context, fmt::format("cannot create Event {}: {}; {}", notice.reason, sent.error().message(),
+                                       is_lost ? "it is only in this log" : "retrying"));
         if (!is_lost) return false;
       }
       unsent_.erase(unsent_.begin());

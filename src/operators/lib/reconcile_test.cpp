@@ -369,7 +369,7 @@ TEST(Reconcile, SaysWhenConflictsDoNotEnd) {
     return Plan{.wishes = {{config_maps, config_map("c")}}};
   });
   EXPECT_EQ(refused, 7);
-  EXPECT_EQ(world.logged("being deleted; trying again"), 1);
+  EXPECT_EQ(world.logged("being deleted; retrying"), 1);
 }
 
 TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
@@ -394,7 +394,7 @@ TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
   });
   EXPECT_EQ(others, R"({"k":"v"})") << "one that fails does not keep the others";
   EXPECT_EQ(tasks, 1);
-  EXPECT_EQ(world.logged("warning: POST configmaps: etcd has no leader; trying again"), 1) << "once, not each try";
+  EXPECT_EQ(world.logged("warning: POST configmaps: etcd has no leader; retrying"), 1) << "once, not each try";
   ASSERT_EQ(tries.size(), 12u);
   for (std::size_t i = 1; i < tries.size(); ++i) {
     EXPECT_GE(tries[i] - tries[i - 1], Milliseconds(100)) << "not more than ten times a second";
@@ -440,7 +440,7 @@ TEST(Reconcile, TellsWhatFailsOnceMoreAfterItWentWell) {
                            }}},
                 .again = now};
   });
-  EXPECT_EQ(world.logged("warning: promoting master-1 failed: etcd is away; trying again"), 2);
+  EXPECT_EQ(world.logged("warning: promoting master-1 failed: etcd is away; retrying"), 2);
 }
 
 TEST(Reconcile, TellsANoticeOnce) {
@@ -537,7 +537,7 @@ TEST(Reconcile, WarnsOnceWhenTheServerKeepsSomethingElse) {
                                                                              return Ok{};
                                                                            }}}};
   });
-  EXPECT_EQ(world.logged("warning: Node m was written, but the server keeps its status in another way"), 1);
+  EXPECT_EQ(world.logged("warning: Node m: written, but the server stores a different status"), 1);
   EXPECT_EQ(world.logged("warning"), 1);
   EXPECT_GE(tasks, 2) << "it is no failure";
 }

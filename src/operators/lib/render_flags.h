@@ -1,4 +1,4 @@
-// Flags that the render commands of kube-apiserver, kube-controller-manager and kube-scheduler share (operators 2.0).
+// Flags that the render commands of kube-apiserver, kube-controller-manager and kube-scheduler share.
 #pragma once
 
 #include "base/flags.h"

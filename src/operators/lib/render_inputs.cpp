@@ -19,7 +19,7 @@ std::string_view group_of(std::string_view api_version) {
 void collect_paths(sys::Files& files, const std::string& path, std::vector<std::string>& found, Findings& findings) {
   const Result<std::optional<sys::FileInfo>> info = files.info(path);
   if (!info.ok() || !info.value()) {
-    findings.error({path}, "", "{}", info.ok() ? "there is no such file" : info.error().message());
+    findings.error({path}, "", "{}", info.ok() ? "file not found" : info.error().message());
     return;
   }
   if (info.value()->kind != sys::FileKind::directory) {
@@ -83,17 +83,17 @@ std::vector<Manifest> load_manifests(sys::Files& files, const std::vector<std::s
       findings.error({}, "", "{}", documents.error().message());
       continue;
     }
-    if (documents->empty()) findings.error({path}, "", "is empty, a manifest is needed");
+    if (documents->empty()) findings.error({path}, "", "empty, must contain a manifest");
     for (YamlDocument& document : documents.value()) {
       const std::string_view api_version = find_string(document.value, {"apiVersion"}).value_or("");
       const std::string_view kind = find_string(document.value, {"kind"}).value_or("");
       const std::string_view name = find_string(document.value, {"metadata", "name"}).value_or("");
       if (api_version.empty() || kind.empty() || name.empty()) {
-        findings.error({path}, "", "{} is missing",
+        findings.error({path}, "", "{}: missing",
                        api_version.empty() ? "apiVersion"
                        : kind.empty()      ? "kind"
                                            : "metadata.name")
-            .hint(kind.ends_with("List") ? "put each object of the list into a file of its own" : "");
+            .hint(kind.ends_with("List") ? "put each object of the list into its own file" : "");
         continue;
       }
       const std::string_view space = find_string(document.value, {"metadata", "namespace"}).value_or("");
@@ -102,7 +102,7 @@ std::vector<Manifest> load_manifests(sys::Files& files, const std::vector<std::s
       if (is_new) {
         manifests.push_back({path, std::move(document.value)});
       } else if (manifests[place->second].object != document.value) {
-        findings.error({path}, "", "{} {} stands in {} too, and differs", kind, name, manifests[place->second].path);
+        findings.error({path}, "", "{} {}: differs from the one in {}", kind, name, manifests[place->second].path);
       }
     }
   }
@@ -132,7 +132,7 @@ FeatureGates feature_gates(const std::vector<Manifest>& manifests, std::string_v
   FeatureGates gates;
   const std::vector<const Manifest*> objects = of_kind(manifests, "config.openshift.io", "FeatureGate");
   if (objects.empty()) {
-    findings.error({}, "FeatureGate", "none of the rendered manifests is one").hint("config-api renders 99_feature-gate.yaml");
+    findings.error({}, "FeatureGate", "not found in the rendered manifests").hint("config-api renders 99_feature-gate.yaml");
     return gates;
   }
   const Json* status = find(objects.front()->object, {"status", "featureGates"});
@@ -149,7 +149,7 @@ FeatureGates feature_gates(const std::vector<Manifest>& manifests, std::string_v
       gates.disabled.emplace_back(find_string(gate, {"name"}).value_or(""));
     return gates;
   }
-  findings.error({objects.front()->path}, "status.featureGates", "says nothing about version '{}'", payload_version);
+  findings.error({objects.front()->path}, "status.featureGates", "has no entry for version '{}'", payload_version);
   return gates;
 }
 
@@ -171,7 +171,7 @@ Json read_document(sys::Files& files, const std::string& path, Findings& finding
     findings.error({}, "", "{}", document.error().message());
     return nullptr;
   }
-  if (!document->value.is_object()) findings.error({path}, "", "an object is needed, not {}", kind_name(document->value));
+  if (!document->value.is_object()) findings.error({path}, "", "must be an object, got {}", kind_name(document->value));
   return std::move(document->value);
 }
 
@@ -200,7 +200,7 @@ Network parse_network(const Json& object, const std::string& file, Findings& fin
     if (!cidr) continue;
     const int host_prefix = integer(entry, {"hostPrefix"});
     if (host_prefix != 0 && (host_prefix < cidr->prefix || host_prefix > cidr->bits())) {
-      findings.error({file}, "spec.clusterNetwork", "hostPrefix {} does not fit into {}", host_prefix, text);
+      findings.error({file}, "spec.clusterNetwork", "hostPrefix {} does not fit {}", host_prefix, text);
     }
     network.cluster.push_back({*cidr, host_prefix});
   }
@@ -209,8 +209,10 @@ Network parse_network(const Json& object, const std::string& file, Findings& fin
     if (const auto cidr = read_cidr(entry.get_string(), {file}, "spec.serviceNetwork", findings))
       network.service.push_back(*cidr);
   }
-  if (network.cluster.empty() && object.is_object()) findings.error({file}, "spec.clusterNetwork", "at least one is needed");
-  if (network.service.empty() && object.is_object()) findings.error({file}, "spec.serviceNetwork", "at least one is needed");
+  if (network.cluster.empty() && object.is_object())
+    findings.error({file}, "spec.clusterNetwork", "must have at least one entry");
+  if (network.service.empty() && object.is_object())
+    findings.error({file}, "spec.serviceNetwork", "must have at least one entry");
   return network;
 }
 
@@ -219,7 +221,7 @@ Infrastructure parse_infrastructure(const Json& object, const std::string& file,
   infrastructure.platform = find_string(object, {"status", "platformStatus", "type"}).value_or("");
   infrastructure.ibm_cloud_provider = find_string(object, {"status", "platformStatus", "ibmcloud", "providerType"}).value_or("");
   infrastructure.single_replica = find_string(object, {"status", "controlPlaneTopology"}) == "SingleReplica";
-  if (infrastructure.platform.empty() && object.is_object()) findings.error({file}, "status.platformStatus.type", "is missing");
+  if (infrastructure.platform.empty() && object.is_object()) findings.error({file}, "status.platformStatus.type", "missing");
   return infrastructure;
 }
 
@@ -228,7 +230,7 @@ InstallConfig parse_install_config(const Json& config_map, const std::string& fi
   if (!config_map.is_object()) return config;
   const auto text = find_string(config_map, {"data", "install-config"});
   if (!text) {
-    findings.error({file}, "data.install-config", "is missing");
+    findings.error({file}, "data.install-config", "missing");
     return config;
   }
   const Result<YamlDocument> document = parse_yaml(*text, file + ": install-config");
@@ -239,7 +241,7 @@ InstallConfig parse_install_config(const Json& config_map, const std::string& fi
   const Json& value = document->value;
   const Place place{file + ": install-config"};
   config.control_plane_replicas = integer(value, {"controlPlane", "replicas"});
-  if (config.control_plane_replicas < 1) findings.error(place, "controlPlane.replicas", "a number above 0 is needed");
+  if (config.control_plane_replicas < 1) findings.error(place, "controlPlane.replicas", "must be greater than 0");
   config.arbiter_replicas = integer(value, {"arbiter", "replicas"});
   config.bootstrap_in_place = find(value, {"bootstrapInPlace"}) != nullptr;
   std::vector<std::string_view> networks;
@@ -274,7 +276,7 @@ net::Certificate read_pair(sys::Files& files, const std::string& folder, std::st
   if (!fits.ok()) {
     findings.error({stem + ".crt"}, "", "{}", fits.error().message());
   } else if (!fits.value()) {
-    findings.error({stem + ".key"}, "", "is not the key of {}.crt", name);
+    findings.error({stem + ".key"}, "", "not the key of {}.crt", name);
   }
   return pair;
 }

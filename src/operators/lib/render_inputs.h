@@ -21,8 +21,8 @@ struct Manifest {
   Json object;
 };
 
-// Reads files and folders with all below them, every file whatever its suffix, every document of it (operators 12.1). The same
-// group, kind, namespace and name may stand there more than once as long as the objects are equal; one of them is returned.
+// Reads files, and folders with all files below them, whatever their suffix, and every document of a file. The same group, kind,
+// namespace and name may be there more than once if the objects are equal; one of them is returned.
 // Findings: what cannot be read or is no YAML, empty files, objects without apiVersion, kind or name, lists, unequal ones.
 std::vector<Manifest> load_manifests(sys::Files& files, const std::vector<std::string>& paths, Findings& findings);
 
@@ -40,7 +40,7 @@ struct FeatureGates {
   bool operator==(const FeatureGates&) const = default;
 };
 
-// What status.featureGates of the FeatureGate object says for a version of the payload (operators 2.0).
+// The entry of status.featureGates of the FeatureGate object for a version of the payload.
 FeatureGates feature_gates(const std::vector<Manifest>& manifests, std::string_view payload_version, Findings& findings);
 
 // A file that has to be there.
@@ -63,7 +63,7 @@ struct Network {
 
   std::vector<std::string> cluster_cidrs() const;
   std::vector<std::string> service_cidrs() const;
-  bool is_v4() const { return service.empty() || service.front().is_v4(); }  // the first service network decides (operators 2.1)
+  bool is_v4() const { return service.empty() || service.front().is_v4(); }  // the first service network decides
 };
 Network parse_network(const Json& object, const std::string& file, Findings& findings);
 

@@ -51,8 +51,8 @@ TEST(LoadManifests, TellsEverythingThatIsWrong) {
   load_manifests(files, {"/m", "/none"}, findings);
   EXPECT_EQ(findings.all().size(), 6u) << findings.to_text();
   for (std::string_view expected :
-       {"/none: error: there is no such file", "/m/empty: error: is empty", "/m/kindless: error: kind is missing",
-        "/m/list: error: metadata.name is missing", "/m/two: error: A a stands in /m/one too, and differs"}) {
+       {"/none: error: file not found", "/m/empty: error: empty", "/m/kindless: error: kind: missing",
+        "/m/list: error: metadata.name: missing", "/m/two: error: A a: differs from the one in /m/one"}) {
     EXPECT_NE(findings.to_text().find(expected), std::string::npos) << expected << " is not in\n" << findings.to_text();
   }
 }
@@ -71,7 +71,7 @@ TEST(FeatureGatesOfAVersion, AreNeeded) {
   feature_gates({}, "1", none);
   feature_gates({{"f", yaml(gate)}}, "2", other);
   EXPECT_TRUE(none.has_errors());
-  EXPECT_EQ(other.to_text(), "f: error: status.featureGates: says nothing about version '2'\n");
+  EXPECT_EQ(other.to_text(), "f: error: status.featureGates: has no entry for version '2'\n");
 }
 
 TEST(NetworkOfACluster, NeedsGoodNetworks) {
@@ -107,7 +107,7 @@ TEST(ReadPair, WantsTheKeyOfTheCertificate) {
   EXPECT_EQ(missing.all().size(), 2u);
   ASSERT_TRUE(files.write("/a/tls/kubelet-signer.key", files.read("/a/tls/root-ca.key").value(), 0600).ok());
   read_pair(files, "/a/tls", "kubelet-signer", strange);
-  EXPECT_EQ(strange.to_text(), "/a/tls/kubelet-signer.key: error: is not the key of kubelet-signer.crt\n");
+  EXPECT_EQ(strange.to_text(), "/a/tls/kubelet-signer.key: error: not the key of kubelet-signer.crt\n");
 }
 
 }  // namespace

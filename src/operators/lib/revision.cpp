@@ -67,15 +67,15 @@ std::vector<std::string> reasons(const Operand& operand, const Revision& latest,
     if (!has_part(latest.revisioned, part)) {
       reasons.push_back(name_of(part) + " is new");
     } else if (!seen.find(part.type(), operand.space, fmt::format("{}-{}", part.name, latest.number))) {
-      reasons.push_back(fmt::format("the copy {}-{} is gone", name_of(part), latest.number));
+      reasons.push_back(fmt::format("copy {}-{} was deleted", name_of(part), latest.number));
     } else if (!is_same(operand, part, *live_part(operand, part, seen), latest.number, seen)) {
       reasons.push_back(name_of(part) + " changed");
     }
   }
   for (const Part& part : latest.revisioned) {
-    if (!has_part(wanted.revisioned, part)) reasons.push_back(name_of(part) + " is gone");
+    if (!has_part(wanted.revisioned, part)) reasons.push_back(name_of(part) + " was removed");
   }
-  if (latest.unversioned != wanted.unversioned) reasons.push_back("the list of parts without versions changed");
+  if (latest.unversioned != wanted.unversioned) reasons.push_back("the list of unversioned parts changed");
   if (latest.forced != wanted.forced) {
     reasons.push_back(wanted.forced.empty() ? "spec.forceRedeploymentReason was cleared"
                                             : fmt::format("spec.forceRedeploymentReason: {}", wanted.forced));
@@ -164,7 +164,7 @@ RevisionState plan_revision(const Operand& operand, const Json& settings, const 
   if (state.latest == 0 && published == 0) {
     why = {"first"};
   } else if (published > state.latest) {
-    why = {fmt::format("revision {} is gone", published)};
+    why = {fmt::format("revision {} was deleted", published)};
   } else {
     why = reasons(operand, latest, next, seen);
   }

@@ -1,4 +1,4 @@
-// Revisions: numbered copies of everything that a static pod is made of (operators 4.1.1). Pure.
+// Revisions: numbered copies of everything that a static pod is made of. Pure.
 #pragma once
 
 #include "operators/lib/operand.h"

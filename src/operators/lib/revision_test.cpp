@@ -155,10 +155,10 @@ TEST(Revision, FollowsAChangeWithItsReason) {
        [](World& world) {
          world.put(kube::types::config_maps, "more", {{"a", "b"}});
        }},
-      {"the copy Secret key-1 is gone", [](World& world) { world.view.remove(kube::types::secrets, operand.space, "key-1"); }},
+      {"copy Secret key-1 was deleted", [](World& world) { world.view.remove(kube::types::secrets, operand.space, "key-1"); }},
       {"spec.forceRedeploymentReason: again",
        [](World& world) { world.settings.at("spec").as_object()["forceRedeploymentReason"] = "again"; }},
-      {"revision 1 is gone",
+      {"revision 1 was deleted",
        [](World& world) { world.view.remove(kube::types::config_maps, operand.space, "revision-status-1"); }},
   };
   for (const auto& row : table) {
@@ -180,7 +180,7 @@ TEST(Revision, FollowsTheEndOfAnOptionalPart) {
   world.put(kube::types::config_maps, "more", {{"a", "b"}});
   world.settle();
   world.view.remove(kube::types::config_maps, operand.space, "more");
-  EXPECT_EQ(world.settle().reason, "ConfigMap more is gone");
+  EXPECT_EQ(world.settle().reason, "ConfigMap more was removed");
 }
 
 TEST(Revision, DoesNotFollowWhatIsNoData) {

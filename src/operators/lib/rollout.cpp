@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "kube/conditions.h"
 #include "kube/roles.h"
+#include "operators/lib/masters.h"
 
 #include <algorithm>
 
@@ -53,14 +54,14 @@ std::string problem_of_container(const Json& container) {
   const std::string message = text_of(container, {"state", "waiting", "message"});
   if (reason == "CrashLoopBackOff") {
     const Json* code = find(container, {"lastState", "terminated", "exitCode"});
-    return fmt::format("container {} keeps ending{}", name,
-                       code ? fmt::format(" with code {}", emit_json(*code, JsonStyle::compact)) : "");
+    return fmt::format("container {} keeps crashing{}", name,
+                       code ? fmt::format(" with exit code {}", emit_json(*code, JsonStyle::compact)) : "");
   }
   if (!reason.empty() && reason != "PodInitializing" && reason != "ContainerCreating") {
     return fmt::format("container {}: {}{}", name, reason, message.empty() ? "" : ": " + message);
   }
   if (find(container, {"state", "terminated"}) && integer(container, {"state", "terminated", "exitCode"}) != 0) {
-    return fmt::format("container {} ended with code {}", name, integer(container, {"state", "terminated", "exitCode"}));
+    return fmt::format("container {} ended with exit code {}", name, integer(container, {"state", "terminated", "exitCode"}));
   }
   return "";
 }
@@ -88,11 +89,11 @@ Pod look_at_pod(const Operand& operand, const std::string& node, const Snapshot&
   return pod;
 }
 
-std::vector<Member> members_of(const Operand& operand, const Json& settings, const Snapshot& seen, WallTime now) {
+std::vector<Member> members_of(const Operand& operand, const Json& settings, const std::vector<const Json*>& masters,
+                               const Snapshot& seen, WallTime now) {
   const std::vector<NodeStatus> known = parse_node_statuses(settings);
   std::vector<Member> members;
-  for (const Json* node : seen.list(kube::types::nodes)) {
-    if (!kube::has_role(*node, kube::master_label)) continue;
+  for (const Json* node : masters) {
     Member member;
     member.before.node = kube::name_of(*node);
     const auto entry =
@@ -103,7 +104,7 @@ std::vector<Member> members_of(const Operand& operand, const Json& settings, con
     if (kube::condition_status(*node, "Ready") != "True") {
       const Json* ready = kube::find_condition(*node, "Ready");
       const std::string reason = ready ? text_of(*ready, {"reason"}) : "";
-      member.problem = fmt::format("{} is not ready ({})", member.status.node, reason.empty() ? "it said nothing yet" : reason);
+      member.problem = fmt::format("node {} is not Ready ({})", member.status.node, reason.empty() ? "no status yet" : reason);
       // False is what a kubelet says itself, when the pod network is not there yet for example.
       member.is_silent = ready && find_string(*ready, {"status"}) == "Unknown";
     }
@@ -129,7 +130,9 @@ class Rollout {
  public:
   Rollout(const Operand& operand, const Json& settings, int latest, const Snapshot& seen, WallTime now)
       : operand_(operand), settings_(settings), seen_(seen), now_(now), latest_(latest) {
-    members_ = members_of(operand, settings, seen, now);
+    Masters masters = find_masters(seen, settings);
+    members_ = members_of(operand, settings, masters.nodes, seen, now);
+    state_.conditions = std::move(masters.conditions);
     published_before_ = integer(settings, {"status", "latestAvailableRevision"});
     // Not before every node has its entry: one that lost it, with its pod running, would be taken for a node without a revision.
     const bool all_known = std::none_of(members_.begin(), members_.end(), [](const Member& member) { return member.is_new; });
@@ -233,9 +236,9 @@ class Rollout {
     status.last_failed_count = status.last_failed == revision ? status.last_failed_count + 1 : 1;
     status.last_failed = revision;
     status.last_failed_reason = is_there ? "PodNotReady" : "PodMissing";
-    status.last_failed_errors = {is_there ? fmt::format("pod {}-{} was not ready for {}{}", operand_.pod, status.node,
+    status.last_failed_errors = {is_there ? fmt::format("pod {}-{} was not Ready for {}{}", operand_.pod, status.node,
                                                         human_duration(is_ending ? ending_limit : ready_limit), problem)
-                                          : fmt::format("pod {}-{} of revision {} was not there for {}", operand_.pod,
+                                          : fmt::format("pod {}-{} of revision {} did not exist for {}", operand_.pod,
                                                         status.node, revision, human_duration(ready_limit))};
     status.last_failed_time = to_rfc3339(std::chrono::floor<Seconds>(now_));
     return true;
@@ -281,11 +284,11 @@ class Rollout {
       ask_again(retry_time(status));
       return fmt::format("revision {} failed on {}", latest_, status.node);
     }
-    if (member.is_silent) return fmt::format("the kubelet of {} is silent", status.node);
+    if (member.is_silent) return fmt::format("the kubelet of {} does not report its status", status.node);
     if (member.pod.is_ready) {
       for (const Member& other : members_) {
         if (&other == &member || other.is_silent || other.status.current == 0 || other.pod.is_ready) continue;
-        return fmt::format("pod {}-{} is not ready", operand_.pod, other.status.node);
+        return fmt::format("pod {}-{} is not Ready", operand_.pod, other.status.node);
       }
     }
     return hold_back ? hold_back(seen_, status.node) : std::nullopt;
@@ -304,23 +307,24 @@ class Rollout {
       const bool is_next = status.target == latest_ && member.before.target != latest_ && status.target > 0;
       if (is_first || is_next) targeted.push_back(&member);
       if (status.current != member.before.current) {
-        tell("NodeRevisionReady", fmt::format("{} revision {} is ready on {}", operand_.name, status.current, status.node));
+        tell("NodeRevisionReady", fmt::format("{} revision {} is Ready on {}", operand_.name, status.current, status.node));
       }
       if (latest_ > 0 && member.has_failed(latest_)) {
         const std::string what =
             status.last_failed_errors.empty() ? status.last_failed_reason : join(status.last_failed_errors, "; ");
         const std::string next = status.current > 0
-                                     ? fmt::format("; going back to revision {}, trying again after {}", status.current,
+                                     ? fmt::format("; rolling back to revision {}, retrying after {}", status.current,
                                                    human_duration(pause_after(status.last_failed_count)))
                                      : "";
         tell("NodeRevisionFailed",
-             fmt::format("{} revision {} failed on {} at try {}: {}{}", operand_.name, latest_, status.node,
+             fmt::format("{} revision {} failed on {} at attempt {}: {}{}", operand_.name, latest_, status.node,
                          status.last_failed_count, what, next),
              true);
       }
     }
     if (!targeted.empty()) {
-      tell("NodeTargeted", fmt::format("{} revision {} goes to {}", operand_.name, latest_, join(names_of(targeted), ", ")));
+      tell("NodeTargeted",
+           fmt::format("{} revision {} is rolled out to {}", operand_.name, latest_, join(names_of(targeted), ", ")));
     }
   }
 
@@ -328,15 +332,15 @@ class Rollout {
   std::string doing(const Member& member) const {
     const NodeStatus& status = member.status;
     if (member.is_at(latest_)) return "";
-    if (member.is_silent) return "kubelet is silent";
+    if (member.is_silent) return "kubelet does not report its status";
     if (status.current > 0 && member.has_failed(latest_)) {
-      if (status.target == status.current) return fmt::format("going back to revision {}", status.current);
+      if (status.target == status.current) return fmt::format("rolling back to revision {}", status.current);
       if (status.target == 0) {
-        return fmt::format("revision {} failed, to be tried again at {}", latest_, to_rfc3339(retry_time(status)));
+        return fmt::format("revision {} failed, next attempt at {}", latest_, to_rfc3339(retry_time(status)));
       }
     }
     if (status.current > 0 && status.target == 0) return fmt::format("still at revision {}", status.current);
-    return member.pod.revision == latest_ ? "pod not ready" : "no pod of it yet";
+    return member.pod.revision == latest_ ? "pod not Ready" : "no pod of this revision yet";
   }
 
   std::size_t count_at_latest() const {
@@ -347,11 +351,10 @@ class Rollout {
     Condition condition{.type = "NodeInstallerProgressing", .is_true = true};
     if (members_.empty()) {
       condition.reason = "NoNodes";
-      condition.message = fmt::format("no node has the label {} yet", kube::master_label);
+      condition.message = fmt::format("no node has label {} yet", kube::master_label);
     } else if (latest_ == 0) {
       condition.reason = "NoRevision";
-      condition.message =
-          missing.empty() ? "the first revision is being made" : "no revision yet; missing: " + join(missing, ", ");
+      condition.message = missing.empty() ? "creating the first revision" : "no revision yet; missing: " + join(missing, ", ");
     } else if (count_at_latest() == members_.size()) {
       condition = {.type = condition.type,
                    .reason = "AllNodesAtLatestRevision",
@@ -394,7 +397,7 @@ class Rollout {
       if (const std::string problem = pod_problem(member, is_idle); !problem.empty()) pods.push_back(problem);
       const int wanted = status.target > 0 ? status.target : status.current == 0 && state_.published == latest_ ? latest_ : 0;
       if (wanted > 0 && !member.is_silent && member.pod.revision != wanted) {
-        waited_for.push_back(fmt::format("{} has no pod of revision {} yet", status.node, wanted));
+        waited_for.push_back(fmt::format("node {} has no pod of revision {} yet", status.node, wanted));
       }
     }
     state_.conditions.push_back(progressing(missing));
@@ -402,11 +405,11 @@ class Rollout {
     state_.conditions.push_back({.type = "StaticPodsAvailable",
                                  .is_true = ready > 0,
                                  .reason = ready > 0 ? "AsExpected" : "NoPodReady",
-                                 .message = fmt::format("{} of {} pods are ready", ready, members_.size())});
+                                 .message = fmt::format("{} of {} pods are Ready", ready, members_.size())});
     tell_bad("StaticPodsDegraded", "PodsNotReady", pods);
     tell_bad("NodeControllerDegraded", "NodesNotReady", nodes);
     tell_bad("InstallerControllerDegraded", "MissingInputs", missing);
-    if (!waited_for.empty()) waited_for.push_back("DaemonSet openshift-static-pod-installer/installer puts it there");
+    if (!waited_for.empty()) waited_for.push_back("DaemonSet openshift-static-pod-installer/installer installs it");
     tell_bad(missing_pod, "PodsMissing", waited_for);
   }
 
@@ -415,8 +418,8 @@ class Rollout {
     const Pod& pod = member.pod;
     const std::string name = fmt::format("pod {}-{}", operand_.pod, member.status.node);
     if (pod.is_ready || (!is_idle && !pod.keeps_ending)) return "";
-    if (pod.revision == 0) return name + " is missing";
-    return fmt::format("{} is not ready{}", name, pod.problem.empty() ? "" : ": " + pod.problem);
+    if (pod.revision == 0) return name + " does not exist";
+    return fmt::format("{} is not Ready{}", name, pod.problem.empty() ? "" : ": " + pod.problem);
   }
 
   void ask_again(WallTime when) {

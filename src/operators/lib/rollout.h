@@ -1,4 +1,4 @@
-// The roll-out of revisions to nodes (operators 4.1.2). Pure.
+// The roll-out of revisions to nodes. Pure.
 #pragma once
 
 #include "operators/lib/conditions.h"
@@ -25,7 +25,7 @@ struct RolloutState {
   bool is_complete = false;  // every node runs the latest revision
 };
 
-// Nodes are those with the label node-role.kubernetes.io/master. One without a revision gets the latest at once, all of them
+// Nodes are those of find_masters. One without a revision gets the latest at once, all of them
 // together (wanted_revision): there is nothing to protect. The others get it one after another: the next when the pod of the one
 // before is Ready with the label revision=N, all others' pods are Ready, and `hold_back` has nothing against it; nodes whose pod
 // is not Ready come first, nodes whose kubelet is silent wait until it is back and stop nobody.

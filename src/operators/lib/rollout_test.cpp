@@ -130,7 +130,7 @@ TEST(Rollout, PublishesTheFirstRevisionToAllAtOnce) {
   EXPECT_EQ(world.plan(1).published, 1);
   for (const char* name : {"master-0", "master-1", "master-2"}) EXPECT_EQ(world.wanted(name), 1) << name;
   EXPECT_EQ(world.revisions(), "0 0 0");
-  EXPECT_EQ(world.notices, (Names{"NodeTargeted: etcd revision 1 goes to master-0, master-1, master-2"}));
+  EXPECT_EQ(world.notices, (Names{"NodeTargeted: etcd revision 1 is rolled out to master-0, master-1, master-2"}));
   world.notices.clear();
 
   world.pod("master-0", 1, true);
@@ -138,7 +138,7 @@ TEST(Rollout, PublishesTheFirstRevisionToAllAtOnce) {
   RolloutState state = world.plan(1);
   EXPECT_EQ(world.revisions(), "1 0 0");
   EXPECT_EQ(condition(state, "NodeInstallerProgressing").message,
-            "1 of 3 nodes at revision 1; master-1: no pod of it yet; master-2: pod not ready");
+            "1 of 3 nodes at revision 1; master-1: no pod of this revision yet; master-2: pod not Ready");
   EXPECT_TRUE(condition(state, "StaticPodsAvailable").is_true);
   EXPECT_EQ(state.ready_replicas, 1);
 
@@ -149,9 +149,9 @@ TEST(Rollout, PublishesTheFirstRevisionToAllAtOnce) {
   EXPECT_TRUE(state.is_complete);
   EXPECT_EQ(condition(state, "NodeInstallerProgressing"),
             (Condition{"NodeInstallerProgressing", false, "AllNodesAtLatestRevision", "3 of 3 nodes at revision 1"}));
-  EXPECT_EQ(world.notices, (Names{"NodeRevisionReady: etcd revision 1 is ready on master-0",
-                                  "NodeRevisionReady: etcd revision 1 is ready on master-1",
-                                  "NodeRevisionReady: etcd revision 1 is ready on master-2"}));
+  EXPECT_EQ(world.notices, (Names{"NodeRevisionReady: etcd revision 1 is Ready on master-0",
+                                  "NodeRevisionReady: etcd revision 1 is Ready on master-1",
+                                  "NodeRevisionReady: etcd revision 1 is Ready on master-2"}));
 }
 
 TEST(Rollout, DoesNotWaitForNodesWhosePodNetworkIsNotThere) {
@@ -169,7 +169,7 @@ TEST(Rollout, GivesANewMasterTheLatestAtOnce) {
   world.node("master-3", "True");
   world.plan(2);
   EXPECT_EQ(world.wanted("master-3"), 2);
-  EXPECT_EQ(world.notices, (Names{"NodeTargeted: etcd revision 2 goes to master-3"}));
+  EXPECT_EQ(world.notices, (Names{"NodeTargeted: etcd revision 2 is rolled out to master-3"}));
   world.plan(2);
   // The others wait for it.
   world.plan(3);
@@ -221,7 +221,7 @@ TEST(Rollout, IsHeldWhileAnotherPodIsNotReady) {
   world.pod("master-0", 2, false);
   const RolloutState state = world.plan(2);
   EXPECT_EQ(world.revisions(), "2 1 1");
-  EXPECT_NE(condition(state, "NodeInstallerProgressing").message.find("held: pod etcd-master-0 is not ready"), std::string::npos);
+  EXPECT_NE(condition(state, "NodeInstallerProgressing").message.find("held: pod etcd-master-0 is not Ready"), std::string::npos);
   EXPECT_TRUE(condition(state, "StaticPodsDegraded").is_true);
 }
 
@@ -278,8 +278,8 @@ TEST(Rollout, GoesBackWhenTheInstallerFailedAndTriesAgainAfterAPause) {
   EXPECT_EQ(state.again, start + 10s);
   EXPECT_TRUE(condition(state, "NodeInstallerDegraded").is_true);
   EXPECT_EQ(condition(state, "NodeInstallerDegraded").message, "master-0: revision 2: no space");
-  EXPECT_EQ(world.notices, (Names{"NodeRevisionFailed: etcd revision 2 failed on master-0 at try 1: no space; going back to "
-                                  "revision 1, trying again after 10.0 s"}));
+  EXPECT_EQ(world.notices, (Names{"NodeRevisionFailed: etcd revision 2 failed on master-0 at attempt 1: no space; rolling back "
+                                  "to revision 1, retrying after 10.0 s"}));
 
   world.now += 9s;
   state = world.plan(2);
@@ -306,8 +306,9 @@ TEST(Rollout, GoesBackWhenAPodIsNotReadyInTime) {
     JsonArray containers;
     Milliseconds limit;
     std::string error;
-  } table[] = {{{}, 5min, "pod etcd-master-0 was not ready for 5 min 0 s"},
-               {keeps_ending(), 2min, "pod etcd-master-0 was not ready for 2 min 0 s: container etcd keeps ending with code 7"}};
+  } table[] = {
+      {{}, 5min, "pod etcd-master-0 was not Ready for 5 min 0 s"},
+      {keeps_ending(), 2min, "pod etcd-master-0 was not Ready for 2 min 0 s: container etcd keeps crashing with exit code 7"}};
   for (const auto& row : table) {
     World world;
     world.at(1);

@@ -1,8 +1,11 @@
 #include "operators/lib/static_pod_operator.h"
 
 #include "base/text.h"
+#include "kube/machine_table.h"
+#include "operators/lib/masters.h"
 #include "operators/lib/operator_process.h"
 #include "operators/lib/revision.h"
+#include "operators/lib/unused_settings.h"
 #include "sys/environment_variable.h"
 
 #include <algorithm>
@@ -66,6 +69,11 @@ std::vector<Watched> watched_by(const StaticPodOperator& work) {
     watched.push_back({kube::types::secrets, space});
   }
   watched.insert(watched.end(), work.watched.begin(), work.watched.end());
+  const bool has_table = std::ranges::any_of(work.watched, [](const Watched& each) {
+    return each.type == kube::types::config_maps && each.space == kube::machine_table_space && each.selection.labels.empty() &&
+           each.selection.fields.empty();
+  });
+  if (!has_table) watched.push_back(machine_table_watch());
   return watched;
 }
 
@@ -105,7 +113,9 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
         {*settings, "RevisionCreated", fmt::format("{} revision {}: {}", operand.name, revision.latest, revision.reason)});
   }
   plan.add({.notices = std::move(rollout.notices), .again = rollout.again});
-  plan.add(plan_cluster_operator(seen, facts_of(operand, variables, rollout.is_complete), next, now));
+  ClusterOperatorFacts facts = facts_of(operand, variables, rollout.is_complete);
+  facts.ignored = unused_settings({operand.settings}, seen);
+  plan.add(plan_cluster_operator(seen, facts, next, now));
   return plan;
 }
 
@@ -121,7 +131,7 @@ Result<OperatorVariables> operator_variables() {
                               .version = variable("OPERATOR_IMAGE_VERSION"),
                               .operand_version = variable("OPERAND_IMAGE_VERSION")};
   if (missing.empty()) return variables;
-  return error(Code::invalid, "the environment has no {}; the operator's Deployment sets them", join(missing, ", "));
+  return error(Code::invalid, "environment variable {}: not set (the operator's Deployment sets it)", join(missing, ", "));
 }
 
 Result<> run_static_pod_operator(

@@ -1,6 +1,6 @@
 // The static-pod kit: what the operators of etcd, the API server, the controller manager and the scheduler have in common. Each
 // gives the table of its operand and a pure function that makes the operand's objects; the kit makes revisions of them, rolls
-// them out through the installers on the nodes and tells how far it is (operators 4.1).
+// them out through the installers on the nodes and reports its progress.
 #pragma once
 
 #include "operators/lib/conditions.h"
@@ -22,7 +22,7 @@ struct Target {
   std::vector<std::string> missing{};   // inputs that a revision needs, "Secret a/b"; none is begun while there are any
 };
 
-// What the operator is told by its Deployment (operators 4.1).
+// Environment variables of the operator's Deployment.
 struct OperatorVariables {
   std::string image;            // IMAGE: of the operand
   std::string operator_image;   // OPERATOR_IMAGE
@@ -32,8 +32,8 @@ struct OperatorVariables {
 
 struct StaticPodOperator {
   Operand operand;
-  std::vector<Watched> watched;  // besides the kit's: settings, nodes, pods of the operand, ConfigMaps and Secrets of its two
-                                 // namespaces, the ClusterOperator
+  std::vector<Watched> watched;  // besides the kit's: settings, nodes, the machine table, pods of the operand, ConfigMaps and
+                                 // Secrets of its two namespaces, the ClusterOperator
   std::function<Result<Target>(const Snapshot& seen, const Json& settings, WallTime now)> target;
   HoldBack hold_back{};
   // Runs beside the plan and puts facts into the view (etcd's members); none when empty.

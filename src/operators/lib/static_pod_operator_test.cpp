@@ -108,9 +108,9 @@ TEST(StaticPodOperator, LooksAtWhatItNeeds) {
   work.watched = {{kube::types::networks}};
   std::set<std::string> seen;
   for (const Watched& watched : watched_by(work)) seen.insert(fmt::format("{} {}", watched.type.plural, watched.space));
-  EXPECT_EQ(seen, (std::set<std::string>{"clusteroperators ", "configmaps openshift-etcd", "configmaps openshift-etcd-operator",
-                                         "etcds ", "networks ", "nodes ", "pods openshift-etcd", "secrets openshift-etcd",
-                                         "secrets openshift-etcd-operator"}));
+  EXPECT_EQ(seen, (std::set<std::string>{"clusteroperators ", "configmaps openshift-config", "configmaps openshift-etcd",
+                                         "configmaps openshift-etcd-operator", "etcds ", "networks ", "nodes ",
+                                         "pods openshift-etcd", "secrets openshift-etcd", "secrets openshift-etcd-operator"}));
 }
 
 TEST(StaticPodOperator, DoesNothingWithoutSettings) {
@@ -202,7 +202,7 @@ TEST(OperatorVariables, AreAllNeeded) {
   const Result<> run = run_static_pod_operator(world.environment(), {}, "cluster-etcd-operator",
                                                [](const Environment&, const OperatorVariables&) { return make_operator(); });
   ASSERT_FALSE(run.ok());
-  EXPECT_EQ(run.error().message(), "the environment has no IMAGE, OPERATOR_IMAGE; the operator's Deployment sets them");
+  EXPECT_EQ(run.error().message(), "environment variable IMAGE, OPERATOR_IMAGE: not set (the operator's Deployment sets it)");
   for (const char* name : {"OPERATOR_IMAGE", "OPERATOR_IMAGE_VERSION", "OPERAND_IMAGE_VERSION"}) unsetenv(name);
 }
 

@@ -21,7 +21,7 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
   const Json* original = seen.find(part.type(), from.space, from.name);
   if (original == nullptr) {
     if (!maker.empty()) {
-      miss(target, fmt::format("{} {}/{}, which {} makes", part.type().kind, from.space, from.name, maker));
+      miss(target, fmt::format("{} {}/{}, which {} creates", part.type().kind, from.space, from.name, maker));
     }
     return;
   }
@@ -35,7 +35,7 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
 
 const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
   const Json* object = seen.find(type, "", "cluster");
-  if (object == nullptr) miss(target, fmt::format("{} cluster, which the installer makes", type.kind));
+  if (object == nullptr) miss(target, fmt::format("{} cluster, which the installer creates", type.kind));
   return object;
 }
 
@@ -64,9 +64,7 @@ void add_missing(const Findings& findings, Target& target) {
 
 Json with_overrides(Json made, const Json& settings) {
   made = merge_layers(std::move(made), find_object(settings, {"spec", "observedConfig"}));
-  JsonObject unsupported = find_object(settings, {"spec", "unsupportedConfigOverrides"});
-  unsupported.erase("certificates");
-  return merge_layers(std::move(made), unsupported);
+  return merge_layers(std::move(made), find_object(settings, {"spec", "unsupportedConfigOverrides"}));
 }
 
 }  // namespace slipway::operators

@@ -31,8 +31,7 @@ std::optional<FeatureGates> find_gates(const std::string& version, const Snapsho
 // The lines of findings.
 void add_missing(const Findings& findings, Target& target);
 
-// Over a configuration that was made: spec.observedConfig and spec.unsupportedConfigOverrides of the settings. The member
-// `certificates` of the latter is none of the configuration: certificate_rotation.h.
+// Over a configuration that was made: spec.observedConfig and spec.unsupportedConfigOverrides of the settings.
 Json with_overrides(Json made, const Json& settings);
 
 }  // namespace slipway::operators

@@ -24,14 +24,14 @@ TEST(TargetInputs, MissesWhatSomebodyHasToMake) {
   EXPECT_TRUE(target.missing.empty());
   for (int i = 0; i < 2; ++i) copy_object(Part::Kind::config_map, from, to, "somebody", view.snapshot(), target);
   EXPECT_TRUE(target.plan.wishes.empty());
-  EXPECT_EQ(target.missing, std::vector<std::string>{"ConfigMap managed/ca, which somebody makes"});
+  EXPECT_EQ(target.missing, std::vector<std::string>{"ConfigMap managed/ca, which somebody creates"});
 }
 
 TEST(TargetInputs, FindsFactsOfTheInfrastructure) {
   View view;
   Target none, empty, fine;
   EXPECT_EQ(infrastructure_fact("infrastructureName", view.snapshot(), none), "");
-  EXPECT_EQ(none.missing, std::vector<std::string>{"Infrastructure cluster, which the installer makes"});
+  EXPECT_EQ(none.missing, std::vector<std::string>{"Infrastructure cluster, which the installer creates"});
   view.put({{"apiVersion", "config.openshift.io/v1"},
             {"kind", "Infrastructure"},
             {"metadata", {{"name", "cluster"}}},
@@ -58,9 +58,7 @@ TEST(TargetInputs, FindsTheGatesOfAVersion) {
 
 TEST(TargetInputs, PutsAdministratorsSettingsOverOthers) {
   const Json made{{"a", 1}, {"b", 1}, {"c", 1}};
-  const Json settings{{"spec",
-                       {{"observedConfig", {{"b", 2}, {"c", 2}}},
-                        {"unsupportedConfigOverrides", {{"c", 3}, {"certificates", {{"leaf", "4m"}}}}}}}};
+  const Json settings{{"spec", {{"observedConfig", {{"b", 2}, {"c", 2}}}, {"unsupportedConfigOverrides", {{"c", 3}}}}}};
   EXPECT_EQ(with_overrides(made, settings), (Json{{"a", 1}, {"b", 2}, {"c", 3}}));
   EXPECT_EQ(with_overrides(made, JsonObject()), made);
 }

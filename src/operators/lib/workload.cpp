@@ -32,7 +32,7 @@ Pods pods_of(const Json& workload) {
 std::optional<std::string> deadline_passed(const Json& workload) {
   for (const Json& condition : find_array(workload, {"status", "conditions"})) {
     if (find_string(condition, {"reason"}) != "ProgressDeadlineExceeded") continue;
-    return std::string(find_string(condition, {"message"}).value_or("its progress deadline has passed"));
+    return std::string(find_string(condition, {"message"}).value_or("progress deadline exceeded"));
   }
   return std::nullopt;
 }
@@ -54,17 +54,17 @@ std::string to_text(const Workload& workload) {
 
 std::optional<std::string> not_rolled_out(const Json& workload) {
   if (integer(workload, {"status", "observedGeneration"}) < integer(workload, {"metadata", "generation"})) {
-    return "its controller has not seen the change yet";
+    return "the controller has not observed the change yet";
   }
   const Pods pods = pods_of(workload);
   if (pods.updated < pods.wanted) return fmt::format("{} of {} pods are updated", pods.updated, pods.wanted);
-  if (pods.old > 0) return fmt::format("pods of the version before are there: {}", pods.old);
+  if (pods.old > 0) return fmt::format("pods of the previous version: {}", pods.old);
   if (pods.available < pods.wanted) return fmt::format("{} of {} pods are available", pods.available, pods.wanted);
   return std::nullopt;
 }
 
 std::optional<std::string> not_available(const Json& workload) {
-  if (integer(workload, {"status", "observedGeneration"}) == 0) return "its controller has not seen it yet";
+  if (integer(workload, {"status", "observedGeneration"}) == 0) return "the controller has not observed it yet";
   const Pods pods = pods_of(workload);
   if (pods.available > 0 || pods.wanted == 0) return std::nullopt;
   return fmt::format("0 of {} pods are available", pods.wanted);
@@ -78,7 +78,7 @@ std::vector<Condition> workload_conditions(std::string_view prefix, const std::v
   };
   for (const Workload& workload : workloads) {
     const Json* object = seen.find(workload.type, workload.space, workload.name);
-    const std::optional<std::string> nothing = object ? std::nullopt : std::optional<std::string>("there is none");
+    const std::optional<std::string> nothing = object ? std::nullopt : std::optional<std::string>("does not exist");
     note(missing, workload, object ? not_available(*object) : nothing);
     note(moving, workload, object ? not_rolled_out(*object) : nothing);
     if (object) note(late, workload, deadline_passed(*object));

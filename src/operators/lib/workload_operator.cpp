@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "data/data.h"
 #include "operators/lib/document.h"
+#include "operators/lib/unused_settings.h"
 
 #include <algorithm>
 
@@ -119,7 +120,7 @@ Condition sync_condition(const Result<Aim>& made, const std::vector<std::string>
   return {.type = condition.type,
           .is_true = true,
           .reason = "ObjectsDiffer",
-          .message = fmt::format("not as they shall be, the operator's log says why: {}", join(told, ", "))};
+          .message = fmt::format("not applied (see the log of the operator): {}", join(told, ", "))};
 }
 
 // Whether all is there and nothing moves, by the operator's own words.
@@ -166,6 +167,9 @@ Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& 
     aim.conditions.push_back(sync);
   }
   const Json told = with_conditions(std::move(known), aim.conditions, now);
+  std::vector<kube::ResourceType> configured_by = work.configured_by;
+  if (work.settings) configured_by.push_back(*work.settings);
+  facts.ignored = unused_settings(configured_by, seen);
   facts.extension = JsonObject{{"conditions", find_array(told, {"status", "conditions"})}};
   aim.plan.add(plan_cluster_operator(seen, facts, told, now));
   return std::move(aim.plan);
@@ -186,7 +190,7 @@ Result<std::vector<Wish>> wishes_of_folder(std::string_view folder, const Templa
 Result<Wish> wish_for(Json object, Wish::How how) {
   const kube::ResourceType* type = find_type(object);
   if (type) return Wish{*type, std::move(object), how};
-  return error(Code::invalid, "{}: apiVersion {} has no such kind that operators know", kube::describe(object),
+  return error(Code::invalid, "{}: unknown kind for apiVersion {}", kube::describe(object),
                find_string(object, {"apiVersion"}).value_or("\"\""));
 }
 

@@ -23,7 +23,8 @@ namespace slipway::operators {
 // What an operator wants now, and what it says of its operand.
 struct Aim {
   Plan plan{};
-  // Their types end in Available, Progressing, Degraded or Upgradeable: "DNSDegraded". The ClusterOperator is their union.
+  // Their types end in Available, Progressing, Degraded or Upgradeable: "DNSDegraded". The ClusterOperator is their union. It
+  // says nothing of Upgradeable when none of them does.
   std::vector<Condition> conditions{};
 };
 
@@ -38,6 +39,8 @@ struct WorkloadOperator {
   // Whose object `cluster` has spec.managementState. Without that object, and while it says Unmanaged or Removed, there is no
   // aim: the ClusterOperator says Unknown. An operator without such settings leaves it empty.
   std::optional<kube::ResourceType> settings{};
+  // Further types among `watched` for whose settings without effect it answers: SettingsIgnored (unused_settings.h).
+  std::vector<kube::ResourceType> configured_by{};
 };
 
 // What it looks at: `watched`, its settings, its ClusterOperator.

@@ -103,8 +103,8 @@ TEST(WorkloadOperator, TellsVersionsWhenAllIsDone) {
   view.put(cluster_operator());
   view.put(source("one"));
   Json object = told(make_operator(), view, noon);
-  EXPECT_EQ(condition(object, "Available"), "False DNS_NoPodAvailable: DNSAvailable: Deployment n/server: there is none");
-  EXPECT_EQ(condition(object, "Progressing"), "True DNS_RollingOut: DNSProgressing: Deployment n/server: there is none");
+  EXPECT_EQ(condition(object, "Available"), "False DNS_NoPodAvailable: DNSAvailable: Deployment n/server: does not exist");
+  EXPECT_EQ(condition(object, "Progressing"), "True DNS_RollingOut: DNSProgressing: Deployment n/server: does not exist");
   EXPECT_EQ(condition(object, "Degraded"), "False AsExpected: ");
   EXPECT_EQ(versions(object), "operator 4.0.0 ");
 
@@ -144,7 +144,7 @@ TEST(WorkloadOperator, IsDegradedWhenItCannotForTwoMinutes) {
   next.put(running(deployment("one")));
   EXPECT_EQ(condition(told(make_operator(), next, noon + 119s), "Degraded"), "False AsExpected: ");
   EXPECT_EQ(condition(told(make_operator(), next, noon + 2min), "Degraded"),
-            "True Sync_ObjectsDiffer: SyncDegraded: not as they shall be, the operator's log says why: Deployment n/server");
+            "True Sync_ObjectsDiffer: SyncDegraded: not applied (see the log of the operator): Deployment n/server");
   next.put(running(deployment("two")));
   EXPECT_EQ(condition(told(make_operator(), next, noon + 3min), "Degraded"), "False AsExpected: ");
 }
@@ -189,8 +189,7 @@ TEST(WorkloadOperator, OnlyTellsWhenItIsNotToManage) {
   EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown NoData: ");
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 0u);
   view.put(settings("Unmanaged"));
-  EXPECT_EQ(condition(told(work, view, noon), "Available"),
-            "Unknown Unmanaged: spec.managementState of its settings is Unmanaged");
+  EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown Unmanaged: spec.managementState is Unmanaged");
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 0u);
   view.put(settings("Managed"));
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 2u);
@@ -223,7 +222,7 @@ TEST(Wishes, AreOfKnownTypes) {
   const Result<Wish> unknown =
       wish_for({{"apiVersion", "v2"}, {"kind", "Service"}, {"metadata", {{"name", "a"}, {"namespace", "n"}}}});
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().message(), "Service n/a: apiVersion v2 has no such kind that operators know");
+  EXPECT_EQ(unknown.error().message(), "Service n/a: unknown kind for apiVersion v2");
 }
 
 TEST(Wishes, AreMadeOfFolders) {
@@ -244,7 +243,7 @@ TEST(WorkloadOperator, NeedsItsEnvironment) {
   const Result<> run = run_workload_operator(world.environment(), {"-v", "2"}, "dns-operator",
                                              [](const Environment&, const ReleaseVersion&) { return make_operator(); });
   ASSERT_FALSE(run.ok());
-  EXPECT_EQ(run.error().message(), "the environment has no RELEASE_VERSION; the operator's Deployment sets it");
+  EXPECT_EQ(run.error().message(), "environment variable RELEASE_VERSION: not set (the operator's Deployment sets it)");
 }
 
 // With an API server, and a controller of Deployments that is played by hand.

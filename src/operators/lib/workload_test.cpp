@@ -32,17 +32,17 @@ TEST(Workloads, SayWhatTheyLack) {
     const char* not_available;
   };
   const Case cases[] = {
-      {deployment, "{}", "0 of 1 pods are updated", "its controller has not seen it yet"},
-      {deployment, "{metadata: {generation: 1}}", "its controller has not seen the change yet",
-       "its controller has not seen it yet"},
+      {deployment, "{}", "0 of 1 pods are updated", "the controller has not observed it yet"},
+      {deployment, "{metadata: {generation: 1}}", "the controller has not observed the change yet",
+       "the controller has not observed it yet"},
       {deployment, "{metadata: {generation: 2}, status: {observedGeneration: 1, updatedReplicas: 1, availableReplicas: 1}}",
-       "its controller has not seen the change yet", ""},
+       "the controller has not observed the change yet", ""},
       {deployment,
        "{spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 1, availableReplicas: 2}}",
        "1 of 2 pods are updated", ""},
       {deployment,
        "{spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 3, updatedReplicas: 2, availableReplicas: 2}}",
-       "pods of the version before are there: 1", ""},
+       "pods of the previous version: 1", ""},
       {deployment,
        "{spec: {replicas: 2}, status: {observedGeneration: 1, replicas: 2, updatedReplicas: 2, availableReplicas: 1}}",
        "1 of 2 pods are available", ""},
@@ -50,8 +50,8 @@ TEST(Workloads, SayWhatTheyLack) {
        "0 of 2 pods are available", "0 of 2 pods are available"},
       {deployment, "{status: {observedGeneration: 1, replicas: 1, updatedReplicas: 1, availableReplicas: 1}}", "", ""},
       {deployment, "{spec: {replicas: 0}, status: {observedGeneration: 1}}", "", ""},
-      {daemon_set, "{metadata: {generation: 1}, status: {}}", "its controller has not seen the change yet",
-       "its controller has not seen it yet"},
+      {daemon_set, "{metadata: {generation: 1}, status: {}}", "the controller has not observed the change yet",
+       "the controller has not observed it yet"},
       {daemon_set, "{metadata: {generation: 1}, status: {observedGeneration: 1, desiredNumberScheduled: 0}}", "", ""},
       {daemon_set, "{status: {observedGeneration: 1, desiredNumberScheduled: 3, updatedNumberScheduled: 2, numberAvailable: 3}}",
        "2 of 3 pods are updated", ""},
@@ -85,10 +85,10 @@ TEST(Workloads, AreBadAsSoonAsOneIs) {
   EXPECT_EQ(workload_conditions("", {daemon_set, deployment}, view.snapshot()),
             (std::vector<Condition>{
                 {"Available", false, "NoPodAvailable",
-                 "DaemonSet openshift-dns/dns-default: there is none; "
+                 "DaemonSet openshift-dns/dns-default: does not exist; "
                  "Deployment openshift-ingress/router-default: 0 of 1 pods are available"},
                 {"Progressing", true, "RollingOut",
-                 "DaemonSet openshift-dns/dns-default: there is none; "
+                 "DaemonSet openshift-dns/dns-default: does not exist; "
                  "Deployment openshift-ingress/router-default: 0 of 1 pods are available"},
                 {"Degraded", true, "ProgressDeadlineExceeded", "Deployment openshift-ingress/router-default: it timed out"}}));
 }

@@ -66,14 +66,14 @@ void read_images(sys::Files& files, const Flags& flags, MachineConfigInputs& inp
   for (const MachineConfigImage& image : machine_config_images()) {
     if (flags.is_given(image.flag)) inputs.images[std::string(image.component)] = flags.text(image.flag);
   }
-  complete_images(references, "give --image-references of the release", inputs, findings);
+  complete_images(references, "--image-references is required", inputs, findings);
 }
 
 std::string read_pull_secret(sys::Files& files, const std::string& path, Findings& findings) {
   const Json object = read_document(files, path, findings);
   if (object.is_null()) return "";
   if (find_string(object, {"kind"}) != "Secret" || find_string(object, {"type"}) != "kubernetes.io/dockerconfigjson") {
-    findings.error({path}, "", "is no Secret of type kubernetes.io/dockerconfigjson");
+    findings.error({path}, "", "not a Secret of type kubernetes.io/dockerconfigjson");
   }
   return read_optional(files, path, findings);
 }
@@ -111,12 +111,12 @@ MachineConfigInputs read_machine_config_inputs(sys::Files& files, const Flags& f
   const std::string_view cloud_key = find_string(inputs.infrastructure, {"spec", "cloudConfig", "key"}).value_or("cloud.conf");
   inputs.cloud_config = read_map_key(files, flags.text("cloud-config-file"), cloud_key, findings);
   if (inputs.cloud_config.empty()) {
-    // The config operator renames the key to this one (operators 12.3).
+    // The config operator renames the key to this one.
     inputs.cloud_config = read_map_key(files, flags.text("cloud-config-file"), "cloud.conf", findings);
   }
   const std::string_view cloud_name = find_string(inputs.infrastructure, {"spec", "cloudConfig", "name"}).value_or("");
   if (!cloud_name.empty() && inputs.cloud_config.empty()) {
-    findings.error({flags.text("infra-config-file")}, "spec.cloudConfig", "names '{}', which was not given", cloud_name)
+    findings.error({flags.text("infra-config-file")}, "spec.cloudConfig", "refers to '{}', which was not given", cloud_name)
         .hint("give --cloud-config-file");
   }
   read_images(files, flags, inputs, findings);
@@ -140,7 +140,7 @@ Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs&
   files.push_back({"manifests/kube-apiserver-serving-ca-configmap.yaml", emit_yaml(serving_ca(inputs.kube_ca))});
   if (inputs.api_vips.empty()) return files;
   if (inputs.api_vips.size() > 1) {
-    return error(Code::invalid, "platform {} has {} addresses for the API; one is possible", inputs.platform,
+    return error(Code::invalid, "platform {} has {} addresses for the API, must have one", inputs.platform,
                  inputs.api_vips.size());
   }
   std::string domain = TRY(require_string(inputs.dns, {"spec", "baseDomain"}));

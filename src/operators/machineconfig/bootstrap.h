@@ -1,5 +1,5 @@
 // `machine-config-operator bootstrap`: from the installer's manifests to what the controller on the bootstrap machine reads, its
-// pod, and the pods that hold the virtual addresses (machine-config A.5, E.1; operators 2.7).
+// pod, and the pods that hold the virtual addresses.
 #pragma once
 
 #include "base/findings.h"

@@ -39,7 +39,7 @@ void put_inputs(OperatorEnvironment& world, std::string_view platform) {
             R"({"name":"baremetal-runtimecfg","from":{"name":"runtimecfg@sha256:5"}}]}})");
 }
 
-// The flags of bootkube (installer 7.6).
+// The flags of bootkube.sh.
 Arguments flags() {
   return {"--root-ca=/assets/tls/root-ca.crt",
           "--kube-ca=/assets/tls/kube-ca.crt",

@@ -37,7 +37,7 @@ bool is_built_in(const Pool& pool) {
 void add_pool(std::map<std::string, Pool>& pools, Pool pool, const Place& place, Findings& findings) {
   const auto [other, added] = pools.try_emplace(pool.name, pool);
   if (added || is_built_in(pool)) return;
-  if (!is_built_in(other->second)) findings.error(place, "metadata.name", "there are two pools '{}'", pool.name);
+  if (!is_built_in(other->second)) findings.error(place, "metadata.name", "duplicate pool '{}'", pool.name);
   other->second = std::move(pool);
 }
 
@@ -93,11 +93,11 @@ Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument
   Manifests manifests;
   Findings findings;
   for (const YamlDocument& document : documents) collect(document, manifests, findings);
-  if (!manifests.controller && !findings.has_errors()) findings.error({}, "", "there is no ControllerConfig among the manifests");
+  if (!manifests.controller && !findings.has_errors()) findings.error({}, "", "ControllerConfig not found in the manifests");
   TRY(findings.to_result());
   const ControllerConfig& controller = *manifests.controller;
   if (controller.version != version) {
-    return error(Code::invalid, "the ControllerConfig is of version '{}', this is {}", controller.version, version);
+    return error(Code::invalid, "the ControllerConfig has version '{}', but this program has {}", controller.version, version);
   }
   const std::vector<MachineConfig> configs = TRY(all_configs(manifests, TRY(docker_config(pull_secret))));
   const machineconfig::RenderBase base{controller.os_image, controller.extensions_image, controller.version};

@@ -1,5 +1,5 @@
 // `machine-config-controller bootstrap`: renders the pools from all manifests on the bootstrap machine, for its
-// machine-config-server (machine-config A.5, E.2).
+// machine-config-server.
 #pragma once
 
 #include "base/secret.h"

@@ -29,8 +29,7 @@ bool has_single_master(const Snapshot& seen) {
 
 std::vector<Watched> MachineConfigController::watched() {
   std::vector<Watched> all = RenderController::watched();
-  all.insert(all.end(), {{types::nodes},
-                         {types::machine_config_nodes},
+  all.insert(all.end(), {{types::machine_config_nodes},
                          {types::schedulers},
                          {types::infrastructures},
                          {types::config_maps, "kube-system", {.fields = "metadata.name=bootstrap"}},

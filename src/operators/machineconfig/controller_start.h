@@ -1,5 +1,4 @@
-// `machine-config-controller start`: renders the configs of pools, gives nodes the one that they shall have, and empties nodes
-// for their daemons (operators 4.8; machine-config A.2, A.8).
+// `machine-config-controller start`: renders the configs of pools, assigns them to nodes, and drains nodes for their daemons.
 #pragma once
 
 #include "operators/lib/program.h"

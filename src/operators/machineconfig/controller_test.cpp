@@ -112,8 +112,8 @@ TEST(MachineConfigControllerBootstrap, Refuses) {
        {Case{"broken YAML", "/mcc/a.yaml", "a: [", "a.yaml"},
         Case{"a ControllerConfig of another version", "/mcc/controllerconfig.yaml",
              "apiVersion: machineconfiguration.openshift.io/v1\nkind: ControllerConfig\nspec: {}\n", "version"},
-        Case{"no ControllerConfig", "/mcc/controllerconfig.yaml", "", "no ControllerConfig"},
-        Case{"two pools of a user", "/mcc/pools.yaml", pool("infra", false) + "---\n" + pool("infra", false), "two pools"},
+        Case{"no ControllerConfig", "/mcc/controllerconfig.yaml", "", "ControllerConfig not found"},
+        Case{"two pools of a user", "/mcc/pools.yaml", pool("infra", false) + "---\n" + pool("infra", false), "duplicate pool"},
         Case{"what it would ignore", "/mcc/kubelet.yaml",
              "apiVersion: machineconfiguration.openshift.io/v1\nkind: ContainerRuntimeConfig\nmetadata: {name: k}\n",
              "containerd"}}) {

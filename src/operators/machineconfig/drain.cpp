@@ -85,7 +85,7 @@ Result<std::string> evict(const sys::Context& context, kube::Api& api, const Jso
   if (answer.error().code() != Code::unavailable) return answer.error();
   const std::vector<Json> budgets = TRY(kube::list(context, api, budget_type, space));
   const std::vector<std::string> holders = held_by(pod, budgets);
-  if (holders.empty()) return fmt::format("{} does not go: {}", pod_name(pod), answer.error().message());
+  if (holders.empty()) return fmt::format("{} cannot be evicted: {}", pod_name(pod), answer.error().message());
   return fmt::format("{} is held by PodDisruptionBudget {}", pod_name(pod), join(holders, ", "));
 }
 
@@ -150,7 +150,7 @@ Result<> drain_node(const sys::Context& context, kube::Api& api, View& view, con
   }
   if (leaving.evict.empty() && leaving.ending.empty()) {
     TRY(finish(context, api, view, current, {}));
-    context.log.info("emptied {}", kube::name_of(node));
+    context.log.info("drained {}", kube::name_of(node));
     return Ok{};
   }
   std::vector<std::string> told(held.begin(), held.begin() + static_cast<long>(std::min(held.size(), pods_told)));
@@ -162,7 +162,7 @@ Result<> drain_node(const sys::Context& context, kube::Api& api, View& view, con
       }
     }
   }
-  tell(view, node, fmt::format("waits for pods to leave: {}", join(told, ", ")), context.clock.now());
+  tell(view, node, fmt::format("draining, waiting for pods: {}", join(told, ", ")), context.clock.now());
   return Ok{};
 }
 
@@ -177,7 +177,7 @@ Plan plan_drains(kube::Api& api, View& view, const DrainOptions& options, const 
     switch (drain_step(*node, options.is_single_master)) {
       case DrainStep::nothing: break;
       case DrainStep::empty: {
-        add(*node, fmt::format("emptying {}", name), [&api, &view, own = options.own_pod](const auto& context, const Json& each) {
+        add(*node, fmt::format("draining {}", name), [&api, &view, own = options.own_pod](const auto& context, const Json& each) {
           return drain_node(context, api, view, each, own);
         });
         plan.add({.again = now + pause_of(seen, name, now)});
@@ -194,7 +194,7 @@ Plan plan_drains(kube::Api& api, View& view, const DrainOptions& options, const 
         });
         break;
       case DrainStep::acknowledge:
-        add(*node, fmt::format("letting {} change", name),
+        add(*node, fmt::format("allowing {} to update", name),
             [&api, &view](const auto& context, const Json& each) { return finish(context, api, view, each, {}); });
         break;
     }

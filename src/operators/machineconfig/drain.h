@@ -1,4 +1,4 @@
-// Emptying of nodes before they change, for their daemons, which ask for it in annotations (machine-config A.8).
+// Drains nodes before they change. The daemons on the nodes ask for it in annotations.
 #pragma once
 
 #include "operators/lib/reconcile.h"

@@ -150,7 +150,7 @@ TEST_F(Drain, CordonsEvictsAndSaysSo) {
   EXPECT_TRUE(is_cordoned());
   EXPECT_EQ(evicted, std::vector<std::string>{"web"});
   EXPECT_EQ(applied(), "") << "not before it has gone";
-  EXPECT_EQ(message(), "waits for pods to leave: Pod apps/web ends");
+  EXPECT_EQ(message(), "draining, waiting for pods: Pod apps/web ends");
   step();
   EXPECT_EQ(applied(), "drain-rendered-2");
   EXPECT_EQ(message(), "");
@@ -165,7 +165,7 @@ TEST_F(Drain, NamesWhatHoldsAPodAndGoesOnOnceItIsLetGo) {
   const std::optional<WallTime> again = step();
   ASSERT_TRUE(again);
   EXPECT_LE(*again - test.clock.now(), Milliseconds(1000));
-  EXPECT_EQ(message(), "waits for pods to leave: Pod apps/web is held by PodDisruptionBudget web-budget");
+  EXPECT_EQ(message(), "draining, waiting for pods: Pod apps/web is held by PodDisruptionBudget web-budget");
   EXPECT_FALSE(kube.look(types::pods, "apps", "job")) << "others go";
   step();
   ASSERT_EQ(notices.size(), 1u);

@@ -50,7 +50,7 @@ void take_install_config(const Json& map, const std::string& name, MachineConfig
   inputs.cluster_name = find_string(config->value, {"metadata", "name"}).value_or("");
   const JsonObject& platforms = find_object(config->value, {"platform"});
   if (platforms.size() != 1) {
-    findings.error({name}, "data.install-config", "platform needs one member, it has {}", platforms.size());
+    findings.error({name}, "data.install-config", "platform must have one member, has {}", platforms.size());
     return;
   }
   const auto& platform = *platforms.begin();

@@ -1,5 +1,5 @@
-// What machine configuration has to know of a cluster, and what is made of it: the same on the bootstrap machine, where it comes
-// from files, and in the cluster, where it comes from objects, so that the same configs come out (design 12.16).
+// What machine configuration needs to know of a cluster, and what is made of it. The inputs are files on the bootstrap machine
+// and objects in the cluster. Both give the same configs: machines get a config from one and look for its name in the other.
 #pragma once
 
 #include "base/findings.h"
@@ -34,7 +34,7 @@ struct MachineConfigInputs {
 struct MachineConfigImage {
   std::string_view flag;
   std::string_view component;
-  std::string_view key = "";  // in the ControllerConfig (machine-config E.1)
+  std::string_view key = "";  // in spec.images of the ControllerConfig
 };
 std::span<const MachineConfigImage> machine_config_images();
 

@@ -44,11 +44,11 @@ Result<Json> kubelet_template(std::string_view pool, const std::vector<MachineCo
 
 std::string reason_to_refuse(const Json& object) {
   if (find_string(object, {"kind"}) == "ContainerRuntimeConfig") {
-    return "machines run containerd, which has no such settings; write a MachineConfig with files in /etc/containerd/conf.d";
+    return "machines run containerd, which has no such settings (use a MachineConfig with files in /etc/containerd/conf.d)";
   }
   std::vector<std::string> wrong;
   for (const char* field : unknown_fields) {
-    if (find(object, {"spec", field})) wrong.push_back(fmt::format("spec.{} is not honoured", field));
+    if (find(object, {"spec", field})) wrong.push_back(fmt::format("spec.{} has no effect", field));
   }
   for (const char* field : fixed_fields) {
     if (find(object, {"spec", "kubeletConfig", field}))
@@ -67,7 +67,7 @@ Result<std::vector<MachineConfig>> kubelet_machine_configs(const std::vector<Jso
     Json merged;
     for (const Json& object : kubelet_configs) {
       const Json* selector = find(object, {"spec", "machineConfigPoolSelector"});
-      // An empty selector selects nothing here (machine-config A.1).
+      // As in OpenShift, an empty selector selects no pool.
       const bool selects_any = selector && selector->is_object() && !selector->get_object().empty();
       if (!selects_any || !selects(selector, find_object(pool, {"metadata", "labels"})) || !reason_to_refuse(object).empty())
         continue;

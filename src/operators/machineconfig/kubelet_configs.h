@@ -1,4 +1,4 @@
-// KubeletConfigs of users, as the MachineConfigs that they become (machine-config A.1).
+// KubeletConfigs of users, as the MachineConfigs that they become.
 #pragma once
 
 #include "base/json.h"

@@ -9,6 +9,7 @@
 #include "operators/lib/render_inputs.h"
 #include "operators/lib/workload.h"
 #include "operators/machineconfig/inputs.h"
+#include "operators/machineconfig/server_certificate.h"
 
 #include <array>
 
@@ -32,19 +33,21 @@ std::vector<Watched> watched() {
     return Watched{type, std::string(space), {.fields = fmt::format("metadata.name={}", name)}};
   };
   const std::string own(own_space);
-  return {{types::infrastructures},
-          {types::networks},
-          {types::dnses},
-          {types::proxies},
-          named(types::cluster_versions, "", "version"),
-          {types::config_maps, std::string(system_space)},
-          {types::config_maps, std::string(config_space)},
-          named(types::config_maps, managed_space, client_ca_name),
-          named(types::config_maps, own_space, images_name),
-          {types::controller_configs},
-          {types::machine_config_pools},
-          {types::deployments, own},
-          {types::daemon_sets, own}};
+  std::vector<Watched> all = {{types::infrastructures},
+                              {types::networks},
+                              {types::dnses},
+                              {types::proxies},
+                              named(types::cluster_versions, "", "version"),
+                              {types::config_maps, std::string(system_space)},
+                              {types::config_maps, std::string(config_space)},
+                              named(types::config_maps, managed_space, client_ca_name),
+                              named(types::config_maps, own_space, images_name),
+                              {types::controller_configs},
+                              {types::machine_config_pools},
+                              {types::deployments, own},
+                              {types::daemon_sets, own}};
+  for (Watched& each : watched_for_server_certificate()) all.push_back(std::move(each));
+  return all;
 }
 
 // Only what says what the object is and has: times and versions of it would make another ControllerConfig of the same facts.
@@ -89,7 +92,7 @@ class ClusterReader {
     const Json* found = seen_.find(type, space, name);
     if (!found) {
       const std::string full = space.empty() ? std::string(name) : fmt::format("{}/{}", space, name);
-      findings_.error({fmt::format("{} {}", type.kind, full)}, "", "is not there yet");
+      findings_.error({fmt::format("{} {}", type.kind, full)}, "", "does not exist yet");
     }
     return found;
   }
@@ -106,7 +109,7 @@ class ClusterReader {
 
   std::string text(const Json& config_map, std::string_view key) {
     const auto value = find_string(config_map, {"data", key});
-    if (!value && !config_map.is_null()) findings_.error({kube::describe(config_map)}, fmt::format("data.{}", key), "is missing");
+    if (!value && !config_map.is_null()) findings_.error({kube::describe(config_map)}, fmt::format("data.{}", key), "missing");
     return std::string(value.value_or(""));
   }
 
@@ -115,7 +118,8 @@ class ClusterReader {
     return found ? std::string(find_string(*found, {"data", key}).value_or("")) : "";
   }
 
-  // Whom kubelets believe: what the bootstrap machine said, until its API server is gone (operators 4.8.2).
+  // The authorities of kubelets' clients: those of the bootstrap machine until it is complete. Other ones would give rendered
+  // configs other names than the machines got from the bootstrap machine.
   std::string client_ca() {
     const std::string current = bootstrap_is_complete(seen_) ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
     return current.empty() ? text(config_map(config_space, "initial-kube-apiserver-server-ca"), "ca-bundle.crt") : current;
@@ -130,7 +134,7 @@ class ClusterReader {
     for (const auto& [component, image] : find_object(images.value(), {})) {
       if (image.is_string()) inputs.images[component] = image.get_string();
     }
-    complete_images(name, "the release's manifests have it", inputs, findings_);
+    complete_images(name, "it is in the manifests of the release", inputs, findings_);
   }
 
   const Snapshot& seen_;
@@ -153,8 +157,7 @@ std::vector<Workload> workloads() {
 // "worker: Node worker-0 is ..." of a condition of a pool.
 std::string told_by(const Json& pool, std::string_view type) {
   const bool is_known = kube::find_condition(pool, type) != nullptr;
-  return fmt::format("{}: {}", kube::name_of(pool),
-                     is_known ? kube::condition_text(pool, type, "message") : "nothing is known of it yet");
+  return fmt::format("{}: {}", kube::name_of(pool), is_known ? kube::condition_text(pool, type, "message") : "no status yet");
 }
 
 Condition condition(std::string_view type, bool good, std::string_view bad_reason, const std::vector<std::string>& bad) {
@@ -164,8 +167,16 @@ Condition condition(std::string_view type, bool good, std::string_view bad_reaso
   return made;
 }
 
-Result<Aim> aim_of(const std::string& version, const Snapshot& seen) {
+Result<Aim> aim_of(const std::string& version, const Snapshot& seen, WallTime now) {
   Aim aim;
+  Result<Plan> renewal = plan_server_certificate(seen, now);
+  Condition not_renewed{.type = "ServerCertificateDegraded", .is_true = !renewal.ok()};
+  if (renewal.ok()) {
+    aim.plan.add(std::move(renewal).value());
+  } else {
+    not_renewed.reason = "NotRenewed";
+    not_renewed.message = renewal.error().message();
+  }
   Findings findings;
   const MachineConfigInputs inputs = ClusterReader(seen, findings).read(version);
   Condition unreadable{.type = "ControllerConfigDegraded", .is_true = findings.has_errors()};
@@ -191,6 +202,7 @@ Result<Aim> aim_of(const std::string& version, const Snapshot& seen) {
   }
   std::erase_if(aim.plan.wishes, [&](const Wish& wish) { return waits_for_hand_over(wish, seen); });
   aim.conditions = workload_conditions("Workloads", workloads(), seen);
+  aim.conditions.push_back(std::move(not_renewed));
   aim.conditions.push_back(std::move(unreadable));
   aim.conditions.push_back(std::move(known));
   for (Condition& each : pool_conditions(seen)) aim.conditions.push_back(std::move(each));
@@ -206,7 +218,8 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
     // A pool without machines reaches everything, and masters there are.
     const bool has_reached = pool && find_string(*pool, {"status", "configuration", "name"}) &&
                              (role != "master" || integer(*pool, {"status", "machineCount"}) > 0);
-    if (!has_reached) (role == "master" ? missing : moving).push_back(fmt::format("{}: no config is reached yet", role));
+    if (!has_reached)
+      (role == "master" ? missing : moving).push_back(fmt::format("{}: no machine has reached a config yet", role));
   }
   for (const Json* pool : seen.list(types::machine_config_pools)) {
     const int all = integer(*pool, {"status", "machineCount"}), updated = integer(*pool, {"status", "updatedMachineCount"});
@@ -225,7 +238,7 @@ WorkloadOperator make_machine_config_operator(const std::string& version) {
   return {.name = "machine-config",
           .space = std::string(own_space),
           .watched = watched(),
-          .aim = [version](const Snapshot& seen, WallTime) { return aim_of(version, seen); },
+          .aim = [version](const Snapshot& seen, WallTime now) { return aim_of(version, seen, now); },
           .settings = types::machine_configurations};
 }
 

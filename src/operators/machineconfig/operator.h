@@ -1,5 +1,5 @@
-// `machine-config-operator start`: keeps what machines are configured with in the cluster, and the programs that bring it to
-// them: the ControllerConfig, the pools of masters and workers, controller, server and daemon (operators 4.8).
+// `machine-config-operator start`: keeps the objects and programs of machine configuration in the cluster: the ControllerConfig,
+// the pools of masters and workers, controller, server and daemon.
 #pragma once
 
 #include "operators/lib/program.h"

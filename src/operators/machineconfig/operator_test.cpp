@@ -1,5 +1,6 @@
 #include "operators/machineconfig/operator.h"
 
+#include "base/digest.h"
 #include "machineconfig/controller_config.h"
 #include "operators/lib/manifest.h"
 
@@ -134,13 +135,13 @@ TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
             (JsonArray{"machine-config-server", "start", "--apiserver-url=https://api-int.demo:6443"}));
   for (const auto& [type, name] : {std::pair{types::deployments, "machine-config-controller"},
                                    {types::daemon_sets, "machine-config-daemon"},
-                                   {types::cluster_role_bindings, "machine-config-daemon"},
-                                   {types::service_accounts, "machine-config-server"},
-                                   {types::roles, "machine-config-controller"},
                                    {types::machine_config_pools, "master"},
                                    {types::machine_config_pools, "worker"}}) {
     EXPECT_NE(cluster.wished(cluster.aim(), type, name), nullptr) << type.kind << " " << name;
   }
+  // Whoever may give rights may give all of them: the release has the roles of these three.
+  for (const Wish& wish : cluster.aim().plan.wishes)
+    EXPECT_NE(wish.type.group, types::roles.group) << kube::describe(wish.object);
   // Pods without Services and pod networks reach the API by its own name.
   for (const auto& [type, name] : {std::pair{types::deployments, "machine-config-controller"},
                                    {types::daemon_sets, "machine-config-server"},
@@ -182,6 +183,21 @@ TEST(MachineConfigOperator, SaysWhatIsMissing) {
   }
 }
 
+TEST(MachineConfigOperator, ACertificateThatCannotBeReadStopsOnlyItsRenewal) {
+  Cluster cluster;
+  EXPECT_FALSE(find_condition(cluster.aim().conditions, "ServerCertificateDegraded")->is_true);
+  cluster.view.put({{"apiVersion", "v1"},
+                    {"kind", "Secret"},
+                    {"metadata", {{"namespace", "openshift-machine-config-operator"}, {"name", "machine-config-server-tls"}}},
+                    {"data", {{"tls.crt", base64_encode("no certificate")}}}});
+  const Aim aim = cluster.aim();
+  const Condition* degraded = find_condition(aim.conditions, "ServerCertificateDegraded");
+  EXPECT_TRUE(degraded->is_true);
+  EXPECT_TRUE(degraded->message.starts_with("Secret openshift-machine-config-operator/machine-config-server-tls"))
+      << degraded->message;
+  EXPECT_NE(cluster.wished(aim, types::daemon_sets, "machine-config-server"), nullptr);
+}
+
 Json pool(std::string_view name, int all, int updated, JsonObject spec = {}, std::string_view degraded = "") {
   const JsonArray conditions = {
       JsonObject{{"type", "Updated"}, {"status", all == updated ? "True" : "False"}},
@@ -203,7 +219,7 @@ TEST(PoolConditions, SayHowFarMachinesAre) {
     bool available, progressing, degraded, upgradeable;
     std::string message;  // of any of them
   } cases[] = {
-      {"nothing yet", {}, false, true, false, true, "master: no config is reached yet"},
+      {"nothing yet", {}, false, true, false, true, "master: no machine has reached a config yet"},
       {"no master yet", {pool("master", 0, 0), pool("worker", 0, 0)}, false, false, false, true, "master"},
       {"done", {pool("master", 3, 3), pool("worker", 2, 2)}, true, false, false, true, ""},
       {"no workers", {pool("master", 1, 1), pool("worker", 0, 0)}, true, false, false, true, ""},

@@ -59,8 +59,8 @@ std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools,
   if (names.size() == 1) return *names.begin();
   if (!names.empty()) {
     notices.push_back({*node.object, "TooManyPools",
-                       fmt::format("node {} is selected by the pools {}; it keeps its config until it is one", node.name,
-                                   join({names.begin(), names.end()}, ", ")),
+                       fmt::format("node {} is selected by pools {} and keeps its config until only one pool selects it",
+                                   node.name, join({names.begin(), names.end()}, ", ")),
                        true});
   }
   return "";
@@ -71,9 +71,9 @@ std::string trouble_of(const PoolNode& node) {
   if (node.is_failing()) return fmt::format("is {}: {}", node.state, node.reason);
   if (!node.is_ready) return "is not Ready";
   if (!node.drain.empty()) return node.drain;
-  if (node.current.empty()) return "has not said yet which config it has";
+  if (node.current.empty()) return "has not reported its config yet";
   if (node.current != node.desired || node.state != mc::state_done) {
-    return fmt::format("goes to {} ({})", node.desired, node.state);
+    return fmt::format("is updating to {} ({})", node.desired, node.state);
   }
   return node.is_cordoned ? "is cordoned" : "";
 }
@@ -176,7 +176,7 @@ Json counted(const PoolView& pool, const PoolRender& render, const std::string& 
         pool.target.empty() ? "no config is rendered yet" : fmt::format("{} of {} machines have {}", updated, all, pool.target);
     if (pool.is_paused) updating.message += "; the pool is paused";
     if (const std::string details = troubles(pool.nodes); !details.empty()) updating.message += "; " + details;
-    if (!waits_for.empty()) updating.message += "; the next one waits, for " + waits_for;
+    if (!waits_for.empty()) updating.message += "; the next node waits for " + waits_for;
   }
   Condition node_degraded{.type = "NodeDegraded", .is_true = !failing.empty()};
   if (node_degraded.is_true) {
@@ -303,10 +303,10 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
     std::string waits_for;
     if (may_change && !pool.is_paused && !pool.target.empty() && !render.is_settling) {
       for (const PoolNode* node : next_nodes(pool, nodes, seen, own_node, waits_for)) {
-        made.changes.push_back(change_node(*node, fmt::format("giving {} the config {}", node->name, pool.target),
+        made.changes.push_back(change_node(*node, fmt::format("setting the config of {} to {}", node->name, pool.target),
                                            {{mc::desired_config, pool.target}}));
-        made.plan.notices.push_back(
-            {*pool.object, "SetDesiredConfig", fmt::format("{} gets {} instead of {}", node->name, pool.target, node->desired)});
+        made.plan.notices.push_back({*pool.object, "SetDesiredConfig",
+                                     fmt::format("node {} gets {} instead of {}", node->name, pool.target, node->desired)});
       }
     }
     Json object = counted(pool, render, waits_for, now);
@@ -335,7 +335,7 @@ std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen) {
     if (taints) patch["spec"] = JsonObject{{"taints", *std::move(taints)}};
     const std::string_view name = kube::name_of(*node);
     changes.push_back({std::string(name), std::move(patch),
-                       fmt::format("letting {} run {} pods", name, is_schedulable ? "ordinary" : "only the control plane's")});
+                       fmt::format("allowing {} to run {} pods", name, is_schedulable ? "ordinary" : "only control plane")});
   }
   return changes;
 }

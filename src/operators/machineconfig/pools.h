@@ -1,5 +1,4 @@
-// Pools of machines: which nodes are in them, how far these are, and which of them get another config next (machine-config A.8).
-// Pure.
+// Pools of machines: which nodes are in them, how far these are, and which of them get another config next. Pure.
 #pragma once
 
 #include "operators/lib/reconcile.h"

@@ -161,7 +161,7 @@ TEST(PoolNodes, AreInOnePool) {
   EXPECT_EQ(pools, (std::map<std::string, std::string>{
                        {"both", "master"}, {"plain", "worker"}, {"infra", "infra"}, {"torn", ""}, {"other", ""}}));
   ASSERT_EQ(notices.size(), 1u);
-  EXPECT_NE(notices[0].message.find("torn is selected by the pools infra, infra-too"), std::string::npos) << notices[0].message;
+  EXPECT_NE(notices[0].message.find("torn is selected by pools infra, infra-too"), std::string::npos) << notices[0].message;
 }
 
 TEST(Pools, GiveOneNodeAfterAnotherTheNewConfig) {
@@ -358,10 +358,9 @@ TEST(Pools, Count) {
   EXPECT_EQ(kube::condition_status(pool, "Updating"), "True");
   EXPECT_EQ(kube::condition_status(pool, "Degraded"), "False");
   EXPECT_FALSE(status.contains("configuration"));
-  EXPECT_EQ(
-      message_of(pool, "Updating"),
-      "2 of 5 machines have rendered-worker-2; away is not Ready; busy goes to rendered-worker-2 (Working); joining has not "
-      "said yet which config it has");
+  EXPECT_EQ(message_of(pool, "Updating"),
+            "2 of 5 machines have rendered-worker-2; away is not Ready; busy is updating to rendered-worker-2 (Working); joining "
+            "has not reported its config yet");
 }
 
 TEST(Pools, SayWhatAllOfThemHaveReached) {
@@ -390,9 +389,9 @@ TEST(Pools, SayWhichPodKeepsANodeFromChanging) {
   world.view.put({{"apiVersion", node_drains.api_version()},
                   {"kind", node_drains.kind},
                   {"metadata", {{"name", "worker-0"}}},
-                  {"message", "waits for pods to leave: Pod a/b is held by PodDisruptionBudget c"}});
+                  {"message", "draining, waiting for pods: Pod a/b is held by PodDisruptionBudget c"}});
   EXPECT_NE(message_of(world.status("worker"), "Updating")
-                .find("worker-0 waits for pods to leave: Pod a/b is held by PodDisruptionBudget c"),
+                .find("worker-0 draining, waiting for pods: Pod a/b is held by PodDisruptionBudget c"),
             std::string::npos);
 }
 

@@ -8,6 +8,7 @@
 #include "machineconfig/update_plan.h"
 #include "operators/lib/conditions.h"
 #include "operators/machineconfig/kubelet_configs.h"
+#include "operators/machineconfig/outdated_configs.h"
 
 #include <algorithm>
 #include <array>
@@ -169,7 +170,7 @@ void tell_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
 Result<Secret> docker_config(const Json& secret) {
   if (const auto plain = find_string(secret, {"stringData", ".dockerconfigjson"})) return Secret(std::string(*plain));
   const auto encoded = find_string(secret, {"data", ".dockerconfigjson"});
-  if (!encoded) return error(Code::invalid, "the pull secret has no .dockerconfigjson");
+  if (!encoded) return error(Code::invalid, "pull secret: .dockerconfigjson missing");
   return Secret(TRY(base64_decode(*encoded).context("the pull secret")));
 }
 
@@ -189,6 +190,7 @@ std::vector<Watched> RenderController::watched() {
       {types::controller_configs},
       {types::machine_configs},
       {types::machine_config_pools},
+      {types::nodes},
       {types::secrets, std::string(secret_space), {.fields = fmt::format("metadata.name={}", secret_name)}}};
   for (const kube::ResourceType& type : mirror_types) all.push_back({type});
   all.insert(all.end(), {{kubelet_config_type}, {runtime_config_type}});
@@ -202,13 +204,13 @@ RenderController::Outcome RenderController::render_all(const Snapshot& seen) con
     return outcome;
   };
   const Json* object = seen.find(types::controller_configs, "", controller_name);
-  if (!object) return fail("there is no ControllerConfig yet");
+  if (!object) return fail("ControllerConfig does not exist yet");
   const Json* secret = seen.find(types::secrets, secret_space, secret_name);
-  if (!secret) return fail(fmt::format("there is no Secret {}/{}", secret_space, secret_name));
+  if (!secret) return fail(fmt::format("Secret {}/{} does not exist", secret_space, secret_name));
   const auto controller = machineconfig::parse_controller_config(*object, "ControllerConfig");
   if (!controller.ok()) return fail(controller.error().message());
   if (controller->version != version_) {
-    return fail(fmt::format("the ControllerConfig is of version {}, this is {}", controller->version, version_));
+    return fail(fmt::format("the ControllerConfig has version {}, but this program has {}", controller->version, version_));
   }
   const Result<Secret> pull_secret = docker_config(*secret);
   if (!pull_secret.ok()) return fail(pull_secret.error().message());
@@ -298,6 +300,9 @@ RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
           {*pool, "RenderedConfigGenerated",
            fmt::format("pool {} gets {} instead of {}", name, config, before.empty() ? "nothing" : before)});
     }
+  }
+  for (const std::string& name : outdated_configs(seen)) {
+    made.plan.wishes.push_back({types::machine_configs, *seen.find(types::machine_configs, "", name), Wish::How::remove});
   }
   return made;
 }

@@ -1,5 +1,5 @@
-// Rendering in the cluster: MachineConfigs from templates, and of all that a pool selects the one that its machines get
-// (machine-config A.2). The same functions render on the bootstrap machine, so that the names are the same.
+// Rendering in the cluster: MachineConfigs from templates, and from all that a pool selects the one of its machines. The same
+// functions render on the bootstrap machine, so that the names are the same.
 #pragma once
 
 #include "base/secret.h"
@@ -55,7 +55,8 @@ class RenderController {
   static std::vector<Watched> watched();
 
   // Wishes the generated MachineConfigs, the rendered ones, and when these are there, spec.configuration of their pools. A pool
-  // whose config cannot be rendered, or could not be reached by its machines, keeps the one that it has.
+  // whose config cannot be rendered, or could not be reached by its machines, keeps the one that it has. Outdated rendered
+  // configs go (outdated_configs.h).
   RenderPlan plan(const Snapshot& seen, WallTime now);
 
  private:

@@ -333,7 +333,7 @@ TEST(RenderController, SaysWhichKubeletConfigsAreRefused) {
         find_string(find_array(wish.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
   }
   EXPECT_EQ(told["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
-  EXPECT_EQ(told["sizing"], "spec.autoSizingReserved is not honoured");
+  EXPECT_EQ(told["sizing"], "spec.autoSizingReserved has no effect");
   EXPECT_FALSE(cluster.has("99-worker-generated-kubelet"));
   EXPECT_EQ(cluster.target("worker"), before);
 }
@@ -342,7 +342,7 @@ TEST(RenderController, SaysWhatIsMissing) {
   {
     Cluster cluster;
     cluster.view.remove(types::controller_configs, "", "machine-config-controller");
-    EXPECT_EQ(cluster.plan().pools.at("master").problem, "there is no ControllerConfig yet");
+    EXPECT_EQ(cluster.plan().pools.at("master").problem, "ControllerConfig does not exist yet");
   }
   {
     Cluster cluster;
@@ -350,7 +350,7 @@ TEST(RenderController, SaysWhatIsMissing) {
     other.version = "0.2.0";
     cluster.put(machineconfig::to_json(other));
     const RenderPlan plan = cluster.plan();
-    EXPECT_EQ(plan.pools.at("master").problem, "the ControllerConfig is of version 0.2.0, this is 0.1.0");
+    EXPECT_EQ(plan.pools.at("master").problem, "the ControllerConfig has version 0.2.0, but this program has 0.1.0");
     EXPECT_TRUE(plan.plan.wishes.empty());
   }
 }

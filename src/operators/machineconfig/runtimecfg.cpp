@@ -36,7 +36,7 @@ Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& a
       seen.push_back(to_string(*own));
     }
   }
-  return error(Code::not_found, "no interface of this machine is in the network of {}; it has {}", to_string(address),
+  return error(Code::not_found, "no interface of this machine is in the network of {} (addresses: {})", to_string(address),
                join(seen, ", "));
 }
 
@@ -92,7 +92,7 @@ Result<VirtualAddresses> parse_virtual_addresses(const Flags& flags) {
   if (const std::string& text = flags.text("ingress-vips"); !text.empty()) {
     parsed.ingress = TRY(net::parse_ip(text).context("--ingress-vips"));
   }
-  if (!parsed.api && !parsed.ingress) return error(Code::invalid, "runtimecfg: give --api-vips, --ingress-vips or both");
+  if (!parsed.api && !parsed.ingress) return error(Code::invalid, "runtimecfg: --api-vips or --ingress-vips is required");
   return parsed;
 }
 
@@ -110,7 +110,7 @@ Result<> run_runtimecfg_render(const Environment& environment, const Arguments& 
                                    {.name = "cluster-domain", .required = true},
                                    {.name = "out-dir", .required = true}};
   const Flags flags = TRY(parse_flags("runtimecfg render", table, given.flags));
-  if (given.words.empty()) return error(Code::invalid, "runtimecfg render: name the folder of the templates");
+  if (given.words.empty()) return error(Code::invalid, "runtimecfg render: the folder of the templates is required");
   sys::Files& files = environment.files;
   const VirtualAddresses virtual_addresses = TRY(parse_virtual_addresses(flags));
   const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));

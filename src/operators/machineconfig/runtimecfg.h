@@ -1,5 +1,5 @@
-// `runtimecfg render`: fills the templates of static pods that hold virtual addresses with what only the machine knows
-// (providers 3.2).
+// `runtimecfg render`: fills the templates of static pods that hold virtual addresses with what only the machine knows.
+// The command is one of openshift/baremetal-runtimecfg.
 #pragma once
 
 #include "base/flags.h"

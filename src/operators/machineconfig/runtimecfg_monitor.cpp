@@ -26,8 +26,8 @@ constexpr int api_port = 6443;
 // haproxy tells nobody when it ends or a server of its comes and goes.
 constexpr Milliseconds between_looks{500};
 
-// The router that is called "default" answers there on every machine that it runs on (operators 4.9). A look costs next to
-// nothing where there is none, but most machines have none.
+// The router "default" answers there on every machine on which it runs. A look costs next to nothing where there is none, but
+// most machines have none.
 constexpr std::string_view router = "http://127.0.0.1:1936/healthz/ready";
 constexpr Milliseconds between_router_looks{1'000};
 
@@ -105,14 +105,14 @@ Result<> keep_following(const sys::Context& context, const Environment& environm
     // The kubelet's certificate comes after this program and is replaced now and then.
     const Result<> ended = follow_masters(context, environment, kubeconfig, v4, monitor);
     if (context.stop.stop_requested()) return Ok{};
-    context.log.warn("cannot see the other masters: {}; going on with those that are known", ended.error().message());
+    context.log.warn("cannot read the other masters: {}; continuing with the known ones", ended.error().message());
     if (!sys::pause(context, Seconds(1))) return Ok{};
   }
 }
 
 Result<int> parse_needed(const std::string& text) {
   const int number = parse_number<int>(text).value_or(0);
-  if (number < 1) return error(Code::invalid, "--needed-backends: '{}' is no number above 0", text);
+  if (number < 1) return error(Code::invalid, "--needed-backends: '{}' is not a number greater than 0", text);
   return number;
 }
 
@@ -139,7 +139,7 @@ Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text) {
     const bool is_up = is_enabled && word("srv_op_state") == "2" && checked != "0" && checked != "1";
     places.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
   }
-  if (places.empty()) return error(Code::invalid, "haproxy told no servers of '{}'; it said: {}", backend, text.substr(0, 200));
+  if (places.empty()) return error(Code::invalid, "haproxy returned no servers of '{}': {}", backend, text.substr(0, 200));
   return places;
 }
 
@@ -209,7 +209,7 @@ Result<bool> ProxyMonitor::look(const sys::Context& context) {
   }
   const int change = priority_change(up, parts_.needed, answers);
   if (TRY(write_priority_change(files_, parts_.track_file, change))) {
-    context.log.info("{} of {} API servers work, the proxy {}: {} to the priority", up, masters.size(),
+    context.log.info("{} of {} API servers are healthy, the proxy {}: {} to the priority", up, masters.size(),
                      answers ? "answers" : "does not answer", change);
   }
   return answers;
@@ -296,7 +296,7 @@ Result<> run_runtimecfg_monitor(const Environment& environment, const Arguments&
   const Flags flags = TRY(parse_flags("runtimecfg monitor", table, given.flags));
   const VirtualAddresses addresses = TRY(parse_virtual_addresses(flags));
   if (given.words.size() != (addresses.api ? 1 : 0)) {
-    return error(Code::invalid, "runtimecfg monitor: name one kubeconfig for --api-vips, none without");
+    return error(Code::invalid, "runtimecfg monitor: exactly one kubeconfig is required with --api-vips, none without it");
   }
   sys::TaskGroup tasks(environment.context);
   if (addresses.api) {

@@ -1,5 +1,5 @@
 // `runtimecfg monitor`: tells the haproxy of a master which API servers there are, and keepalived whether that haproxy and this
-// machine's router work, so that a machine has a virtual address only while connections to it arrive (design 12.11).
+// machine's router work, so that a machine has a virtual address only while connections to it arrive.
 //
 // haproxy forgets at its end what it was told, so each look compares what it has with what it should have. Formats: haproxy's
 // management guide, "show servers state" (version 1) and "set server"; keepalived.conf(5), "track_file".

@@ -4,23 +4,16 @@
 #include "base/yaml.h"
 #include "operators/lib/render_inputs.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace slipway::operators {
-
-namespace {
-
-constexpr std::array served_pools = {"arbiter", "master"};
-
-}  // namespace
 
 RenderedFolder::RenderedFolder(sys::Files& files, std::string folder, std::string kubeconfig_file)
     : files_(files), folder_(std::move(folder)), kubeconfig_file_(std::move(kubeconfig_file)) {}
 
 Result<std::shared_ptr<const PoolConfig>> RenderedFolder::find(const std::string& pool) {
-  if (std::ranges::find(served_pools, pool) == served_pools.end()) {
-    return error(Code::invalid, "pool '{}' is not served by the bootstrap machine; ask again when the cluster is there", pool);
+  if (!is_control_plane_pool(pool)) {
+    return error(Code::invalid, "pool '{}' is not served by the bootstrap machine, only by the cluster (retry later)", pool);
   }
   Texts texts = TRY(read_texts(pool));
   const std::shared_ptr<const PoolConfig> known = known_.with_lock([&](const auto& all) -> std::shared_ptr<const PoolConfig> {
@@ -38,7 +31,7 @@ Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool
   const std::optional<std::string> text = TRY(files_.read_if_exists(pools + pool + ".yaml"));
   if (!text) {
     // Pools are written in the order of their names and last of all, so master's says that arbiter's will not come.
-    if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "there is no pool '{}'", pool);
+    if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
     return error(Code::unavailable, "the configs are not rendered yet");
   }
   std::string controller = TRY(files_.read(folder_ + "/controller-config/machine-config-controller.yaml"));

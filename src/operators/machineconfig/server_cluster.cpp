@@ -1,7 +1,7 @@
 #include "operators/machineconfig/server_cluster.h"
 
 #include "base/flags.h"
-#include "base/text.h"
+#include "base/time.h"
 #include "base/yaml.h"
 #include "operators/lib/kube_access.h"
 #include "sys/task_group.h"
@@ -12,6 +12,8 @@ namespace slipway::operators {
 
 namespace {
 
+constexpr std::string_view accounts_space = "openshift-machine-config-operator";
+constexpr Seconds join_token_life = std::chrono::hours(24);
 constexpr Milliseconds answer_limit{10'000};  // a machine that waits longer asks again
 
 bool has_updated_machine(const Json& pool) {
@@ -29,8 +31,12 @@ std::string config_to_serve(const Json& pool) {
   return std::string(reached);
 }
 
-ClusterConfigs::ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, Options options)
-    : context_(context), api_(api), files_(files), options_(std::move(options)) {}
+std::string join_account(std::string_view pool) {
+  return is_control_plane_pool(pool) ? "node-bootstrapper-master" : "node-bootstrapper";
+}
+
+ClusterConfigs::ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, std::string ca_file)
+    : context_(context), api_(api), files_(files), ca_file_(std::move(ca_file)) {}
 
 Result<> ClusterConfigs::follow(const sys::Context& context) {
   sys::TaskGroup tasks(context);
@@ -63,7 +69,7 @@ Result<> ClusterConfigs::take_controller(const kube::Objects& controllers) {
   Result<machineconfig::ControllerConfig> parsed =
       machineconfig::parse_controller_config(controllers[0], "ControllerConfig machine-config-controller");
   if (!parsed.ok()) {
-    context_.log.error("{}; serving with the one before", parsed.error().message());
+    context_.log.error("{}; serving with the previous one", parsed.error().message());
     return Ok{};
   }
   auto controller = std::make_shared<const machineconfig::ControllerConfig>(std::move(parsed).value());
@@ -76,25 +82,50 @@ Result<> ClusterConfigs::take_controller(const kube::Objects& controllers) {
   return Ok{};
 }
 
-Result<Secret> ClusterConfigs::kubeconfig(const machineconfig::ControllerConfig& controller) {
-  const std::optional<std::string> token = TRY(files_.read_if_exists(options_.token_folder + "/token"));
-  const std::optional<std::string> ca = TRY(files_.read_if_exists(options_.token_folder + "/ca.crt"));
-  if (!token || !ca) {
-    return error(Code::unavailable, "the credential that machines join with is not in {} yet", options_.token_folder);
+// Whatever is in the way may pass, and a machine that waits asks again.
+Result<Secret> ClusterConfigs::join_token(const std::string& account) {
+  const WallTime now = context_.clock.now();
+  const auto known = tokens_.with_lock([&](const auto& all) -> std::optional<Secret> {
+    const auto found = all.find(account);
+    if (found == all.end() || now >= found->second.renew_at) return std::nullopt;
+    return found->second.text;
+  });
+  if (known) return *known;
+  const Json question = {{"apiVersion", "authentication.k8s.io/v1"},
+                         {"kind", "TokenRequest"},
+                         {"spec", {{"expirationSeconds", join_token_life.count()}}}};
+  const std::string path = kube::path_of(kube::types::service_accounts, accounts_space, account) + "/token";
+  const Result<Json> answer = api_.send(context_, {.method = "POST", .path = path, .body = question, .limit = answer_limit});
+  if (!answer.ok()) {
+    return error(Code::unavailable, "ServiceAccount {}/{}: no token to join with: {}", accounts_space, account,
+                 answer.error().message());
   }
+  const std::string where = fmt::format("TokenRequest of ServiceAccount {}/{}", accounts_space, account);
+  JoinToken made{.text = Secret(std::string(TRY(require_string(answer.value(), {"status", "token"}).context(where))))};
+  const WallTime end =
+      TRY(parse_rfc3339(TRY(require_string(answer.value(), {"status", "expirationTimestamp"}).context(where))).context(where));
+  made.renew_at = now + (end - now) / 2;
+  tokens_.with_lock([&](auto& all) { all[account] = made; });
+  return made.text;
+}
+
+Result<Secret> ClusterConfigs::kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account) {
+  const std::optional<std::string> ca = TRY(files_.read_if_exists(ca_file_));
+  if (!ca) return error(Code::unavailable, "{} does not contain the authority of the API server yet", ca_file_);
   const std::string server = controller.internal_api_url();
-  if (server.empty()) return error(Code::unavailable, "the ControllerConfig does not say yet where the API is");
-  const kube::Access access = {.server = server, .ca = *ca, .token = Secret(std::string(trim(*token)))};
+  if (server.empty()) return error(Code::unavailable, "the ControllerConfig has no URL of the API yet");
+  const Secret token = TRY(join_token(account));
+  const kube::Access access = {.server = server, .ca = *ca, .token = token};
   return Secret(emit_yaml(kube::make_kubeconfig(access, "local", "kubelet")));
 }
 
 Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string& pool) {
   State seen = state_.with_lock([](const State& state) { return state; });
-  if (!seen.names || !seen.controller) return error(Code::unavailable, "the cluster's pools are not known yet");
+  if (!seen.names || !seen.controller) return error(Code::unavailable, "the pools of the cluster are not known yet");
   const auto name = seen.names->find(pool);
-  if (name == seen.names->end()) return error(Code::unavailable, "there is no pool '{}' yet", pool);
-  if (name->second.empty()) return error(Code::unavailable, "nothing is rendered for pool '{}' yet", pool);
-  Secret credential = TRY(kubeconfig(*seen.controller));
+  if (name == seen.names->end()) return error(Code::unavailable, "pool '{}' does not exist yet", pool);
+  if (name->second.empty()) return error(Code::unavailable, "no config is rendered for pool '{}' yet", pool);
+  Secret credential = TRY(kubeconfig(*seen.controller, join_account(pool)));
   if (const auto known = seen.configs.find(pool); known != seen.configs.end() && known->second->kubeconfig == credential) {
     return known->second;
   }
@@ -120,12 +151,12 @@ Result<> run_machine_config_server_start(const Environment& environment, const A
   std::vector<Flag> table = config_server_flags();
   table.push_back({.name = "apiserver-url"});
   table.push_back({.name = "kubeconfig"});
-  table.push_back({.name = "bootstrap-token-dir", .fallback = "/etc/mcs/bootstrap-token"});
+  table.push_back({.name = "ca-file", .fallback = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt"});
   const Flags flags = TRY(parse_flags("machine-config-server start", table, arguments));
   kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
   if (!flags.text("apiserver-url").empty()) access.server = flags.text("apiserver-url");
   kube::Client api(environment.http, std::move(access));
-  ClusterConfigs configs(environment.context, api, environment.files, {.token_folder = flags.text("bootstrap-token-dir")});
+  ClusterConfigs configs(environment.context, api, environment.files, flags.text("ca-file"));
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the cluster", [&](const sys::Context& own) { return configs.follow(own); });
   tasks.run("serving", [&](const sys::Context& own) -> Result<> {

@@ -16,17 +16,19 @@ namespace slipway::operators {
 // to once one of them has arrived there, before that the one that all have. Empty when nothing is rendered yet. Pure.
 std::string config_to_serve(const Json& pool);
 
+// The ServiceAccount whose token the machines of a pool join with: the control plane's is another one than the workers'. Pure.
+std::string join_account(std::string_view pool);
+
 // Follows pools and the ControllerConfig; a rendered config is read when the first machine asks for it, and only those that
 // pools serve are kept, for they are large. A pool that is not known and a config that cannot be read are unavailable: a machine
-// that waits in Ignition asks again, so they may come later.
+// that waits in Ignition asks again, so they may come later. The tokens that machines join with last a day; half of that is left
+// when they are served.
 //
 // Lifetime: context, api and files outlive it. Threads: any.
 class ClusterConfigs final : public ConfigSource {
  public:
-  struct Options {
-    std::string token_folder;  // with `token` and `ca.crt` of the account that machines join with
-  };
-  ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, Options options);
+  // ca_file: the authority of the API server, PEM; read for each answer, since it is renewed
+  ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, std::string ca_file);
 
   // Until a stop. errors: denied; invalid
   Result<> follow(const sys::Context& context);
@@ -40,19 +42,25 @@ class ClusterConfigs final : public ConfigSource {
     std::map<std::string, std::shared_ptr<const PoolConfig>> configs{};  // by pool
   };
 
+  struct JoinToken {
+    Secret text;
+    WallTime renew_at{};
+  };
+
   Result<> take_pools(const kube::Objects& pools);
   Result<> take_controller(const kube::Objects& controllers);
-  Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller);
+  Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account);
+  Result<Secret> join_token(const std::string& account);
 
   const sys::Context& context_;
   kube::Api& api_;
   sys::Files& files_;
-  Options options_;
+  std::string ca_file_;
   Guarded<State> state_;
+  Guarded<std::map<std::string, JoinToken>> tokens_;  // by account
 };
 
-// The command. Flags: --apiserver-url, --kubeconfig for a start outside of a pod, --bootstrap-token-dir, those of
-// config_server_flags().
+// The command. Flags: --apiserver-url, --kubeconfig for a start outside of a pod, --ca-file, those of config_server_flags().
 Result<> run_machine_config_server_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::operators

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 namespace slipway::operators {
@@ -41,14 +42,42 @@ TEST(ConfigToServe, IsTheNewOneOnceAMachineArrivedThere) {
   }
 }
 
+// The fake API, which also gives out tokens: "node-bootstrapper 1".
+class ApiWithTokens final : public kube::Api {
+ public:
+  ApiWithTokens(kube::Api& api, sys::Clock& clock) : api_(api), clock_(clock) {}
+
+  Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
+    constexpr std::string_view accounts = "/api/v1/namespaces/openshift-machine-config-operator/serviceaccounts/";
+    if (!request.path.starts_with(accounts) || request.method != "POST") return api_.send(context, request);
+    if (is_silent) return error(Code::unavailable, "no tokens today");
+    const std::string rest = request.path.substr(accounts.size());
+    EXPECT_TRUE(rest.ends_with("/token"));
+    EXPECT_EQ(request.body->at("spec").at("expirationSeconds"), Json(86400));
+    const std::string token = fmt::format("{} {}", rest.substr(0, rest.find('/')), ++given);
+    return Json{{"status", {{"token", token}, {"expirationTimestamp", to_rfc3339(clock_.now() + life.load())}}}};
+  }
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(kube::WatchEvent)>& on_event) override {
+    return api_.stream(context, path, on_event);
+  }
+
+  std::atomic<bool> is_silent = false;
+  std::atomic<int> given = 0;
+  std::atomic<Seconds> life = Seconds(86400);
+
+ private:
+  kube::Api& api_;
+  sys::Clock& clock_;
+};
+
 class ClusterConfigsTest : public testing::Test {
  protected:
   ClusterConfigsTest() {
     kube.serve(kube::types::machine_config_pools);
     kube.serve(kube::types::machine_configs);
     kube.serve(kube::types::controller_configs);
-    put_file("/token/token", "join-me\n");
-    put_file("/token/ca.crt", "CA");
+    put_file("/ca.crt", "CA");
   }
   ~ClusterConfigsTest() override { test.stop.request_stop(); }
 
@@ -68,7 +97,12 @@ class ClusterConfigsTest : public testing::Test {
   }
 
   net::ServerAnswer get(const std::string& path) {
-    return server.answer({.method = "GET", .path = path, .query = "", .headers = {}, .body = "", .peer = "10.0.0.9"});
+    return server.answer({.method = "GET",
+                          .path = path,
+                          .query = "",
+                          .headers = {{"Authorization", "Bearer pointer"}},
+                          .body = "",
+                          .peer = "10.0.0.9"});
   }
 
   // Watches tell of it on threads of their own. The last answer, when it never comes.
@@ -98,8 +132,9 @@ class ClusterConfigsTest : public testing::Test {
   const sys::Context context = test.context();
   testing_support::MemoryFiles files;
   FakeKube kube;
-  ClusterConfigs configs{context, kube, files, {.token_folder = "/token"}};
-  ConfigServer server{context, configs, {}};
+  ApiWithTokens api{kube, test.clock};
+  ClusterConfigs configs{context, api, files, "/ca.crt"};
+  ConfigServer server{context, configs, {Secret("pointer"), Secret("pointer")}};
   std::jthread thread;
 };
 
@@ -108,7 +143,7 @@ TEST_F(ClusterConfigsTest, ServesEachPoolAndNeverSaysThatOneWillNotCome) {
   follow();
   put_controller("api-int.demo.example.com");
   kube.put(pool("worker", "", "", 0));
-  get_until("/config/worker", 503, "nothing is rendered");
+  get_until("/config/worker", 503, "no config is rendered");
   kube.put(pool("worker", "rendered-worker-1", "rendered-worker-1", 0));
   get_until("/config/worker", 503, "rendered-worker-1");
   put_rendered("rendered-worker-1");
@@ -143,33 +178,54 @@ TEST_F(ClusterConfigsTest, WhatChangesIsServed) {
   get_until("/config/worker", [&](const auto& answer) { return answer.status == 200 && *answer.body != *second.body; });
 }
 
-TEST_F(ClusterConfigsTest, MachinesJoinWithTheToken) {
-  put_controller("api-int.demo.example.com");
-  kube.put(pool("worker", "rendered-worker-1", "", 0));
-  put_rendered("rendered-worker-1");
-  ASSERT_TRUE(files.remove("/token/token").ok());
-  follow();
-  get_until("/config/worker", 503, "credential");
-  put_file("/token/token", "join-me\n");
-  const net::ServerAnswer answer = get_until("/config/worker", 200);
+kube::Access served_access(const net::ServerAnswer& answer) {
   const Json served = parse_json(*answer.body, "answer").value();
   const std::function<Result<std::string>(const std::string&)> no_files = [](const std::string& path) {
     return error(Code::not_found, "{}", path);
   };
   for (const Json& file : find_array(served, {"storage", "files"})) {
     if (find_string(file, {"path"}) != "/etc/kubernetes/kubeconfig") continue;
-    const std::string text = ignition::decode_data_url(*find_string(file, {"contents", "source"})).value();
-    const Result<kube::Access> access = kube::parse_kubeconfig(text, "kubeconfig", no_files);
-    ASSERT_TRUE(access.ok()) << access.error().message();
-    EXPECT_EQ(access->server, "https://api-int.demo.example.com:6443");
-    EXPECT_EQ(access->ca, "CA");
-    EXPECT_EQ(access->token.reveal(), "join-me");
     EXPECT_EQ(*find(file, {"mode"}), Json(0600));
-    put_file("/token/token", "renewed\n");
-    EXPECT_NE(get_until("/config/worker", 200).body, answer.body) << "a new token is served at once";
-    return;
+    const std::string text = ignition::decode_data_url(*find_string(file, {"contents", "source"})).value();
+    return kube::parse_kubeconfig(text, "kubeconfig", no_files).value();
   }
-  FAIL() << "no kubeconfig is served";
+  ADD_FAILURE() << "no kubeconfig is served";
+  return {};
+}
+
+TEST_F(ClusterConfigsTest, EachRoleJoinsWithATokenOfItsOwn) {
+  put_controller("api-int.demo.example.com");
+  for (const char* name : {"worker", "infra", "master"}) kube.put(pool(name, "rendered-1", "", 0));
+  put_rendered("rendered-1");
+  ASSERT_TRUE(files.remove("/ca.crt").ok());
+  follow();
+  get_until("/config/worker", 503, "the authority of the API server");
+  put_file("/ca.crt", "CA");
+  api.is_silent = true;
+  get_until("/config/worker", 503, "ServiceAccount openshift-machine-config-operator/node-bootstrapper: no token to join with");
+  api.is_silent = false;
+  const kube::Access worker = served_access(get_until("/config/worker", 200));
+  EXPECT_EQ(worker.server, "https://api-int.demo.example.com:6443");
+  EXPECT_EQ(worker.ca, "CA");
+  EXPECT_EQ(worker.token.reveal(), "node-bootstrapper 1");
+  EXPECT_EQ(served_access(get_until("/config/infra", 200)).token.reveal(), "node-bootstrapper 1");
+  EXPECT_EQ(served_access(get_until("/config/master", 200)).token.reveal(), "node-bootstrapper-master 2");
+  EXPECT_EQ(api.given, 2);
+}
+
+TEST_F(ClusterConfigsTest, ATokenIsServedAsLongAsHalfOfItsLifeIsLeft) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-1", "", 0));
+  put_rendered("rendered-1");
+  api.life = Seconds(4);
+  follow();
+  const SteadyTime begin = test.clock.steady();
+  const std::string first(served_access(get_until("/config/worker", 200)).token.reveal());
+  while (served_access(get("/config/worker")).token.reveal() == first) {
+    ASSERT_LT(test.clock.steady() - begin, Seconds(20));
+    std::this_thread::yield();
+  }
+  EXPECT_GE(test.clock.steady() - begin, Milliseconds(1500));
 }
 
 TEST_F(ClusterConfigsTest, AnApiThatDoesNotAnswerIsNotTheEndOfAMachine) {

@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 namespace slipway::operators {
@@ -34,6 +35,7 @@ class ConfigServerTest : public testing::Test {
   }
 
   net::ServerAnswer get(std::string path, std::vector<net::Header> headers = {}, std::string method = "GET") {
+    if (sends_token) headers.push_back({"Authorization", "Bearer " + std::string(tokens.control_plane.reveal())});
     return server().answer({.method = std::move(method),
                             .path = std::move(path),
                             .query = "",
@@ -43,7 +45,7 @@ class ConfigServerTest : public testing::Test {
   }
 
   ConfigServer& server() {
-    if (!server_) server_.emplace(context, rendered, token);
+    if (!server_) server_.emplace(context, rendered, tokens);
     return *server_;
   }
 
@@ -51,7 +53,8 @@ class ConfigServerTest : public testing::Test {
   const sys::Context context = test.context();
   testing_support::MemoryFiles files;
   RenderedFolder rendered{files, "/base", "/kubeconfig"};
-  std::optional<Secret> token;
+  PointerTokens tokens{Secret("0123456789abcdef"), Secret("fedcba9876543210")};
+  bool sends_token = true;
 
  private:
   std::optional<ConfigServer> server_;
@@ -112,26 +115,53 @@ TEST_F(ConfigServerTest, APoolWhoseConfigIsMissingIsNotFound) {
   EXPECT_EQ(get("/config/master").status, 404);
 }
 
-TEST_F(ConfigServerTest, OnlyTheTokenOpens) {
-  token = Secret("0123456789abcdef");
+TEST_F(ConfigServerTest, OnlyATokenOfThePoolOpens) {
+  sends_token = false;
   render("rendered-master-1", "one");
   struct Case {
     const char* authorization;  // null: none
-    int status;
+    int master, worker;
   };
-  for (const Case& c : {Case{"Bearer 0123456789abcdef", 200}, Case{"Bearer 0123456789abcdeF", 403},
-                        Case{"Bearer 0123456789abcde", 403}, Case{"Bearer 0123456789abcdef0", 403}, Case{"Bearer ", 403},
-                        Case{"", 403}, Case{"Basic 0123456789abcdef", 403}, Case{"0123456789abcdef", 403}, Case{nullptr, 403}}) {
+  for (const Case& c : {Case{"Bearer 0123456789abcdef", 200, 500}, Case{"Bearer fedcba9876543210", 403, 500},
+                        Case{"Bearer 0123456789abcdeF", 403, 403}, Case{"Bearer 0123456789abcde", 403, 403},
+                        Case{"Bearer 0123456789abcdef0", 403, 403}, Case{"Bearer ", 403, 403}, Case{"", 403, 403},
+                        Case{"Basic 0123456789abcdef", 403, 403}, Case{"0123456789abcdef", 403, 403}, Case{nullptr, 403, 403}}) {
     std::vector<net::Header> headers;
     if (c.authorization) headers.push_back({"authorization", c.authorization});
-    EXPECT_EQ(get("/config/master", headers).status, c.status) << (c.authorization ? c.authorization : "none");
-    EXPECT_EQ(get("/config/worker", headers).status, c.status == 200 ? 500 : 403);
+    EXPECT_EQ(get("/config/master", headers).status, c.master) << (c.authorization ? c.authorization : "none");
+    EXPECT_EQ(get("/config/arbiter", headers).status, c.master == 200 ? 404 : 403);
+    EXPECT_EQ(get("/config/worker", headers).status, c.worker);
+    EXPECT_EQ(get("/config/master/worker", headers).status, c.worker) << "the last part is the pool";
+    EXPECT_EQ(get("/config/worker/master", headers).status, c.master);
   }
   EXPECT_EQ(get("/healthz").status, 200);
 }
 
+// One connection an answer: strangers cannot hold one by asking again.
+TEST_F(ConfigServerTest, EachAnswerEndsItsConnection) {
+  for (const char* path : {"/healthz", "/config/master", "/other"}) {
+    const net::ServerAnswer answer = get(path);
+    EXPECT_EQ(net::find_header(answer.headers, "Connection"), "close") << path;
+  }
+}
+
+TEST_F(ConfigServerTest, ControlCharactersOfStrangersReachNoLog) {
+  render("rendered-master-1", "one");
+  for (const bool has_token : {false, true}) {
+    sends_token = has_token;
+    const int status = get("/config/a\nlevel=info forged\x1b[31m\xff").status;
+    EXPECT_EQ(status, has_token ? 404 : 403);
+    test.clock.wait(test.clock.steady() + Seconds(2), {}, nullptr, 0);
+  }
+  ASSERT_EQ(test.events().size(), 1u);
+  EXPECT_EQ(test.events()[0].name, R"(/config/a\x0alevel=info forged\x1b[31m\xff)");
+  for (const std::string& line : test.logged()) {
+    EXPECT_EQ(std::ranges::count_if(line, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }), 0) << line;
+  }
+}
+
 TEST_F(ConfigServerTest, StrangersAreToldOfOnceASecondAndTheTokenNever) {
-  token = Secret("0123456789abcdef");
+  sends_token = false;
   for (int i = 0; i < 5; ++i) (void)get("/config/master", {{"Authorization", "Bearer guess"}});
   EXPECT_EQ(test.told(), std::vector<std::string>{"config-request /config/master failed"});
   test.clock.wait(test.clock.steady() + Seconds(2), {}, nullptr, 0);
@@ -154,10 +184,10 @@ class ServeConfigs : public testing::Test {
     thread = std::jthread([this] {
       const Environment environment = world.environment();
       RenderedFolder rendered(world.files, "/base", "/kubeconfig");
-      const Flags flags =
-          parse_flags("server", config_server_flags(),
-                      {"--cert=/crt", "--key=/key", "--token-file=/token", "--secure-port=0", "--insecure-port=0"})
-              .value();
+      const Flags flags = parse_flags("server", config_server_flags(),
+                                      {"--cert=/crt", "--key=/key", "--token-file=/token", "--worker-token-file=/worker",
+                                       "--secure-port=0", "--insecure-port=0"})
+                              .value();
       ended = serve_configs(environment, flags, rendered);
     });
     const SteadyTime begin = world.test.clock.steady();
@@ -202,6 +232,25 @@ TEST_F(ServeConfigs, EndsWithANewTokenButNotWithoutOne) {
   world.put("/token", "two");
   thread.join();
   EXPECT_TRUE(ended.ok());
+}
+
+TEST_F(ServeConfigs, EndsWithANewTokenOfWorkers) {
+  world.put("/worker", "two");
+  thread.join();
+  EXPECT_TRUE(ended.ok());
+}
+
+TEST(ServeConfigsWithoutAToken, Refuses) {
+  testing_support::OperatorEnvironment world;
+  world.put("/crt", "");
+  world.put("/key", "");
+  const Environment environment = world.environment();
+  RenderedFolder rendered(world.files, "/base", "/kubeconfig");
+  const Flags flags = parse_flags("server", config_server_flags(), {"--cert=/crt", "--key=/key", "--token-file=/token"}).value();
+  const Result<> ended = serve_configs(environment, flags, rendered);
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().code(), Code::not_found);
+  EXPECT_TRUE(ended.error().message().starts_with("/token: no token")) << ended.error().message();
 }
 
 }  // namespace

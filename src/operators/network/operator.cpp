@@ -27,7 +27,7 @@ const std::vector<Watched> watched = {
 
 Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
   if (const Json* object = seen.find(type, "", "cluster")) return object;
-  return error(Code::not_found, "there is no {}.{} cluster, which the installer makes", type.kind, type.group);
+  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
 }
 
 // What administrators asked the installer for, where they look for what the operator does. The rest of it is theirs.
@@ -75,11 +75,10 @@ std::vector<Condition> conditions_of(const Json& config, const std::vector<std::
   const std::string_view asked = find_string(config, {"spec", "networkType"}).value_or("");
   for (Condition& each : conditions) {
     if (each.type == "Available" && each.is_true && asked != network_type) {
-      each.message = fmt::format("spec.networkType is \"{}\"; this release runs {} in its place", asked, network_type);
+      each.message = fmt::format("spec.networkType is \"{}\"; this release runs {} instead", asked, network_type);
     }
     if (each.type == "Degraded" && !refusals.empty()) each = {each.type, true, "NotSupported", join(refusals, "; ")};
   }
-  conditions.push_back({"Upgradeable", true});
   return conditions;
 }
 
@@ -112,7 +111,8 @@ WorkloadOperator make_operator(const Images& images) {
   return {.name = "network",
           .space = "openshift-network-operator",
           .watched = watched,
-          .aim = [images](const Snapshot& seen, WallTime now) { return make_aim(images, seen, now); }};
+          .aim = [images](const Snapshot& seen, WallTime now) { return make_aim(images, seen, now); },
+          .configured_by = {kube::types::network_settings}};
 }
 
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {

@@ -1,4 +1,4 @@
-// cluster-network-operator start: the network of the pods and the addresses of Services (operators 8.3, design 12.4).
+// cluster-network-operator start: flannel for the network of the pods, kube-proxy for the addresses of Services.
 #pragma once
 
 #include "operators/lib/workload_operator.h"

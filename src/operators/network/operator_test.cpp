@@ -143,7 +143,7 @@ TEST(NetworkOperator, SaysWhatItRunsInThePlaceOfAnotherNetwork) {
   cluster.play();
   EXPECT_EQ(text_of(*cluster.view.snapshot().find(networks, "", "cluster"), {"status", "networkType"}), "Flannel");
   EXPECT_EQ(condition(cluster.aim(), "Available").message,
-            "spec.networkType is \"OVNKubernetes\"; this release runs Flannel in its place");
+            "spec.networkType is \"OVNKubernetes\"; this release runs Flannel instead");
 }
 
 TEST(NetworkOperator, LeavesWhatIsThereWhenItRefuses) {
@@ -174,7 +174,7 @@ TEST(NetworkOperator, SaysWhatIsMissing) {
   cluster.view.remove(kube::types::infrastructures, "", "cluster");
   const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), cluster.now);
   ASSERT_FALSE(made.ok());
-  EXPECT_EQ(made.error().message(), "there is no Infrastructure.config.openshift.io cluster, which the installer makes");
+  EXPECT_EQ(made.error().message(), "Infrastructure.config.openshift.io cluster, which the installer creates, does not exist");
 }
 
 }  // namespace

@@ -19,8 +19,7 @@ void refuse_type(const Json& config, Wanted& wanted) {
   const std::string_view type = find_string(config, {"spec", "networkType"}).value_or("");
   if (std::ranges::find(known_types, type) != known_types.end()) return;
   wanted.refusals.push_back(
-      fmt::format("spec.networkType of Network.config.openshift.io cluster is \"{}\"; this release has {} only: set that", type,
-                  network_type));
+      fmt::format("spec.networkType of Network.config.openshift.io cluster is \"{}\", must be {}", type, network_type));
 }
 
 // One network of pods and one of Services, both IPv4.
@@ -33,13 +32,13 @@ void read_networks(const Json& config, Wanted& wanted) {
       wanted.refusals.push_back(fmt::format("spec.{} of Network.config.openshift.io cluster: {}", field, cidr.error().message()));
     } else if (!cidr->is_v4()) {
       wanted.refusals.push_back(
-          fmt::format("spec.{} of Network.config.openshift.io cluster is {}; this release has IPv4 only", field, text));
+          fmt::format("spec.{} of Network.config.openshift.io cluster is {}, but this release supports IPv4 only", field, text));
     }
   };
   if (pods.size() != 1 || services.size() != 1) {
-    wanted.refusals.push_back(fmt::format(
-        "Network.config.openshift.io cluster has {} networks of pods and {} of Services; this release takes one of each",
-        pods.size(), services.size()));
+    wanted.refusals.push_back(
+        fmt::format("Network.config.openshift.io cluster has {} networks of pods and {} of Services, must have one of each",
+                    pods.size(), services.size()));
     return;
   }
   wanted.cluster_network = text_of(pods[0], {"cidr"});
@@ -53,9 +52,8 @@ void refuse_changes(const Json& config, Wanted& wanted) {
   for (std::string_view field : {"clusterNetwork", "serviceNetwork"}) {
     const JsonArray& in_force = find_array(config, {"status", field});
     if (find_array(config, {"spec", field}) == in_force) continue;
-    wanted.refusals.push_back(
-        fmt::format("spec.{} of Network.config.openshift.io cluster cannot be changed: {} is in force; put it back", field,
-                    emit_json(in_force, JsonStyle::compact)));
+    wanted.refusals.push_back(fmt::format("spec.{} of Network.config.openshift.io cluster cannot be changed (restore {})", field,
+                                          emit_json(in_force, JsonStyle::compact)));
   }
 }
 
@@ -70,23 +68,24 @@ bool is_given(const Json& settings, std::initializer_list<std::string_view> keys
 // What the settings can ask for and nothing here would do.
 void refuse_settings(const Json& settings, Wanted& wanted) {
   const auto refuse = [&](std::string_view field, std::string_view why) {
-    wanted.refusals.push_back(fmt::format("spec.{} of Network.operator.openshift.io cluster: {}; remove it", field, why));
+    wanted.refusals.push_back(fmt::format("spec.{} of Network.operator.openshift.io cluster: {} (remove it)", field, why));
   };
-  if (is_given(settings, {"spec", "additionalNetworks"})) refuse("additionalNetworks", "pods of this release have one network");
+  if (is_given(settings, {"spec", "additionalNetworks"}))
+    refuse("additionalNetworks", "this release supports one network for pods");
   if (is_given(settings, {"spec", "additionalRoutingCapabilities"})) {
     refuse("additionalRoutingCapabilities", "this release has no routing daemon");
   }
   if (is_given(settings, {"spec", "exportNetworkFlows"})) refuse("exportNetworkFlows", "this release exports no flows");
   if (is_given(settings, {"spec", "kubeProxyConfig"})) refuse("kubeProxyConfig", "kube-proxy's configuration is fixed");
-  if (is_given(settings, {"spec", "migration"})) refuse("migration", "there is no other network to migrate to");
+  if (is_given(settings, {"spec", "migration"})) refuse("migration", "this release has no other network to migrate to");
   const Json* multi = find(settings, {"spec", "useMultiNetworkPolicy"});
-  if (multi && *multi == Json(true)) refuse("useMultiNetworkPolicy", "pods of this release have one network");
+  if (multi && *multi == Json(true)) refuse("useMultiNetworkPolicy", "this release supports one network for pods");
   const Json* proxy = find(settings, {"spec", "deployKubeProxy"});
-  if (proxy && *proxy == Json(false)) refuse("deployKubeProxy", "nothing else would serve the addresses of Services");
+  if (proxy && *proxy == Json(false)) refuse("deployKubeProxy", "kube-proxy is required for Services");
   for (std::string_view mtu : {"ovnKubernetesConfig", "openshiftSDNConfig"}) {
     const int wish = integer(settings, {"spec", "defaultNetwork", mtu, "mtu"});
     if (wish == 0 || wish == pod_mtu) continue;
-    refuse(fmt::format("defaultNetwork.{}.mtu", mtu), fmt::format("pods of this release have {}, not {}", pod_mtu, wish));
+    refuse(fmt::format("defaultNetwork.{}.mtu", mtu), fmt::format("must be {}, got {}", pod_mtu, wish));
   }
 }
 

@@ -35,11 +35,11 @@ TEST(WantedNetwork, RefusesWhatItCannotDo) {
     std::string config, refusal;
   } cases[] = {
       {"{networkType: Calico, clusterNetwork: [{cidr: 10.128.0.0/14}], serviceNetwork: [172.30.0.0/16]}",
-       "spec.networkType of Network.config.openshift.io cluster is \"Calico\"; this release has Flannel only: set that"},
+       "spec.networkType of Network.config.openshift.io cluster is \"Calico\", must be Flannel"},
       {"{networkType: Flannel, clusterNetwork: [{cidr: fd01::/48}], serviceNetwork: [172.30.0.0/16]}",
-       "spec.clusterNetwork[0].cidr of Network.config.openshift.io cluster is fd01::/48; this release has IPv4 only"},
+       "spec.clusterNetwork[0].cidr of Network.config.openshift.io cluster is fd01::/48, but this release supports IPv4 only"},
       {"{networkType: Flannel, clusterNetwork: [{cidr: 10.128.0.0/14}, {cidr: 10.0.0.0/14}], serviceNetwork: []}",
-       "Network.config.openshift.io cluster has 2 networks of pods and 0 of Services; this release takes one of each"},
+       "Network.config.openshift.io cluster has 2 networks of pods and 0 of Services, must have one of each"},
   };
   for (const auto& each : cases) {
     EXPECT_EQ(read_wanted(with_spec(each.config), Json()).refusals, std::vector<std::string>{each.refusal});
@@ -55,8 +55,8 @@ TEST(WantedNetwork, RefusesToChangeWhatIsInForce) {
   const Json changed =
       with_spec("{networkType: Flannel, clusterNetwork: [{cidr: 10.0.0.0/14}], serviceNetwork: [172.30.0.0/16]}", in_force);
   EXPECT_EQ(read_wanted(changed, Json()).refusals,
-            std::vector<std::string>{"spec.clusterNetwork of Network.config.openshift.io cluster cannot be changed: "
-                                     "[{\"cidr\":\"10.128.0.0/14\",\"hostPrefix\":23}] is in force; put it back"});
+            std::vector<std::string>{"spec.clusterNetwork of Network.config.openshift.io cluster cannot be changed (restore "
+                                     "[{\"cidr\":\"10.128.0.0/14\",\"hostPrefix\":23}])"});
 }
 
 TEST(WantedNetwork, RefusesSettingsThatNothingFollows) {
@@ -76,7 +76,7 @@ TEST(WantedNetwork, RefusesSettingsThatNothingFollows) {
     const Wanted wanted = read_wanted(with_spec(usual), with_spec(each.spec));
     ASSERT_EQ(wanted.refusals.size(), 1u) << each.spec;
     EXPECT_TRUE(wanted.refusals[0].starts_with(each.begins)) << wanted.refusals[0];
-    EXPECT_TRUE(wanted.refusals[0].ends_with("; remove it")) << wanted.refusals[0];
+    EXPECT_TRUE(wanted.refusals[0].ends_with(" (remove it)")) << wanted.refusals[0];
   }
   const Json harmless = with_spec(
       "{additionalNetworks: [], migration: null, useMultiNetworkPolicy: false, deployKubeProxy: true, "

@@ -22,14 +22,14 @@ struct Claim {
 std::string claim_place(std::map<std::string, Claim>& claims, const Route& route, bool shares_hosts) {
   Claim& claim = claims.try_emplace(route.host, Claim{route.space, {}}).first->second;
   if (!shares_hosts && claim.space != route.space) {
-    return fmt::format("a route of another namespace has the host {} and is older", route.host);
+    return fmt::format("an older route in another namespace has the host {}", route.host);
   }
   const auto [place, is_new] = claim.names.emplace(route.path, route.full_name());
   if (is_new) return "";
   if (!place->second.starts_with(route.space + "/")) {
-    return fmt::format("a route of another namespace has {}{} and is older", route.host, route.path);
+    return fmt::format("an older route in another namespace has {}{}", route.host, route.path);
   }
-  return fmt::format("route {} has {}{} and is older", place->second.substr(route.space.size() + 1), route.host, route.path);
+  return fmt::format("the older route {} has {}{}", place->second.substr(route.space.size() + 1), route.host, route.path);
 }
 
 std::optional<std::set<std::string, std::less<>>> chosen_spaces(const Snapshot& seen, const Options& options) {
@@ -94,7 +94,7 @@ Admission admit(const Snapshot& seen, const Options& options, const Circumstance
     } else if (const auto out = std::ranges::find(circumstances.left_out, *reading.route, &std::pair<Route, std::string>::first);
                out != circumstances.left_out.end()) {
       verdict.reason = "ExtendedValidationFailed";
-      verdict.message = "haproxy does not take this route: " + out->second;
+      verdict.message = "haproxy rejects this route: " + out->second;
     } else if (std::string owner = claim_place(claims, *reading.route, options.shares_hosts); !owner.empty()) {
       verdict.reason = claimed;
       verdict.message = std::move(owner);

@@ -39,7 +39,7 @@ TEST(Admit, TheOldestOfAHostAndPathHasIt) {
   view.put(route("shop", "part", 4, "{host: a.example.com, path: /part, to: {name: x}}"));
   EXPECT_EQ(outcome(view), (std::vector<std::string>{"shop/new HostAlreadyClaimed", "shop/old", "shop/part"}));
   const Admission admission = admit(view.snapshot(), options, {});
-  EXPECT_EQ(admission.verdicts[1].message, "route old has a.example.com and is older");
+  EXPECT_EQ(admission.verdicts[1].message, "the older route old has a.example.com");
 }
 
 TEST(Admit, AHostBelongsToTheNamespaceThatHadItFirst) {

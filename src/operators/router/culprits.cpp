@@ -26,8 +26,8 @@ Result<std::vector<std::pair<Route, std::string>>> find_culprits(
     std::optional<std::string> words = TRY(problem(routes.size()));
     if (!words) return culprits;
     const std::optional<std::string> without = TRY(problem(0));
-    if (without) return error(Code::invalid, "haproxy does not take its configuration without any route: {}", *without);
-    if (culprits.size() == most) return error(Code::invalid, "haproxy does not take more than {} routes: {}", most, *words);
+    if (without) return error(Code::invalid, "haproxy rejects its configuration even without routes: {}", *without);
+    if (culprits.size() == most) return error(Code::invalid, "haproxy rejects more than {} routes: {}", most, *words);
     std::size_t good = 0, bad = routes.size();
     while (bad - good > 1) {
       const std::size_t middle = good + (bad - good) / 2;

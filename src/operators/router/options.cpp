@@ -34,7 +34,7 @@ class Reader {
     if (number && *number >= least && *number <= most) {
       place = static_cast<int>(*number);
     } else {
-      problems_.push_back(fmt::format("{}: '{}' is no number from {} to {}", name, value, least, most));
+      problems_.push_back(fmt::format("{}: '{}' is not a number from {} to {}", name, value, least, most));
     }
   }
   void flag(const std::string& name, bool& place) {
@@ -46,7 +46,7 @@ class Reader {
   void time(const std::string& name, std::string& place) {
     std::string value = variable_(name);
     if (value.empty()) return;
-    if (!is_time(value)) problems_.push_back(fmt::format("{}: '{}' is no time such as 30s", name, value));
+    if (!is_time(value)) problems_.push_back(fmt::format("{}: '{}' is not a duration, for example 30s", name, value));
     place = std::move(value);
   }
   void duration(const std::string& name, Milliseconds& place) {
@@ -62,7 +62,7 @@ class Reader {
   void one_of(const std::string& name, const std::vector<std::string_view>& known, std::string& place) {
     std::string value = variable_(name);
     if (value.empty()) return;
-    if (std::ranges::find(known, value) == known.end()) problems_.push_back(fmt::format("{}: '{}' is not known", name, value));
+    if (std::ranges::find(known, value) == known.end()) problems_.push_back(fmt::format("{}: unknown value '{}'", name, value));
     place = std::move(value);
   }
   const std::vector<std::string>& problems() const { return problems_; }

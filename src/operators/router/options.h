@@ -1,4 +1,4 @@
-// What the ingress operator tells the router in its environment (operators 4.9); names are upstream's.
+// Environment variables that the ingress operator gives to the router. The names are those of openshift/router.
 #pragma once
 
 #include "base/result.h"
@@ -34,8 +34,8 @@ struct Options {
   bool http2 = false;                              // for routes with certificates of their own
   std::string balance = "random", tcp_balance = "source";
   std::string tls_min = "TLSv1.2";
-  std::string certificate_folder = "/etc/pki/tls/private";                        // tls.crt, tls.key
-  std::string service_ca_file = "/var/run/configmaps/service-ca/service-ca.crt";  // judges servers of reencrypt routes
+  std::string certificate_folder = "/etc/pki/tls/private";  // tls.crt, tls.key
+  std::string service_ca_file{};  // authority of services for reencrypt routes without one of their own; empty: there is none
   Timeouts timeouts{};
   Milliseconds drain_delay{5'000};   // between saying that we are not ready and taking no more connections
   Milliseconds drain_limit{30'000};  // for connections to end after that

@@ -41,7 +41,7 @@ Result<int> pid_of(const std::string& socket) {
   const std::size_t place = said.find(key);
   std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
   const int pid = take_number<int>(rest).value_or(0);
-  if (pid <= 0) return error(Code::unavailable, "haproxy did not tell its process number");
+  if (pid <= 0) return error(Code::unavailable, "haproxy did not report its process ID");
   return pid;
 }
 
@@ -94,7 +94,7 @@ std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::s
     };
     const Result<sys::Output> output = runner_.run(it->context, command);
     std::string end = output.ok() ? first_alert(said) : output.error().message();
-    if (output.ok() && end.empty()) end = fmt::format("it ended with status {}", output->status);
+    if (output.ok() && end.empty()) end = fmt::format("exit status {}", output->status);
     it->end.with_lock([&](auto& place) { place = std::move(end); });
     it->ended.notify();
     changed_();
@@ -121,7 +121,7 @@ Proxy::Distance Proxy::distance_to(const Configuration& configuration, const Ser
 }
 
 Result<> Proxy::tell(const Servers& servers) {
-  if (!is_running()) return error(Code::unavailable, "haproxy does not run");
+  if (!is_running()) return error(Code::unavailable, "haproxy is not running");
   SlotChange change = change_slots(layout_, servers);
   std::string line;
   const auto send = [&]() -> Result<> {
@@ -161,7 +161,7 @@ Result<> Proxy::replace(const sys::Context& context, const Configuration& config
       process.reset();
       TRY(files_.remove(folder));
       if (end) return error(Code::invalid, "{}", *end);
-      return error(Code::timeout, "haproxy did not begin to serve in {}", human_duration(start_limit));
+      return error(Code::timeout, "haproxy did not start to serve within {}", human_duration(start_limit));
     }
     // Not ended by a stop: the one before may have been told to end already.
     context.clock.wait(context.clock.steady() + start_look, {}, &process->ended, seen);
@@ -212,7 +212,7 @@ void Proxy::sweep() {
 
 Result<> Proxy::ask() const {
   const std::string socket = socket_.with_lock([](const std::string& it) { return it; });
-  if (socket.empty()) return error(Code::unavailable, "haproxy does not run yet");
+  if (socket.empty()) return error(Code::unavailable, "haproxy is not running yet");
   TRY(ask_over_socket(socket, "show version", answer_limit));
   return Ok{};
 }

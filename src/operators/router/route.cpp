@@ -8,6 +8,7 @@
 #include "net/x509.h"
 
 #include <algorithm>
+#include <array>
 #include <unordered_map>
 
 namespace slipway::operators::router {
@@ -16,6 +17,9 @@ namespace {
 
 constexpr std::string_view invalid = "ExtendedValidationFailed";
 constexpr std::string_view prefix = "haproxy.router.openshift.io/";
+// Annotations that are read; others with this prefix have no effect.
+constexpr std::array<std::string_view, 8> known_annotations = {"timeout",     "timeout-tunnel",  "balance",      "rewrite-target",
+                                                               "hsts_header", "disable_cookies", "ip_allowlist", "ip_whitelist"};
 
 std::string text_of(const Json& object, std::initializer_list<std::string_view> keys) {
   return std::string(find_string(object, keys).value_or(""));
@@ -50,11 +54,11 @@ std::string host_of(const Json& object, const Options& options) {
 
 // What keeps haproxy from using a certificate; empty: nothing.
 std::string certificate_problem(const std::string& pem, const Secret& key) {
-  if (pem.empty()) return "spec.tls.certificate is missing beside spec.tls.key";
-  if (key.empty()) return "spec.tls.key is missing beside spec.tls.certificate";
+  if (pem.empty()) return "spec.tls.certificate: missing, required with spec.tls.key";
+  if (key.empty()) return "spec.tls.key: missing, required with spec.tls.certificate";
   const Result<bool> fits = net::key_fits(pem, key);
   if (!fits.ok()) return "spec.tls: " + fits.error().message();
-  return fits.value() ? "" : "spec.tls.key belongs to another certificate than spec.tls.certificate";
+  return fits.value() ? "" : "spec.tls.key: not the key of spec.tls.certificate";
 }
 
 std::string authority_problem(const std::string& pem, std::string_view field) {
@@ -97,6 +101,7 @@ class Reader {
     read_tls();
     read_targets();
     read_annotations();
+    remark_on_the_rest();
     if (!refusal_.reason.empty()) return {route_.host, std::nullopt, refusal_};
     std::string host = route_.host;
     return {std::move(host), std::move(route_), {}};
@@ -111,13 +116,14 @@ class Reader {
   void read_place() {
     const std::string wildcard = text_of(object_, {"spec", "wildcardPolicy"});
     if (!wildcard.empty() && wildcard != "None") {
-      refuse("RouteNotAdmitted", fmt::format("spec.wildcardPolicy: this router serves no wildcards ('{}'), only None", wildcard));
+      refuse("RouteNotAdmitted", fmt::format("spec.wildcardPolicy: must be None, got '{}'", wildcard));
     }
     if (!is_host(route_.host))
       refuse(invalid,
-             fmt::format("'{}' is no host name: up to 63 letters, digits and hyphens between dots, 253 in all", route_.host));
+             fmt::format("'{}' is not a host name (at most 63 letters, digits and hyphens between dots, at most 253 in total)",
+                         route_.host));
     route_.path = text_of(object_, {"spec", "path"});
-    if (!is_path(route_.path)) refuse(invalid, "spec.path: begins with a slash and has no blanks, '?' and '#'");
+    if (!is_path(route_.path)) refuse(invalid, "spec.path: must begin with a slash and must not contain blanks, '?' and '#'");
     while (route_.path.ends_with('/')) route_.path.pop_back();
   }
 
@@ -130,20 +136,22 @@ class Reader {
                          : termination == "reencrypt"   ? Termination::reencrypt
                                                         : Termination::none;
     if (route_.termination == Termination::none)
-      return refuse(invalid, fmt::format("spec.tls.termination: '{}' is not known", termination));
+      return refuse(invalid, fmt::format("spec.tls.termination: unknown value '{}'", termination));
     const std::string insecure = text_of(*tls, {"insecureEdgeTerminationPolicy"});
     route_.insecure = insecure == "Allow" ? Insecure::allow : insecure == "Redirect" ? Insecure::redirect : Insecure::refuse;
     if (route_.termination == Termination::passthrough) return read_passthrough();
     if (find(*tls, {"externalCertificate"}))
-      return refuse(invalid, "spec.tls.externalCertificate: this router reads no Secrets; put the certificate into spec.tls");
+      return refuse(invalid,
+                    "spec.tls.externalCertificate: this router does not read Secrets (put the certificate into spec.tls)");
     const std::string pem = text_of(*tls, {"certificate"});
     const Secret key(text_of(*tls, {"key"}));
     const std::string chain = text_of(*tls, {"caCertificate"});
     if (route_.termination == Termination::reencrypt) {
       route_.destination_ca = text_of(*tls, {"destinationCACertificate"});
       if (route_.destination_ca.empty() && !has_service_ca_) {
-        refuse(invalid,
-               "spec.tls.destinationCACertificate is missing: this router has no authority of services to judge the pods by");
+        refuse("NoServiceCA",
+               "spec.tls.destinationCACertificate: missing; this cluster has no service CA, so the router cannot verify the pods "
+               "(set spec.tls.destinationCACertificate)");
       }
     }
     if (const std::string problem = tls_problem(pem, key, chain, route_.destination_ca); !problem.empty())
@@ -153,18 +161,17 @@ class Reader {
   }
 
   void read_passthrough() {
-    if (!route_.path.empty())
-      refuse(invalid, "spec.path: connections of passthrough routes are not looked into, so they have no paths");
+    if (!route_.path.empty()) refuse(invalid, "spec.path: not supported with passthrough routes");
     if (route_.insecure == Insecure::allow)
-      refuse(invalid, "spec.tls.insecureEdgeTerminationPolicy: passthrough routes have None or Redirect");
+      refuse(invalid, "spec.tls.insecureEdgeTerminationPolicy: must be None or Redirect with passthrough routes");
   }
 
   void read_targets() {
     const auto add = [&](const Json& reference) {
       const std::string kind = text_of(reference, {"kind"});
       Target target{text_of(reference, {"name"})};
-      if (!kind.empty() && kind != "Service") refuse(invalid, fmt::format("'{}' as a backend: only Service is known", kind));
-      if (!is_plain(target.service, "-") || target.service.empty()) refuse(invalid, "a backend has no name of a Service");
+      if (!kind.empty() && kind != "Service") refuse(invalid, fmt::format("backend of kind '{}': must be Service", kind));
+      if (!is_plain(target.service, "-") || target.service.empty()) refuse(invalid, "a backend has no valid name of a Service");
       if (const Json* weight = find(reference, {"weight"}); weight && weight->is_int64()) {
         target.weight = static_cast<int>(std::clamp<std::int64_t>(weight->get_int64(), 0, 256));
       }
@@ -172,7 +179,7 @@ class Reader {
     };
     if (const Json* to = find(object_, {"spec", "to"})) add(*to);
     for (const Json& each : find_array(object_, {"spec", "alternateBackends"})) add(each);
-    if (route_.targets.empty()) refuse(invalid, "spec.to names no Service");
+    if (route_.targets.empty()) refuse(invalid, "spec.to: no Service named");
     const Json* port = find(object_, {"spec", "port", "targetPort"});
     if (port && port->is_string()) route_.port = std::string_view(port->get_string());
     if (port && port->is_int64()) route_.port = std::to_string(port->get_int64());
@@ -190,14 +197,14 @@ class Reader {
     if (is_good(value)) {
       place = value;
     } else {
-      route_.remarks.push_back(fmt::format("annotation {}{}: not followed, for it is no {}", prefix, name, expected));
+      route_.remarks.push_back(fmt::format("annotation {}{}: ignored, not a {}", prefix, name, expected));
     }
   }
 
   void read_annotations() {
-    follow("timeout", route_.timeout, "time such as 30s", is_time);
-    follow("timeout-tunnel", route_.timeout_tunnel, "time such as 1h", is_time);
-    follow("balance", route_.balance, "one of leastconn, random, roundrobin and source", is_balance);
+    follow("timeout", route_.timeout, "duration, for example 30s", is_time);
+    follow("timeout-tunnel", route_.timeout_tunnel, "duration, for example 1h", is_time);
+    follow("balance", route_.balance, "value of leastconn, random, roundrobin, source", is_balance);
     follow("rewrite-target", route_.rewrite, "path of letters, digits and -._~/",
            [](std::string_view text) { return text.starts_with('/') && is_plain(text, "-._~/"); });
     follow("hsts_header", route_.hsts, "value of Strict-Transport-Security",
@@ -212,13 +219,26 @@ class Reader {
     }
   }
 
+  // What this router does nothing with.
+  void remark_on_the_rest() {
+    if (!find_object(object_, {"spec", "httpHeaders"}).empty()) {
+      route_.remarks.emplace_back("spec.httpHeaders: has no effect in this release");
+    }
+    for (const auto& each : find_object(object_, {"metadata", "annotations"})) {
+      const std::string_view name = each.key();
+      if (!name.starts_with(prefix)) continue;
+      if (std::ranges::find(known_annotations, name.substr(prefix.size())) != known_annotations.end()) continue;
+      route_.remarks.push_back(fmt::format("annotation {}: has no effect in this release", name));
+    }
+  }
+
   // A list that is not understood refuses the route: without it everybody would get in.
   void read_sources(std::string_view name, const std::string& list) {
     for (std::string_view word : split(list, ' ')) {
       word = trim(word);
       if (word.empty()) continue;
       if (!net::is_ip(word) && !net::parse_cidr(word).ok()) {
-        return refuse(invalid, fmt::format("annotation {}{}: '{}' is no address and no network", prefix, name, word));
+        return refuse(invalid, fmt::format("annotation {}{}: '{}' is not an address or a network", prefix, name, word));
       }
       route_.sources.emplace_back(word);
     }

@@ -30,7 +30,7 @@ struct Route {
   Termination termination = Termination::none;
   Insecure insecure = Insecure::allow;
   Secret certificate;          // PEM: certificate, its chain, key; empty: the router's own
-  std::string destination_ca;  // PEM; empty: the services' own
+  std::string destination_ca;  // PEM; empty: the authority of services
   std::vector<Target> targets;
   std::string port;  // of the pods, name or number; empty: their first
 

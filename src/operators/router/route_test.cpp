@@ -46,24 +46,26 @@ TEST(ReadRoute, ReadsBackends) {
 
 TEST(ReadRoute, RefusesWithAReason) {
   const std::vector<std::tuple<std::string, std::string, std::string>> table = {
-      {"{to: {name: web}, wildcardPolicy: Subdomain}", "RouteNotAdmitted", "wildcards"},
-      {"{to: {name: web}, host: a_b.example.com}", "ExtendedValidationFailed", "no host name"},
-      {"{to: {name: web}, path: shop}", "ExtendedValidationFailed", "begins with a slash"},
+      {"{to: {name: web}, wildcardPolicy: Subdomain}", "RouteNotAdmitted", "must be None, got 'Subdomain'"},
+      {"{to: {name: web}, host: a_b.example.com}", "ExtendedValidationFailed", "not a host name"},
+      {"{to: {name: web}, path: shop}", "ExtendedValidationFailed", "begin with a slash"},
       {"{to: {name: web}, path: '/a b'}", "ExtendedValidationFailed", "blanks"},
-      {"{to: {name: 'web x'}}", "ExtendedValidationFailed", "no name of a Service"},
-      {"{to: {kind: Pod, name: web}}", "ExtendedValidationFailed", "only Service"},
-      {"{host: a.example.com}", "ExtendedValidationFailed", "names no Service"},
-      {"{to: {name: web}, tls: {termination: other}}", "ExtendedValidationFailed", "'other' is not known"},
-      {"{to: {name: web}, path: /a, tls: {termination: passthrough}}", "ExtendedValidationFailed", "have no paths"},
+      {"{to: {name: 'web x'}}", "ExtendedValidationFailed", "no valid name of a Service"},
+      {"{to: {kind: Pod, name: web}}", "ExtendedValidationFailed", "must be Service"},
+      {"{host: a.example.com}", "ExtendedValidationFailed", "no Service named"},
+      {"{to: {name: web}, tls: {termination: other}}", "ExtendedValidationFailed", "unknown value 'other'"},
+      {"{to: {name: web}, path: /a, tls: {termination: passthrough}}", "ExtendedValidationFailed",
+       "not supported with passthrough"},
       {"{to: {name: web}, tls: {termination: passthrough, insecureEdgeTerminationPolicy: Allow}}", "ExtendedValidationFailed",
        "None or Redirect"},
-      {"{to: {name: web}, tls: {termination: reencrypt}}", "ExtendedValidationFailed", "destinationCACertificate is missing"},
+      {"{to: {name: web}, tls: {termination: reencrypt}}", "NoServiceCA", "set spec.tls.destinationCACertificate"},
       {"{to: {name: web}, tls: {termination: reencrypt, destinationCACertificate: x}}", "ExtendedValidationFailed",
        "destinationCACertificate:"},
-      {"{to: {name: web}, tls: {termination: edge, certificate: x}}", "ExtendedValidationFailed", "key is missing"},
-      {"{to: {name: web}, tls: {termination: edge, key: x}}", "ExtendedValidationFailed", "certificate is missing"},
+      {"{to: {name: web}, tls: {termination: edge, certificate: x}}", "ExtendedValidationFailed", "key: missing"},
+      {"{to: {name: web}, tls: {termination: edge, key: x}}", "ExtendedValidationFailed", "certificate: missing"},
       {"{to: {name: web}, tls: {termination: edge, certificate: x, key: x}}", "ExtendedValidationFailed", "spec.tls: "},
-      {"{to: {name: web}, tls: {termination: edge, externalCertificate: {name: x}}}", "ExtendedValidationFailed", "no Secrets"},
+      {"{to: {name: web}, tls: {termination: edge, externalCertificate: {name: x}}}", "ExtendedValidationFailed",
+       "does not read Secrets"},
   };
   for (const auto& [spec, reason, words] : table) {
     const Reading reading = read(spec);
@@ -88,7 +90,7 @@ TEST(ReadRoute, TakesACertificateWhoseKeyFits) {
   ASSERT_TRUE(good.route) << good.refusal.message;
   EXPECT_EQ(good.route->certificate.reveal(), one.pem + "\n" + other.pem + "\n" + one.key.reveal() + "\n");
   EXPECT_TRUE(with(one.key).route);  // from what is remembered
-  EXPECT_NE(with(other.key).refusal.message.find("belongs to another"), std::string::npos);
+  EXPECT_NE(with(other.key).refusal.message.find("not the key of"), std::string::npos);
 }
 
 TEST(ReadRoute, FollowsAnnotationsThatItUnderstands) {
@@ -122,6 +124,17 @@ TEST(ReadRoute, LeavesOutAnnotationsThatItDoesNot) {
       reading.route->timeout + reading.route->balance + reading.route->rewrite + reading.route->hsts + reading.route->cookie, "");
   EXPECT_EQ(read("{to: {name: web}}", "{haproxy.router.openshift.io/ip_allowlist: '10.0.0.0/8 all'}").refusal.reason,
             "ExtendedValidationFailed");
+}
+
+TEST(ReadRoute, RemarksOnWhatHasNoEffect) {
+  const Reading reading =
+      read("{to: {name: web}, httpHeaders: {actions: {request: [{name: A}]}}}",
+           "{haproxy.router.openshift.io/rate-limit-connections: 'true', haproxy.router.openshift.io/timeout: 5m, other/one: x}");
+  ASSERT_TRUE(reading.route);
+  EXPECT_EQ(
+      reading.route->remarks,
+      (std::vector<std::string>{"spec.httpHeaders: has no effect in this release",
+                                "annotation haproxy.router.openshift.io/rate-limit-connections: has no effect in this release"}));
 }
 
 TEST(Options, ReadsTheEnvironment) {

@@ -40,15 +40,16 @@ Result<Material> MaterialReader::read(const sys::Context& context) {
   Result<std::optional<std::string>> certificate = files_.read_if_exists(folder + "/tls.crt");
   Result<std::optional<std::string>> key = files_.read_if_exists(folder + "/tls.key");
   if (!certificate.ok() || !key.ok() || !certificate.value() || !key.value()) {
-    tell(fmt::format("{} is not there; going on with the one from before", doing));
+    tell(fmt::format("{}: not found; continuing with the previous one", doing));
   } else if (const Result<bool> fits = net::key_fits(*certificate.value(), Secret(*key.value())); !fits.ok() || !fits.value()) {
-    tell(fmt::format("{} cannot be used: {}; going on with the one from before", doing,
-                     fits.ok() ? "the key is another's" : fits.error().message()));
+    tell(fmt::format("{}: cannot be used: {}; continuing with the previous one", doing,
+                     fits.ok() ? "the key does not belong to the certificate" : fits.error().message()));
   } else {
     tell("");
     material_.certificate = Secret(fmt::format("{}\n{}\n", *certificate.value(), *key.value()));
   }
-  Result<std::optional<std::string>> authority = files_.read_if_exists(options_.service_ca_file);
+  Result<std::optional<std::string>> authority = std::optional<std::string>();
+  if (!options_.service_ca_file.empty()) authority = files_.read_if_exists(options_.service_ca_file);
   const bool is_there = authority.ok() && authority.value();
   if (is_there && net::parse_certificates(*authority.value()).ok()) material_.service_ca = *authority.value();
   return material_;
@@ -83,7 +84,7 @@ Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& se
   if (!distance.commands.empty()) {
     const Result<> told = proxy_.tell(servers);
     if (!told.ok()) {
-      context.log.warn("haproxy cannot be told about pods: {}; starting another one", told.error().message());
+      context.log.warn("haproxy cannot be updated with pods: {}; starting another process", told.error().message());
       is_replacement = true;
     }
   }
@@ -94,11 +95,11 @@ Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& se
   if (replaced.ok()) {
     pause_ = {};
     not_before_ = now + pace_for(proxy_.draining());
-    context.log.info("haproxy serves {} routes; it took {}", routes.size(), human_duration(now - begin));
+    context.log.info("haproxy serves {} routes, updated in {}", routes.size(), human_duration(now - begin));
   } else if (!context.stop.stop_requested()) {
     pause_ = std::clamp(pause_ * 2, first_pause, longest_pause);
     not_before_ = now + pause_;
-    context.log.warn("haproxy does not start: {}; trying again in {}", replaced.error().message(), human_duration(pause_));
+    context.log.warn("haproxy does not start: {}; retrying in {}", replaced.error().message(), human_duration(pause_));
   }
   return std::min(not_before_, read_ + read_again);
 }
@@ -127,7 +128,7 @@ Result<bool> Serving::leave_out(const sys::Context& context, const std::vector<R
         return proxy_.check(context, TRY(configure(some, material_, options_)), find_servers(some, slices));
       }));
   if (culprits.empty()) return false;
-  for (const auto& [route, words] : culprits) context.log.warn("route {} is left out: {}", route.full_name(), words);
+  for (const auto& [route, words] : culprits) context.log.warn("route {} is omitted: {}", route.full_name(), words);
   state_.with_lock([&](State& state) {
     auto& known = state.circumstances.left_out;
     // Of a route that was changed since, what was wrong before does not count.
@@ -144,9 +145,10 @@ net::ServerAnswer Serving::answer(const net::ServerRequest& request) const {
   const auto [has_begun, is_leaving] =
       state_.with_lock([](const State& state) { return std::pair(state.has_begun, state.is_leaving); });
   const bool is_ready_asked = request.path == "/healthz/ready";
-  if (!is_ready_asked && request.path != "/healthz") return net::text_answer(404, "there are /healthz and /healthz/ready\n");
-  if (is_ready_asked && is_leaving) return net::text_answer(503, "ending: connections go elsewhere\n");
-  if (!has_begun) return is_ready_asked ? net::text_answer(503, "haproxy does not serve yet\n") : net::text_answer(200, "ok\n");
+  if (!is_ready_asked && request.path != "/healthz")
+    return net::text_answer(404, "only /healthz and /healthz/ready exist here\n");
+  if (is_ready_asked && is_leaving) return net::text_answer(503, "shutting down\n");
+  if (!has_begun) return is_ready_asked ? net::text_answer(503, "haproxy is not serving yet\n") : net::text_answer(200, "ok\n");
   const Result<> asked = proxy_.ask();
   return asked.ok() ? net::text_answer(200, "ok\n") : net::text_answer(503, asked.error().message() + "\n");
 }

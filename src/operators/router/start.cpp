@@ -99,7 +99,11 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   };
   Serving serving(environment, options, notify);
   const auto listen = [&](const std::string& address) {
-    return net::HttpServer::listen({.address = address, .port = options.stats_port, .threads = 1},
+    return net::HttpServer::listen({.address = address,
+                                    .port = options.stats_port,
+                                    .threads = 1,
+                                    .connections_per_address = 32,
+                                    .exchange_limit = Seconds(20)},
                                    [&](const net::ServerRequest& request) { return serving.answer(request); });
   };
   const net::HttpServer health = TRY(listen(options.has_ipv6 ? "::" : "0.0.0.0"));
@@ -131,7 +135,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
       if (own.stop.stop_requested()) return Ok{};
       // Permissions may come later than this pod; a token may have been replaced by a newer one.
       if (ended.ok() || ended.error().code() != Code::denied) return ended;
-      own.log.warn("{}; trying again", ended.error().message());
+      own.log.warn("{}; retrying", ended.error().message());
       if (!sys::pause(own, pause)) return Ok{};
     }
   });

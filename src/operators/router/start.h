@@ -1,5 +1,5 @@
-// openshift-router start: serves the Routes of the cluster with haproxy, and writes into their status what became of them
-// (operators 4.9). Several routers of one name serve the same; each writes only what is not yet so.
+// openshift-router start: serves the Routes of the cluster with haproxy, and writes their status. Several routers of one name
+// serve the same Routes; each writes only what differs.
 #pragma once
 
 #include "operators/lib/program.h"

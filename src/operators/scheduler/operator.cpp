@@ -52,9 +52,8 @@ Result<> plan_config(const Snapshot& seen, const Json& settings, Target& target)
   Condition condition{.type = "ConfigObservationDegraded"};
   if (layer == nullptr) {
     // The API server takes the three only; this is one of a release to come.
-    condition = {
-        condition.type, true, "UnknownProfile",
-        fmt::format("Scheduler cluster: spec.profile {} is unknown to this release; {} is used", profile, default_profile)};
+    condition = {condition.type, true, "UnknownProfile",
+                 fmt::format("Scheduler cluster: unknown spec.profile {}, using {}", profile, default_profile)};
     layer = find(profiles, {default_profile});
   }
   target.conditions.push_back(std::move(condition));

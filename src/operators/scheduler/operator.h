@@ -1,4 +1,4 @@
-// cluster-kube-scheduler-operator operator: the schedulers of the masters (operators 4.5).
+// cluster-kube-scheduler-operator operator: the schedulers of the masters.
 #pragma once
 
 #include "operators/lib/static_pod_operator.h"

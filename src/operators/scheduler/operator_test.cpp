@@ -82,11 +82,11 @@ TEST(SchedulerOperator, SaysWhatIsMissing) {
       {{"config.openshift.io", "v1", "schedulers", "Scheduler", false},
        "",
        "cluster",
-       "Scheduler cluster, which the installer makes"},
+       "Scheduler cluster, which the installer creates"},
       {config_maps, "openshift-config-managed", "kube-apiserver-server-ca",
-       "ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver operator makes"},
+       "ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver operator creates"},
       {kube::types::secrets, "openshift-config-managed", "kube-scheduler-client-cert-key",
-       "Secret openshift-config-managed/kube-scheduler-client-cert-key, which the kube-apiserver operator makes"},
+       "Secret openshift-config-managed/kube-scheduler-client-cert-key, which the kube-apiserver operator creates"},
   };
   for (const auto& each : cases) {
     const std::vector<std::string> missing = testing_support::missing_without<Cluster>(each);

@@ -1,4 +1,4 @@
-// `cluster-node-tuning-operator render`: this release tunes no nodes, so there is nothing to render (operators 8.1).
+// `cluster-node-tuning-operator render`: this release tunes no nodes, so there is nothing to render.
 #pragma once
 
 #include "operators/lib/program.h"

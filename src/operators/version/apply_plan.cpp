@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <utility>
 
 namespace slipway::operators {
 
@@ -67,7 +68,7 @@ Json without_claims(Json object) {
   return object;
 }
 
-// Operators of etcd, the API server, the controller manager and the scheduler are of levels 12, 20 and 25 (operators 4.7).
+// Operators of etcd, the API server, the controller manager and the scheduler are of levels 12, 20 and 25.
 constexpr int last_control_plane_level = 29;
 // Workers wait for the configuration that this one serves: they boot while the control plane comes.
 constexpr int machines_level = 80;
@@ -171,6 +172,7 @@ std::vector<ApplyPlan> control_plane_first(ApplyPlan plan) {
   const auto gates = std::stable_partition(plan.gates.begin(), plan.gates.end(),
                                            [&](const Gate& gate) { return level_of[key_of(gate)] <= last_control_plane_level; });
   std::move(gates, plan.gates.end(), std::back_inserter(rest.gates));
+  rest.remove = std::exchange(plan.remove, {});
   plan.gates.erase(gates, plan.gates.end());
   std::vector<ApplyPlan> steps;
   steps.push_back(std::move(plan));

@@ -1,4 +1,4 @@
-// What the cluster-version operator does about each manifest of the release (operators 4.7).
+// What the cluster-version operator does about each manifest of the release.
 #pragma once
 
 #include "kube/ensure.h"
@@ -37,7 +37,7 @@ std::vector<ApplyPlan> by_run_level(ApplyPlan plan);
 // The same work in two steps: workloads of run levels behind the control plane's begin when the control plane is well. All else
 // that they need is there by then, and the bootstrap machine waits for some of it. What they cost would be taken from the
 // hand-over, which waits for none of them. Only the operator of machines begins with the control plane, since workers boot with
-// what it serves. Pure.
+// what it serves. A new cluster has nothing to remove, so that comes last. Pure.
 std::vector<ApplyPlan> control_plane_first(ApplyPlan plan);
 
 // 12 of "0000_12_etcd-operator_00_namespace.yaml"; a name without one is of level 50, where the release tool would put it.

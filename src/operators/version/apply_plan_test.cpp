@@ -144,11 +144,14 @@ TEST(ControlPlaneFirst, OnlyWorkloadsBehindItWait) {
       manifest("0000_70_dns_deployment.yaml", "apps/v1", "Deployment", "dns"),
       manifest("0000_70_dns_config.yaml", "v1", "ConfigMap", "dns"),
       manifest("0000_70_dns_once.yaml", "v1", "ConfigMap", "once", ", release.openshift.io/create-only: 'true'"),
+      manifest("0000_10_old.yaml", "v1", "ConfigMap", "old", ", release.openshift.io/delete: 'true'"),
       manifest("0000_80_machines_deployment.yaml", "apps/v1", "Deployment", "machines")};
   const std::vector<ApplyPlan> steps = control_plane_first(plan_apply(manifests, {}, Json(JsonObject())));
   ASSERT_EQ(steps.size(), 2u);
   EXPECT_EQ(names(steps[0].apply), (Names{"api", "dns", "api", "dns", "machines"}));
   EXPECT_EQ(names(steps[0].create), Names{"once"});
+  EXPECT_EQ(names(steps[0].remove), Names{});
+  EXPECT_EQ(names(steps[1].remove), Names{"old"});
   EXPECT_EQ(names(steps[1].apply), Names{"dns"});
   EXPECT_EQ(find_string(steps[1].apply[0].object, {"kind"}), "Deployment");
   for (const Gate& gate : steps[0].gates) EXPECT_EQ(gate.name, "api");

@@ -17,7 +17,8 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t lacks_told = 3;
 
-// Upstream's patience (operators 4.7).
+// How long a ClusterOperator may take before ClusterVersion reports Failing, as in OpenShift: one that is not done, a Degraded
+// one, and single ones by name.
 constexpr Milliseconds patience = 30min;
 constexpr Milliseconds patience_degraded = 40min;
 constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with_one = {{{"machine-config", 90min}}};
@@ -46,7 +47,7 @@ What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
     const std::string_view has = found == reached.end() ? "" : find_string(*found, {"version"}).value_or("");
     if (has == version) continue;
     return std::pair(Lack::Kind::other_version, fmt::format("version {} of {} is not reached{}", version, name,
-                                                            has.empty() ? "" : fmt::format(", {} is", has)));
+                                                            has.empty() ? "" : fmt::format(", has {}", has)));
   }
   return {};
 }
@@ -102,7 +103,7 @@ std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapsho
     const std::string object = gate.space.empty() ? fmt::format("{} {}", gate.type.kind, gate.name)
                                                   : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
     const Json* live = seen.find(gate.type, gate.space, gate.name);
-    What what = std::pair(Lack::Kind::missing, std::string("there is none"));
+    What what = std::pair(Lack::Kind::missing, std::string("does not exist"));
     if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(mode, *live);
     if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
   }
@@ -142,8 +143,7 @@ Slowness too_slow(const std::vector<Lack>& lacks, const std::map<std::string, St
       slowness.again = std::min(end, slowness.again.value_or(end));
     } else if (!slowness.reason) {
       slowness.reason = reason_of(lack.kind);
-      slowness.message =
-          fmt::format("{}: {}; this lasts for more than {}", lack.object, lack.text, human_duration(patience_with(lack)));
+      slowness.message = fmt::format("{}: {} for more than {}", lack.object, lack.text, human_duration(patience_with(lack)));
     }
   }
   return slowness;

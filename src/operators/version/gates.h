@@ -1,4 +1,4 @@
-// What the cluster-version operator waits for after it applied manifests, and what it says meanwhile (operators 4.7).
+// What the cluster-version operator waits for after it applied manifests, and what it reports meanwhile.
 #pragma once
 
 #include "base/json.h"

@@ -66,13 +66,13 @@ TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
   const std::string reached =
       fmt::format("{{conditions: [{}], versions: [{{name: operator, version: '2'}}, {{name: etcd, version: '2'}}]}}", available);
   const Case cases[] = {
-      {"", "there is none", "there is none", "there is none"},
+      {"", "does not exist", "does not exist", "does not exist"},
       {"{}", "not Available", "not Available", "not Available"},
       {"{conditions: [{type: Available, status: 'False', message: 1 of 3}]}", "not Available: 1 of 3", "not Available: 1 of 3",
        "not Available: 1 of 3"},
       {"{conditions: [{type: Available, status: Unknown}]}", "not Available", "not Available", "not Available"},
       {degraded.c_str(), "", "Degraded: one is down", "Degraded: one is down"},
-      {old.c_str(), "", "", "version 2 of etcd is not reached, 1 is"},
+      {old.c_str(), "", "", "version 2 of etcd is not reached, has 1"},
       {none.c_str(), "", "", "version 2 of operator is not reached"},
       {reached.c_str(), "", "", ""},
   };
@@ -90,7 +90,7 @@ TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
 TEST(Lacks, OfWorkloadsCountWhileUpdating) {
   const std::pair<const char*, const char*> cases[] = {
       {"{metadata: {name: a, namespace: n, generation: 2}, status: {observedGeneration: 1}}",
-       "its controller has not seen the change yet"},
+       "the controller has not observed the change yet"},
       {"{metadata: {name: a, namespace: n, generation: 2}, spec: {replicas: 2}, status: {observedGeneration: 2, updatedReplicas: "
        "1}}",
        "1 of 2 pods are updated"},
@@ -126,12 +126,13 @@ TEST(Lacks, OfWorkloadsCountWhileUpdating) {
 
 TEST(Lacks, AreToldInOneLine) {
   const auto lack = [](const char* name) {
-    return Lack{fmt::format("ClusterOperator {}", name), name, Kind::missing, "there is none"};
+    return Lack{fmt::format("ClusterOperator {}", name), name, Kind::missing, "does not exist"};
   };
   EXPECT_EQ(to_text({}), "");
-  EXPECT_EQ(to_text({lack("a")}), "ClusterOperator a: there is none");
-  EXPECT_EQ(to_text({lack("a"), lack("b"), lack("c"), lack("d"), lack("e")}),
-            "ClusterOperator a: there is none; ClusterOperator b: there is none; ClusterOperator c: there is none; and 2 more");
+  EXPECT_EQ(to_text({lack("a")}), "ClusterOperator a: does not exist");
+  EXPECT_EQ(
+      to_text({lack("a"), lack("b"), lack("c"), lack("d"), lack("e")}),
+      "ClusterOperator a: does not exist; ClusterOperator b: does not exist; ClusterOperator c: does not exist; and 2 more");
 }
 
 TEST(Patience, HasAnEndThatDependsOnTheOperator) {
@@ -156,8 +157,7 @@ TEST(Patience, HasAnEndThatDependsOnTheOperator) {
     EXPECT_EQ(before.again, at(1min + each.end)) << each.name;
     const Slowness after = too_slow(lacking, since, at(1min + each.end));
     EXPECT_EQ(after.reason, each.reason);
-    EXPECT_EQ(after.message,
-              fmt::format("ClusterOperator {}: bad; this lasts for more than {}", each.name, human_duration(each.end)));
+    EXPECT_EQ(after.message, fmt::format("ClusterOperator {}: bad for more than {}", each.name, human_duration(each.end)));
   }
 }
 

@@ -1,5 +1,5 @@
-// `cluster-version-operator image NAME`: what a release image answers when bootkube asks which image a component has
-// (operators 2.9).
+// `cluster-version-operator image NAME`: prints the image of a component of the release. bootkube.sh runs it in the release
+// image.
 #pragma once
 
 #include "base/result.h"

@@ -200,7 +200,7 @@ SteadyTime Keeper::go_on(const sys::Context& context) {
     const Result<> applied = apply(context, steps_[applied_]);
     if (!applied.ok()) {
       if (context.stop.stop_requested()) break;
-      context.log.warn("{}; trying again in {}", applied.error().message(), human_duration(retry_));
+      context.log.warn("{}; retrying in {}", applied.error().message(), human_duration(retry_));
       failure_ = applied.error();
       due_ = context.clock.steady() + retry_;
       retry_ = std::min(retry_ * 2, longest_retry);
@@ -209,7 +209,7 @@ SteadyTime Keeper::go_on(const sys::Context& context) {
     retry_ = first_retry;
     steps_[applied_] = ApplyPlan{.apply = {}, .create = {}, .remove = {}, .gates = std::move(steps_[applied_].gates)};
     ++applied_;
-    context.log.info("{} of {} manifests of version {} are applied, {} are left to others, after {}", done_, total_,
+    context.log.info("{} of {} manifests of version {} are applied, {} are managed by others, after {}", done_, total_,
                      release_.version, overridden_, human_duration(context.clock.steady() - start));
   }
   return due_;
@@ -269,11 +269,11 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
     }
     tries_[key] = {state, now};
     if (!live && type == kube::types::namespaces) {
-      context.log.info("{} is gone, and with it what was in it: everything is applied again", key);
+      context.log.info("{} was deleted with its content: all manifests are applied again", key);
       due_ = now;
       return due_;
     }
-    context.log.info("{} is put back: {}", key, live ? *difference + " was changed" : "it was gone");
+    context.log.info("{} is restored: {}", key, live ? *difference + " was changed" : "it was deleted");
     wanted.push_back({manifest.path, manifest.object});
   }
   if (wanted.empty()) return again;
@@ -281,7 +281,7 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
   const Result<> done = kube::ensure_all(context, api_, mapper, std::move(wanted),
                                          {.update = true, .manager = std::string(manager), .limit = repair_limit}, nullptr);
   if (!done.ok() && !context.stop.stop_requested()) {
-    context.log.warn("{}; everything is applied again in {}", done.error().message(), human_duration(longest_retry));
+    context.log.warn("{}; all manifests are applied again in {}", done.error().message(), human_duration(longest_retry));
     due_ = std::min(due_, context.clock.steady() + longest_retry);
   }
   return std::min(again, due_);

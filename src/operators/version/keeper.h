@@ -1,4 +1,4 @@
-// Keeper: keeps in the cluster what a release holds, and says in ClusterVersion how far it is (operators 4.7).
+// Keeper: keeps the manifests of a release applied, and reports its progress in ClusterVersion.
 #pragma once
 
 #include "base/time.h"

@@ -81,7 +81,7 @@ class KeeperTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Waits until an object is as it shall be; null when there is none.
+  // Waits until an object is as it shall be; null when does not exist.
   void expect(const char* what, const kube::ResourceType& type, const std::string& name,
               const std::function<bool(const Json*)>& is_so) {
     const Result<> seen = kube::wait_until(
@@ -213,11 +213,11 @@ TEST_F(KeeperTest, UpdatesRunLevelAfterRunLevel) {
     kube.put(object);
   };
   expect_progress(
-      "3 of 5 manifests are applied, waiting for Deployment openshift-x/first: its controller has not seen the change yet; "
+      "3 of 5 manifests are applied, waiting for Deployment openshift-x/first: the controller has not observed the change yet; "
       "ClusterOperator first: not Available");
   say("first", "1");
   roll_out("first");
-  expect_progress("waiting for ClusterOperator first: version 2 of operator is not reached, 1 is");
+  expect_progress("waiting for ClusterOperator first: version 2 of operator is not reached, has 1");
   EXPECT_FALSE(kube.look(deployments, "openshift-x", "second")) << "too early";
   say("first", "2");
   expect_there(cluster_operators, "second");

@@ -1,5 +1,5 @@
-// What a release image holds to be applied: the cluster-version operator's own manifests, which are templates of this program and
-// the CRDs of its folder /manifests, and those of everybody else in /release-manifests (operators 2.9, 4.7).
+// The manifests of a release image: those of the cluster-version operator, which are templates of this program and the CRDs of
+// its folder /manifests, and those of all other components in /release-manifests.
 #pragma once
 
 #include "operators/lib/manifest_filter.h"

@@ -1,4 +1,4 @@
-// `cluster-version-operator render`: its own manifests and its static pod for the bootstrap machine (operators 2.9, 12.7).
+// `cluster-version-operator render`: its own manifests and its static pod for the bootstrap machine.
 #pragma once
 
 #include "operators/lib/program.h"

@@ -1,4 +1,4 @@
-// What the cluster-version operator is told by its environment (operators 2.9, 4.7).
+// Environment variables of the cluster-version operator.
 #pragma once
 
 #include <string>

@@ -1,5 +1,4 @@
-// `cluster-version-operator start`: keeps in the cluster what the release holds, and says in ClusterVersion how far it is
-// (operators 4.7).
+// `cluster-version-operator start`: keeps the manifests of the release applied, and reports its progress in ClusterVersion.
 //
 // It applies the manifests of its own image (keeper.h); it fetches no updates.
 #pragma once

@@ -56,6 +56,28 @@ JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progr
   return history;
 }
 
+// What the administrator asks for is accepted when it is what is applied here: this release does not update clusters.
+Condition release_accepted(const Json& cluster_version, const ReleaseProgress& progress) {
+  const std::string_view image = find_string(cluster_version, {"spec", "desiredUpdate", "image"}).value_or("");
+  const std::string_view version = find_string(cluster_version, {"spec", "desiredUpdate", "version"}).value_or("");
+  const bool is_same =
+      (image.empty() || image == progress.image) && (!image.empty() || version.empty() || version == progress.version);
+  if (is_same) return {"ReleaseAccepted", true, "PayloadLoaded", fmt::format("The manifests of {} are loaded", progress.version)};
+  return {"ReleaseAccepted", false, "UpdatesNotSupported",
+          fmt::format(
+              "spec.desiredUpdate: {} is not applied, because this release does not update clusters (remove spec.desiredUpdate)",
+              image.empty() ? version : image)};
+}
+
+Condition retrieved_updates(const Json& cluster_version) {
+  std::string message = "this release does not look for updates";
+  for (const std::string_view field : {"channel", "upstream"}) {
+    const std::string_view value = find_string(cluster_version, {"spec", field}).value_or("");
+    if (!value.empty()) message += fmt::format("; spec.{} has no effect", field);
+  }
+  return {"RetrievedUpdates", false, "UpdatesNotSupported", std::move(message)};
+}
+
 }  // namespace
 
 Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime time) {
@@ -80,7 +102,7 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
   set_condition(conditions,
                 {"Available", is_available, "",
                  is_available ? fmt::format("Version {} is applied", find_string(*completed, {"version"}).value_or(""))
-                              : "No version was applied completely yet"},
+                              : "No version has been applied completely yet"},
                 now);
   set_condition(conditions,
                 {"Progressing", !is_reached, is_reached ? "" : awaited,
@@ -89,8 +111,8 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
                 now);
   const ReleaseFailure failure = progress.failure.value_or(ReleaseFailure());
   set_condition(conditions, {"Failing", progress.failure.has_value(), failure.reason, failure.message}, now);
-  set_condition(conditions,
-                {"ReleaseAccepted", true, "PayloadLoaded", fmt::format("The manifests of {} were read", progress.version)}, now);
+  set_condition(conditions, release_accepted(cluster_version, progress), now);
+  set_condition(conditions, retrieved_updates(cluster_version), now);
   status["history"] = std::move(history);
   status["conditions"] = std::move(conditions);
   return status;

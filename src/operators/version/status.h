@@ -1,4 +1,4 @@
-// The status of ClusterVersion: how far the release is applied (operators 4.7).
+// The status of ClusterVersion: how far the release is applied.
 #pragma once
 
 #include "base/json.h"
@@ -27,8 +27,9 @@ struct ReleaseProgress {
   bool is_complete = false;                 // all are applied and nobody is waited for
 };
 
-// The next status: desired version, history (newest first, 100 entries at most), conditions Available, Progressing, Failing and
-// ReleaseAccepted, whose times change with their status only. What others keep in the status stays. Pure.
+// The next status: desired version, history (newest first, 100 entries at most), conditions Available, Progressing, Failing,
+// ReleaseAccepted (false while spec.desiredUpdate asks for another release) and RetrievedUpdates (false: spec.channel and
+// spec.upstream have no effect), whose times change with their status only. What others keep in the status stays. Pure.
 Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime now);
 
 }  // namespace slipway::operators

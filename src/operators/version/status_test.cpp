@@ -3,6 +3,7 @@
 #include "kube/client.h"
 #include "kube/conditions.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 namespace slipway::operators {
@@ -67,6 +68,30 @@ TEST(ClusterVersionStatus, RemembersTheVersionBefore) {
   ASSERT_EQ(history.size(), 2u);
   EXPECT_EQ(find_string(history.at(0), {"version"}), "2.0.0");
   EXPECT_EQ(find_string(history.at(1), {"completionTime"}), "2026-11-21T12:01:00Z");
+}
+
+TEST(ClusterVersionStatus, SaysWhatOfSpecHasNoEffect) {
+  const auto told = [](Json spec, std::string_view type) {
+    Json object = version_with(JsonObject());
+    object.get_object()["spec"] = std::move(spec);
+    object.get_object()["status"] = next_status(object, progress(true), noon);
+    return fmt::format("{} {} {}", kube::condition_status(object, type), kube::condition_text(object, type, "reason"),
+                       kube::condition_text(object, type, "message"));
+  };
+  const std::string accepted = "True PayloadLoaded The manifests of 1.0.0 are loaded";
+  EXPECT_EQ(told(JsonObject(), "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", ""}, {"image", "r@sha256:1"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.1"}}}}, "ReleaseAccepted"),
+            "False UpdatesNotSupported spec.desiredUpdate: 1.0.1 is not applied, because this release does not update clusters "
+            "(remove spec.desiredUpdate)");
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}, {"image", "r@sha256:2"}}}}, "ReleaseAccepted"),
+            "False UpdatesNotSupported spec.desiredUpdate: r@sha256:2 is not applied, because this release does not update "
+            "clusters (remove spec.desiredUpdate)");
+  EXPECT_EQ(told(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
+  EXPECT_EQ(told({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
+            "False UpdatesNotSupported this release does not look for updates; spec.channel has no effect; spec.upstream has no "
+            "effect");
 }
 
 TEST(ClusterVersionStatus, SaysForWhomItWaits) {

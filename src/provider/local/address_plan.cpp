@@ -43,7 +43,7 @@ std::string AddressPlan::gateway_mac() { return mac(0xffff); }
 std::string AddressPlan::interface(int machine) { return fmt::format("vm{}", machine); }
 
 Result<AddressPlan> parse_network(std::string_view cidr) {
-  const Error refused = error(Code::invalid, "'{}' is no IPv4 network such as 10.97.77.0/24", cidr);
+  const Error refused = error(Code::invalid, "'{}' is not an IPv4 network, for example 10.97.77.0/24", cidr);
   const std::size_t slash = cidr.find('/');
   if (slash == std::string_view::npos) return refused;
   const std::vector<std::string_view> bytes = split(cidr.substr(0, slash), '.');
@@ -56,11 +56,11 @@ Result<AddressPlan> parse_network(std::string_view cidr) {
   }
   const std::optional<unsigned> prefix = number(cidr.substr(slash + 1), 32);
   if (!prefix) return refused;
-  if (*prefix < 16 || *prefix > 28) return error(Code::invalid, "network {}: its prefix must be from /16 to /28", cidr);
+  if (*prefix < 16 || *prefix > 28) return error(Code::invalid, "network {}: prefix length must be from /16 to /28", cidr);
   plan.prefix = static_cast<int>(*prefix);
   const unsigned host_bits = (1u << (32 - *prefix)) - 1;
   if (plan.network & host_bits) {
-    return error(Code::invalid, "network {}: has host bits; did you mean {}/{}?", cidr, dotted(plan.network & ~host_bits),
+    return error(Code::invalid, "network {}: host bits are set (did you mean {}/{}?)", cidr, dotted(plan.network & ~host_bits),
                  *prefix);
   }
   return plan;
@@ -70,7 +70,7 @@ Result<int> free_number(const AddressPlan& plan, const std::vector<int>& taken) 
   for (int number = 0; number < plan.most_machines(); ++number) {
     if (std::find(taken.begin(), taken.end(), number) == taken.end()) return number;
   }
-  return error(Code::conflict, "the cluster's network {} is full with {} machines", plan.with_prefix(dotted(plan.network)),
+  return error(Code::conflict, "cluster network {}: no free address, it has {} machines", plan.with_prefix(dotted(plan.network)),
                taken.size());
 }
 

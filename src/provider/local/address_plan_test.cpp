@@ -20,13 +20,13 @@ TEST(AddressPlan, RefusesWhatIsNoNetwork) {
   const struct {
     std::string text, message;
   } rows[] = {
-      {"", "'' is no IPv4 network such as 10.97.77.0/24"},
-      {"10.97.77.0", "'10.97.77.0' is no IPv4 network such as 10.97.77.0/24"},
-      {"10.97.256.0/24", "'10.97.256.0/24' is no IPv4 network such as 10.97.77.0/24"},
-      {"10.97.77/24", "'10.97.77/24' is no IPv4 network such as 10.97.77.0/24"},
-      {"10.97.77.0/x", "'10.97.77.0/x' is no IPv4 network such as 10.97.77.0/24"},
-      {"10.97.77.0/29", "network 10.97.77.0/29: its prefix must be from /16 to /28"},
-      {"10.97.77.5/24", "network 10.97.77.5/24: has host bits; did you mean 10.97.77.0/24?"},
+      {"", "'' is not an IPv4 network, for example 10.97.77.0/24"},
+      {"10.97.77.0", "'10.97.77.0' is not an IPv4 network, for example 10.97.77.0/24"},
+      {"10.97.256.0/24", "'10.97.256.0/24' is not an IPv4 network, for example 10.97.77.0/24"},
+      {"10.97.77/24", "'10.97.77/24' is not an IPv4 network, for example 10.97.77.0/24"},
+      {"10.97.77.0/x", "'10.97.77.0/x' is not an IPv4 network, for example 10.97.77.0/24"},
+      {"10.97.77.0/29", "network 10.97.77.0/29: prefix length must be from /16 to /28"},
+      {"10.97.77.5/24", "network 10.97.77.5/24: host bits are set (did you mean 10.97.77.0/24?)"},
   };
   for (const auto& row : rows) {
     const Result<AddressPlan> plan = parse_network(row.text);

@@ -68,7 +68,7 @@ Result<Deployment> deployment_of_link(std::string_view link, std::string_view ta
   const std::size_t dot = name.rfind('.');
   const std::optional<int> serial = dot == std::string_view::npos ? std::nullopt : parse_number<int>(name.substr(dot + 1));
   if (!shaped || !serial || !is_commit(name.substr(0, dot))) {
-    return error(Code::invalid, "{}: points to {}, which is no deployment", link, deployment.path);
+    return error(Code::invalid, "{}: points to {}, which is not a deployment", link, deployment.path);
   }
   deployment.commit = name.substr(0, dot);
   deployment.serial = *serial;

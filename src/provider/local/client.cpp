@@ -2,6 +2,7 @@
 
 #include "provider/local/disk.h"
 #include "provider/local/forwarder.h"
+#include "provider/local/kept_release.h"
 #include "provider/local/line_socket.h"
 #include "provider/local/preflight.h"
 #include "provider/local/spawn_owner.h"
@@ -43,7 +44,7 @@ bool has_other_forwards(const ClusterConfig& config, const ClusterWishes& wishes
 }
 
 std::string other_forwards(const ClusterChoice& choice) {
-  return fmt::format("cluster {} is there already, with other forwards; destroy it first, or choose another with --cluster",
+  return fmt::format("cluster {}: already exists with other forwards (destroy it first, or choose another name with --cluster)",
                      choice.cluster);
 }
 
@@ -65,7 +66,7 @@ void add_taken_machines(Findings& findings, sys::Files& files, const ClusterChoi
   for (const MachineGroup& group : groups) {
     for (const std::string& name : group.names) {
       if (!has_other_config(files, name, choice.paths().machine(name), group.ignition)) continue;
-      findings.error({}, "machine", "{} is there already, with another Ignition config", name)
+      findings.error({}, "machine", "{} already exists with another Ignition config", name)
           .hint("destroy it first, or choose another name");
     }
   }
@@ -80,11 +81,57 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
   }
   for (const Forward& forward : wishes.forwards) {
     if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
-    findings.error({}, "forward", "host-port-taken: port {} of {} is taken on this host", forward.host_port, wishes.host_address)
+    findings
+        .error({}, "forward", "host-port-taken: port {} of {} is already in use on this host", forward.host_port,
+               wishes.host_address)
         .hint(
-            "`ss --listening --tcp --processes` names the program that has it: end it; "
-            "`slipway machine create` takes another port with --forward");
+            "stop the program that `ss --listening --tcp --processes` shows; with `slipway machine create`, choose another port "
+            "with --forward");
   }
+}
+
+// Whether the cluster is there and has its machine OS.
+Result<bool> has_own_os(sys::Files& files, const ClusterChoice& choice) {
+  const auto cluster = read_cluster(files, choice);
+  if (!cluster.ok()) return cluster.error().code() == Code::not_found ? Result(false) : cluster.error();
+  if (cluster->os_commit.empty()) return false;
+  return TRY(files.info(choice.paths().os() + "/" + cluster->os_commit)).has_value();
+}
+
+// A cluster's machines stay alike: they get the machine OS that it was made with.
+Result<> add_unused_os(Findings& findings, sys::Files& files, const ClusterChoice& choice, const std::string& os_repo) {
+  const std::string commit = TRY(read_cluster(files, choice)).os_commit;
+  const Result<std::string> newest = newest_os(files, os_repo);
+  if (newest.ok() && newest.value() == commit) return Ok{};
+  findings.warning({}, "host", "cluster {} keeps its machine OS {}; {} is ignored", choice.cluster, commit.substr(0, 12), os_repo)
+      .hint("new clusters get the newest machine OS");
+  return Ok{};
+}
+
+// What machines are made of has to be of one build, and of the cluster's where there is one.
+Result<> add_release_troubles(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes) {
+  const ClusterPaths paths = choice.paths();
+  const auto cluster = read_cluster(files, choice);
+  if (!cluster.ok()) {
+    if (cluster.error().code() != Code::not_found) return cluster.error();
+    const Result<> fits = check_release(files, wishes.images, wishes.release);
+    if (!fits.ok()) findings.error({}, "release", "{}", fits.error().message());
+    return Ok{};
+  }
+  if (!cluster->os_commit.empty()) return Ok{};
+  // Its owner is of a version that takes the newest commit; the next one records that of the machines.
+  const auto of_machines = TRY(os_of_machines(files, paths));
+  const Result<std::string> newest = newest_os(files, cluster->os_repo);
+  const bool is_another = of_machines && (!newest.ok() || newest.value() != *of_machines);
+  if (!is_another || !TRY(files.info(paths.owner()))) return Ok{};
+  findings
+      .error({}, "release",
+             "cluster {}: its machines run machine OS {}, but its owner process is from an older slipway and would create "
+             "machines with another one",
+             choice.cluster, of_machines->substr(0, 12))
+      .hint(fmt::format("restart the machines: `slipway machine stop --cluster {0}`, then `slipway machine start --cluster {0}`",
+                        choice.cluster));
+  return Ok{};
 }
 
 // Names of the machines that are on. Fine when there is no such cluster.
@@ -123,19 +170,23 @@ Result<> preflight(const sys::Context& context, sys::Files& files, const Cluster
             .inotify_instances = peak_of_inotify(groups, on),
             .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
   for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
-  Findings findings = check(gather_facts(files, choice.state, wishes.os_repo), load);
+  Facts facts = gather_facts(files, choice.state, wishes.os_repo);
+  facts.needs_os_repo = !TRY(has_own_os(files, choice));
+  Findings findings = check(facts, load);
+  if (!facts.needs_os_repo) TRY(add_unused_os(findings, files, choice, wishes.os_repo));
+  TRY(add_release_troubles(findings, files, choice, wishes));
   add_taken_machines(findings, files, choice, groups);
   add_taken_forwards(findings, files, choice, wishes);
   for (const Finding& finding : findings.all()) {
     if (finding.severity == Severity::warning) context.log.warn("{} ({}); continuing", finding.message, finding.hint);
   }
-  return findings.to_result().context("this host cannot run these machines yet");
+  return findings.to_result().context("this host cannot run these machines");
 }
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {
   const auto text = TRY(files.read_if_exists(choice.paths().config()));
   if (!text) {
-    return error(Code::not_found, "there is no cluster {} in {}; `slipway machine create` makes one", choice.cluster,
+    return error(Code::not_found, "cluster {}: not found in {} (run `slipway machine create` to create one)", choice.cluster,
                  choice.state);
   }
   return parse_cluster_config(*text, choice.paths().config());
@@ -163,9 +214,20 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
   }
   const std::string id = TRY(sys::random_hex(random, 12));
   const AddressPlan network = TRY(parse_network(wishes.network));
+  const std::string os_commit = TRY(newest_os(files, wishes.os_repo));
   const std::string domain = wishes.domain.empty() ? choice.cluster + ".internal" : wishes.domain;
-  const ClusterConfig config{choice.cluster, id,     network,        wishes.os_repo,     wishes.forwards,
-                             wishes.images,  domain, wishes.records, wishes.host_address};
+  const ClusterConfig config{.name = choice.cluster,
+                             .id = id,
+                             .network = network,
+                             .os_repo = wishes.os_repo,
+                             .forwards = wishes.forwards,
+                             .images = wishes.images,
+                             .domain = domain,
+                             .records = wishes.records,
+                             .host_address = wishes.host_address,
+                             .os_commit = os_commit,
+                             .release = wishes.release,
+                             .release_version = wishes.release_version};
   return files.write(paths.config(), to_text(config), 0600);
 }
 
@@ -182,21 +244,22 @@ Result<> ensure_owner(const sys::Context& context, sys::Files& files, const Clus
   const auto said = TRY(owner.receive(context.stop));
   if (said == "ready") return Ok{};
   const std::string why =
-      said ? *said : fmt::format("it ended without a word; its log ends with:\n{}", tail(files, paths.owner_log()));
-  return error(Code::unavailable, "the owner of cluster {} did not start: {} (log: {})", choice.cluster, why, paths.owner_log());
+      said ? *said : fmt::format("it exited without a message; the end of its log:\n{}", tail(files, paths.owner_log()));
+  return error(Code::unavailable, "owner process of cluster {}: failed to start: {} (log: {})", choice.cluster, why,
+               paths.owner_log());
 }
 
 Result<Json> ask(const sys::Context& context, const ClusterChoice& choice, const Request& request,
                  const std::function<void(std::string_view)>& console) {
-  LineSocket owner =
-      TRY(LineSocket::connect(choice.paths().folder, choice.paths().control_name())
-              .context(fmt::format("cluster {} has no owner; `slipway machine start` starts one", choice.cluster)));
+  LineSocket owner = TRY(LineSocket::connect(choice.paths().folder, choice.paths().control_name())
+                             .context(fmt::format("cluster {}: no owner process (run `slipway machine start`)", choice.cluster)));
   TRY(owner.send(to_line(request)));
   for (;;) {
     const auto line = TRY(owner.receive(context.stop));
     if (!line) {
-      return error(Code::unavailable, "the owner of cluster {} died; the same command starts another (log: {})", choice.cluster,
-                   choice.paths().owner_log());
+      return error(Code::unavailable,
+                   "owner process of cluster {}: ended unexpectedly (run the same command to start another one; log: {})",
+                   choice.cluster, choice.paths().owner_log());
     }
     Answer answer = TRY(parse_answer(*line));
     if (const auto* event = std::get_if<EventLine>(&answer)) {

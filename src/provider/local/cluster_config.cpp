@@ -35,7 +35,8 @@ Result<Forward> parse_forward(std::string_view text) {
     }
   }
   return error(Code::invalid,
-               "'{}' is no forward; write HOSTPORT:MACHINE:PORT or HOSTPORT:ADDRESS:PORT, for instance 8443:master-0:6443", text);
+               "'{}' is not a forward (use HOSTPORT:MACHINE:PORT or HOSTPORT:ADDRESS:PORT, for example 8443:master-0:6443)",
+               text);
 }
 
 std::string to_text(const ClusterConfig& config) {
@@ -49,6 +50,9 @@ std::string to_text(const ClusterConfig& config) {
                     {"id", config.id},
                     {"network", network},
                     {"osRepo", config.os_repo},
+                    {"osCommit", config.os_commit},
+                    {"release", config.release},
+                    {"releaseVersion", config.release_version},
                     {"domain", config.domain},
                     {"records", records},
                     {"hostAddress", config.host_address},
@@ -82,6 +86,12 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
     TRY(net::parse_ip(address).context(name));
     config.records.push_back({std::move(record_name), std::move(address)});
   }
+  config.os_commit = find_string(document, {"osCommit"}).value_or("");
+  // It becomes a path.
+  if (!config.os_commit.empty() && !is_commit(config.os_commit))
+    return error(Code::invalid, "{}: osCommit must be 64 hexadecimal digits", name);
+  config.release = find_string(document, {"release"}).value_or("");
+  config.release_version = find_string(document, {"releaseVersion"}).value_or("");
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
   config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));
   config.images.registry_program = TRY(require_string(document, {"images", "registryProgram"}).context(name));
@@ -105,18 +115,21 @@ Result<MachineRecord> parse_machine_record(std::string_view text, std::string_vi
   if (!record.after.empty()) TRY(check_name("machine", record.after).context(name));
   const Json* number = find(document, {"number"});
   if (!is_hex(record.uuid, 32) || !number || !number->is_int64() || number->get_int64() < 0 || number->get_int64() > 100'000) {
-    return error(Code::invalid, "{}: needs a uuid of 32 hexadecimal digits and a number", name);
+    return error(Code::invalid, "{}: must have a uuid of 32 hexadecimal digits and a number", name);
   }
   record.number = static_cast<int>(number->get_int64());
   return record;
 }
 
+bool is_commit(std::string_view text) { return is_hex(text, 64); }
+
 Result<> check_name(std::string_view what, std::string_view name) {
   const bool fine = !name.empty() && name.size() <= 40 && !name.starts_with('-') && !name.ends_with('-') &&
                     name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-") == std::string_view::npos;
   if (fine) return Ok{};
-  return error(Code::invalid, "a {}'s name must be lower-case letters, digits and dashes inside, at most 40; '{}' is not", what,
-               name);
+  return error(Code::invalid,
+               "name of a {} must be at most 40 lower-case letters, digits and dashes, without a dash at either end, got '{}'",
+               what, name);
 }
 
 }  // namespace slipway::provider::local

@@ -52,6 +52,8 @@ struct ClusterWishes {
   std::string domain{};  // of machines' names; "CLUSTER.internal" when empty
   std::vector<NameRecord> records{};
   std::string host_address = "127.0.0.1";  // where forwards listen, of 127.0.0.0/8
+  std::string release{};                   // image by digest that the cluster installs; empty where it installs none
+  std::string release_version{};
 };
 
 struct ClusterConfig {
@@ -64,6 +66,9 @@ struct ClusterConfig {
   std::string domain{};
   std::vector<NameRecord> records{};
   std::string host_address = "127.0.0.1";
+  std::string os_commit{};  // that all of its machines are made of; empty in clusters of before, until their next owner starts
+  std::string release{};    // as ClusterWishes'; empty in clusters of before
+  std::string release_version{};
 
   bool operator==(const ClusterConfig&) const = default;
 };
@@ -82,6 +87,9 @@ std::string to_text(const ClusterConfig& config);
 Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_view name);
 std::string to_text(const MachineRecord& record);
 Result<MachineRecord> parse_machine_record(std::string_view text, std::string_view name);
+
+// Whether a text is the checksum of an OSTree commit: 64 hexadecimal digits.
+bool is_commit(std::string_view text);
 
 // A name of a cluster or a machine: a DNS label (lower-case letters, digits, dashes inside) of at most 40 characters.
 // errors: invalid, "a machine's name must be ..., 'M_0' is not"

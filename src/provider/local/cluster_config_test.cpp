@@ -14,10 +14,29 @@ TEST(ClusterConfig, TextReadsBack) {
                              {"/srv/containerd", "/srv/registry", "/srv/bin/registry"},
                              "demo.example.com",
                              {{"api.demo.example.com", "10.97.77.5"}, {"*.apps.demo.example.com", "10.97.77.7"}},
-                             "127.7.7.7"};
+                             "127.7.7.7",
+                             std::string(64, 'c'),
+                             "registry.slipway.invalid/slipway/release@sha256:1234",
+                             "0.1.0"};
   const Result<ClusterConfig> read = parse_cluster_config(to_text(config), "cluster.json");
   ASSERT_TRUE(read.ok()) << read.error().message();
   EXPECT_EQ(read.value(), config);
+}
+
+TEST(ClusterConfig, ClustersOfBeforeHaveNoRecord) {
+  const Result<ClusterConfig> read = parse_cluster_config(
+      R"({"name": "demo", "id": "0123456789ab", "network": "10.97.77.0/24", "osRepo": "/srv/repo", "domain": "demo.internal",
+          "hostAddress": "127.0.0.1", "images": {"preload": "", "registry": "", "registryProgram": ""}})",
+      "cluster.json");
+  ASSERT_TRUE(read.ok()) << read.error().message();
+  EXPECT_EQ(read->os_commit + read->release + read->release_version, "");
+}
+
+TEST(ClusterConfig, CommitIsNoPath) {
+  ClusterConfig config{"demo", "0123456789ab", parse_network("10.97.77.0/24").value(), "/srv/repo", {}, {}, "demo.internal"};
+  config.os_commit = "../" + std::string(61, 'a');
+  EXPECT_EQ(parse_cluster_config(to_text(config), "cluster.json").error().message(),
+            "cluster.json: osCommit must be 64 hexadecimal digits");
 }
 
 TEST(ClusterConfig, IdIsNoPath) {
@@ -35,7 +54,7 @@ TEST(MachineRecord, TextReadsBack) {
   later.after = "../x";
   EXPECT_EQ(parse_machine_record(to_text(later), "machine.json").error().code(), Code::invalid);
   EXPECT_EQ(parse_machine_record("{\"name\":\"a\",\"uuid\":\"b\",\"number\":1}", "machine.json").error().message(),
-            "machine.json: needs a uuid of 32 hexadecimal digits and a number");
+            "machine.json: must have a uuid of 32 hexadecimal digits and a number");
 }
 
 TEST(Forward, ReadsAndRefuses) {

@@ -1,4 +1,4 @@
-// A machine's console: a file, and whoever follows it.
+// A machine's console: a file, and everybody who follows it.
 #pragma once
 
 #include "base/guarded.h"
@@ -6,6 +6,7 @@
 #include "base/result.h"
 #include "sys/files.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,9 +24,9 @@ class Console {
   // A line without its end. One that cannot be written to the file still reaches the followers.
   void add(std::string_view line);
 
-  // What there is so far and then every line as it comes, none twice, none left out, until unfollow.
-  Result<> follow(Follower& follower);
-  void unfollow(Follower& follower);
+  // The lines that exist and then each new line, none twice, none left out. The follower belongs to the caller: it may outlive
+  // the console, and the console forgets it when the caller drops it.
+  Result<std::shared_ptr<Follower>> follow();
 
   // Tells all followers that nothing more will come.
   void close();
@@ -33,7 +34,7 @@ class Console {
  private:
   sys::Files& files_;
   std::string path_;
-  Guarded<std::vector<Follower*>> followers_;
+  Guarded<std::vector<std::weak_ptr<Follower>>> followers_;
 };
 
 }  // namespace slipway::provider::local

@@ -1,7 +1,8 @@
 #include "provider/local/disk.h"
 
+#include "provider/local/preload.h"
+
 #include "base/text.h"
-#include "data/data.h"
 #include "sys/fd.h"
 
 #include <fcntl.h>
@@ -35,18 +36,11 @@ Result<sys::Fd> open_folder(const std::string& path) {
 
 }  // namespace
 
-Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
+Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& commit,
                    const ClusterPaths& cluster, const MachinePaths& machine) {
   for (const std::string& path : {machine.commit(), machine.layer(), machine.layer_work(), machine.var()}) {
     TRY(remove_tree(files, path));
   }
-  const sys::Output output =
-      TRY(runner.run(context, {.argv = {"/bin/sh", "-c", std::string(data::content(data::provider(), "install-os")), "install-os",
-                                        os_repo, std::string(os_ref), std::string(os_name), cluster.os()}}));
-  if (output.status != 0) {
-    return error(Code::unavailable, "installing the machine OS from {}: status {}: {}", os_repo, output.status, trim(output.err));
-  }
-  const std::string commit(trim(output.out));
   TRY(files.make_directories(machine.layer(), 0755));
   TRY(files.make_directories(machine.layer_work(), 0700));
   TRY(sys::run_checked(runner, context,
@@ -55,7 +49,7 @@ Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& 
 }
 
 Result<MountedDisk> MountedDisk::mount(sys::Files& files, const ClusterPaths& cluster, const MachinePaths& machine,
-                                       std::string place) {
+                                       const std::string& images, std::string place) {
   const std::string commit = TRY(files.read(machine.commit()));
   TRY(files.make_directories(place, 0755));
   const sys::Fd os = TRY(open_folder(cluster.os() + "/" + commit));
@@ -71,6 +65,10 @@ Result<MountedDisk> MountedDisk::mount(sys::Files& files, const ClusterPaths& cl
   MountedDisk mounted(std::move(place));
   if (::mount(machine.var().c_str(), (mounted.place_ + var_on_disk()).c_str(), nullptr, MS_BIND, nullptr) != 0) {
     return sys::system_error("mounting " + machine.var());
+  }
+  if (TRY(files.info(machine.var() + std::string(images_in_var)))) {
+    const std::string target = mounted.place_ + var_on_disk() + std::string(images_in_var);
+    if (::mount(images.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return sys::system_error("mounting " + images);
   }
   return mounted;
 }

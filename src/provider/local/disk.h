@@ -15,21 +15,21 @@
 
 namespace slipway::provider::local {
 
-// Makes the disk over the repository's newest commit of os_ref, in place of whatever is there: one deployment, an empty /var. The
-// first disk of a commit also links it into the cluster, and installs it in the repository when nobody has
-// (data/provider/install-os).
+// Makes the disk over a commit that the cluster has (kept_release.h), in place of whatever is there: one deployment, an empty
+// /var.
 //
-//   errors   unavailable: what ostree or cp says; as Files
-//   time     20 ms; the first one of a cluster a third of a second, the first one of a commit two
-Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& os_repo,
+//   errors   unavailable: what cp says; as Files
+//   time     20 ms
+Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& commit,
                    const ClusterPaths& cluster, const MachinePaths& machine);
 
 // A disk where it can be used, in the mount namespace of this process, until this goes or the process ends.
 class MountedDisk {
  public:
+  // images: where the cluster's are mounted, for a machine that has links into them (preload.h)
   // errors: not_found: there is no disk; as Files; unavailable, denied: what the kernel says
   static Result<MountedDisk> mount(sys::Files& files, const ClusterPaths& cluster, const MachinePaths& machine,
-                                   std::string place);
+                                   const std::string& images, std::string place);
   MountedDisk(MountedDisk&& other) noexcept : place_(std::exchange(other.place_, {})) {}
   MountedDisk& operator=(MountedDisk&&) = delete;
   ~MountedDisk();

@@ -6,6 +6,7 @@
 #include "provider/local/notify_socket.h"
 #include "provider/local/nspawn.h"
 #include "provider/local/preload.h"
+#include "provider/local/shortage.h"
 
 #include "sys/stages.h"
 #include "sys/stolen_time.h"
@@ -37,17 +38,20 @@ Machine::Machine(const sys::Context& context, const Ground& ground, MachineRecor
       ground_(ground),
       record_(std::move(record)),
       paths_(ground.paths.machine(record_.name)),
-      console_(ground.files, paths_.console()),
-      thread_([this](std::stop_token end) { run(std::move(end)); }) {
+      console_(ground.files, paths_.console()) {
   // What an owner before us left: a machine that has a disk is one that was switched off.
   const auto disk = ground_.files.info(sys::marker_path(paths_.folder, disk_stage()));
   if (disk.ok() && disk.value()) condition_.with_lock([](Condition& now) { now.state = State::stopped; });
 }
 
+Result<> Machine::begin() {
+  thread_ = TRY(start_thread([this](std::stop_token end) { run(std::move(end)); }));
+  return Ok{};
+}
+
 Machine::~Machine() {
   (void)stop();
-  thread_.request_stop();
-  thread_.join();
+  thread_ = {};  // ends and joins it
   console_.close();
 }
 
@@ -89,10 +93,10 @@ Result<> Machine::stop() {
 Result<> Machine::reboot() {
   const MachineStatus now = status();
   if (now.leader == 0 || !happened(Happening::asked_to_reboot)) {
-    return error(Code::conflict, "{} is {}, and cannot be restarted; start it", record_.name, to_string(now.state));
+    return error(Code::conflict, "machine {} is {}, so it cannot be rebooted (start it)", record_.name, to_string(now.state));
   }
   // Its number cannot be another's: it is a child of its systemd-nspawn, which is waited for on our own thread.
-  if (::kill(now.leader, restart_signal()) != 0) return sys::system_error("restarting " + record_.name);
+  if (::kill(now.leader, restart_signal()) != 0) return sys::system_error("rebooting " + record_.name);
   return Ok{};
 }
 
@@ -143,8 +147,7 @@ void Machine::be_on(const sys::Context& context) {
     } else if (ended.value() == 0) {
       happened(Happening::powered_off);
     } else if (ended.value() != restart_status) {
-      happened(Happening::broke,
-               fmt::format("its init ended with status {}; the last lines of its console say more", ended.value()));
+      happened(Happening::broke, fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
     } else if (happened(Happening::restarted) && is_on(status().state)) {
       continue;
     }
@@ -170,7 +173,7 @@ Result<> Machine::prepare(const sys::Context& context) {
 
 Result<> Machine::make_new_disk(const sys::Context& context) {
   const std::optional<int> turn = ground_.disk_turns.pop(context.stop);
-  if (!turn) return error(Code::cancelled, "stopped before its disk was made");
+  if (!turn) return error(Code::cancelled, "stopped before its disk was created");
   Result<> made = make_disk_in_turn(context);
   ground_.disk_turns.push(*turn);
   return made;
@@ -178,20 +181,21 @@ Result<> Machine::make_new_disk(const sys::Context& context) {
 
 Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   disk_.reset();
-  TRY(make_disk(context, ground_.files, ground_.runner, ground_.config.os_repo, ground_.paths, paths_));
+  TRY(make_disk(context, ground_.files, ground_.runner, ground_.config.os_commit, ground_.paths, paths_));
+  const std::string images = ground_.paths.images();
+  if (TRY(ground_.files.info(images))) TRY(preload_images(context, ground_.runner, ground_.files, images, paths_.var()));
   const std::string disk = TRY(use_disk());
   const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk));
   for (const FirmwareFile& file : firmware_files(record_.name, ground_.domain, ground_.config.network.gateway())) {
     TRY(ground_.files.write(disk + deployment.path + file.path, file.content, 0644));
   }
-  const std::string& images = ground_.config.images.preload;
-  if (!images.empty()) TRY(preload_images(context, ground_.runner, ground_.files, images, paths_.var()));
   return Ok{};
 }
 
 Result<std::string> Machine::use_disk() {
   std::string place = mounted_disk(ground_.run_folder, record_.name);
-  if (!disk_) disk_.emplace(TRY(MountedDisk::mount(ground_.files, ground_.paths, paths_, place)));
+  const std::string images = mounted_images(ground_.run_folder);
+  if (!disk_) disk_.emplace(TRY(MountedDisk::mount(ground_.files, ground_.paths, paths_, images, place)));
   return place;
 }
 
@@ -216,17 +220,17 @@ Result<> Machine::ignite(const sys::Context& context) {
                       [this](std::string_view line) {
                         console_.add(line);
                         const auto result = attempt_result(line);
-                        if (result) waits(result->empty() ? "" : "waits for its configuration: " + *result);
+                        if (result) waits(result->empty() ? "" : "waiting for its Ignition config: " + *result);
                       });
 }
 
 Result<> Machine::wait_for_end(const sys::Context& context) {
-  waits(fmt::format("waits for the end of {}", record_.after));
+  waits(fmt::format("waiting until {} is removed", record_.after));
   TRY(sys::wait_for(
-      context, fmt::format("the end of {}", record_.after), no_limit,
+      context, fmt::format("the removal of {}", record_.after), no_limit,
       [&]() -> Result<sys::Look> {
         if (!TRY(ground_.files.info(ground_.paths.machine(record_.after).record()))) return sys::Look::done();
-        return sys::Look::not_yet("it is there");
+        return sys::Look::not_yet("it still exists");
       },
       &ground_.changed));
   waits("");
@@ -253,11 +257,12 @@ void Machine::hear(const std::string& message, const std::function<void()>& read
 
 Result<int> Machine::boot(const sys::Context& context) {
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk).context("looking for what to boot"));
+  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk).context("finding the deployment to boot"));
   const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
   TRY(make_cgroups(ground_.files, ground_.hierarchies, ground_.config.id, record_.name));
   const std::string mount_point = fmt::format("{}/machines/{}", ground_.run_folder, record_.name);
-  const std::string marker = ground_.run_folder + "/ostree-booted";
+  // One of its own: a machine can write to what it is given, also where it is given read-only.
+  const std::string marker = fmt::format("{}/booted/{}", ground_.run_folder, record_.name);
   TRY(ground_.files.make_directories(mount_point, 0755));
   TRY(ground_.files.write(marker, "", 0444));
   condition_.with_lock([&](Condition& now) {
@@ -308,7 +313,7 @@ Result<int> Machine::boot(const sys::Context& context) {
     end_span(output.error());
     return std::move(output).error();
   }
-  end_span(error(Code::unavailable, "{} ended before its start was complete, with status {}", record_.name, output->status));
+  end_span(error(Code::unavailable, "{} ended before its start was complete, exit status {}", record_.name, output->status));
   return output->status;
 }
 

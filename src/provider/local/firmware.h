@@ -55,6 +55,9 @@ class Machine {
   Machine& operator=(const Machine&) = delete;
   ~Machine();  // powers it off, in order unless the plug was pulled, and waits for that
 
+  // Starts its thread; called once, before anything below. errors: unavailable: threads are short
+  Result<> begin();
+
   // errors of all: conflict: "m0 is stopped, and cannot ..."
   Result<> switch_on();  // fine when it is on
   Result<> stop();       // fine when it is off

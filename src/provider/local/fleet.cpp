@@ -20,6 +20,13 @@ constexpr Milliseconds longest_stop = Seconds(150);
 
 }  // namespace
 
+Fleet::Fleet(const sys::Context& context, const Ground& ground) : context_(context), ground_(ground), removal_(context) {
+  removal_.run("removing disks", [this](const sys::Context& c) -> Result<> {
+    remove_gone(c.stop);
+    return Ok{};
+  });
+}
+
 Fleet::~Fleet() {
   std::lock_guard lock(mutex_);
   for (auto& [name, machine] : machines_) (void)machine->stop();
@@ -37,12 +44,9 @@ Result<> Fleet::load() {
       continue;
     }
     MachineRecord record = TRY(parse_machine_record(*text, path));
-    if (record.name != name) return error(Code::invalid, "{}: is of machine {}", path, record.name);
-    const std::string address = ground_.config.network.address(record.number);
-    TRY(ground_.files.write(fmt::format("{}/hosts/{}", ground_.run_folder, name), hosts_entry(address, name, ground_.domain),
-                            0644));
+    if (record.name != name) return error(Code::invalid, "{}: belongs to machine {}", path, record.name);
     std::lock_guard lock(mutex_);
-    machines_.emplace(name, std::make_unique<Machine>(context_, ground_, std::move(record)));
+    TRY(add(std::move(record)));
   }
   return Ok{};
 }
@@ -79,7 +83,7 @@ Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::
   std::lock_guard lock(mutex_);
   for (const std::string& name : names) {
     if (!machines_.contains(name))
-      return error(Code::not_found, "there is no machine {} in cluster {}", name, ground_.config.name);
+      return error(Code::not_found, "machine {}: not found in cluster {}", name, ground_.config.name);
   }
   for (auto& [name, machine] : machines_) {
     const bool meant = names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -105,7 +109,7 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
     if (before != ignition) {
       if (found->second->has_ignited() || is_on(found->second->status().state) || !before || !ignition) {
         return error(Code::conflict,
-                     "machine {} is there already, with another Ignition config; destroy it first, or choose another name", name);
+                     "machine {}: already exists with another Ignition config (destroy it first, or choose another name)", name);
       }
       TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
     }
@@ -119,11 +123,16 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
   TRY(ground_.files.make_directories(paths.folder, 0700));
   if (ignition) TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
   TRY(ground_.files.write(paths.record(), to_text(record), 0600));
-  const std::string address = ground_.config.network.address(record.number);
+  return TRY(add(std::move(record)))->switch_on();
+}
+
+Result<Machine*> Fleet::add(MachineRecord record) {
+  const std::string name = record.name, address = ground_.config.network.address(record.number);
   TRY(ground_.files.write(fmt::format("{}/hosts/{}", ground_.run_folder, name), hosts_entry(address, name, ground_.domain),
                           0644));
-  auto [added, is_new] = machines_.emplace(name, std::make_unique<Machine>(context_, ground_, std::move(record)));
-  return added->second->switch_on();
+  auto machine = std::make_unique<Machine>(context_, ground_, std::move(record));
+  TRY(machine->begin());
+  return machines_.emplace(name, std::move(machine)).first->second.get();
 }
 
 Result<> Fleet::destroy(const std::vector<std::string>& names) {
@@ -166,7 +175,7 @@ Result<> Fleet::forget(const MachineRecord& record, bool is_last) {
 void Fleet::remove_gone(const std::stop_token& end) {
   while (const std::optional<std::string> folder = gone_.pop(end)) {
     const Result<> removed = remove_tree(ground_.files, *folder);
-    if (!removed.ok()) context_.log.warn("the disk of a machine that is gone: {}", removed.error().message());
+    if (!removed.ok()) context_.log.warn("removing the disk of a destroyed machine: {}", removed.error().message());
   }
 }
 
@@ -203,16 +212,15 @@ Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vecto
 
 Result<> Fleet::follow_console(const sys::Context& context, const std::string& name,
                                const std::function<bool(const std::string&)>& line) {
-  Console::Follower follower;
-  TRY(with_machines({name}, [&](Machine& machine) { return machine.console().follow(follower); }));
-  while (auto next = follower.pop(context.stop)) {
-    if (!*next) return Ok{};  // the machine is gone, and its console with it
-    if (!line(**next)) break;
-  }
-  return with_machines({name}, [&](Machine& machine) -> Result<> {
-    machine.console().unfollow(follower);
+  std::shared_ptr<Console::Follower> follower;
+  TRY(with_machines({name}, [&](Machine& machine) -> Result<> {
+    follower = TRY(machine.console().follow());
     return Ok{};
-  });
+  }));
+  while (auto next = follower->pop(context.stop)) {
+    if (!*next || !line(**next)) break;  // the machine is gone, and its console with it; or nobody listens
+  }
+  return Ok{};
 }
 
 std::string Fleet::address_of(const std::string& name) {

@@ -7,6 +7,7 @@
 #include "base/queue.h"
 #include "base/result.h"
 #include "sys/context.h"
+#include "sys/task_group.h"
 
 #include <functional>
 #include <map>
@@ -15,7 +16,6 @@
 #include <optional>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace slipway::provider::local {
@@ -24,8 +24,7 @@ namespace slipway::provider::local {
 class Fleet {
  public:
   // `ground` outlives the fleet.
-  Fleet(const sys::Context& context, const Ground& ground)
-      : context_(context), ground_(ground), removal_([this](const std::stop_token& end) { remove_gone(end); }) {}
+  Fleet(const sys::Context& context, const Ground& ground);
   ~Fleet();  // powers all machines off, all at once
 
   // The machines that an owner before us made. They are off, as after a power cut. errors: as Files; invalid: a record
@@ -52,6 +51,7 @@ class Fleet {
   Result<> with_machines(const std::vector<std::string>& names, const std::function<Result<>(Machine&)>& work);
   Result<> create(const Request& request);
   Result<> create_one(const std::string& name, const Request& request);
+  Result<Machine*> add(MachineRecord record);  // called with the lock
   Result<> destroy(const std::vector<std::string>& names);
   Result<> forget(const MachineRecord& record, bool is_last);
   void remove_gone(const std::stop_token& end);
@@ -63,7 +63,7 @@ class Fleet {
   std::mutex mutex_;  // guards machines_, not what happens inside of them
   Machines machines_;
   Queue<std::string> gone_;  // folders of machines that are gone
-  std::jthread removal_;     // of them
+  sys::TaskGroup removal_;   // of them
 };
 
 }  // namespace slipway::provider::local

@@ -1,6 +1,7 @@
 #include "provider/local/forwarder.h"
 
 #include "provider/local/owner.h"
+#include "provider/local/shortage.h"
 
 #include "base/guarded.h"
 
@@ -37,7 +38,7 @@ Result<sys::Fd> listen_here(const std::string& host, int port) {
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   const sockaddr_in address = address_of(host, port);
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 || ::listen(fd.get(), 64) != 0) {
-    if (errno == EADDRINUSE) return error(Code::conflict, "{}: the port is taken; choose another with --forward", doing);
+    if (errno == EADDRINUSE) return error(Code::conflict, "{}: port already in use (choose another one with --forward)", doing);
     return sys::system_error(doing);
   }
   return fd;
@@ -103,10 +104,15 @@ void carry(const sys::Fd& outside, const sys::Fd& inside) {
 // A connection that is served on a thread of its own; stopping it closes both sides.
 class Carrier {
  public:
-  Carrier(sys::Fd outside, std::string address, int port)
-      : outside_(std::move(outside)),
-        inside_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)),
-        thread_([this, address = std::move(address), port](std::stop_token stop) { work(std::move(stop), address, port); }) {}
+  explicit Carrier(sys::Fd outside) : outside_(std::move(outside)) {}
+
+  // May be called again after it failed. errors: unavailable: a shortage
+  Result<> start(const std::string& address, int port) {
+    if (!inside_.is_open()) inside_ = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!inside_.is_open()) return sys::system_error("creating a socket");
+    thread_ = TRY(start_thread([this, address, port](std::stop_token stop) { work(std::move(stop), address, port); }));
+    return Ok{};
+  }
 
   bool is_over() const {
     return over_.with_lock([](bool over) { return over; });
@@ -138,14 +144,15 @@ class Carrier {
 Result<Forwarder> Forwarder::listen(const std::string& host_address, int host_port) {
   std::optional<Result<sys::Fd>> listening;
   // The namespace belongs to the thread; this one ends right after.
-  std::jthread([&] {
+  TRY(start_thread([&] {
     if (::setns(host_network_fd, CLONE_NEWNET) != 0) {
       listening = sys::system_error("entering the host's network");
       return;
     }
     listening = listen_here(host_address, host_port);
-  }).join();
-  return Forwarder(TRY(std::move(*listening)));
+  })).join();
+  sys::Fd fd = TRY(std::move(*listening));
+  return Forwarder(std::move(fd), fmt::format("the forward of {}:{}", host_address, host_port));
 }
 
 bool Forwarder::is_free(const std::string& host_address, int host_port) {
@@ -155,17 +162,15 @@ bool Forwarder::is_free(const std::string& host_address, int host_port) {
 
 Result<> Forwarder::run(const sys::Context& context, const std::function<std::string()>& address, int port) {
   const std::stop_callback wake(context.stop, [this] { ::shutdown(fd_.get(), SHUT_RDWR); });
+  Shortage shortage(context, name_);
   std::list<Carrier> carriers;
   for (;;) {
-    sys::Fd outside(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
-    if (!outside.is_open()) {
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      return sys::system_error("accepting a connection");
-    }
+    sys::Fd outside = TRY(accept_connection(context, shortage, fd_, headroom_of_forward));
     carriers.remove_if([](const Carrier& carrier) { return carrier.is_over(); });
     const std::string target = address();
-    if (!target.empty()) carriers.emplace_back(std::move(outside), target, port);
+    if (target.empty()) continue;
+    Carrier& carrier = carriers.emplace_back(std::move(outside));
+    TRY(shortage.until_done([&] { return carrier.start(target, port); }));
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace slipway::provider::local {
 
@@ -23,13 +24,16 @@ class Forwarder {
   static bool is_free(const std::string& host_address, int host_port);
 
   // Serves connections until a stop. Each goes to the address that is valid when it comes; it is closed when there is none or
-  // when nobody answers there.
+  // when nobody answers there. While descriptors or threads are short, new connections wait; those that are there go on.
+  //
+  //   errors  cancelled; what the kernel says of a socket that cannot be used
   Result<> run(const sys::Context& context, const std::function<std::string()>& address, int port);
 
  private:
-  explicit Forwarder(sys::Fd fd) : fd_(std::move(fd)) {}
+  Forwarder(sys::Fd fd, std::string name) : fd_(std::move(fd)), name_(std::move(name)) {}
 
   sys::Fd fd_;
+  std::string name_;  // "the forward of 127.0.0.1:8443"
 };
 
 }  // namespace slipway::provider::local

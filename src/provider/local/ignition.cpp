@@ -34,7 +34,7 @@ Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const Ig
                   told(*shown);
                 }}));
   if (output.status == 0) return Ok{};
-  if (output.status == refused_status) return error(Code::invalid, "Ignition gave up: {}", ignition_reason(lines));
+  if (output.status == refused_status) return error(Code::invalid, "Ignition failed: {}", ignition_reason(lines));
   return error(Code::unavailable, "preparing to run Ignition on {}: status {}: {}", input.machine, output.status,
                trim(output.err));
 }
@@ -64,7 +64,7 @@ std::optional<std::string> attempt_result(std::string_view line) {
 }
 
 std::string ignition_reason(const std::vector<std::string>& lines) {
-  if (lines.empty()) return "it said nothing";
+  if (lines.empty()) return "no output";
   std::string_view reason = lines.back();
   for (std::string_view prefix : {"CRITICAL :", "Ignition failed:"}) {
     if (reason.starts_with(prefix)) reason = trim(reason.substr(prefix.size()));

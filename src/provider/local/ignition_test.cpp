@@ -10,7 +10,7 @@ TEST(Ignition, ReasonIsTheLastLineWithoutItsPrefixes) {
                              "CRITICAL : Ignition failed: unsupported config version"}),
             "unsupported config version");
   EXPECT_EQ(ignition_reason({"INFO     : Ignition 2.14.0"}), "INFO     : Ignition 2.14.0");
-  EXPECT_EQ(ignition_reason({}), "it said nothing");
+  EXPECT_EQ(ignition_reason({}), "no output");
 }
 
 TEST(Ignition, EachAttemptToGetAConfigHasAResult) {

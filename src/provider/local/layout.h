@@ -8,7 +8,9 @@
 //     owner.log, events.jsonl
 //     control.sock            requests to the owner (protocol.h)
 //     os/COMMIT/              the machine OS as installed, an OSTree system: what disks are layers over
-//     registry/               what its registry serves, hard links
+//     registry/, registry-program
+//                             what its registry serves, and the registry (kept_release.h)
+//     images/                 the images that machines begin with
 //     registry.log
 //     machines/NAME/
 //       machine.json          number, uuid (machine_record.h)
@@ -50,6 +52,8 @@ struct ClusterPaths {
   std::string control_name() const { return "control.sock"; }
   std::string os() const { return folder + "/os"; }
   std::string registry() const { return folder + "/registry"; }
+  std::string registry_program() const { return folder + "/registry-program"; }
+  std::string images() const { return folder + "/images"; }
   std::string registry_log() const { return folder + "/registry.log"; }
   std::string machines() const { return folder + "/machines"; }
   MachinePaths machine(std::string_view name) const { return {machines() + "/" + std::string(name)}; }
@@ -60,6 +64,9 @@ inline constexpr std::string_view run_folder = "/run/slipway";
 inline std::string mounted_disk(std::string_view run, std::string_view name) {
   return std::string(run) + "/disks/" + std::string(name);
 }
+
+// The images of a cluster, read-only, for its machines to see.
+inline std::string mounted_images(std::string_view run) { return std::string(run) + "/images"; }
 
 inline ClusterPaths cluster_paths(std::string_view state, std::string_view cluster) {
   return {std::string(state) + "/" + std::string(cluster)};

@@ -20,7 +20,7 @@ Result<sockaddr_un> address_in(const sys::Fd& folder, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   const std::string path = fmt::format("/proc/self/fd/{}/{}", folder.get(), name);
-  if (path.size() >= sizeof address.sun_path) return error(Code::invalid, "the name of socket {} is too long", name);
+  if (path.size() >= sizeof address.sun_path) return error(Code::invalid, "socket {}: name is too long", name);
   std::memcpy(address.sun_path, path.c_str(), path.size() + 1);
   return address;
 }
@@ -48,7 +48,7 @@ Result<LineSocket> LineSocket::connect(const std::string& folder, const std::str
   if (!directory.ok()) return error(Code::unavailable, "{}", directory.error().message());
   const sockaddr_un address = TRY(address_in(directory.value(), name));
   sys::Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  if (!fd.is_open()) return sys::system_error("making a socket");
+  if (!fd.is_open()) return sys::system_error("creating a socket");
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
     return error(Code::unavailable, "connecting to {}/{}: {}", folder, name, std::strerror(errno));
   }
@@ -57,7 +57,7 @@ Result<LineSocket> LineSocket::connect(const std::string& folder, const std::str
 
 Result<std::pair<LineSocket, LineSocket>> LineSocket::pair() {
   int fds[2];
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return sys::system_error("making a pair of sockets");
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0) return sys::system_error("creating a pair of sockets");
   return std::pair(LineSocket(sys::Fd(fds[0])), LineSocket(sys::Fd(fds[1])));
 }
 
@@ -82,7 +82,7 @@ Result<std::optional<std::string>> LineSocket::receive(std::stop_token stop) {
       read_.erase(0, end + 1);
       return std::optional(std::move(line));
     }
-    if (read_.size() > longest_line) return error(Code::invalid, "received a line that does not end");
+    if (read_.size() > longest_line) return error(Code::invalid, "received a line without an end");
     char piece[65536];
     const ssize_t got = ::recv(fd_.get(), piece, sizeof piece, 0);
     if (got < 0 && errno == EINTR) continue;
@@ -106,14 +106,9 @@ Result<LineListener> LineListener::listen(const std::string& folder, const std::
   return LineListener(std::move(fd));
 }
 
-Result<LineSocket> LineListener::accept(std::stop_token stop) {
-  const ShutOnStop shut(stop, fd_);
-  for (;;) {
-    sys::Fd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-    if (fd.is_open()) return LineSocket(std::move(fd));
-    if (stop.stop_requested()) return error(Code::cancelled, "stopped");
-    if (errno != EINTR && errno != ECONNABORTED) return sys::system_error("accepting a connection");
-  }
+Result<LineSocket> LineListener::accept(const sys::Context& context, Shortage& shortage) {
+  const ShutOnStop shut(context.stop, fd_);
+  return LineSocket(TRY(accept_connection(context, shortage, fd_, headroom_of_requests)));
 }
 
 }  // namespace slipway::provider::local

@@ -1,7 +1,10 @@
 // Lines of text over stream sockets between processes of one host.
 #pragma once
 
+#include "provider/local/shortage.h"
+
 #include "base/result.h"
+#include "sys/context.h"
 #include "sys/fd.h"
 
 #include <optional>
@@ -44,8 +47,8 @@ class LineListener {
   // Replaces a socket that a dead process left: the caller holds a lock on what it stands for. Only we may connect (0600).
   static Result<LineListener> listen(const std::string& folder, const std::string& name);
 
-  // The next connection. errors: cancelled
-  Result<LineSocket> accept(std::stop_token stop);
+  // The next connection; waits through a shortage. errors: cancelled; what the kernel says of a socket that cannot be used
+  Result<LineSocket> accept(const sys::Context& context, Shortage& shortage);
 
  private:
   explicit LineListener(sys::Fd fd) : fd_(std::move(fd)) {}

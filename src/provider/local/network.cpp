@@ -17,13 +17,14 @@ Result<> make_bridge(const sys::Context& context, sys::Runner& runner, const Add
       "address add {2} dev {0}\n"
       "link set {0} up\n",
       bridge, AddressPlan::gateway_mac(), plan.with_prefix(plan.gateway()));
-  TRY(sys::run_checked(runner, context, {.argv = {"ip", "-batch", "-"}, .input = batch}).context("making the cluster's bridge"));
+  TRY(sys::run_checked(runner, context, {.argv = {"ip", "-batch", "-"}, .input = batch})
+          .context("creating the bridge of the cluster"));
   return Ok{};
 }
 
 Result<std::string> make_machine_network(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan,
                                          const MachineRecord& machine) {
-  const std::string doing = "making the network of " + machine.name, cable = AddressPlan::interface(machine.number);
+  const std::string doing = "creating the network of " + machine.name, cable = AddressPlan::interface(machine.number);
   TRY(remove_machine_network(context, runner, machine));
   const std::string outside = fmt::format(
       "netns add {0}\n"

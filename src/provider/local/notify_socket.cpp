@@ -1,5 +1,7 @@
 #include "provider/local/notify_socket.h"
 
+#include "provider/local/shortage.h"
+
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <cerrno>
@@ -23,20 +25,18 @@ void tell_messages(std::stop_token stop, const sys::Fd& fd, const NotifySocket::
 }  // namespace
 
 Result<NotifySocket> NotifySocket::open(std::string_view name, Told told) {
-  const std::string doing = fmt::format("making the socket @{}", name);
+  const std::string doing = fmt::format("creating the socket @{}", name);
   sys::Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd.is_open()) return sys::system_error(doing);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
-  if (name.size() + 2 > sizeof address.sun_path) return error(Code::invalid, "{}: the name is too long", doing);
+  if (name.size() + 2 > sizeof address.sun_path) return error(Code::invalid, "{}: name is too long", doing);
   std::memcpy(address.sun_path + 1, name.data(), name.size());  // a zero before the name: it is no file
   const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
   if (::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), size) != 0) return sys::system_error(doing);
-  return NotifySocket(std::move(fd), fmt::format("@{}", name), std::move(told));
+  std::jthread thread = TRY(start_thread(
+      [fd = std::move(fd), told = std::move(told)](std::stop_token stop) { tell_messages(std::move(stop), fd, told); }));
+  return NotifySocket(fmt::format("@{}", name), std::move(thread));
 }
-
-NotifySocket::NotifySocket(sys::Fd fd, std::string address, Told told)
-    : address_(std::move(address)),
-      thread_([fd = std::move(fd), told = std::move(told)](std::stop_token stop) { tell_messages(std::move(stop), fd, told); }) {}
 
 }  // namespace slipway::provider::local

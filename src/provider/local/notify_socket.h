@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 
 namespace slipway::provider::local {
 
@@ -24,7 +25,7 @@ class NotifySocket {
   const std::string& address() const { return address_; }
 
  private:
-  NotifySocket(sys::Fd fd, std::string address, Told told);
+  NotifySocket(std::string address, std::jthread thread) : address_(std::move(address)), thread_(std::move(thread)) {}
 
   std::string address_;
   std::jthread thread_;

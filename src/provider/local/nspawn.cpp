@@ -12,17 +12,22 @@ namespace {
 // In its own mount namespace: mounts the disk and joins the cgroups, then becomes what follows.
 // --pivot-root moves its folder, so that has to be a mount, and one whose parent is private ("Invalid argument" otherwise).
 // The sources of writable binds stay on the host's own mount: a bind of a read-only mount would be read-only too.
-constexpr std::string_view become_machine = R"(set -e
+// systemd-nspawn shows the host's os-release in /run/host, where a machine that remounts it could write to it: it gets a copy.
+constexpr std::string_view become_machine = R"sh(set -e
 disk=$1 root=$2
 shift 2
 mount --rbind "$disk" "$root"
 mount -o remount,bind,ro "$root"
+if [ -e /etc/os-release ]; then
+  cp /etc/os-release "$root.os-release"
+  mount --bind "$root.os-release" "$(readlink -f /etc/os-release)"
+fi
 while [ "$1" != -- ]; do
   echo $$ > "$1/cgroup.procs"
   shift
 done
 shift
-exec "$@")";
+exec "$@")sh";
 
 }  // namespace
 

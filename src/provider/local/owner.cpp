@@ -3,12 +3,15 @@
 #include "provider/local/cgroups.h"
 #include "provider/local/fleet.h"
 #include "provider/local/forwarder.h"
+#include "provider/local/kept_release.h"
 #include "provider/local/line_socket.h"
 #include "provider/local/name_server.h"
 #include "provider/local/network.h"
+#include "provider/local/preload.h"
 #include "provider/local/process_id.h"
 #include "provider/local/registry.h"
 #include "provider/local/service.h"
+#include "provider/local/shortage.h"
 
 #include "base/guarded.h"
 #include "base/queue.h"
@@ -51,8 +54,14 @@ class EventFeed {
 // Answers one request on one connection.
 class Conversation {
  public:
-  Conversation(const sys::Context& context, LineSocket socket, Fleet& fleet, EventFeed& feed, std::stop_source& ending)
-      : socket_(std::move(socket)), fleet_(fleet), feed_(feed), ending_(ending), thread_([this, context] { hold(context); }) {}
+  Conversation(LineSocket socket, Fleet& fleet, EventFeed& feed, std::stop_source& ending)
+      : socket_(std::move(socket)), fleet_(fleet), feed_(feed), ending_(ending) {}
+
+  // May be called again after it failed. errors: unavailable: threads are short
+  Result<> start(const sys::Context& context) {
+    thread_ = TRY(start_thread([this, context] { hold(context); }));
+    return Ok{};
+  }
 
   bool is_over() const {
     return over_.with_lock([](bool over) { return over; });
@@ -76,12 +85,13 @@ class Conversation {
     if (request->order == Order::follow) return follow(context, request.value());
     if (request->order == Order::hear) return tell_all(context);
     EventFeed::Lines lines;
-    std::jthread writer([&](std::stop_token stop) { write(lines, std::move(stop)); });
+    Result<std::jthread> writer = start_thread([&](std::stop_token stop) { write(lines, std::move(stop)); });
+    if (!writer.ok()) return socket_.send(to_line(Answer(writer.error())));  // nothing was done yet
     feed_.add(lines);
     Result<Json> result = request->order == Order::end ? end(context) : fleet_.carry_out(context, request.value());
     feed_.remove(lines);
     lines.push(result.ok() ? Answer(std::move(result).value()) : Answer(std::move(result).error()));
-    writer.join();
+    writer->join();
     if (request->order == Order::end) ending_.request_stop();
     return Ok{};
   }
@@ -150,18 +160,27 @@ Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, co
   std::vector<Service::Plan> services = {{"the cluster's name server",
                                           name_server_command(address, ground.domain, folder + "/hosts", ground.config.records),
                                           name_server_is_up}};
-  const Images& images = ground.config.images;
-  if (images.registry.empty()) return services;
-  TRY(copy_registry_storage(context, ground.runner, ground.files, images.registry, ground.paths.registry()));
+  if (ground.config.images.registry.empty()) return services;
+  TRY(keep_registry(context, ground.files, ground.runner, ground.config, ground.paths));
   TRY(show_read_only(ground.files, ground.paths.registry(), folder + "/registry"));
   TRY(ground.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
   auto log = [&ground](std::string_view line) {
     // A log that cannot be written is no reason to serve nothing.
     (void)ground.files.append(ground.paths.registry_log(), fmt::format("{}\n", line), 0600);
   };
-  services.push_back(
-      {"the cluster's registry", registry_command(images.registry_program, folder + "/registry.yaml"), registry_is_up, log});
+  services.push_back({"the cluster's registry", registry_command(ground.paths.registry_program(), folder + "/registry.yaml"),
+                      registry_is_up, log});
   return services;
+}
+
+// What machines are made of; after plan_services.
+Result<> keep_machine_parts(const sys::Context& context, const Ground& ground) {
+  sys::TaskGroup keeping(context);  // both are thousands of links
+  keeping.run("", [&](const sys::Context& c) { return keep_os(c, ground.files, ground.runner, ground.config, ground.paths); });
+  TRY(keep_images(context, ground.files, ground.runner, ground.config, ground.paths));
+  if (TRY(ground.files.info(ground.paths.images())))
+    TRY(mount_images(ground.files, ground.paths.images(), mounted_images(ground.run_folder)));
+  return keeping.wait();
 }
 
 std::vector<std::string> shared_devices() {
@@ -175,6 +194,7 @@ std::vector<std::string> shared_devices() {
 Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths, EventFeed& feed,
              LineSocket& starter) {
   ClusterConfig config = TRY(parse_cluster_config(TRY(files.read(paths.config())), paths.config()));
+  config = TRY(with_os_record(context, files, paths, std::move(config)));
   const std::vector<Hierarchy> all = hierarchies(TRY(files.read("/proc/self/mounts")));
   TRY(make_cgroups(files, all, config.id, "owner"));
   TRY(join_cgroups(all, config.id, "owner"));
@@ -194,6 +214,7 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   // Not stopped by a signal: machines use them until they are off.
   sys::TaskGroup serving(context.with_stop({}));
   for (Service& service : services) serving.run("service", [&](const sys::Context& c) { return service.run(c, runner); });
+  TRY(keep_machine_parts(context, ground));  // while the services start
   for (Service& service : services) TRY(service.wait_until_up(context));
 
   Fleet fleet(context.with_stop({}), ground);
@@ -202,9 +223,12 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   sys::TaskGroup forwarding(context.with_stop({}));
   for (const Forward& forward : ground.config.forwards) {
     Forwarder& forwarder = forwarders.emplace_back(TRY(Forwarder::listen(ground.config.host_address, forward.host_port)));
-    forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) {
-      return forwarder.run(
+    forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {
+      const Result<> ended = forwarder.run(
           c, [&] { return forward.is_address() ? forward.target : fleet.address_of(forward.target); }, forward.port);
+      // One that cannot go on does not end the others.
+      if (ended.error().code() != Code::cancelled) c.log.error("forward {}: {}", to_string(forward), ended.error().message());
+      return Ok{};
     });
   }
   LineListener listener = TRY(LineListener::listen(paths.folder, paths.control_name()));
@@ -214,12 +238,15 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   const std::stop_callback forward_stop(context.stop, [&] { ending.request_stop(); });
   const sys::Context until_end = context.with_stop(ending.get_token());
   std::list<Conversation> conversations;
+  Shortage shortage(until_end, "the owner of cluster " + ground.config.name);
   for (;;) {
-    Result<LineSocket> socket = listener.accept(ending.get_token());
+    Result<LineSocket> socket = listener.accept(until_end, shortage);
     if (!socket.ok() && socket.error().code() == Code::cancelled) return Ok{};
     if (!socket.ok()) return std::move(socket).error();
     conversations.remove_if([](const Conversation& conversation) { return conversation.is_over(); });
-    conversations.emplace_back(until_end, std::move(socket).value(), fleet, feed, ending);
+    Conversation& conversation = conversations.emplace_back(std::move(socket).value(), fleet, feed, ending);
+    const Result<> started = shortage.until_done([&] { return conversation.start(until_end); });
+    if (!started.ok()) return Ok{};  // the end came first
   }
 }
 
@@ -228,13 +255,13 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
 Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths) {
   for (int fd : {ready_fd, host_proc_fd, host_network_fd}) {
     // From here on they are nobody else's: a machine that had the host's network namespace could enter it.
-    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is only started by slipway itself");
+    if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is internal: only slipway starts it");
   }
   LineSocket starter{sys::Fd(ready_fd)};
   EventFeed feed;
   context.events.add_sink([&feed](const sys::Event& event) { feed.publish(event); });
   auto work = [&]() -> Result<> {
-    const sys::FileLock lock = TRY(sys::FileLock::acquire(paths.owner_lock(), "the cluster in " + paths.folder));
+    const sys::FileLock lock = TRY(sys::FileLock::acquire(paths.owner_lock(), "cluster in " + paths.folder));
     const ProcessId self = TRY(identify(files, fmt::format("/proc/self/fd/{}", host_proc_fd), "self"));
     TRY(files.write(paths.owner(), to_text(self), 0600));
     return own(context, files, runner, paths, feed, starter);

@@ -10,7 +10,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-// A machine with a control plane, as measured (local-machines 5 and 6.4), rounded up.
+// Memory and disk of a machine with a control plane, measured and rounded up.
 constexpr std::uint64_t megabyte = 1'000'000;
 constexpr std::uint64_t memory_of_a_machine = 600 * megabyte;
 constexpr std::uint64_t disk_of_a_machine = 1'000 * megabyte;
@@ -41,18 +41,20 @@ Findings check(const Facts& facts, const Load& load) {
   const int machines = load.machines;
   Findings found;
   if (!facts.is_root)
-    found.error({}, "host", "local machines need root: they are made of mounts, namespaces and cgroups").hint("run it with sudo");
+    found.error({}, "host", "local machines require root, because they use mounts, namespaces and cgroups")
+        .hint("run it with sudo");
   for (const std::string& program : facts.missing_programs) {
-    found.error({}, "host", "the program {} is missing", program).hint(fmt::format("apt-get install {}", package_of(program)));
+    found.error({}, "host", "program {}: not found", program).hint(fmt::format("apt-get install {}", package_of(program)));
   }
-  if (!facts.has_cgroups)
-    found.error({}, "host", "no cgroups are mounted").hint("mount them at /sys/fs/cgroup, as every distribution's init does");
+  if (!facts.has_cgroups) found.error({}, "host", "cgroups are not mounted").hint("mount them at /sys/fs/cgroup");
   if (!facts.has_overlay)
-    found.error({}, "host", "the kernel has no overlay file system, which containers need").hint("modprobe overlay");
+    found.error({}, "host", "the kernel has no overlay file system, which containers require").hint("modprobe overlay");
   if (!facts.has_nftables)
-    found.error({}, "host", "the kernel has no nftables, which kube-proxy needs").hint("modprobe nf_tables");
+    found.error({}, "host", "the kernel has no nftables, which kube-proxy requires").hint("modprobe nf_tables");
   if (!facts.has_br_netfilter) {
-    found.error({}, "host", "the kernel does not filter bridged packets, so Services would not work between pods of a machine")
+    found
+        .error({}, "host",
+               "the kernel does not filter bridged packets, so Services would not work between pods on the same machine")
         .hint("modprobe br_netfilter");
   }
   if (facts.inotify_instances_limit) {
@@ -63,8 +65,8 @@ Findings check(const Facts& facts, const Load& load) {
           fmt::format("{} of {} inotify instances are free, ", std::max(left, 0), *facts.inotify_instances_limit);
       Findings::Added finding =
           load.is_cluster
-              ? found.error({}, "host", "{}this cluster needs {} more: without them no containers start in some of its machines",
-                            said, needed)
+              ? found.error({}, "host", "{}this cluster needs {}: with fewer, no containers start on some of its machines", said,
+                            needed)
               : found.warning({}, "host", "{}{} machines with pods need about {}", said, machines, needed);
       finding.hint("sysctl fs.inotify.max_user_instances=1024");
     }
@@ -72,34 +74,37 @@ Findings check(const Facts& facts, const Load& load) {
   const std::string state = "the state folder " + facts.state_folder;
   if (std::find(fit_filesystems.begin(), fit_filesystems.end(), facts.state_filesystem) == fit_filesystems.end()) {
     found
-        .error({}, "host", "{} lies on {}, local machines need {}", state,
+        .error({}, "host", "{} is on {}, but local machines require {}", state,
                facts.state_filesystem.empty() ? "an unknown file system" : facts.state_filesystem,
                fmt::join(fit_filesystems, ", "))
         .hint("choose another folder with --state or SLIPWAY_STATE");
   }
-  if (!facts.os_repo_exists) {
-    found.error({}, "host", "{} is no OSTree repository of the machine OS", facts.os_repo)
-        .hint("build it with make, or name another with --os-repo");
+  if (!facts.needs_os_repo) {
+    // nothing is taken from it
+  } else if (!facts.os_repo_exists) {
+    found.error({}, "host", "{} is not an OSTree repository of the machine OS", facts.os_repo)
+        .hint("build it with `make payload`, or choose another one with --os-repo");
   } else if (!facts.os_repo_on_same_filesystem) {
     found
         .error({}, "host",
-               "{} and the repository {} must lie on one file system, since the machine OS of a cluster is hard links into it",
+               "{} and the repository {} must be on the same file system, because the machine OS of a cluster consists of hard "
+               "links",
                state, facts.os_repo)
         .hint("choose another folder with --state or SLIPWAY_STATE");
   }
   const std::uint64_t disk = static_cast<std::uint64_t>(machines) * disk_of_a_machine;
   if (facts.state_free_bytes && *facts.state_free_bytes < disk) {
     found
-        .error({}, "host", "{} has {} free, {} machines need {}", state, human_size(*facts.state_free_bytes), machines,
+        .error({}, "host", "{} has {} free, but {} machines need {}", state, human_size(*facts.state_free_bytes), machines,
                human_size(disk))
-        .hint("free some, or choose another disk with --state or SLIPWAY_STATE");
+        .hint("free disk space, or choose another disk with --state or SLIPWAY_STATE");
   }
   const std::uint64_t memory = static_cast<std::uint64_t>(machines) * memory_of_a_machine;
   if (facts.available_memory_bytes && *facts.available_memory_bytes < memory) {
     found
-        .warning({}, "host", "{} of memory are available, {} machines with a control plane need about {}",
+        .warning({}, "host", "{} of memory are available, but {} machines with a control plane need about {}",
                  human_size(*facts.available_memory_bytes), machines, human_size(memory))
-        .hint("make fewer machines, or end other programs");
+        .hint("create fewer machines, or stop other programs");
   }
   return found;
 }

@@ -27,6 +27,7 @@ struct Facts {
   std::string state_filesystem{};  // type: "ext4"
   std::optional<std::uint64_t> state_free_bytes{};
   std::string os_repo{};
+  bool needs_os_repo = true;  // a cluster that has its machine OS does not
   bool os_repo_exists = false;
   bool os_repo_on_same_filesystem = false;
   std::optional<std::uint64_t> available_memory_bytes{};

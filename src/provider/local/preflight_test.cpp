@@ -34,38 +34,40 @@ TEST(Preflight, EachFactHasItsFinding) {
     std::string expected;
   } rows[] = {
       {"root", [](Facts& f) { f.is_root = false; },
-       "error: host: local machines need root: they are made of mounts, namespaces and cgroups (run it with sudo)\n"},
+       "error: host: local machines require root, because they use mounts, namespaces and cgroups (run it with sudo)\n"},
       {"program", [](Facts& f) { f.missing_programs = {"dnsmasq"}; },
-       "error: host: the program dnsmasq is missing (apt-get install dnsmasq-base)\n"},
+       "error: host: program dnsmasq: not found (apt-get install dnsmasq-base)\n"},
       {"cgroups", [](Facts& f) { f.has_cgroups = false; },
-       "error: host: no cgroups are mounted (mount them at /sys/fs/cgroup, as every distribution's init does)\n"},
+       "error: host: cgroups are not mounted (mount them at /sys/fs/cgroup)\n"},
       {"overlay", [](Facts& f) { f.has_overlay = false; },
-       "error: host: the kernel has no overlay file system, which containers need (modprobe overlay)\n"},
+       "error: host: the kernel has no overlay file system, which containers require (modprobe overlay)\n"},
       {"nftables", [](Facts& f) { f.has_nftables = false; },
-       "error: host: the kernel has no nftables, which kube-proxy needs (modprobe nf_tables)\n"},
+       "error: host: the kernel has no nftables, which kube-proxy requires (modprobe nf_tables)\n"},
       {"br_netfilter", [](Facts& f) { f.has_br_netfilter = false; },
-       "error: host: the kernel does not filter bridged packets, so Services would not work between pods of a machine (modprobe "
+       "error: host: the kernel does not filter bridged packets, so Services would not work between pods on the same machine "
+       "(modprobe "
        "br_netfilter)\n"},
       {"inotify", [](Facts& f) { f.inotify_instances_used = 100; },
        "warning: host: 28 of 128 inotify instances are free, 4 machines with pods need about 88 (sysctl "
        "fs.inotify.max_user_instances=1024)\n"},
       {"file system", [](Facts& f) { f.state_filesystem = "tmpfs"; },
-       "error: host: the state folder /var/lib/slipway/local lies on tmpfs, local machines need ext4, xfs, btrfs (choose another "
+       "error: host: the state folder /var/lib/slipway/local is on tmpfs, but local machines require ext4, xfs, btrfs (choose "
+       "another "
        "folder "
        "with --state or SLIPWAY_STATE)\n"},
       {"no repository", [](Facts& f) { f.os_repo_exists = false; },
-       "error: host: /srv/repo is no OSTree repository of the machine OS (build it with make, or name another with --os-repo)\n"},
+       "error: host: /srv/repo is not an OSTree repository of the machine OS (build it with `make payload`, or choose another "
+       "one with --os-repo)\n"},
       {"two file systems", [](Facts& f) { f.os_repo_on_same_filesystem = false; },
-       "error: host: the state folder /var/lib/slipway/local and the repository /srv/repo must lie on one file system, since "
-       "the machine OS of a cluster is hard links into it (choose another folder with --state or SLIPWAY_STATE)\n"},
+       "error: host: the state folder /var/lib/slipway/local and the repository /srv/repo must be on the same file system, "
+       "because the machine OS of a cluster consists of hard links (choose another folder with --state or SLIPWAY_STATE)\n"},
       {"disk", [](Facts& f) { f.state_free_bytes = 3'000'000'000; },
-       "error: host: the state folder /var/lib/slipway/local has 3.0 GB free, 4 machines need 4.0 GB (free some, or choose "
-       "another disk with "
+       "error: host: the state folder /var/lib/slipway/local has 3.0 GB free, but 4 machines need 4.0 GB (free disk space, or "
+       "choose another disk with "
        "--state or SLIPWAY_STATE)\n"},
       {"memory", [](Facts& f) { f.available_memory_bytes = 2'000'000'000; },
-       "warning: host: 2.0 GB of memory are available, 4 machines with a control plane need about 2.4 GB (make fewer machines, "
-       "or end other "
-       "programs)\n"},
+       "warning: host: 2.0 GB of memory are available, but 4 machines with a control plane need about 2.4 GB (create fewer "
+       "machines, or stop other programs)\n"},
   };
   for (const auto& row : rows) {
     Facts facts = good_host();
@@ -83,8 +85,8 @@ TEST(Preflight, RefusesAClusterThatCouldNotRunItsContainers) {
   } rows[] = {
       {{4, 88, true}, ""},
       {{4, 89, true},
-       "error: host: 88 of 128 inotify instances are free, this cluster needs 89 more: without them no containers start in some "
-       "of its machines (sysctl fs.inotify.max_user_instances=1024)\n"},
+       "error: host: 88 of 128 inotify instances are free, this cluster needs 89: with fewer, no containers start on some of its "
+       "machines (sysctl fs.inotify.max_user_instances=1024)\n"},
       {{4, 89, false},
        "warning: host: 88 of 128 inotify instances are free, 4 machines with pods need about 89 (sysctl "
        "fs.inotify.max_user_instances=1024)\n"},

@@ -1,40 +1,36 @@
 #include "provider/local/preload.h"
 
-#include <vector>
+#include "sys/fd.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/mount.h>
 
 namespace slipway::provider::local {
 
-namespace {
-
-// QUIRK(local-machines 4): bolt databases are written in place; with one inode, machines would write into each other's.
-// Each lies in the folder of its plugin; a file of this kind further down belongs to an image.
-Result<std::vector<std::string>> databases(sys::Files& files, const std::string& folder) {
-  std::vector<std::string> found;
-  for (const std::string& plugin : TRY(files.list(folder))) {
-    const auto info = TRY(files.info(folder + "/" + plugin));
-    if (!info || info->kind != sys::FileKind::directory) continue;
-    for (const std::string& name : TRY(files.list(folder + "/" + plugin))) {
-      if (name.ends_with(".db")) found.push_back(plugin + "/" + name);
-    }
-  }
-  return found;
-}
-
-}  // namespace
-
-Result<> preload_images(const sys::Context& context, sys::Runner& runner, sys::Files& files, const std::string& template_folder,
+Result<> preload_images(const sys::Context& context, sys::Runner& runner, sys::Files& files, const std::string& folder,
                         const std::string& var_folder) {
   const std::string target = var_folder + "/lib/containerd";
   if (TRY(files.info(target)) && !TRY(files.list(target)).empty()) {
-    return error(Code::conflict, "{} has content already, its images stay as they are", target);
+    return error(Code::conflict, "{} is not empty, its images are not changed", target);
   }
   TRY(files.make_directories(var_folder + "/lib", 0755));
-  TRY(sys::run_checked(runner, context, {.argv = {"cp", "--archive", "--link", template_folder + "/.", target}}));
-  for (const std::string& database : TRY(databases(files, template_folder))) {
-    TRY(sys::run_checked(
-        runner, context,
-        {.argv = {"cp", "--archive", "--remove-destination", template_folder + "/" + database, target + "/" + database}}));
-  }
+  TRY(sys::run_checked(runner, context, {.argv = {"cp", "--archive", folder + "/state/.", target}}));
+  return files.make_directories(var_folder + std::string(images_in_var), 0700);
+}
+
+Result<> mount_images(sys::Files& files, const std::string& folder, const std::string& place) {
+  // An overlay without a layer to write to needs two others; of one file system, so that files keep their numbers.
+  const std::string nothing = folder + "/nothing";
+  for (const std::string& path : {place, nothing}) TRY(files.make_directories(path, 0700));
+  const std::string images = folder + "/images";
+  const sys::Fd of_cluster(::open(images.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  const sys::Fd empty(::open(nothing.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!of_cluster.is_open() || !empty.is_open()) return sys::system_error("opening " + images);
+  // By descriptors: a comma or a colon in a path would end an option.
+  const std::string options = fmt::format("lowerdir=/proc/self/fd/{}:/proc/self/fd/{}", of_cluster.get(), empty.get());
+  if (::mount("images", place.c_str(), "overlay", MS_RDONLY, options.c_str()) != 0)
+    return sys::system_error("mounting the images of machines, " + images);
   return Ok{};
 }
 

@@ -25,7 +25,7 @@ Result<std::uint64_t> start_of_stat(std::string_view stat) {
       if (const auto start = parse_number<std::uint64_t>(fields[start_field])) return *start;
     }
   }
-  return error(Code::invalid, "'{}' is no line of /proc/PID/stat", stat);
+  return error(Code::invalid, "'{}' is not a line of /proc/PID/stat", stat);
 }
 
 std::string to_text(const ProcessId& process) {

@@ -55,7 +55,7 @@ Result<Request> parse_request(std::string_view line) {
     known = true;
   }
   if (!known)
-    return error(Code::invalid, "request: there is no command '{}'; is the owner of another version of slipway?", command);
+    return error(Code::invalid, "request: unknown command '{}' (is the owner process from another version of slipway?)", command);
   for (const Json& machine : find_array(document, {"machines"})) {
     if (!machine.is_string()) return error(Code::invalid, "request: machines must be names");
     request.machines.emplace_back(std::string_view(machine.get_string()));

@@ -20,7 +20,7 @@ TEST(Protocol, RequestsReadBack) {
     EXPECT_EQ(parse_request(line).value(), request) << line;
   }
   EXPECT_EQ(parse_request("{\"command\":\"fly\"}").error().message(),
-            "request: there is no command 'fly'; is the owner of another version of slipway?");
+            "request: unknown command 'fly' (is the owner process from another version of slipway?)");
 }
 
 TEST(Protocol, MachinesReadBack) {

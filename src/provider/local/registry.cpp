@@ -10,16 +10,6 @@ constexpr int port = 5000;
 
 }  // namespace
 
-Result<> copy_registry_storage(const sys::Context& context, sys::Runner& runner, sys::Files& files, const std::string& storage,
-                               const std::string& target) {
-  if (TRY(files.info(target))) return Ok{};
-  const std::string beside = target + ".new";
-  TRY(files.remove(beside));
-  TRY(sys::run_checked(runner, context, {.argv = {"cp", "--archive", "--link", storage + "/.", beside}})
-          .context("copying the registry's images"));
-  return files.rename(beside, target);
-}
-
 std::string registry_config(std::string_view storage, std::string_view address) {
   return fmt::format(R"(version: 0.1
 log:

@@ -1,11 +1,6 @@
 // The registry of a cluster: it serves the images of the cluster's release on the bridge's address, to machines that lack them.
 #pragma once
 
-#include "base/result.h"
-#include "sys/context.h"
-#include "sys/files.h"
-#include "sys/runner.h"
-
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,13 +12,6 @@ inline constexpr std::string_view release_host = "registry.slipway.invalid";
 
 // What the registry prints once its socket is there.
 inline constexpr std::string_view registry_is_up = "listening on";
-
-// Gives the cluster a copy of a registry's storage (slipway-images registry), by hard links: the cluster keeps its release when
-// the next one is built. Fine when it has one.
-//
-//   errors  unavailable: what cp says, for instance another file system
-Result<> copy_registry_storage(const sys::Context& context, sys::Runner& runner, sys::Files& files, const std::string& storage,
-                               const std::string& target);
 
 // Pure. The configuration of distribution's registry: nothing can be pushed or deleted, since blobs are the files of a release.
 std::string registry_config(std::string_view storage, std::string_view address);

@@ -26,7 +26,8 @@ class Service {
 
   explicit Service(Plan plan) : plan_(std::move(plan)) {}
 
-  // Runs until a stop; starts again when the program ends. errors: cancelled; it cannot be started
+  // Runs until a stop; starts again when the program ends, and waits through a shortage to start it. errors: cancelled; it cannot
+  // be started
   Result<> run(const sys::Context& context, sys::Runner& runner);
 
   // errors: timeout, with the last thing that it said

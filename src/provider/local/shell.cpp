@@ -151,7 +151,8 @@ Result<RunningOwner> find_owner(sys::Files& files, const ClusterChoice& choice) 
   const ProcessId owner = TRY(parse_process_id(TRY(files.read(choice.paths().owner())), choice.paths().owner()));
   std::optional<sys::Fd> held = TRY(open_process(files, owner));
   if (!held)
-    return error(Code::unavailable, "the owner of cluster {} died; `slipway machine start` starts another", choice.cluster);
+    return error(Code::unavailable, "owner process of cluster {}: ended unexpectedly (run `slipway machine start`)",
+                 choice.cluster);
   return RunningOwner{owner.pid, std::move(*held)};
 }
 
@@ -161,12 +162,12 @@ Result<RunningMachine> find_running(const sys::Context& context, sys::Files& fil
   for (const MachineStatus& candidate : TRY(list_machines(context, files, choice))) {
     if (candidate.name != machine) continue;
     if (candidate.leader == 0) {
-      return error(Code::conflict, "{} is {}; `slipway machine start {}` starts it", machine, to_string(candidate.state),
+      return error(Code::conflict, "machine {} is {} (run `slipway machine start {}`)", machine, to_string(candidate.state),
                    machine);
     }
     leader = candidate.leader;
   }
-  if (leader == 0) return error(Code::not_found, "there is no machine {} in cluster {}", machine, choice.cluster);
+  if (leader == 0) return error(Code::not_found, "machine {}: not found in cluster {}", machine, choice.cluster);
   RunningOwner owner = TRY(find_owner(files, choice));
   // The leader's number is the owner's, so it is looked for in the owner's /proc.
   return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(owner.held)};

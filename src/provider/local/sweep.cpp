@@ -25,7 +25,7 @@ Result<> end_owner(const sys::Context& context, sys::Files& files, const Cluster
                       [&]() -> Result<sys::Look> {
                         pollfd watched{process->get(), POLLIN, 0};
                         return ::poll(&watched, 1, 500) > 0 ? sys::Look::done()
-                                                            : sys::Look::not_yet("process {} is there", owner.pid);
+                                                            : sys::Look::not_yet("process {} still runs", owner.pid);
                       },
                       nullptr, {Milliseconds(0), Milliseconds(0)}));
   }

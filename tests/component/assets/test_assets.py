@@ -44,7 +44,7 @@ def run(*command, status=0, **options):
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory):
-    return Layout(tmp_path_factory.mktemp("release") / "layout")
+    return Layout(tmp_path_factory.mktemp("release") / "layout", has_login=True)
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_nobody_else_can_read_what_is_written(made):
 
 
 def test_chains_hold_for_openssl(made, tmp_path_factory):
-    """Each certificate against the bundle that its consumers get (installer 4.3)."""
+    """Each certificate against the bundle that its readers get."""
     tls = tmp_path_factory.mktemp("tls")
     for path, (mode, content) in files_of(json.loads((made.path / "bootstrap.ign").read_text())).items():
         if path.startswith("/opt/openshift/tls/"):
@@ -185,6 +185,19 @@ def test_a_program_that_is_killed_leaves_what_the_next_one_continues(made, relea
     assert (made.path / "auth" / "kubeadmin-password").read_text() == password
 
 
+def test_a_password_is_made_only_for_a_release_that_takes_it(tmp_path):
+    """No file, no Secret; a hash that the user gave is named as unused."""
+    without = Layout(tmp_path / "layout").folder
+    folder = tmp_path / "demo"
+    (folder / "tls").mkdir(parents=True)
+    (folder / "install-config.yaml").write_text(CONFIG)
+    (folder / "tls/kubeadmin-password.hash").write_text("$2y$10$" + "a" * 53 + "\n")
+    said = run(SLIPWAY, "create", "ignition-configs", "--dir", folder, "--release", without).stderr
+    assert "tls/kubeadmin-password.hash: ignored, this release has no OAuth server" in said
+    assert not (folder / "auth/kubeadmin-password").exists() and (folder / "auth/kubeconfig").exists()
+    assert not [path for path in files_of(json.loads((folder / "bootstrap.ign").read_text())) if "kubeadmin" in path]
+
+
 def test_two_at_once_are_told_of_each_other(folder):
     (folder.path / ".slipway").mkdir()
     with open(folder.path / ".slipway/lock", "w") as lock:
@@ -202,3 +215,100 @@ def test_the_release_comes_from_the_environment_too(folder, release):
     environment = {**os.environ, "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE": str(release.folder), "OPENSHIFT_INSTALL_INVOKER": "me"}
     run(SLIPWAY, "create", "manifests", "--dir", folder.path, env=environment)
     assert re.search(r"invoker: me\n +version: .*0\.1\.0", (folder.path / "openshift" / "openshift-install-manifests.yaml").read_text())
+
+
+OPENSHIFT = "registry.example.com/openshift/release"
+NONE = CONFIG.replace("{local: {}}", "{none: {}}")
+
+
+def without_network(*command, status=0, **variables):
+    """Runs the program where it can reach nothing, not even this host."""
+    return run("unshare", "--net", SLIPWAY, *command, status=status, env={**os.environ, **variables})
+
+
+def test_assets_of_a_release_by_digest_need_no_network(tmp_path):
+    (tmp_path / "install-config.yaml").write_text(NONE)
+    image = f"{OPENSHIFT}@sha256:{'a' * 64}"
+    flags = ["--dir", tmp_path, "--release", image]
+    said = without_network("create", "manifests", *flags).stderr
+    assert f"warning: release {image}: cannot be read, generating assets as for version 4.18: " in said, said
+    assert "--release-info" in said
+    assert "channel: stable-4.18" in (tmp_path / "manifests/cvo-overrides.yaml").read_text()
+    without_network("plan", *flags, SLIPWAY_IMAGE="quay.example.com/slipway:1")
+    without_network("create", "ignition-configs", *flags, SLIPWAY_IMAGE="quay.example.com/slipway:1")
+    first = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file() and path.suffix != ".log"}
+    assert {path.name for path in first} >= {"bootstrap.ign", "master.ign", "worker.ign", "metadata.json"}
+    without_network("create", "ignition-configs", *flags, SLIPWAY_IMAGE="quay.example.com/slipway:1")
+    assert {path: path.read_bytes() for path in first} == first
+    assert any(image.encode() in content for mode, content in files_of(json.loads((tmp_path / "bootstrap.ign").read_text())).values())
+
+
+def test_a_release_by_tag_needs_its_registry_or_what_was_read_of_it(tmp_path, release):
+    (tmp_path / "install-config.yaml").write_text(NONE)
+    flags = ["--dir", tmp_path, "--release", f"{OPENSHIFT}:0.1.0"]
+    said = without_network("create", "manifests", *flags, status=1).stderr
+    assert "(use a reference with a digest, or --release-info)" in said, said
+    assert not (tmp_path / "manifests").exists()
+    (tmp_path / "info.json").write_text(run(SLIPWAY, "release", "info", release.folder, "--output", "json").stdout)
+    without_network("create", "ignition-configs", *flags, "--release-info", tmp_path / "info.json")
+    config = files_of(json.loads((tmp_path / "bootstrap.ign").read_text()))
+    assert any(f"{OPENSHIFT}@{release.images['']}".encode() in content for mode, content in config.values())
+    other = without_network("create", "manifests", "--dir", tmp_path, "--release", f"{OPENSHIFT}@sha256:{'a' * 64}",
+                            "--release-info", tmp_path / "info.json", status=1).stderr
+    assert "info.json: describes sha256:" in other, other
+
+
+def test_fips_is_refused_on_a_host_without_it_unless_the_check_is_skipped(tmp_path, release):
+    if pathlib.Path("/proc/sys/crypto/fips_enabled").exists() and pathlib.Path("/proc/sys/crypto/fips_enabled").read_text().strip() == "1":
+        pytest.skip("this host is in FIPS mode")
+    (tmp_path / "install-config.yaml").write_text(NONE + "fips: true\n")
+    flags = ["--dir", tmp_path, "--release", release.folder]
+    assert "fips: requires a host in FIPS mode" in run(SLIPWAY, "create", "manifests", *flags, status=3).stderr
+    assert "fips: requires a host in FIPS mode" in run(SLIPWAY, "validate", "--dir", tmp_path, status=3).stdout
+    assert names(tmp_path) == ["install-config.yaml"]
+    skip = {**os.environ, "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION": "true"}
+    run(SLIPWAY, "create", "manifests", *flags, env=skip)
+    assert (tmp_path / "openshift/99_openshift-machineconfig_99-master-fips.yaml").exists()
+    assert (tmp_path / "openshift/99_openshift-machineconfig_99-worker-fips.yaml").exists()
+    assert "hostcrypt-check-bypassed" in (tmp_path / "manifests/cluster-config.yaml").read_text()
+
+
+PLATFORMS = ["none", "baremetal", "vsphere", "vsphere-static-addresses", "external", "aws"]
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+def test_targets_repeated_give_the_same_bytes(tmp_path, release, platform):
+    source = pathlib.Path(__file__).parents[2] / f"golden/install-configs/{platform}.yaml"
+    (tmp_path / "install-config.yaml").write_text(source.read_text())
+    flags = ["--dir", tmp_path, "--release", release.folder, "--key-type", "ecdsa"]
+
+    def contents():
+        return {path: path.read_bytes() for path in sorted(tmp_path.rglob("*"))
+                if path.is_file() and path.name not in (".openshift_install.log", "lock")}
+
+    for target in ("manifests", "ignition-configs"):
+        run(SLIPWAY, "create", target, *flags)
+        first = contents()
+        run(SLIPWAY, "create", target, *flags)
+        assert contents() == first, target
+
+
+def test_what_the_user_changes_goes_into_user_data_and_what_he_removes_stays_away(tmp_path, release):
+    (tmp_path / "install-config.yaml").write_text(NONE)
+    flags = ["--dir", tmp_path, "--release", release.folder, "--key-type", "ecdsa"]
+    run(SLIPWAY, "create", "manifests", *flags)
+    removed = ["openshift/99_kubeadmin-password-secret.yaml", "manifests/kube-cloud-config.yaml"]
+    for path in removed:
+        (tmp_path / path).unlink()
+    run(SLIPWAY, "create", "manifests", *flags)
+    assert not any((tmp_path / path).exists() for path in removed)
+    run(SLIPWAY, "create", "ignition-configs", *flags)
+    worker = json.loads((tmp_path / "worker.ign").read_text())
+    worker["storage"] = {"files": [{"path": "/etc/mine", "mode": 420, "contents": {"source": "data:,mine"}}]}
+    (tmp_path / "worker.ign").write_text(json.dumps(worker))
+    run(SLIPWAY, "create", "ignition-configs", *flags)
+    files = files_of(json.loads((tmp_path / "bootstrap.ign").read_text()))
+    assert not any(f"/opt/openshift/{path}" in files for path in removed)
+    secret = files["/opt/openshift/openshift/99_openshift-cluster-api_worker-user-data-secret.yaml"][1].decode()
+    data = base64.b64decode(re.search(r"userData: (\S+)", secret).group(1))
+    assert json.loads(data) == worker

@@ -1,5 +1,5 @@
-"""Keys and certificates, judged by openssl and ssh-keygen: the table of installer 4.2 for both types of keys, what users give, and
-what a seed gives."""
+"""Keys and certificates, judged by openssl and ssh-keygen: those of certificates.tsv for both types of keys, those that users give, and
+those that follow from a seed."""
 import base64
 import hashlib
 import json
@@ -60,6 +60,9 @@ BUNDLES = {
     "kubelet-serving-ca-bundle": "kubelet-signer",
     "kubelet-bootstrap-kubeconfig-ca-bundle": "kubelet-bootstrap-kubeconfig-signer",
 }
+# What the machine has in bundles only: bundle, and the number of the certificate in it.
+IN_BUNDLES = {"admin-kubeconfig-signer": ("kube-apiserver-complete-client-ca-bundle", 0),
+              "kubelet-bootstrap-kubeconfig-signer": ("kube-apiserver-complete-client-ca-bundle", 4)}
 # Who shows a certificate to whom: the bundle that they have, the purpose, the name that they ask for.
 CONSUMERS = [
     ("kube-apiserver-lb-server", "kube-apiserver-complete-server-ca-bundle", "sslserver", "api.demo.example.com"),
@@ -89,7 +92,7 @@ def run(*command, status=0, **options):
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory):
-    return Layout(tmp_path_factory.mktemp("release") / "layout").folder
+    return Layout(tmp_path_factory.mktemp("release") / "layout", has_login=True).folder
 
 
 @pytest.fixture
@@ -125,6 +128,10 @@ def unpack(folder, tls):
     kubeconfig = (folder / "auth/kubeconfig").read_text()
     for field, name in (("client-certificate-data", "admin-kubeconfig-client.crt"), ("client-key-data", "admin-kubeconfig-client.key")):
         (tls / name).write_bytes(base64.b64decode(re.search(rf"{field}: (\S+)", kubeconfig).group(1)))
+    for name, (bundle, number) in IN_BUNDLES.items():
+        assert not (tls / f"{name}.crt").exists(), "nothing on the machine reads it"
+        blocks = re.findall(r"-----BEGIN CERTIFICATE-----\n.*?-----END CERTIFICATE-----\n", (tls / f"{bundle}.crt").read_text(), re.S)
+        (tls / f"{name}.crt").write_text(blocks[number])
     return config
 
 
@@ -197,9 +204,10 @@ def test_certificates_are_those_of_the_table(create, tmp_path, platform, options
     shown = run("openssl", "x509", "-in", tls / "root-ca.crt", "-noout", "-ext", "subjectKeyIdentifier").stdout
     assert digest == shown.split()[-1].replace(":", "")
 
-    [generated] = [key for user in config["passwd"]["users"] if user["name"] == "core" for key in user["sshAuthorizedKeys"] if key.endswith(" core")]
+    [generated] = [key for user in config["passwd"]["users"] if user["name"] == "core" for key in user["sshAuthorizedKeys"]]  # the config names none
     (tmp_path / "ssh.pub").write_text(generated + "\n")
-    assert run("ssh-keygen", "-l", "-f", tmp_path / "ssh.pub").stdout.split()[0::3] == (["2048", "(RSA)"] if is_rsa else ["256", "(ECDSA)"])
+    size, _, *rest = run("ssh-keygen", "-l", "-f", tmp_path / "ssh.pub").stdout.split()
+    assert [size, *rest] == ["2048" if is_rsa else "256", "no", "comment", "(RSA)" if is_rsa else "(ECDSA)"]
 
 
 def test_kubeconfigs_have_the_members_of_the_original(create, tmp_path):
@@ -256,7 +264,7 @@ def test_another_seed_or_another_cluster_has_other_keys(create, tmp_path, seed):
         assert len({a[path], b[path], c[path]}) == 3, path
     seed.chmod(0o644)
     refused = create(tmp_path / "d", "ignition-configs", *options, status=1)
-    assert "others may read it (mode 0644)" in refused.stderr and set(tree(tmp_path / "d")) == {"install-config.yaml"}
+    assert "readable by other users (mode 0644)" in refused.stderr and set(tree(tmp_path / "d")) == {"install-config.yaml"}
 
 
 def authority(folder, name, *options):
@@ -299,7 +307,7 @@ def test_mistakes_in_what_users_give_are_told_all_at_once(create, tmp_path):
     (given / "kube-apiserver-lb-signer.key").write_text("s3cr3t")
     (given / "kubeadmin-password.hash").write_text("s3cr3t")
     told = create(assets, "ignition-configs", status=1, OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS="true").stderr
-    for line in ("tls/kubeadmin-password.hash: error: this is no bcrypt hash", "tls/admin-kubeconfig-signer.key: error: missing",
+    for line in ("tls/kubeadmin-password.hash: error: not a bcrypt hash", "tls/admin-kubeconfig-signer.key: error: missing",
                  "tls/kube-apiserver-lb-signer.key: error: the private key cannot be read"):
         assert line in told
     assert "s3cr3t" not in told and not (assets / "bootstrap.ign").exists()

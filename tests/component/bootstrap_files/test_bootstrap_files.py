@@ -18,7 +18,7 @@ RELEASE = "registry.example.com/release@sha256:" + "a" * 64
 POD = "registry.example.com/release@sha256:" + "b" * 64
 HOLES = {"RELEASE_IMAGE": RELEASE, "CLUSTER_DOMAIN": "demo.example.com", "API_HOST": "api.demo.example.com",
          "API_INT_HOST": "api-int.demo.example.com", "SLIPWAY_IMAGES": "", "BOOTSTRAP_NODE_IP": "", "NODE_IP_FAMILY": "4", "PLATFORM": "local",
-         "API_VIPS": "10.97.77.5", "INSTALLATION_DISK": "/dev/vda"}
+         "API_VIPS": "10.97.77.5", "INSTALLATION_DISK": "/dev/vda", "INSTALLATION_DISKS": "/dev/vda"}
 
 
 def filled(path, **holes):
@@ -35,9 +35,14 @@ def test_script_is_bash(script):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+# Warnings that do not apply: scripts that are sourced lie elsewhere on a machine (SC1090, SC1091), and use variables of the one that sources
+# them or set some for it (SC2034); a hole "{{NAME}}" is neither a brace nor a constant (SC1083, SC2157, SC2194).
+NOT_HERE = "SC1090,SC1091,SC2034,SC1083,SC2157,SC2194"
+
+
 @pytest.mark.skipif(not shutil.which("shellcheck"), reason="no shellcheck here")
 def test_shellcheck_has_nothing_to_say():
-    done = subprocess.run(["shellcheck", "--external-sources", "--exclude=SC1090,SC1091", *ALL_SCRIPTS], capture_output=True, text=True)
+    done = subprocess.run(["shellcheck", "--external-sources", f"--exclude={NOT_HERE}", *ALL_SCRIPTS], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
@@ -292,6 +297,9 @@ SECRETS = {
     "manifests/odd-name.yaml": "apiVersion: v1\nkind: Secret\ndata: {a: SECRET6}\n", "manifests/odd.json": '{"apiVersion":"v1","kind":"Secret","x":"SECRET7"}',
     "cvo-bootstrap/pretty.json": '{\n  "kind": "Secret",\n  "x": "SECRET8"\n}', "etcd-bootstrap/pem": "-----BEGIN EC PRIVATE KEY-----\nSECRET9",
     "bootstrap-manifests/encoded.yaml": "x: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0t SECRET0", "rendered/kc.yaml": "client-key-data: SECRETA",
+    "openshift/99_any.yaml": "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfig\nspec: {config: SECRETB}\n",
+    "manifests/proxy.yaml": "a: http://me:SECRETC@proxy:3128\n", "manifests/list.json": '{"source": "data:text/plain;base64,SECRETD", "auth": "SECRETE"}',
+    "manifests/token.txt": "eyJhbGciOiJSUzI1NiJ9.eyJSECRETF.SECRETG",
 }
 
 

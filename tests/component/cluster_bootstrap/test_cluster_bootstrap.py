@@ -117,7 +117,7 @@ def test_everything_is_created_whatever_its_order_and_once(machine, plane, progr
     assert len(names(plane, "configmaps", "-n", "late")) == count
     assert names(plane, f"things.{GROUP}")["first"]["status"] == {"is": "set"}
     assert {"one", "two"} <= set(names(plane, "configmaps"))
-    assert "y-several.json has several documents" in done.stderr
+    assert "y-several.json: contains several documents" in done.stderr
     assert {"bootstrap-success", "bootstrap-finished"} <= set(names(plane, "events", "-n", "kube-system"))
     assert machine.is_clean()
     show(f"FIGURE cluster-bootstrap: {count + 7} manifests in {seconds:.2f} s, {(count + 7) / seconds:.0f} a second, start to end")
@@ -190,7 +190,7 @@ def test_it_waits_for_pods_and_revisions_and_goes_on_after_a_kill(tmp_path, plan
         return name in names(plane, "events", "-n", "kube-system")
 
     with start("killed") as killed:
-        wait_until("manifests", told("killed", "manifests are there"))
+        wait_until("manifests", told("killed", "manifests exist"))
         killed.kill()
     assert (machine.pods / STATIC_POD).exists() and machine.secrets.exists()
     assert (machine.secrets / "ca.key").stat().st_mode & 0o777 == 0o600
@@ -208,7 +208,7 @@ def test_it_waits_for_pods_and_revisions_and_goes_on_after_a_kill(tmp_path, plan
         make_pod(plane, tmp_path, "api", "other-master-0", ready=True)
         wait_until("verdict", told("finished", "api/kube-apiserver: RunningNotReady\n"))
         make_pod(plane, tmp_path, "api", "kube-apiserver-master-1", ready=True)
-        wait_until("ready pods", told("finished", "all required pods are ready"))
+        wait_until("ready pods", told("finished", "all required pods are Ready"))
         assert not is_marked("bootstrap-success")
         for plural in OPERATORS:
             assert finished.poll() is None and not is_marked("bootstrap-success")

@@ -97,6 +97,47 @@ def operator(plane, programs, release, folder):
         print((folder / "log").read_text())
 
 
+WITHOUT_EFFECT = {
+    "NetworkPolicy": ({"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny", "namespace": "default"},
+                       "spec": {"podSelector": {}}}, "does not enforce NetworkPolicies"),
+    "MachineSet": ({"apiVersion": "machine.openshift.io/v1beta1", "kind": "MachineSet",
+                    "metadata": {"name": "more", "namespace": "default"}, "spec": {"replicas": 1}},
+                   "machinesets.machine.openshift.io: no controller of this release manages this object"),
+}
+
+
+def kubectl(plane, *words):
+    command = [plane.payload / "hyperkube", "kubectl", f"--kubeconfig={plane.kubeconfig}", *words]
+    return subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE)
+
+
+def look_at_what_has_no_effect(plane, folder, condition):
+    """Told to the one who asks for it: as a warning by kubectl, or in a condition. What the release does not have is refused."""
+    for kind, (thing, words) in WITHOUT_EFFECT.items():
+        file = folder / "thing.json"
+        file.write_text(json.dumps(thing))
+        # Admission learns of a policy some time after it was made.
+        wait_until(f"warning about a {kind}", lambda: words in kubectl(plane, "apply", "--dry-run=server", "-f", file).stderr)
+        made = kubectl(plane, "create", "-f", file)
+        assert made.returncode == 0 and "Warning: " in made.stderr and words in made.stderr, made.stderr
+    scaled = kubectl(plane, "scale", "machineset", "more", "-n", "default", "--replicas=3")
+    assert scaled.returncode == 0 and "no controller of this release" in scaled.stderr, scaled.stderr
+    for kind, version in (("OAuth", "config.openshift.io/v1"), ("SecurityContextConstraints", "security.openshift.io/v1")):
+        file.write_text(json.dumps({"apiVersion": version, "kind": kind, "metadata": {"name": "cluster"}}))
+        refused = kubectl(plane, "create", "-f", file)
+        assert refused.returncode != 0 and f'no matches for kind "{kind}"' in refused.stderr, refused.stderr
+
+    def ask(spec):
+        plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", json.dumps({"spec": spec}))
+
+    ask({"desiredUpdate": {"version": "9.9.9"}, "channel": "stable-9"})
+    wait_until("refusal", lambda: condition("ReleaseAccepted").get("status") == "False")
+    assert "9.9.9 is not applied, because this release does not update clusters" in condition("ReleaseAccepted")["message"]
+    assert "spec.channel has no effect" in condition("RetrievedUpdates")["message"]
+    ask({"desiredUpdate": None, "channel": None})
+    wait_until("acceptance", lambda: condition("ReleaseAccepted").get("status") == "True")
+
+
 def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
     if os.geteuid() != 0:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("this needs root")
@@ -105,7 +146,7 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         plane.kubectl("create", "-f", theirs / f"0000_10_config-operator_01_{name}.crd.yaml")
     plane.kubectl("create", "-f", own / f"{PREFIX}01_clusterversions-Default.crd.yaml")
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
-    unmanaged = [{"kind": "Namespace", "group": "", "namespace": "", "name": "openshift-ingress", "unmanaged": True}]
+    unmanaged = [{"kind": "Namespace", "group": "", "namespace": "", "name": "openshift-infra", "unmanaged": True}]
     create(plane, tmp_path, config("Infrastructure", "cluster"), config("FeatureGate", "cluster"),
            config("ClusterVersion", "version", {"clusterID": "5f0c6b1e-9a1d-4c3e-8f3a-0b5f5f7c1a22", "overrides": unmanaged}))
     patch_status(plane, "infrastructure", "cluster", {"apiServerInternalURI": "https://api-int.demo.example.com:6443"})
@@ -141,17 +182,24 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         print(f"FIGURE cluster-version-operator: {len(files)} files of the image and its own in {seconds:.2f} s", file=sys.__stdout__)
         assert now["desired"] == {"version": "1.2.3", "image": IMAGE}
         conditions = {each["type"]: each["status"] for each in now["conditions"]}
-        assert conditions == {"Available": "True", "Progressing": "False", "Failing": "False", "ReleaseAccepted": "True"}
+        assert conditions == {"Available": "True", "Progressing": "False", "Failing": "False", "ReleaseAccepted": "True",
+                              "RetrievedUpdates": "False"}
         assert now["observedGeneration"] == 1 and now["versionHash"]
 
         spaces = {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]}
         assert {"openshift-config", "openshift-machine-config-operator", "openshift-cluster-version"} <= spaces
-        assert "openshift-ingress" not in spaces
+        assert "openshift-infra" not in spaces
         assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Managed"
-        assert get(plane, "secret", "-n", "openshift-machine-config-operator", "node-bootstrapper-token")
+        # An account a role, and no token of theirs that lasts for ever.
+        accounts = {each["metadata"]["name"] for each in get(plane, "serviceaccounts", "-n", "openshift-machine-config-operator")["items"]}
+        assert {"node-bootstrapper", "node-bootstrapper-master"} <= accounts
+        secrets = get(plane, "secrets", "-n", "openshift-machine-config-operator")["items"]
+        assert not [each["metadata"]["name"] for each in secrets if each["type"] == "kubernetes.io/service-account-token"]
         [container] = get(plane, "deployment", "-n", "openshift-cluster-version", "cluster-version-operator")["spec"]["template"]["spec"]["containers"]
         assert container["image"] == IMAGE
         assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
+
+        look_at_what_has_no_effect(plane, tmp_path, condition)
 
         # It sees what is gone.
         deployment = ["deployment", "-n", "openshift-cluster-version", "cluster-version-operator"]
@@ -165,8 +213,8 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         plane.kubectl("label", "namespace", "openshift-config", "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
         start = host_clock.now()
         plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", '{"spec":{"overrides":null}}')
-        wait_until("new generation", lambda: status()["observedGeneration"] == 2 and
-                   "openshift-ingress" in {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]})
+        wait_until("new generation", lambda: status()["observedGeneration"] == get(plane, "clusterversion", "version")["metadata"]["generation"] and
+                   "openshift-infra" in {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]})
         wait_until("namespace as before", lambda: get(plane, "namespace", "openshift-config")["metadata"]["labels"][
             "pod-security.kubernetes.io/enforce"] == "restricted")
         print(f"FIGURE cluster-version-operator: {host_clock.now() - start:.2f} s to follow a change of spec.overrides", file=sys.__stdout__)

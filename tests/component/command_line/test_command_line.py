@@ -35,7 +35,7 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="session")
 def release(tmp_path_factory):
-    return Layout(tmp_path_factory.mktemp("release") / "layout").folder
+    return Layout(tmp_path_factory.mktemp("release") / "layout", has_login=True).folder
 
 
 def test_without_a_command_it_prints_help():
@@ -104,7 +104,7 @@ MISTAKES = [
     (["version", "extra"], "error: The following argument was not expected: extra; see `slipway version --help`\n"),
     (["create", "cluster", "version"], "error: The following argument was not expected: cluster; see `slipway create --help`\n"),
     (["version", "--log-level", "loud"],
-     "error: --log-level: 'loud' is none of trace, debug, info, warn, error, fatal, panic; see `slipway version --help`\n"),
+     "error: --log-level: 'loud' is not one of trace, debug, info, warn, error, fatal, panic; see `slipway version --help`\n"),
 ]
 
 
@@ -144,13 +144,13 @@ STATUSES = [
     (["create", "manifests"], broken_config, 3, "metadata.name"),
     (["create", "ignition-configs"], no_config, 3, "install-config.yaml"),
     (["create", "install-config"], broken_config, 3, "metadata.name"),
-    (["create", "install-config"], no_config, 3, "no terminal"),
+    (["create", "install-config"], no_config, 3, "not a terminal"),
     (["create", "manifests"], broken_state, 1, ".openshift_install_state.json"),
     (["create", "install-config"], broken_state, 1, ".openshift_install_state.json"),
     (["wait-for", "bootstrap-complete"], broken_state, 1, ".openshift_install_state.json"),
     (["create", "cluster"], no_change, 1, "platform none"),
     (["wait-for", "bootstrap-complete"], broken_config, 3, "metadata.name"),
-    (["wait-for", "install-complete"], no_change, 1, "no cluster was made"),
+    (["wait-for", "install-complete"], no_change, 1, "no cluster was created"),
     (["destroy", "cluster"], no_change, 1, "metadata.json"),
     (["gather", "bootstrap"], no_change, 1, "metadata.json"),
     (["gather", "bootstrap", "--master", "a"], no_change, 1, "--bootstrap HOST"),
@@ -215,8 +215,8 @@ def test_an_interrupt_ends_with_status_8_and_says_what_goes_on(name, waiting, in
     program.send_signal(name)
     said = program.communicate(timeout=120)[1]
     assert program.returncode == 8, said
-    assert re.search(r'level=info msg="waiting up to 15 min 0 s \(until \d\d:\d\d UTC\): the temporary control plane answers"', said), said
-    assert re.search(r'level=warning msg="interrupted: .*the same command waits again"', said), said
+    assert re.search(r'level=info msg="waiting up to 15 min 0 s \(until \d\d:\d\d UTC\): the temporary control plane serves the API"', said), said
+    assert re.search(r'level=warning msg="interrupted: .*run the same command to wait again"', said), said
 
 
 def test_events_are_json_lines(tmp_path):

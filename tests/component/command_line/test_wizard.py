@@ -30,7 +30,7 @@ def test_the_answers_are_a_file_with_defaults(tmp_path, home):
         assert "notes.pub" not in terminal.text
         terminal.answer("Number or name [none]: ", "2")
         terminal.answer("Number or name [local]: ", "solaris")
-        terminal.expect("'solaris' is none of these")
+        terminal.expect("'solaris' is not one of these")
         terminal.answer("Number or name [local]: ", "none")
         terminal.answer("Base domain: ", "not_a_domain")
         terminal.answer("Base domain: ", "example.com")
@@ -54,7 +54,7 @@ def test_platforms_have_questions_of_their_own(tmp_path, home):
         for question, answer in [("[local]: ", "baremetal"), ("[10.0.0.0/16]: ", "192.168.7.0/24"), ("[Managed]: ", "Disabled"),
                                  ("of the API: ", "192.168.7.5"), ("of the ingress: ", "192.168.7.6"), ("[3]: ", "1"), ("name: ", "m0"),
                                  ("Systems/1: ", "redfish-virtualmedia://192.0.2.1/redfish/v1/Systems/1"), ("user of its BMC: ", "admin"),
-                                 ("password of its BMC: ", "bmc-secret"), ("boots from: ", "52:54:00:00:00:01"), ("Base domain: ", "example.com"),
+                                 ("password of its BMC: ", "bmc-secret"), ("of its boot interface: ", "52:54:00:00:00:01"), ("Base domain: ", "example.com"),
                                  ("Cluster name: ", "demo"), ("Pull secret", LOGINS)]:
             terminal.answer(question, answer)
         assert terminal.wait() == 0, terminal.text
@@ -67,7 +67,7 @@ def test_platforms_have_questions_of_their_own(tmp_path, home):
 def test_what_is_optional_may_be_left_open(tmp_path, home):
     with ask(tmp_path / "new", home) as terminal:
         for question, answer in [("[local]: ", "kubevirt"), ("[10.0.0.0/16]: ", ""), ("Namespace of the other cluster: ", "space"),
-                                 ("Network attachment of the machines: ", "nodes"), ("usual one: ", ""), ("of the API: ", "10.0.0.5"),
+                                 ("Network attachment of the machines: ", "nodes"), ("of the other cluster: ", ""), ("of the API: ", "10.0.0.5"),
                                  ("of the ingress: ", "10.0.0.6"), ("Base domain: ", "example.com"), ("Cluster name: ", "demo"), ("Pull secret", LOGINS)]:
             terminal.answer(question, answer)
         assert terminal.wait() == 0, terminal.text
@@ -95,7 +95,7 @@ def test_stopping_in_the_middle_writes_nothing_and_leaves_the_terminal_as_it_was
 
 def test_without_a_terminal_it_says_what_to_write_and_asks_nothing(tmp_path, home):
     refused = run("create", "install-config", "--dir", tmp_path, env=clean_environment(HOME=home), status=3)
-    assert refused.stdout == "" and "no terminal" in refused.stderr and "[local]" not in refused.stderr
+    assert refused.stdout == "" and "not a terminal" in refused.stderr and "[local]" not in refused.stderr
     example = refused.stderr[refused.stderr.index("apiVersion:"):]
     (tmp_path / "install-config.yaml").write_text(example)
     run("create", "install-config", "--dir", tmp_path, env=clean_environment(HOME=home), status=0)

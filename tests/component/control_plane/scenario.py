@@ -51,7 +51,7 @@ class Scenario:
         print(f"{host_clock.now() - self.begin:6.2f} s  {what}", flush=True)
 
     def render(self):
-        """The calls and copies of the bootstrap (operators 1.2)."""
+        """Runs the render commands of bootkube.sh and copies their files as it does."""
         for name, words in RENDERS.items():
             self.machine.run(words, {"/opt/openshift": A})
             result = self.assets / f"{name}-bootstrap"
@@ -112,6 +112,8 @@ class Scenario:
         copy(self.kubernetes / "manifests/etcd-member-pod.yaml", pods / "etcd-member-pod.yaml")
         for space in ("kube-system", "openshift-etcd", "openshift-kube-apiserver"):
             self.machine.wait("service account", lambda: self._kubectl("get", "serviceaccounts", "default", f"--namespace={space}", "--ignore-not-found"))
+        # As the release's manifest of this namespace does.
+        self._kubectl("label", "namespace", "kube-system", "--overwrite", "pod-security.kubernetes.io/enforce=privileged")
         for path in pods.iterdir():
             self._kubectl("create", "--dry-run=server", "--validate=strict", f"--filename=/rendered/pods/{path.name}")
         self.tell("the pods are valid, with no field that Kubernetes does not know")

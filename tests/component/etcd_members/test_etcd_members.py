@@ -36,7 +36,7 @@ def test_from_the_bootstrap_machine_to_the_masters(etcd, capsys):
     said = [line for _, line in etcd.said()]
     reasons = [line.split(":")[0] for line in said if line.startswith(("Member", "Leader", "Bootstrap"))]
     assert reasons == ["MemberAdded"] * 3 + ["MemberPromoted"] * 3 + ["LeaderMoved"], said
-    assert "members before: etcd-bootstrap voter healthy leader" in next(line for line in said if line.startswith("MemberAdded"))
+    assert "previous members: etcd-bootstrap voter healthy leader" in next(line for line in said if line.startswith("MemberAdded"))
     assert sorted(etcd.members(MASTERS[1])) == ["etcd-bootstrap", "master-0", "master-1", "master-2"]
     assert etcd.processes["keep"].poll() is None, "nothing is removed before the bootstrap is complete"
     assert [etcd.readyz(address) for address in MASTERS] == [200] * 3
@@ -73,7 +73,7 @@ def test_a_member_that_was_one_before_needs_nobody(etcd):
 def test_lost_data_is_told(etcd, tmp_path):
     done = etcd.discover(1, tmp_path)
     assert done.returncode == 1
-    assert "its data is lost; remove the member" in done.stderr
+    assert "so its data is lost (remove the member" in done.stderr
 
 
 def test_a_stop_while_waiting_ends_the_pod_at_once(etcd):
@@ -85,7 +85,7 @@ def test_a_stop_while_waiting_ends_the_pod_at_once(etcd):
     children = []
     try:
         stranger.start_master(3)
-        stranger.wait("master-3", lambda: "is no member of etcd yet" in stranger.log("master-3"))
+        stranger.wait("master-3", lambda: "is not a member of etcd yet" in stranger.log("master-3"))
         process = stranger.processes["master-3"]
         children = [os.pidfd_open(int(pid)) for pid in pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
         assert children, "what waits"

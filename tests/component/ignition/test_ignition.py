@@ -271,4 +271,4 @@ def test_special_mode_bits_do_not_come_alive_by_raising_the_version(machine, tmp
 def test_what_cannot_be_translated_is_refused_with_its_fields(tmp_path):
     result = tool("translate", "valid-kernel-arguments.json", "3.2.0")
     assert result.returncode == 1
-    assert "kernelArguments: this field came with spec 3.3.0" in result.stderr
+    assert "kernelArguments: this field requires spec 3.3.0" in result.stderr

@@ -68,6 +68,43 @@ TEST(KubeLive, StrangersAreDenied) {
   EXPECT_EQ(refused.error().message(), "GET /api/v1/nodes: Unauthorized");
 }
 
+// 72 objects of 1 MB are more than an answer may hold, and less than a page has by their number.
+TEST(KubeLive, ListsLargerThanAnAnswerAreReadInSmallerPages) {
+  RealTimeContext test;
+  kube::Api& api = api_under_test();
+  constexpr int count = 72;
+  const auto send = [&](const kube::ResourceType& type, const Json& object) {
+    const Result<Json> made = kube::create(test.context(), api, type, object);
+    ASSERT_TRUE(made.ok()) << made.error().message();
+  };
+  send(kube::types::namespaces, {{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "large"}}}});
+  const std::string text(1'000'000, 'x');
+  for (int i = 0; i < count; ++i) {
+    send(kube::types::config_maps, {{"apiVersion", "v1"},
+                                    {"kind", "ConfigMap"},
+                                    {"metadata", {{"name", fmt::format("large-{:02}", i)}, {"namespace", "large"}}},
+                                    {"data", {{"text", text}}}});
+  }
+  // Proves that the objects are too many for one answer.
+  const Result<Json> at_once = api.send(test.context(), {.path = "/api/v1/namespaces/large/configmaps?limit=500"});
+  ASSERT_FALSE(at_once.ok());
+  EXPECT_EQ(at_once.error().code(), Code::too_large) << at_once.error().message();
+
+  const auto found = kube::list(test.context(), api, kube::types::config_maps, "large");
+  ASSERT_TRUE(found.ok()) << found.error().message();
+  std::size_t large = 0;
+  for (const Json& object : found.value()) large += find_string(object, {"data", "text"}).value_or("") == text;
+  EXPECT_EQ(large, count);
+
+  const Result<> followed =
+      kube::wait_until(test.context(), api, "all large objects", Seconds(60), kube::types::config_maps, "large", {},
+                       [&](const kube::Objects& objects) -> Result<std::optional<std::string>> {
+                         if (objects.size() < count) return std::optional<std::string>("some are missing");
+                         return std::optional<std::string>();
+                       });
+  EXPECT_TRUE(followed.ok()) << followed.error().message();
+}
+
 TEST(KubeLive, FigureOfManifests) {
   RealTimeContext test;
   kube::Mapper mapper(api_under_test());

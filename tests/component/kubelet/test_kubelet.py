@@ -200,4 +200,4 @@ def test_what_a_machine_costs(tmp_path):
             cluster.slipway("stop")
             costs[how] = disk_use(*shared, cluster.folder / "machines") / 1e6
             print(f"\ndisk of a machine {how}: {costs[how]:.1f} MB")
-    assert costs["without images"] < 10 and costs["with images"] < 15
+    assert costs["without images"] < 10 and costs["with images"] < 12

@@ -48,8 +48,21 @@ def test_record_is_what_the_release_has():
 
 
 def test_compressed_layers_are_those_of_the_release():
-    blobs = list((TEMPLATE / "io.containerd.content.v1.content/blobs/sha256").iterdir())
+    blobs = list((TEMPLATE / "images/blobs/sha256").iterdir())
     assert len(blobs) > 20 and all(blob.samefile(LAYOUT / "blobs/sha256" / blob.name) for blob in blobs)
+
+
+def test_what_machines_get_a_copy_of_has_no_file_of_an_image():
+    """Databases and links, each of which leads into what they cannot write to."""
+    state = TEMPLATE / "state"
+    files = [path for path in state.rglob("*") if path.is_file() and not path.is_symlink()]
+    # Clusters that are there keep links to both; each machine gets a copy (test_isolation.py).
+    assert {path.name for path in files} == {"meta.db", "metadata.db"}
+    links = [path for path in state.rglob("*") if path.is_symlink()]
+    assert len(links) > 20
+    for link in links:
+        target = os.readlink(link)
+        assert target.startswith("/var/lib/containerd-images/") and (TEMPLATE / "images" / target.split("/", 4)[4]).exists()
 
 
 def test_same_images_are_not_made_again():
@@ -79,7 +92,7 @@ def test_kill_leaves_the_old_images_and_no_process():
         subprocess.run(command(output), check=True, capture_output=True)
         assert sorted(path.name for path in pathlib.Path(folder).iterdir()) == ["containerd", "containerd.images"]
         assert pathlib.Path(folder, "containerd.images").read_text() == RECORD.read_text()
-        assert (output / "io.containerd.metadata.v1.bolt/meta.db").exists() and not (output / "old").exists()
+        assert (output / "state/io.containerd.metadata.v1.bolt/meta.db").exists() and not (output / "old").exists()
 
 
 def test_what_is_no_release_is_refused(tmp_path):

@@ -23,10 +23,11 @@ from control_plane import ControlPlane  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node"
 DEADLINE = 60
-BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
-GROUP = "system:serviceaccounts:openshift-machine-config-operator"
-TOKEN = "of-the-bootstrapper"  # openssl makes no certificate for a name of 74 characters
-MACHINES = [{"name": f"master-{i}", "role": "master", "addresses": [f"10.97.77.1{i}"]} for i in range(4)]
+MANIFESTS = pathlib.Path(__file__).resolve().parents[3] / "images/manifests"
+SPACE = "openshift-machine-config-operator"  # of the accounts that machines join with
+ACCOUNTS = {"master": "node-bootstrapper-master", "worker": "node-bootstrapper"}
+MACHINES = [{"name": f"master-{i}", "role": "master", "addresses": [f"10.97.77.1{i}"]} for i in range(6)]
+MACHINES += [{"name": f"worker-{i}", "role": "worker", "addresses": [f"10.97.77.2{i}"]} for i in range(6)]
 
 
 class Cluster:
@@ -34,22 +35,40 @@ class Cluster:
         self.plane, self.folder = plane, folder
         self.table, self.until = folder / "machine-addresses.yaml", folder / "done"
         self.table.write_text(json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "data": {"machines": json.dumps(MACHINES)}}))
-        self.bootstrap = self.make_bootstrap_kubeconfig()
+        for space in (SPACE, "openshift-config", "openshift-etcd", "openshift-cluster-machine-approver"):
+            plane.kubectl("create", "namespace", space)
+        # Accounts and rights are the release's own; what binds the bootstrappers comes with allow().
+        for path in sorted(MANIFESTS.glob("0000_50_cluster-machine-approver_0[12]*")):
+            plane.kubectl("apply", "-f", path)
+        for account in ACCOUNTS.values():
+            plane.kubectl("create", "serviceaccount", "-n", SPACE, account)
+        self.bootstrap = {role: self.kubeconfig(role, self.token(SPACE, account)) for role, account in ACCOUNTS.items()}
+        self.approvers = self.kubeconfig("approver", self.token("openshift-cluster-machine-approver", "machine-approver-sa"))
 
-    def make_bootstrap_kubeconfig(self):
-        file = self.folder / "bootstrap-kubeconfig"
+    def token(self, space, account, *options):
+        return self.plane.kubectl("create", "token", "-n", space, account, *options).strip()
+
+    def kubeconfig(self, name, token):
+        file = self.folder / f"kubeconfig-{name}"
         file.write_text(
             f"clusters: [{{name: c, cluster: {{server: '{self.plane.server}', certificate-authority: {self.plane.ca}}}}}]\n"
-            f"contexts: [{{name: u, context: {{cluster: c, user: u}}}}]\ncurrent-context: u\nusers: [{{name: u, user: {{token: {TOKEN}}}}}]\n")
+            f"contexts: [{{name: u, context: {{cluster: c, user: u}}}}]\ncurrent-context: u\nusers: [{{name: u, user: {{token: {token}}}}}]\n")
         return file
 
     def allow(self):
         self.plane.kubectl("create", "clusterrolebinding", "node-bootstrapper", "--clusterrole=system:node-bootstrapper",
-                           f"--group={GROUP}")
+                           f"--serviceaccount={SPACE}:node-bootstrapper")
+        self.plane.kubectl("apply", "-f", MANIFESTS / "0000_80_machine-config_01_node-bootstrapper-master_2_binding.yaml")
 
     def approver(self):
-        return subprocess.Popen([PROGRAM, "approve-csr", self.plane.kubeconfig, f"--machines={self.table}", f"--until={self.until}"],
+        """With no more rights than the release gives it."""
+        return subprocess.Popen([PROGRAM, "approve-csr", self.approvers, f"--machines={self.table}", f"--until={self.until}"],
                                 stderr=open(self.folder / "approver.log", "ab"), env=self.environment(self.folder))
+
+    def record(self, node):
+        found = json.loads(self.plane.kubectl("get", "configmap", "-n", "openshift-cluster-machine-approver", "-o", "json"))["items"]
+        data = {key: text for each in found if each["metadata"]["name"] == "node-identities" for key, text in each["data"].items()}
+        return json.loads(data.get(node, "{}"))
 
     def environment(self, folder):
         return {**os.environ, "SERVICE_RECORDS_DIR": str(folder / "records"), "PATH": f"{folder}:{os.environ['PATH']}"}
@@ -68,9 +87,11 @@ class Cluster:
 class Machine:
     """A folder that stands for one; its systemctl writes down what it is called with."""
 
-    def __init__(self, cluster, folder, name):
+    def __init__(self, cluster, folder, name, role=None):
+        """role: whose credential it has; the one of its name when it is left out."""
         self.cluster, self.folder, self.name = cluster, folder / f"machine-{name}", name
-        self.folder.mkdir()
+        self.folder.mkdir(parents=True)
+        self.bootstrap = cluster.bootstrap[role or name.partition("-")[0]]
         systemctl = self.folder / "systemctl"
         systemctl.write_text(f'#!/bin/sh\necho "$@" >> {self.folder}/systemctl.log\n')
         systemctl.chmod(0o755)
@@ -79,8 +100,8 @@ class Machine:
 
     def start(self):
         return subprocess.Popen(
-            [PROGRAM, "kubelet-certificate", f"--bootstrap-kubeconfig={self.cluster.bootstrap}", f"--kubeconfig={self.kubeconfig}",
-             f"--cert-dir={self.pki}", f"--node-name={self.name}"], stderr=open(self.log, "ab"),
+            [PROGRAM, "kubelet-certificate", f"--bootstrap-kubeconfig={self.bootstrap}", f"--kubeconfig={self.kubeconfig}",
+             f"--cert-dir={self.pki}", f"--node-name={self.name}", f"--config-server={self.folder}/config-server.json"], stderr=open(self.log, "ab"),
             env=self.cluster.environment(self.folder))
 
     @property
@@ -124,10 +145,7 @@ def wait_until(what, look):
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     signers = "certificatesigningrequest-signing-controller,certificatesigningrequest-approving-controller"
-    tokens = tmp_path_factory.mktemp("tokens") / "tokens.csv"
-    tokens.write_text(f'{TOKEN},{BOOTSTRAPPER},1,"{GROUP},system:serviceaccounts"\n')
-    with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], tmp_path_factory.mktemp("plane"), flags=[f"--token-auth-file={tokens}"],
-                      controllers=signers) as plane:
+    with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], tmp_path_factory.mktemp("plane"), controllers=signers) as plane:
         yield Cluster(plane, tmp_path_factory.mktemp("cluster"))
 
 
@@ -149,7 +167,7 @@ def ended(process):
 def test_a_machine_gets_its_certificate_as_soon_as_it_may(cluster, processes, tmp_path):
     machine = Machine(cluster, tmp_path, "master-0")
     processes += [cluster.approver(), machine.start()]
-    wait_until("the wait", lambda: b"may not make certificate requests yet" in machine.log.read_bytes())
+    wait_until("the wait", lambda: b"may not create certificate requests yet" in machine.log.read_bytes())
     assert cluster.requests() == []
     allowed = host_clock.now()
     cluster.allow()
@@ -190,8 +208,8 @@ def test_a_kill_leaves_one_request_and_the_same_command_continues(cluster, proce
 def test_strangers_and_second_comers_stay_outside(cluster, processes, tmp_path):
     cluster.plane.kubectl("create", "-f", write_node(tmp_path, "master-2"))
     processes.append(cluster.approver())
-    for name, reason in (("stranger", "UnknownMachine"), ("master-2", "NameAlreadyRegistered")):
-        machine = Machine(cluster, tmp_path, name)
+    for name, role, reason in (("stranger", "worker", "UnknownMachine"), ("master-2", "master", "NameAlreadyRegistered")):
+        machine = Machine(cluster, tmp_path, name, role)
         processes.append(machine.start())
         request = wait_until("the request", lambda: cluster.requests_of(name))[0]
         assert wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"])).keys() == {reason}
@@ -227,10 +245,149 @@ def test_serving_certificates_have_the_names_of_their_node_only(cluster, process
     assert certificate("foreign") is None
 
 
+def test_a_workers_credential_gets_no_masters_name(cluster, processes, tmp_path):
+    processes.append(cluster.approver())
+    thief = Machine(cluster, tmp_path / "thief", "master-4", "worker")
+    processes.append(thief.start())
+    request = wait_until("the request", lambda: cluster.requests_of("master-4"))[0]
+    assert request["spec"]["extra"]["authentication.kubernetes.io/credential-id"][0].startswith("JTI=")
+    told = wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"]))
+    assert told == {"WrongCredential": "master-4 is a master, but the credential is the one of workers"}
+    # It holds the name for nobody: the master comes.
+    master = Machine(cluster, tmp_path, "master-4")
+    processes.append(master.start())
+    assert ended(processes[-1]) == 0, master.log.read_text()
+    assert conditions(next(r for r in cluster.requests_of("master-4") if r["metadata"]["name"] == request["metadata"]["name"])) == []
+
+
+def test_a_name_has_one_approval_until_its_node_exists(cluster, processes, tmp_path):
+    processes.append(cluster.approver())
+    first, second = (Machine(cluster, tmp_path / name, "worker-0") for name in ("first", "second"))
+    processes.append(first.start())
+    assert ended(processes[-1]) == 0, first.log.read_text()
+    processes.append(second.start())
+    request = wait_until("the second request", lambda: [r for r in cluster.requests_of("worker-0") if not conditions(r)])[0]
+    assert wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"])).keys() == {"NameAlreadyApproved"}
+    # The machine that has the approval registers and is deleted again, as when it is replaced: the next one may come.
+    first.kubectl("create", "-f", write_node(tmp_path, "worker-0"))
+    wait_until("the registration", lambda: cluster.record("worker-0").get("isRegistered"))
+    cluster.plane.kubectl("delete", "node", "worker-0")
+    assert ended(processes[-1]) == 0, second.log.read_text()
+
+
+def test_a_renewal_is_approved_and_no_other_nodes(cluster, processes, tmp_path):
+    processes.append(cluster.approver())
+    machine = Machine(cluster, tmp_path, "worker-1")
+    processes.append(machine.start())
+    assert ended(processes[-1]) == 0, machine.log.read_text()
+    machine.kubectl("create", "-f", write_node(tmp_path, "worker-1"))
+    cluster.plane.kubectl("apply", "-f", MANIFESTS / "0000_80_machine-config_01_node-renewal-binding.yaml")
+    machine.kubectl("create", "-f", "-", input=client_request(tmp_path, "renewal", "worker-1"))
+
+    def request():
+        return json.loads(cluster.plane.kubectl("get", "csr", "renewal", "-o", "json"))
+
+    wait_until("the certificate", lambda: request().get("status", {}).get("certificate"))
+    [approval] = request()["status"]["conditions"]
+    assert approval["reason"] == "AutoApproved"  # by kube-controller-manager
+    wait_until("the new key", lambda: len(cluster.record("worker-1").get("keys", [])) == 2)
+    # Another node's is refused before there is anything to approve.
+    refused = subprocess.run([cluster.plane.payload / "hyperkube", "kubectl", f"--kubeconfig={machine.kubeconfig}", "create", "-f", "-"],
+                             input=client_request(tmp_path, "of-another", "master-0"), capture_output=True, text=True, timeout=DEADLINE)
+    assert refused.returncode != 0 and "can only create a node CSR with CN=system:node:worker-1" in refused.stderr
+
+
+def test_a_machine_comes_back_with_the_key_that_it_had(cluster, processes, tmp_path):
+    processes.append(cluster.approver())
+    machine = Machine(cluster, tmp_path, "worker-2")
+    processes.append(machine.start())
+    assert ended(processes[-1]) == 0, machine.log.read_text()
+    machine.kubectl("create", "-f", write_node(tmp_path, "worker-2"))
+    wait_until("its key", lambda: cluster.record("worker-2").get("keys"))
+    # Its certificate is over, and its request was removed, as all are after an hour.
+    expired = end_certificate(cluster, tmp_path, machine)
+    cluster.plane.kubectl("delete", "csr", cluster.requests_of("worker-2")[0]["metadata"]["name"])
+    processes.append(machine.start())
+    assert ended(processes[-1]) == 0, machine.log.read_text()
+    assert machine.current.read_text() != expired
+    assert "system:node:worker-2" in machine.kubectl("auth", "whoami", "-o", "json")
+    assert len(cluster.record("worker-2")["keys"]) == 1
+
+    # A machine without the key stays outside, whatever it writes on the Node; the old way is no way any more.
+    key = openssl("rand", "-hex", "32").strip()
+    machine.kubectl("annotate", "node", "worker-2", f"slipway.internal/kubelet-keys={key}")
+    other = Machine(cluster, tmp_path / "other", "worker-2")
+    processes.append(other.start())
+    request = wait_until("the request", lambda: [r for r in cluster.requests_of("worker-2") if not conditions(r)])[0]
+    assert wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"])).keys() == {"NameAlreadyRegistered"}
+
+
+def test_a_credential_that_is_over_is_replaced_by_the_config_server(cluster, processes, tmp_path):
+    """The machine was off until certificate and credential were over: it asks the config server with what it had at its first boot."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "machine_config"))
+    import sample
+    import test_machine_config
+    plane = cluster.plane
+    processes.append(cluster.approver())
+    machine = Machine(cluster, tmp_path, "worker-3")
+    # A token ends with the object that it is bound to.
+    plane.kubectl("create", "secret", "generic", "-n", SPACE, "bound")
+    machine.bootstrap = cluster.kubeconfig("of-worker-3", cluster.token(SPACE, "node-bootstrapper", "--bound-object-kind=Secret",
+                                                                       "--bound-object-name=bound"))
+    processes.append(machine.start())
+    assert ended(processes[-1]) == 0, machine.log.read_text()
+    machine.kubectl("create", "-f", write_node(tmp_path, "worker-3"))
+    wait_until("its key", lambda: cluster.record("worker-3").get("keys"))
+    end_certificate(cluster, tmp_path, machine)
+    plane.kubectl("delete", "secret", "-n", SPACE, "bound")
+    asked = [plane.payload / "hyperkube", "kubectl", f"--kubeconfig={machine.bootstrap}", "auth", "whoami"]
+    wait_until("the end of the token", lambda: subprocess.run(asked, capture_output=True, timeout=DEADLINE).returncode)
+
+    (tmp_path / "server").mkdir()
+    world = test_machine_config.World(tmp_path / "server")
+    fresh = json.loads(plane.kubectl("config", "view", "--raw", "--flatten", "-o", "json"))
+    fresh["users"][0]["user"] = {"token": cluster.token(SPACE, "node-bootstrapper")}
+    (world.assets / "auth/kubeconfig-kubelet").write_text(json.dumps(fresh))
+    world.render_operator()
+    world.render_pools()
+    world.start_server()
+    processes.append(world.server)
+    (machine.folder / "config-server.json").write_text(json.dumps(
+        {"url": f"https://127.0.0.1:{world.ports[0]}/config/master", "ca": (world.assets / "tls/ca.crt").read_text(), "token": sample.TOKEN}))
+    start = host_clock.now()
+    processes.append(machine.start())
+    assert ended(processes[-1]) == 0, machine.log.read_text()
+    print(f"\nfrom a credential that is over to a certificate: {host_clock.now() - start:.1f} s")
+    assert "got another one from the machine-config-server" in machine.log.read_text()
+    assert os.stat(machine.bootstrap).st_mode & 0o777 == 0o600
+    assert sample.TOKEN not in machine.log.read_text()
+    assert "system:node:worker-3" in machine.kubectl("auth", "whoami", "-o", "json")
+
+
+def end_certificate(cluster, folder, machine):
+    """Puts one with the same key in place of the machine's, which is over; its text."""
+    pem = machine.current.read_text()
+    (folder / "key").write_text(pem[pem.index("-----BEGIN EC PRIVATE KEY") if "EC PRIVATE KEY" in pem else pem.index("-----BEGIN PRIVATE KEY"):])
+    openssl("req", "-new", "-key", folder / "key", "-subj", f"/O=system:nodes/CN=system:node:{machine.name}", "-out", folder / "csr")
+    openssl("x509", "-req", "-in", folder / "csr", "-CA", cluster.plane.ca, "-CAkey", cluster.plane.folder / "ca.key", "-CAcreateserial",
+            "-days", "0", "-out", folder / "crt")
+    over = (folder / "crt").read_text() + (folder / "key").read_text()
+    machine.current.resolve().write_text(over)
+    return over
+
+
 def write_node(folder, name):
     file = folder / f"node-{name}.json"
     file.write_text(json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}))
     return file
+
+
+def client_request(folder, object_name, node):
+    openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "/dev/null",
+            "-out", folder / "client.csr", "-subj", f"/O=system:nodes/CN=system:node:{node}")
+    return json.dumps({"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": object_name},
+                       "spec": {"request": base64.b64encode((folder / "client.csr").read_bytes()).decode(),
+                                "signerName": "kubernetes.io/kube-apiserver-client-kubelet", "usages": ["digital signature", "client auth"]}})
 
 
 def serving_request(folder, object_name, names):

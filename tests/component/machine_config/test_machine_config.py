@@ -136,6 +136,39 @@ def test_strangers_are_logged_without_what_they_sent(world, served):
     assert "danger" not in log and sample.TOKEN not in log
 
 
+def test_what_strangers_send_is_logged_in_one_line(world, served):
+    path = "/config/a%0alevel=error%20forged%1b%5b31m"
+    assert world.curl(path)[0] == 404
+    deadline = host_clock.now() + 10
+    while "forged" not in (log := (world.folder / "server.log").read_text()):  # refusals have a line a second
+        assert host_clock.now() < deadline, log
+        assert world.curl(path, token=None)[0] == 403
+    assert "\x1b" not in log and [line for line in log.splitlines() if "forged" in line and "/config/a\\x0alevel=error forged\\x1b[31m" not in line] == []
+
+
+def test_idle_strangers_do_not_keep_machines_out(world, served):
+    """More connections than the server takes, from one address that asks nothing; another address gets its config at once."""
+    strangers = []
+    try:
+        for _ in range(600):
+            strangers.append(socket.create_connection(("127.0.0.1", world.ports[0]), timeout=10, source_address=("127.0.0.9", 0)))
+        start = host_clock.now()
+        assert world.curl("/config/master")[0] == 200
+        print(f"\na config beside 600 idle connections: {host_clock.now() - start:.2f} s")
+        assert host_clock.now() - start < 10
+    finally:
+        for each in strangers:
+            each.close()
+
+
+def test_without_a_token_the_server_refuses_to_start(world):
+    a = world.assets
+    done = run(program(world.bin, "machine-config-server"), "bootstrap", f"--server-basedir={world.mcs}",
+               f"--bootstrap-kubeconfig={a}/auth/kubeconfig-kubelet", f"--cert={a}/tls/tls.crt", f"--key={a}/tls/tls.key",
+               f"--token-file={a}/tls/no-token", "--secure-port=0", "--insecure-port=0", check=False)
+    assert done.returncode == 1 and "no-token: no token" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("version", ["3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"])
 def test_the_validator_takes_every_version(world, served, version, tmp_path):
     status, text = world.curl("/config/master", accept=ACCEPT + version)

@@ -177,9 +177,12 @@ def cluster(tmp_path_factory):
             if words and any(name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-")):
                 plane.kubectl("apply", "--server-side", "-f", str(api / words[0]))
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
-        role = yaml.safe_load((SOURCE / "data/operators/machineconfig/manifests/daemon-2-role.yaml").read_text())
+        role = yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_03_daemon_2_role.yaml").read_text())
         cluster.apply(role)
         plane.kubectl("create", "clusterrolebinding", "daemon", f"--clusterrole={role['metadata']['name']}", f"--user={ACCOUNT}")
+        events = yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_03_daemon_4_events-role.yaml").read_text())
+        cluster.apply(events)
+        plane.kubectl("create", "rolebinding", "daemon", "-n", "default", f"--role={events['metadata']['name']}", f"--user={ACCOUNT}")
         yield cluster
 
 

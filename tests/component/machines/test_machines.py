@@ -154,7 +154,7 @@ def test_ignition(cluster, tmp_path):
     failed = cluster.create("m1", "--ignition", bad, check=False)
     assert failed.returncode == 1 and "m1 ignition-failed" in failed.stderr and "hash" in failed.stderr
     row = cluster.list()["m1"]
-    assert row["state"] == "ignition-failed" and "Ignition gave up" in row["reason"]
+    assert row["state"] == "ignition-failed" and "Ignition failed" in row["reason"]
     assert "CRITICAL" in cluster.run("console", "m1").stdout
     # With another config it starts from a new disk.
     mended = write(tmp_path, "mended.ign", config(storage={"files": [{"path": "/etc/x", "contents": {"source": "data:,x"}}]}))
@@ -185,7 +185,7 @@ def test_forward(cluster):
     cluster.create("m0", "--forward", "18443:m0:22")
     banner = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; head -n 1 <&3"], text=True, capture_output=True, timeout=120)
     assert banner.stdout.startswith("SSH-2.0-"), banner.stderr
-    assert "127.0.0.1:18443 leads to m0:22" in cluster.run("list").stdout
+    assert "127.0.0.1:18443 is forwarded to m0:22" in cluster.run("list").stdout
     cluster.run("stop", "m0")
     refused = subprocess.run(["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/18443; cat <&3"], text=True, capture_output=True, timeout=120)
     assert refused.stdout == ""
@@ -195,11 +195,11 @@ def test_forward(cluster):
 
 def test_mistakes(cluster, tmp_path):
     for words, expected in (
-            (("create", "M_0"), "'M_0' is not"),
+            (("create", "M_0"), "got 'M_0'"),
             (("create", "m0", "--ignition", str(tmp_path / "missing")), "reading the Ignition config"),
             (("create", "m0", "--forward", "80"), "HOSTPORT:MACHINE:PORT"),
-            (("create", "m0", "--os-repo", str(tmp_path)), "no OSTree repository"),
-            (("list",), "there is no cluster"),
+            (("create", "m0", "--os-repo", str(tmp_path)), "not an OSTree repository"),
+            (("list",), f"cluster {cluster.name}: not found in "),
             (("destroy",), "--all"),
     ):
         done = cluster.run(*words, check=False)
@@ -211,7 +211,7 @@ def test_preflight_tells_everything_at_once(cluster):
     done = subprocess.run([SLIPWAY, "machine", "create", "m0", "--state", "/dev/shm/slipway", "--os-repo", "/nowhere"], text=True,
                           capture_output=True, env={"PATH": "/nowhere"}, timeout=60)
     assert done.returncode == 1
-    for part in ("apt-get install ostree", "apt-get install systemd-container", "apt-get install dnsmasq-base", "lies on tmpfs", "/nowhere is no"):
+    for part in ("apt-get install ostree", "apt-get install systemd-container", "apt-get install dnsmasq-base", "is on tmpfs", "/nowhere is not"):
         assert part in done.stderr, done.stderr
     assert not os.path.exists("/dev/shm/slipway")
 
@@ -222,8 +222,10 @@ def test_preflight_tells_what_is_taken_with_the_rest(cluster, tmp_path):
     other.write_text('{"ignition": {"version": "3.0.0"}}')
     done = cluster.run("create", "m0", "--ignition", str(other), "--os-repo", "/nowhere", check=False)
     assert done.returncode == 1
-    assert "m0 is there already, with another Ignition config" in done.stderr and "/nowhere is no" in done.stderr
+    assert "m0 already exists with another Ignition config" in done.stderr
+    assert "keeps its machine OS" in done.stderr and "/nowhere is ignored" in done.stderr
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = subprocess.run([SLIPWAY, "machine", "create", "m0", "--state", tmp_path, "--forward", f"{port}:m0:80"], text=True, capture_output=True, timeout=60)
-    assert done.returncode == 1 and f"port {port} of 127.0.0.1 is taken" in done.stderr, done.stderr
+        done = subprocess.run([SLIPWAY, "machine", "create", "m0", "--state", tmp_path, "--os-repo", "/nowhere", "--forward", f"{port}:m0:80"], text=True,
+                              capture_output=True, timeout=60)
+    assert done.returncode == 1 and f"port {port} of 127.0.0.1 is already in use" in done.stderr and "/nowhere is not an OSTree" in done.stderr, done.stderr

@@ -1,7 +1,8 @@
 """Tries every flag that slipway gives to Kubernetes and etcd against the programs of the payload.
 
 flags.tsv lists the flags and variables that OpenShift's manifests and scripts use, with what is expected of each:
-`known`, or `gone` with what slipway does instead. SLIPWAY_PAYLOAD_BIN is the directory with the programs.
+`known`, or `gone` with what slipway does instead. Its column `source` names the repository of OpenShift that uses the flag,
+or slipway for a program that OpenShift does not run. SLIPWAY_PAYLOAD_BIN is the directory with the programs.
 """
 
 import concurrent.futures
@@ -118,6 +119,7 @@ def test_table_is_well_formed():
     for row in ROWS:
         assert row["kind"] in ("flag", "env") and row["expectation"] in ("known", "gone"), name_of(row)
         assert (row["expectation"] == "gone") == bool(row["instead"]), f"{name_of(row)}: say what slipway does instead"
+        assert re.fullmatch("slipway|openshift/[a-z-]+", row["source"]), f"{name_of(row)}: name the repository that uses it"
 
 
 def test_page_names_what_is_gone():

@@ -24,12 +24,13 @@ def tar_gz(files):
 class Layout:
     """Writes itself to `folder`; `images` are the digests by component name, "" is the release."""
 
-    def __init__(self, folder, large=0):
+    def __init__(self, folder, large=0, has_login=False):
         self.folder = folder
         (folder / "blobs" / "sha256").mkdir(parents=True)
         (folder / "oci-layout").write_text('{"imageLayoutVersion":"1.0.0"}')
         base = self.layer({"usr/bin/sh": random.Random(1).randbytes(300_000 + large)})
-        self.images = {name: self.image([base, self.layer({f"usr/bin/{name}": name.encode()})], name) for name in ("etcd", "coredns", "pause")}
+        names = ("etcd", "coredns", "pause") + (("oauth-server",) if has_login else ())
+        self.images = {name: self.image([base, self.layer({f"usr/bin/{name}": name.encode()})], name) for name in names}
         references = {
             "kind": "ImageStream", "apiVersion": "image.openshift.io/v1", "metadata": {"name": VERSION},
             "spec": {"tags": [{"name": name, "annotations": {"io.openshift.build.versions": f"{name}=1.2.3"},

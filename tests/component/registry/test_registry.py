@@ -156,7 +156,7 @@ def test_a_second_mirror_copies_nothing(layout, registry, tmp_path):
     mirror(layout, registry)
     storage = tmp_path / "registry" / "storage"
     before = {path: path.stat().st_mtime_ns for path in storage.rglob("*")}
-    assert re.search(r"^Copied:  0 B, \d+ kB were there already$", mirror(layout, registry).stdout, re.M)
+    assert re.search(r"^Copied:  0 B \(\d+ kB existed already\)$", mirror(layout, registry).stdout, re.M)
     assert {path: path.stat().st_mtime_ns for path in storage.rglob("*")} == before
 
 
@@ -186,10 +186,10 @@ def test_logins_come_from_the_registry_config(layout, tmp_path, kind):
 
     try:
         none = mirror(layout, registry, status=1)
-        assert f"registry {registry.host} refuses access to repository slipway/release" in none.stderr
-        assert "(no login for it is known)" in none.stderr
+        assert f"registry {registry.host} denied access to repository slipway/release" in none.stderr
+        assert "(no login for this registry is known)" in none.stderr
         wrong = mirror(layout, registry, *config("wrong"), status=1)
-        assert "(the login of user 'user' does not allow it)" in wrong.stderr and "wrong" not in wrong.stderr
+        assert "(user 'user' has no access)" in wrong.stderr and "wrong" not in wrong.stderr
         mirror(layout, registry, *config("pass:word"))
         info = run("release", "info", f"{registry.repository}:{VERSION}", *config("pass:word"))
         assert info.stdout == run("release", "info", str(layout.folder)).stdout

@@ -192,7 +192,7 @@ def memory(folder):
 def start_router(plane):
     environment = {"PATH": f"{FOLDER}/bin:/usr/bin:/bin", "ROUTER_SERVICE_NAME": "default", "ROUTER_SERVICE_NAMESPACE": "openshift-ingress",
                    "ROUTER_DOMAIN": DOMAIN, "ROUTER_CANONICAL_HOSTNAME": f"router-default.{DOMAIN}", "ROUTER_THREADS": "2",
-                   "DEFAULT_CERTIFICATE_DIR": str(FOLDER / "default"), "DEFAULT_DESTINATION_CA_PATH": str(FOLDER / "secret.crt"),
+                   "DEFAULT_CERTIFICATE_DIR": str(FOLDER / "default"),
                    "ROUTER_GRACEFUL_SHUTDOWN_DELAY": "1s", "ROUTER_DRAIN_LIMIT": "20s"}
     (FOLDER / "bin/openshift-router").symlink_to(PROGRAMS / "slipway-operator")
     with open(FOLDER / "router.log", "ab") as log:
@@ -248,7 +248,7 @@ def look_at_routes(api):
 
     assert name_at("pass.example.com", tls=True, ca="secret.crt") == "secret"
     assert name_at("again.example.com", tls=True) == "secret"
-    assert name_at("by-name.example.com", tls=True) == "secret"
+    assert name_at("by-name.example.com", tls=True) == 503
     assert name_at("other-ca.example.com", tls=True) == 503
 
     for path, name in (("/", "one"), ("/shop", "two"), ("/shop/", "two"), ("/shopping", "one"), ("/shop/deeper", "two"), ("/shop?x", "two")):
@@ -262,6 +262,8 @@ def look_at_routes(api):
     assert ask("closed.example.com")[0] == 403
     for name in ("plain", "edge", "pass", "again", "deep", "closed"):
         assert api.admitted(name)[0] == "True", (name, api.admitted(name))
+    refused = api.admitted("by-name")
+    assert refused[:2] == ("False", "NoServiceCA") and "set spec.tls.destinationCACertificate" in refused[2], refused
 
 
 def look_at_cookies(api):
@@ -300,7 +302,7 @@ def look_at_bad_routes(api):
                            "tls": {"termination": "edge", "certificate": text("weak.crt"), "key": text("weak.key")}})
     api.put_route("after", {"host": "after.example.com", "to": {"kind": "Service", "name": "web"}})
     wait("weak is refused", lambda: (api.admitted("weak") or [""])[0] == "False")
-    assert "haproxy does not take" in api.admitted("weak")[2], api.admitted("weak")
+    assert "haproxy rejects" in api.admitted("weak")[2], api.admitted("weak")
     print("a weak key:", api.admitted("weak")[2])
     wait("after is served", lambda: name_at("after.example.com") == "one")
     assert name_at("edge.example.com", tls=True) == "one"

@@ -1,6 +1,6 @@
 """What the programs of the control plane and of nodes are told, against the table of tests/component/support/security.py, without a
 cluster: from the golden files of what operators and render commands make, and from data/machine-config. Kubernetes says itself which
-flags it has then."""
+flags it has then. And what the accounts of the release may do."""
 
 import os
 import pathlib
@@ -143,3 +143,43 @@ def test_privileged_containers_have_a_reason():
         privileged |= {(manifest["metadata"]["name"], each["name"]) for each in [*spec.get("initContainers", []), *spec.get("containers", [])]
                        if each.get("securityContext", {}).get("privileged")}
     assert privileged == set(PRIVILEGED)
+
+
+# Who may do everything, and why (docs/security.md).
+ADMINISTRATORS = {
+    "openshift-cluster-version/cluster-version-operator": "it applies what a release holds, roles included",
+}
+
+
+def access():
+    """Roles and bindings of the release, of operators' operands and of what render commands make; by file."""
+    files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/operators/**/*.yaml")]
+    for file in files:
+        for document in yaml.safe_load_all(re.sub(r"\{\{\w+\}\}", "hole", file.read_text())):
+            is_removed = isinstance(document, dict) and "release.openshift.io/delete" in document.get("metadata", {}).get("annotations", {})
+            if isinstance(document, dict) and str(document.get("apiVersion", "")).startswith("rbac.authorization.k8s.io/") and not is_removed:
+                yield f"{file.relative_to(SOURCE)}: {document['kind']} {document['metadata']['name']}", document
+
+
+def test_nobody_else_is_cluster_admin():
+    bound = [f"{subject.get('namespace', '')}/{subject['name']}" for _, each in access()
+             if each["kind"].endswith("Binding") and each["roleRef"]["name"] == "cluster-admin" for subject in each["subjects"]]
+    assert sorted(bound) == sorted(ADMINISTRATORS)
+
+
+def test_no_role_is_as_good_as_cluster_admin():
+    """Without rights to give rights, to be somebody else, or to read the Secrets of all namespaces."""
+    given = {(place, rule["resources"][0] if rule.get("resources") else "", verb) for place, each in access() if not each["kind"].endswith("Binding")
+             for rule in each["rules"] for verb in rule["verbs"]
+             if verb in ("*", "escalate", "bind", "impersonate") or "*" in rule["apiGroups"] or
+             (verb not in ("get", "list", "watch") and "rbac.authorization.k8s.io" in rule["apiGroups"])}
+    assert given == set()
+    tokens = {place for place, each in access() if not each["kind"].endswith("Binding") for rule in each["rules"]
+              if "serviceaccounts/token" in rule["resources"] and not rule.get("resourceNames")}
+    assert tokens == set()
+    namespaced = {each["roleRef"]["name"] for _, each in access() if each["kind"] == "RoleBinding"}
+    everywhere = {each["roleRef"]["name"] for _, each in access() if each["kind"] == "ClusterRoleBinding"}
+    reading = {each["metadata"]["name"]: place for place, each in access() if each["kind"] == "ClusterRole"
+               for rule in each["rules"] if {"secrets", "*"} & set(rule["resources"]) and {"", "*"} & set(rule["apiGroups"])}
+    assert {place for name, place in reading.items() if name in everywhere} == set()
+    assert "openshift-static-pod-operator" in reading and "openshift-static-pod-operator" in namespaced

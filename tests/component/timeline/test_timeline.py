@@ -51,11 +51,11 @@ def test_page_shows_the_installation_and_can_be_used_by_keyboard(look):
     assert seen["path"] == ["node worker-0 is Ready", "the workers are Ready", "every operator is available", "the release is installed"]
     assert seen["rows"] == len(seen["table"]) == 10
     assert seen["failed"] == ["stage broken"] and ["failures", "1"] in seen["facts"]
-    assert seen["again"] == ["etcd revision 2: a Secret changed"] and ["revisions behind the first", "1"] in seen["facts"]
-    assert "slipway: what it waits for (5)" in seen["groups"] and "operator of Etcd (2)" in seen["groups"]
+    assert seen["again"] == ["etcd revision 2: a Secret changed"] and ["further revisions", "1"] in seen["facts"]
+    assert "slipway: steps (5)" in seen["groups"] and "operator of Etcd (2)" in seen["groups"]
     assert seen["unlabelled"] == 0
-    assert seen["table"][-1] == ["9.00", "1.00", "1.00", "the release is installed", "slipway: what it waits for", "every operator is available", "critical path"]
-    assert "waited for: every operator is available (8.00 s), and came 1.00 s after it" in seen["detail"]
+    assert seen["table"][-1] == ["9.00", "1.00", "1.00", "the release is installed", "slipway: steps", "every operator is available", "critical path"]
+    assert "waited for: every operator is available (8.00 s), and ended 1.00 s later" in seen["detail"]
     assert seen["waited_for"].startswith("every operator is available, ended at 8.00 s")
     assert seen["above"].startswith("the workers are Ready, ended at 7.00 s")
     assert seen["whole"] == seen["again_whole"] == [0, 9000]

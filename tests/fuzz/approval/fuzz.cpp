@@ -18,9 +18,13 @@ constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client-
 constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
 
 void judge(const Json& request) {
-  const MachineTable machines = {{"master-0", "master", {"10.97.77.11"}}, {"worker-0", "worker", {"10.97.77.14", "worker-0"}}};
-  const auto verdict = judge_request(request, &machines, {"worker-0"}, {{"worker-0", {"00"}}});
-  (void)key_patches({}, {request});
+  const Knowledge known = {
+      .machines = {{"master-0", "master", {"10.97.77.11"}}, {"worker-0", "worker", {"10.97.77.14", "worker-0"}}},
+      .nodes = {"worker-0"},
+      .records = {{"worker-0", {.keys = {"00"}}}},
+      .approvals = {}};
+  const auto verdict = judge_request(request, known);
+  (void)learn(known.records, read_requests({request}, true), {}, &known.machines);
   if (!verdict || !verdict->approve) return;
   const auto pem = base64_decode(find_string(request, {"spec", "request"}).value_or(""));
   CHECK(pem.ok());
@@ -48,6 +52,7 @@ Json wrapped(std::string_view content, bool is_client) {
            {{"request", base64_encode(pem)},
             {"signerName", is_client ? client_signer : serving_signer},
             {"username", user},
+            {"extra", {{"authentication.kubernetes.io/credential-id", {"X509SHA256=00"}}}},
             {"groups", groups},
             {"usages", JsonArray{"digital signature", is_client ? "client auth" : "server auth"}}}}};
 }
@@ -60,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (data[0] == 'c' || data[0] == 's') {
     judge(wrapped(text, data[0] == 'c'));
   } else if (data[0] == 't') {
-    const auto table = parse_machine_table(text, "fuzz");
+    const auto table = kube::parse_machine_table(Json{{"data", {{"machines", text}}}});
     if (table.ok()) (void)role_patch({{"metadata", {{"name", "master-0"}}}}, table.value());
   } else if (data[0] == 'r') {
     const auto document = parse_yaml(text, "fuzz");

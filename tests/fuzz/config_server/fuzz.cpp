@@ -41,7 +41,7 @@ struct Server {
   sys::Events events{clock, "fuzz"};
   sys::Context context{clock, log, events};
   OneConfig source;
-  operators::ConfigServer configs{context, source, Secret(std::string(token))};
+  operators::ConfigServer configs{context, source, {Secret(std::string(token)), Secret(std::string(token))}};
   net::HttpServer http = net::HttpServer::listen({.threads = 1}, [this](const net::ServerRequest& request) {
                            return configs.answer(request);
                          }).value();

@@ -21,7 +21,7 @@ void serve(const MachineConfig& config) {
   for (int minor = 0; minor <= 5; ++minor) {
     const auto version = accepted_version(fmt::format("application/vnd.coreos.ignition+json;version=3.{}.0", minor));
     CHECK(version.ok());
-    const auto served = served_config(config, {.version = "1"}, Secret("kind: Config\n"), version.value());
+    const auto served = served_config(config, {.version = "1"}, {.kubeconfig = Secret("kind: Config\n")}, version.value());
     if (!served.ok()) continue;
     const auto read = ignition::parse_text(emit_json(ignition::to_json(served.value()), JsonStyle::compact), "served");
     CHECK(read.ok());

@@ -1,4 +1,4 @@
-"""A cluster that was off until its certificates were over comes back by itself: one master, on local machines.
+"""A cluster that was off until its certificates were over comes back by itself: one master and a worker, on local machines.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/cold_start
 
@@ -16,7 +16,7 @@ from installation import Creation, Installation  # noqa: E402
 
 @pytest.fixture(scope="session")
 def installed():
-    cluster = Installation(more="controlPlane: {name: master, replicas: 1}\ncompute: [{name: worker, replicas: 0}]\n")
+    cluster = Installation(more="controlPlane: {name: master, replicas: 1}\ncompute: [{name: worker, replicas: 1}]\n")
     try:
         creation = Creation(cluster)
         try:

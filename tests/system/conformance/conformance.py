@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -60,9 +61,11 @@ def left_out(file=LEFT_OUT):
     return found
 
 
-def quick():
-    """Names of the tests that are soon over, and a regular expression of them all."""
+def quick(drawn=None, seed=None):
+    """Names of the short tests, or of so many drawn ones, and a regular expression of them all."""
     lines = [line for line in QUICK.read_text().splitlines() if not line.startswith("##")]
+    if drawn is not None:
+        lines = random.Random(seed).sample(lines, drawn)
     return lines, "|".join(quoted(line) for line in lines)
 
 

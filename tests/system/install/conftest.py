@@ -5,7 +5,7 @@
 -s shows the figures. `slipway create cluster` is killed twice on its way and goes on. The hand-over is held back until the tests of
 the half-way state are over: the first user of `installed` lets it go on. All the time somebody writes to the API and reads it.
 
-With SLIPWAY_CLUSTER=DIR it is the cluster of that asset directory (and of the folder of machines SLIPWAY_STATE), which is up and stays.
+With SLIPWAY_CLUSTER=DIR it is the cluster of that asset directory (and of the folder of machines SLIPWAY_STATE), which is up, has these workers, and stays.
 Tests of how it was made, of the half-way state and of its end are skipped: those that use `joined` or `made_here`.
 """
 
@@ -14,17 +14,34 @@ import pathlib
 import sys
 import uuid
 
+import host_clock
 import pytest
 import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from installation import Creation, Installation  # noqa: E402
-from leaks import secrets_of  # noqa: E402
+from installation import WORKERS, Creation, Installation, enough_inotify_instances  # noqa: E402
+from leaks import finder_of  # noqa: E402
 from recorder import Recorder  # noqa: E402
-from user_files import HELD_BACK, USER_FILES  # noqa: E402
+from user_files import HELD_BACK, PULL_SECRET, USER_FILES  # noqa: E402
 
 # In this order; each needs what the one before has left.
-FILES = ["test_joined.py", "test_hand_over.py", "test_network.py", "test_security.py", "test_conformance.py", "test_workers.py", "test_docs.py", "test_machine_config.py", "test_upkeep.py", "test_cold_start.py", "test_rotation.py", "test_destroy.py"]
+FILES = [
+    "test_joined.py",
+    "test_hand_over.py",
+    "test_network.py",
+    "test_security.py",
+    "test_lifetimes.py",
+    "test_conformance.py",
+    "test_workers.py",
+    "test_stolen_worker.py",
+    "test_docs.py",
+    "test_machine_config.py",
+    "test_upkeep.py",
+    "test_cold_start.py",
+    "test_rotation.py",
+    "test_permissions.py",
+    "test_destroy.py",
+]
 
 
 def pytest_collection_modifyitems(items):
@@ -33,11 +50,13 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster():
-    made = Installation(os.environ.get("SLIPWAY_CLUSTER"))
-    try:
-        yield made
-    finally:
-        made.remove()
+    # With one worker nothing shows that workers change one after another.
+    made = Installation(os.environ.get("SLIPWAY_CLUSTER"), more=f"compute: [{{name: worker, replicas: {len(WORKERS)}}}]\npullSecret: '{PULL_SECRET}'\n")
+    with enough_inotify_instances():
+        try:
+            yield made
+        finally:
+            made.remove()
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +75,11 @@ def joined(cluster):
     cluster.early_bundle = cluster.run("gather", "bootstrap").stdout.strip()
     cluster.recorder = Recorder(cluster.dir / "auth/kubeconfig")
     cluster.recorder.start()
+    cluster.recorded = host_clock.Span()
     cluster.creation = Creation(cluster)
     try:
         cluster.creation.wait_for("step", "control-plane-nodes")
-        cluster.secrets = secrets_of(cluster)
+        cluster.finder = finder_of(cluster)
         yield cluster
     finally:
         cluster.recorder.stop()
@@ -76,6 +96,7 @@ def made_here(joined):
     joined.creation.kill()
     joined.creation = Creation(joined)
     joined.creation.wait()
+    joined.refused_in_hand_over = list(joined.recorder.refused)
     joined.timeline = joined.run("timeline").stdout
     yield joined
 

@@ -7,7 +7,7 @@ import re
 import host_clock
 import pytest
 from figures import own_programs
-from installation import API_ADDRESS, MACHINES, MASTERS
+from installation import API_ADDRESS, ALL_MACHINES, MASTERS
 from leaks import readable_by_others
 from user_files import HELD_BACK
 
@@ -19,6 +19,9 @@ LEASES = [("kube-system", "kube-controller-manager"), ("kube-system", "kube-sche
 # A lease that nobody gives back is there for 15 s or more. Times of Events are whole seconds.
 MOVED_WITHIN = 10
 PROGRAM_MB = 40
+# From the first answer of the temporary API server on. docs/benchmarks.md: at most 3 of 1,003 on an idle host and 9 of 1,281 on a busy one, while the
+# leader of etcd moves and while the address moves. Twice that is a defect of the hand-over.
+REFUSED_AT_MOST = 18
 
 
 def condition(thing, kind):
@@ -31,7 +34,7 @@ def moment(text):
 
 def test_the_bootstrap_machine_is_gone(made_here):
     print(f"\n{made_here.creation.seconds:.1f} s after the second kill")
-    assert sorted(made_here.machines()) == MACHINES
+    assert sorted(made_here.machines()) == ALL_MACHINES
     assert all(machine["state"] == "running" for machine in made_here.machines().values())
 
 
@@ -43,7 +46,7 @@ def test_the_same_command_again_changes_nothing(made_here):
     print(f"\n{seconds:.1f} s")
     assert seconds < 10
     assert made_here.files() == before and versions(made_here) == objects
-    assert sorted(made_here.machines()) == MACHINES
+    assert sorted(made_here.machines()) == ALL_MACHINES
 
 
 def versions(installed):
@@ -58,7 +61,7 @@ def test_nobody_raised_an_alarm(made_here):
 
 def test_machines_are_nodes_and_ready(installed):
     nodes = installed.api.get("/api/v1/nodes")["items"]
-    assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(MACHINES, "True")
+    assert {node["metadata"]["name"]: condition(node, "Ready") for node in nodes} == dict.fromkeys(ALL_MACHINES, "True")
 
 
 def test_three_members_of_etcd_vote(installed):
@@ -133,6 +136,8 @@ def test_nothing_that_was_acknowledged_is_lost(made_here):
     print(f"\n{made_here.recorder.summary()}", *made_here.recorder.refused, sep="\n")
     assert made_here.recorder.check() == []
     assert len(made_here.recorder.acknowledged) > 100
+    refused = len(made_here.refused_in_hand_over)
+    assert refused <= REFUSED_AT_MOST or made_here.recorded.excuses(f"{refused} calls refused in the hand-over"), made_here.explain(made_here.refused_in_hand_over)
 
 
 def test_waiting_for_what_is_there_takes_no_time(installed):
@@ -141,12 +146,12 @@ def test_waiting_for_what_is_there_takes_no_time(installed):
         installed.run("wait-for", what)
         assert host_clock.now() - start < 5, what
     installed.run("destroy", "bootstrap")
-    assert sorted(installed.machines()) == MACHINES
+    assert sorted(installed.machines()) == ALL_MACHINES
 
 
 def test_the_timeline_has_a_critical_path_and_one_revision_each(made_here):
     print(f"\n{made_here.timeline}")
-    path = made_here.timeline.partition("The critical path")[2]
+    path = made_here.timeline.partition("Critical path")[2]
     assert re.search(r"^ +\d+\.\d\d \+ *\d+\.\d\d  \S", path, re.MULTILINE)
     assert "One revision of each operator." in path
 
@@ -159,4 +164,4 @@ def test_our_programs_are_small(installed):
 
 
 def test_no_secret_is_readable_by_others(made_here):
-    assert not readable_by_others(made_here, MACHINES)
+    assert not readable_by_others(made_here, ALL_MACHINES)

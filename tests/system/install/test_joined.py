@@ -7,7 +7,7 @@ import subprocess
 
 from installation import API_ADDRESS, MASTERS, SLIPWAY, run
 from leaks import assert_no_secrets, names_in, readable_by_others
-from user_files import HELLO
+from user_files import HELLO, LICENSE
 
 BOOTSTRAPPER = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper"
 
@@ -38,6 +38,7 @@ def test_the_events_tell_every_stage(joined):
 def test_what_the_user_added_is_there(joined):
     for master in MASTERS:
         assert joined.machine(master, "cat", "/etc/hello").stdout == HELLO
+        assert joined.machine(master, "cat", "/etc/license").stdout == LICENSE
     assert joined.wait_until("the widget exists", lambda: joined.kubectl("get", "widgets", "one", check=False).returncode == 0)
 
 

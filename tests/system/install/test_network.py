@@ -79,8 +79,8 @@ def test_pods_see_each_other_by_their_own_addresses(pods):
 def test_a_service_spreads_over_all_nodes(installed, pods):
     address = installed.api.get(f"/api/v1/namespaces/{SPACE}/services/echo")["spec"]["clusterIP"]
     from_pod = pods.nodes[0]
-    # Missing one of four by chance: once in five million runs.
-    asked = pods.run(from_pod, "bash", "-c", f"for i in {{1..60}}; do curl --silent --show-error --max-time 10 http://{address}/; echo; done")
+    # Missing one of five by chance: once in eleven million runs.
+    asked = pods.run(from_pod, "bash", "-c", f"for i in {{1..80}}; do curl --silent --show-error --max-time 10 http://{address}/; echo; done")
     answers = [line.split() for line in asked.stdout.splitlines()]
     assert {answer[0] for answer in answers} == set(pods.nodes)
     # Its own pod sees the node: the answer has to come back by kube-proxy.

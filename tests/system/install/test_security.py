@@ -8,7 +8,7 @@ import re
 import sys
 
 import pytest
-from installation import MACHINES, MASTERS
+from installation import ALL_MACHINES, MASTERS
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "component/support"))
 from security import EXCEPTIONS, failures, flattened  # noqa: E402
@@ -47,7 +47,7 @@ FILES = [
     ("", "/etc/kubernetes/manifests /etc/kubernetes/static-pod-resources -type f", PRIVATE, "static pods, their configs and keys"),
     ("master", "/etc/kubernetes/static-pod-resources -type d -path '*/secrets/*'", 0o700, "folders with keys"),
     ("", "/var/lib/kubelet /var/lib/kubelet/pki /etc/kubernetes/cni/net.d -maxdepth 0", 0o700, "folders with keys and the network of pods"),
-    ("", "/etc/kubernetes/kubeconfig /var/lib/kubelet/kubeconfig /var/lib/kubelet/config.json", PRIVATE, "credentials"),
+    ("", "/etc/kubernetes/kubeconfig /etc/kubernetes/config-server.json /var/lib/kubelet/kubeconfig /var/lib/kubelet/config.json", PRIVATE, "credentials"),
     ("", "/var/lib/kubelet/pki -type f ! -name '*.crt'", PRIVATE, "the kubelet's certificates with their keys"),
     ("", "/etc/kubernetes/kubelet.conf /etc/openshift/kubelet.conf.d -type f", PRIVATE, "the kubelet's config"),
     ("", "/etc/kubernetes/kubelet-ca.crt", READABLE, "an authority, which everybody may know"),
@@ -98,7 +98,7 @@ def test_programs_run_as_the_table_wants_them(installed):
     assert [str(failure) for failure in failures(places) if failure.check.key not in EXCEPTIONS] == []
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", ALL_MACHINES)
 def test_who_listens_to_other_machines(installed, machine):
     lines = installed.machine(machine, "ss", "--listening", "--tcp", "--udp", "--numeric", "--processes", "--no-header").stdout.splitlines()
     open_ports = {}
@@ -118,7 +118,7 @@ def test_strangers_find_doors_closed(installed):
     assert seen == DOORS
 
 
-@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("machine", ALL_MACHINES)
 def test_files_are_for_those_who_need_them(installed, machine):
     wrong = []
     for role, words, most, what in FILES:

@@ -41,4 +41,41 @@ def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
     print(f"\n{host_clock.now() - start:.1f} s, at least {fewest} pods Ready")
     assert fewest >= 2 and targets == 1
     refused = installed.recorder.refused[refused_before:]
-    assert not refused or not span.is_fair(), installed.explain(refused)
+    assert not refused or span.excuses(f"{len(refused)} calls refused while schedulers got a revision"), installed.explain(refused)
+
+
+def test_what_has_no_effect_is_told(installed):
+    """By the condition of an operator, by the status of a Route, or as a warning to the one who writes the object."""
+    audit = "/apis/config.openshift.io/v1/apiservers/cluster"
+    operator = "/apis/config.openshift.io/v1/clusteroperators/config-operator"
+
+    def told():
+        return next((each for each in installed.api.get(operator)["status"]["conditions"] if each["type"] == "SettingsIgnored"), None)
+
+    for each in installed.api.get("/apis/config.openshift.io/v1/clusteroperators")["items"]:
+        assert not any(found["type"] == "SettingsIgnored" for found in each["status"]["conditions"]), "nobody has set anything"
+    installed.api.patch(audit, {"spec": {"audit": {"profile": "WriteRequestBodies"}}})
+    installed.wait_until("the setting is named", lambda: (told() or {}).get("status") == "True", limit=20)
+    assert told()["message"] == "settings without effect in this release: APIServer cluster: spec.audit.profile"
+    events = [each for each in installed.api.get("/api/v1/namespaces/default/events")["items"] if each["reason"] == "SettingsIgnored"]
+    assert [(each["type"], each["involvedObject"]["name"]) for each in events] == [("Warning", "config-operator")], events
+    installed.api.patch(audit, {"spec": {"audit": {"profile": "Default"}}})
+    installed.wait_until("it is put back", lambda: told()["status"] == "False", limit=20)
+
+    routes = "/apis/route.openshift.io/v1/namespaces/default/routes"
+    route = {"apiVersion": "route.openshift.io/v1", "kind": "Route", "metadata": {"name": "without-ca"},
+             "spec": {"host": "without-ca.example.com", "to": {"kind": "Service", "name": "kubernetes"}, "tls": {"termination": "reencrypt"}}}
+    installed.api.expect("POST", routes, route)
+
+    def refusal():
+        ingress = installed.api.get(f"{routes}/without-ca").get("status", {}).get("ingress", [])
+        return [(each["status"], each["reason"]) for entry in ingress for each in entry["conditions"]]
+
+    installed.wait_until("the Route is refused", lambda: refusal() == [("False", "NoServiceCA")], limit=20)
+    installed.api.expect("DELETE", f"{routes}/without-ca")
+
+    policies = "/apis/networking.k8s.io/v1/namespaces/default/networkpolicies"
+    policy = {"apiVersion": "networking.k8s.io/v1", "kind": "NetworkPolicy", "metadata": {"name": "deny"}, "spec": {"podSelector": {}}}
+    status, _, headers = installed.api.ask("POST", policies, policy, "application/json")
+    assert status == 201 and "does not enforce NetworkPolicies" in str(headers.get_all("Warning")), headers
+    installed.api.expect("DELETE", f"{policies}/deny")

@@ -1,8 +1,14 @@
 """What the user changes before the cluster is made."""
 
 import base64
+import gzip
+import json
+import uuid
 
 HELLO = "from the user's MachineConfig\n"
+LICENSE = f"license = {uuid.uuid4().hex}\n"
+PASSWORD = uuid.uuid4().hex
+PULL_SECRET = json.dumps({"auths": {"registry.example.com": {"auth": base64.b64encode(f"pull:{PASSWORD}".encode()).decode()}}})
 USER_FILES = {
     "openshift/99-hello.yaml": f"""apiVersion: machineconfiguration.openshift.io/v1
 kind: MachineConfig
@@ -11,6 +17,18 @@ spec:
   config:
     ignition: {{version: 3.2.0}}
     storage: {{files: [{{path: /etc/hello, mode: 420, contents: {{source: "data:;base64,{base64.b64encode(HELLO.encode()).decode()}"}}}}]}}
+""",
+    "openshift/99-license.yaml": f"""apiVersion: machineconfiguration.openshift.io/v1
+kind: MachineConfig
+metadata: {{name: 99-master-license, labels: {{machineconfiguration.openshift.io/role: master}}}}
+spec:
+  config:
+    ignition: {{version: 3.2.0}}
+    storage:
+      files:
+      - path: /etc/license
+        mode: 384
+        contents: {{compression: gzip, source: "data:;base64,{base64.b64encode(gzip.compress(LICENSE.encode())).decode()}"}}
 """,
     # A kind that slipway has never heard of, before the type that it is of.
     "manifests/00-widget.yaml": """apiVersion: example.com/v1

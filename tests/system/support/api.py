@@ -10,6 +10,7 @@ Threads: any.
 """
 
 import base64
+import copy
 import http.client
 import json
 import pathlib
@@ -27,17 +28,30 @@ BROKEN = (OSError, http.client.HTTPException, ValueError)
 
 class Api:
     def __init__(self, kubeconfig, timeout=5.0):
-        self.timeout = timeout
+        self.timeout, self.headers = timeout, {}
         config = yaml.safe_load(pathlib.Path(kubeconfig).read_text())
         cluster, user = config["clusters"][0]["cluster"], config["users"][0]["user"]
         server = urllib.parse.urlsplit(cluster["server"])
         self.address = server.hostname, server.port or 443
         self.name = cluster.get("tls-server-name", server.hostname)
-        self.tls = ssl.create_default_context(cadata=content_of(cluster, "certificate-authority").decode())
+        self.authorities = content_of(cluster, "certificate-authority").decode()
+        self.tls = ssl.create_default_context(cadata=self.authorities)
         with tempfile.NamedTemporaryFile() as pair:  # 0600; Python reads client certificates from files only
             pair.write(content_of(user, "client-certificate") + b"\n" + content_of(user, "client-key"))
             pair.flush()
             self.tls.load_cert_chain(pair.name)
+
+    def with_credential(self, token=None, pem=None):
+        """The same server, asked with a bearer token or with a certificate and its key in one PEM text."""
+        other = copy.copy(self)
+        other.headers = {"Authorization": f"Bearer {token}"} if token else {}
+        other.tls = ssl.create_default_context(cadata=self.authorities)
+        if pem:
+            with tempfile.NamedTemporaryFile() as pair:
+                pair.write(pem.encode())
+                pair.flush()
+                other.tls.load_cert_chain(pair.name)
+        return other
 
     def call(self, method, path, body=None, kind="application/json"):
         """(status, the answer's JSON). Raises what is in BROKEN."""
@@ -50,7 +64,7 @@ class Api:
             text = None if body is None else json.dumps(body)
             client = http.client.HTTPConnection(self.name)
             client.sock = connection
-            client.request(method, path, text, {"Content-Type": kind, "Accept": "application/json", "Connection": "close"})
+            client.request(method, path, text, {"Content-Type": kind, "Accept": "application/json", "Connection": "close", **self.headers})
             answer = client.getresponse()
             return answer.status, json.loads(answer.read()), answer.headers
 

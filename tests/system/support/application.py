@@ -37,7 +37,7 @@ class Application:
         authorities.write_bytes(base64.b64decode(known))
         listed = subprocess.run([self.slipway, "machine", "list", "--cluster", self.cluster.name, "--state", self.cluster.state],
                                 capture_output=True, text=True, check=True, timeout=60).stdout
-        address, port = re.search(r"^([0-9.]+):([0-9]+) leads to .*:443$", listed, re.MULTILINE).groups()
+        address, port = re.search(r"^([0-9.]+):([0-9]+) is forwarded to .*:443$", listed, re.MULTILINE).groups()
         command = ["curl", "--silent", "--show-error", "--fail", "--cacert", authorities, "--max-time", "10", "--resolve", f"{self.host}:{port}:{address}",
                    f"https://{self.host}:{port}"]
         deadline = host_clock.now() + LIMIT

@@ -1,5 +1,6 @@
 """One cluster, and what a test asks it."""
 
+import contextlib
 import functools
 import json
 import os
@@ -22,9 +23,28 @@ KUBECTL = [BUILD / "payload/bin/hyperkube", "kubectl"]
 DEADLINE = 900
 MASTERS = ["master-0", "master-1", "master-2"]
 MACHINES = [*MASTERS, "worker-0"]
+# Of tests/system/install.
+WORKERS = ["worker-0", "worker-1"]
+ALL_MACHINES = [*MASTERS, *WORKERS]
 API_ADDRESS = "10.97.77.5"
 # Between a client and its answer.
 ON_THE_WAY = ["haproxy", "keepalived", "monitor", "kube-apiserver", "etcd"]
+
+
+# Two workers, and one that is created later, need more than the 128 that a host has by default.
+INOTIFY_LIMIT, INOTIFY_INSTANCES = pathlib.Path("/proc/sys/fs/inotify/max_user_instances"), 256
+
+
+@contextlib.contextmanager
+def enough_inotify_instances():
+    """As the installer's preflight asks of a host; afterwards it is as it was."""
+    before = INOTIFY_LIMIT.read_text()
+    if int(before) < INOTIFY_INSTANCES:
+        INOTIFY_LIMIT.write_text(str(INOTIFY_INSTANCES))
+    try:
+        yield
+    finally:
+        INOTIFY_LIMIT.write_text(before)
 
 
 class Installation:
@@ -35,7 +55,7 @@ class Installation:
         # Not under /tmp, which may be in memory: machines are hard links of the build directory's files.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-install-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
         self.borrowed = bool(borrowed)
-        self.images = BUILD / "payload"
+        self.release, self.os_repo, self.images = BUILD / "release", BUILD / "payload/os/repo", BUILD / "payload"
         if borrowed:
             self.dir, self.state = pathlib.Path(borrowed).resolve(), pathlib.Path(os.environ["SLIPWAY_STATE"]).resolve()
             self.name = json.loads((self.dir / "metadata.json").read_text())["clusterName"]
@@ -56,16 +76,17 @@ class Installation:
     def write(self, path, text):
         file = self.dir / path
         file.parent.mkdir(exist_ok=True)
+        file.touch(mode=0o600)  # it may have a secret
         file.write_text(text)
 
     def command(self, *words):
         options = ["--dir", self.dir]
         if words[0] in ("create",):
-            options += ["--release", BUILD / "release"]
+            options += ["--release", self.release]
         if words[0] not in ("wait-for", "timeline") and words not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
-            options += ["--os-repo", BUILD / "payload/os/repo", "--images", self.images]
+            options += ["--os-repo", self.os_repo, "--images", self.images]
         return [str(word) for word in [SLIPWAY, *words[:2], *options, *words[2:]]]
 
     def run(self, *words, check=True, **options):
@@ -117,11 +138,11 @@ class Installation:
         # Once more where a cut text ends.
         return "\n".join([*lines, f"{len(refused)} calls refused:", *map(str, refused)])
 
-    def wait_until(self, what, look, limit=60):
-        """The value of `look` as soon as it is true."""
+    def wait_until(self, what, look, limit=60, missing=lambda: ""):
+        """The value of `look` as soon as it is true. `missing` says what is not yet as it must be."""
         deadline = host_clock.now() + limit
         while not (value := look()):
-            assert host_clock.now() < deadline, f"not within {limit} s: {what}"
+            assert host_clock.now() < deadline, f"not within {limit} s: {what} {missing()}"
             time.sleep(0.2)
         return value
 

@@ -2,12 +2,13 @@
 
 import json
 
+import host_clock
 import pytest
 from application import Application
 from end_state import extra_revisions
 from figures import cgroup, memory
 from installation import BUILD, SLIPWAY, run
-from undisturbed import keep
+from undisturbed import keep, settled
 
 # Of ClusterOperators; ClusterVersion has Failing in place of Degraded.
 CONTENT = {"Available": "True", "Progressing": "False", "Degraded": "False"}
@@ -57,17 +58,19 @@ def test_every_master_votes_in_etcd_and_nobody_else(installed):
 
 def test_nothing_failed_and_one_revision_was_enough(installed):
     """Installations that somebody disturbs (tests/system/resume) have to end as the one of three masters."""
-    if len(installed.masters) != 3:
-        pytest.skip("nothing is held against one master")
-    end = keep(installed.creation).end
+    end = keep(installed.creation).end if len(installed.masters) == 3 else settled(installed)
     assert not any(end["failed units"].values()), end["failed units"]
     assert not extra_revisions(end), end["revisions"]
 
 
 def test_an_application_is_served(installed):
+    begun = host_clock.now()
     application = Application(installed, SLIPWAY, BUILD / "release")
     application.deploy()
     answer = application.fetch()
+    seconds = host_clock.now() - begun
+    # T2 of docs/benchmarks.md ends with the answer; the tests before this one have no part in it.
+    print(f"\nthe application answered {seconds:.1f} s after it was deployed: T2 {installed.creation.seconds + seconds:.1f} s")
     assert answer.startswith("Hello from hello-") and answer.split()[-1] in installed.masters, answer
 
 

@@ -31,8 +31,12 @@ cluster_bootstrap_gather() {
     ask get secrets --all-namespaces --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name} {.metadata.annotations}{"\n"}{end}' |
         grep --invert-match --extended-regexp 'last-applied-configuration|-(token|dockercfg)-' >"$folder/secrets-names-with-annotations.txt" &
     jobs+=($!)
+    # Not what is in them: files and units of users.
+    ask get machineconfigs --output=custom-columns=NAME:.metadata.name,ROLE:.metadata.labels.machineconfiguration\\.openshift\\.io/role,CREATED:.metadata.creationTimestamp,OS:.spec.osImageURL \
+        >"$folder/machineconfigs.txt" &
+    jobs+=($!)
     for kind in apiservices clusteroperators clusterversion configmaps csr endpoints events etcds kubeapiserver kubecontrollermanager kubescheduler \
-        leases machines machineconfigpools machineconfigs namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets; do
+        leases machines machineconfigpools namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets; do
         ask get "$kind" --all-namespaces --output=json >"$folder/$kind.json" &
         jobs+=($!)
     done

@@ -56,8 +56,9 @@ rendered="$ARTIFACTS/rendered-assets/openshift"
 mkdir -p "$rendered"
 find "$rendered" -depth \( -iname '*secret*' -o -name '*kubeconfig*' -o -name '*.key' -o -name '*token*' -o -name '*.ign' -o -name .kube -o -name tls \
     -o -name auth \) -exec rm --recursive --force {} +
-# Manifests of Secrets that are called something else.
-grep --recursive --files-with-matches --null --extended-regexp '^("?kind"?|.*"kind"): *"?Secret"?[, }]*($|")|^\{.*"kind": *"Secret"' "$rendered" |
+# Manifests of Secrets that are called something else, and MachineConfigs, whose files and units may hold secrets of users.
+grep --recursive --files-with-matches --null --extended-regexp \
+    '^("?kind"?|.*"kind"): *"?(Secret|MachineConfig)"?[, }]*($|")|^\{.*"kind": *"(Secret|MachineConfig)"' "$rendered" |
     xargs --null --no-run-if-empty rm --force
 
 cluster_bootstrap_gather "$ARTIFACTS"
@@ -65,10 +66,11 @@ cluster_bootstrap_gather "$ARTIFACTS"
 if [[ ${#MASTERS[@]} -eq 0 && -s $ARTIFACTS/resources/masters.list ]]; then
     mapfile -t MASTERS <"$ARTIFACTS/resources/masters.list"
 fi
-# MASTER: runs the script beside this one there, by the caller's SSH agent.
+# MASTER: runs the script beside this one there, by the caller's SSH agent. The host key that is seen first counts from then on: masters
+# make their keys themselves.
 gather_master() {
-    local folder="$ARTIFACTS/control-plane/$1" options=(-o ConnectTimeout=10 -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o BatchMode=yes)
-    mkdir -p "$folder"
+    local folder="$ARTIFACTS/control-plane/$1" options=(-o ConnectTimeout=10 -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile=/root/.ssh/known_masters -o BatchMode=yes)
+    mkdir -p "$folder" /root/.ssh
     # shellcheck disable=SC2029  # the words are for the other side
     timeout 120 ssh "${options[@]}" "core@$1" "sudo bash -c 'cat >/run/installer-masters-gather.sh; bash /run/installer-masters-gather.sh --id $ID >&2; cat /root/log-bundle-$ID.tar.gz; rm /root/log-bundle-$ID.tar.gz'" \
         <"${BASH_SOURCE[0]%/*}/installer-masters-gather.sh" | tar --extract --gzip --directory="$folder" || echo "$1 cannot be gathered"
@@ -81,7 +83,7 @@ done
 [[ -z ${masters[*]-} ]] || wait "${masters[@]}"
 
 for folder in rendered-assets resources control-plane bootstrap; do
-    [[ ! -d $ARTIFACTS/$folder ]] || remove_keys "$ARTIFACTS/$folder"
+    [[ ! -d $ARTIFACTS/$folder ]] || remove_secrets "$ARTIFACTS/$folder"
 done
 if [[ -s /var/log/log-bundle-bootstrap.tar.gz ]]; then
     mkdir -p "$ARTIFACTS/log-bundle-bootstrap"

@@ -2,6 +2,21 @@
 # Gathers what a machine says about itself. --id ID: packs it into /root/log-bundle-ID.tar.gz, for the bootstrap machine to
 # fetch. Sourced: gives gather_machine.
 
+# Secrets that are known by their kind: logins in URLs, what data URLs carry (files of MachineConfigs), logins of registries, tokens of
+# service accounts. Others, by value and in more encodings, are removed where the bundle arrives.
+readonly -a SECRETS=(
+    's#://[^/@[:space:]"]*:[^/@[:space:]"]*@#://***@#g'
+    "s#(data:[A-Za-z0-9/+.;=-]*,)[^[:space:]\"'\\\\<>]+#\\1***#g"
+    's#("auth": *")[^"]+#\1***#g'
+    's#eyJ[A-Za-z0-9_-]+\.eyJ[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+#***#g'
+)
+readonly HAS_SECRET='://[^/@[:space:]"]*:[^/@[:space:]"]*@|data:[A-Za-z0-9/+.;=-]*,[^[:space:]"]|"auth": *"|eyJ[A-Za-z0-9_-]+\.eyJ'
+
+# Standard input without these.
+redact() {
+    LC_ALL=C sed --regexp-extended "${SECRETS[@]/#/--expression=}"
+}
+
 # A container's logs and its processes' state survive it under /var/log/pods.
 gather_containers() {
     mkdir -p "$1/containers"
@@ -29,7 +44,7 @@ gather_machine() {
         systemctl cat "$unit.service" >/dev/null 2>&1 || continue
         journalctl --boot --no-pager --output=short-precise --unit="$unit.service" >"$folder/journals/$unit.log" 2>&1
     done
-    journalctl --boot --no-pager --output=with-unit 2>/dev/null | gzip >"$folder/journals/journal.log.gz"
+    journalctl --boot --no-pager --output=with-unit 2>/dev/null | redact | gzip >"$folder/journals/journal.log.gz"
     ip address >"$folder/network/ip-addr.txt" 2>&1
     ip route >"$folder/network/ip-route.txt" 2>&1
     hostname >"$folder/network/hostname.txt" 2>&1
@@ -43,10 +58,12 @@ gather_machine() {
     df --human-readable >"$folder/disks.txt" 2>&1
 }
 
-# FOLDER: removes private keys, in clear or in base64, whatever file they are in.
-remove_keys() {
-    grep --recursive --files-with-matches --null --extended-regexp 'PRIVATE KEY|UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW|client-key-data' "$1" |
+# FOLDER: removes files with private keys, in clear or in base64, and secrets in others.
+remove_secrets() {
+    LC_ALL=C grep --recursive --files-with-matches --null --extended-regexp 'PRIVATE KEY|UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW|client-key-data' "$1" |
         xargs --null --no-run-if-empty rm --force
+    LC_ALL=C grep --recursive --files-with-matches --binary-files=without-match --null --extended-regexp "$HAS_SECRET" "$1" |
+        LC_ALL=C xargs --null --no-run-if-empty sed --in-place --regexp-extended "${SECRETS[@]/#/--expression=}"
 }
 
 main() {
@@ -64,7 +81,7 @@ main() {
     gather_machine "$folder" containerd crio kubelet kubelet-certificate machine-config-daemon-host machine-config-daemon-firstboot pivot sssd
     mkdir -p "$folder/services"
     cp /var/log/openshift/*.json* "$folder/services/" 2>/dev/null
-    remove_keys "$folder"
+    remove_secrets "$folder"
     tar --create --gzip --file="/root/log-bundle-$id.tar.gz" --directory="$folder" .
     rm --recursive --force "$folder"
     echo "/root/log-bundle-$id.tar.gz"

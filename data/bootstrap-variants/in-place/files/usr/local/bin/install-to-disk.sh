@@ -12,7 +12,7 @@ done
 record_service_stage_success
 
 record_service_stage_start install-to-disk
-coreos-installer install --copy-network --ignition-file=master.ign '{{INSTALLATION_DISK}}'
+coreos-installer install --copy-network --ignition-file=master.ign {{INSTALLATION_DISKS}}
 record_service_stage_success
 
 shutdown --reboot +1 "The machine is installed and boots from {{INSTALLATION_DISK}}."

@@ -1,0 +1,18 @@
+// Commands about whole clusters: rows of the table of commands, one file each (create_cluster.cpp, wait_for.cpp, ...).
+#pragma once
+
+#include "cli/command.h"
+
+namespace slipway::cli {
+
+Command create_cluster_command();
+Command create_worker_command();
+Command wait_for_bootstrap_command();
+Command wait_for_install_command();
+Command timeline_command();
+Command gather_bootstrap_command();
+Command destroy_bootstrap_command();
+Command destroy_cluster_command();
+Command destroy_worker_command();
+
+}  // namespace slipway::cli

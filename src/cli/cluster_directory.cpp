@@ -1,0 +1,95 @@
+#include "cli/cluster_directory.h"
+
+#include "assets/store.h"
+#include "base/text.h"
+#include "cli/local_options.h"
+#include "cli/output_option.h"
+#include "sys/event_lines.h"
+#include "sys/events.h"
+
+#include <fmt/core.h>
+
+#include <filesystem>
+
+namespace slipway::cli {
+
+namespace {
+
+// The folder of clusters that has the machines of this directory's; where new ones go when there are none.
+// errors: invalid: --state is another folder
+Result<std::string> state_of(const Environment& environment, const Arguments& arguments, const std::string& folder) {
+  const std::string chosen = state_folder(arguments);
+  const std::filesystem::path made = trim(TRY(environment.files.read_if_exists(machines_path(folder))).value_or(""));
+  if (made.empty() || made.parent_path() == chosen || !TRY(environment.files.info(made))) return chosen;
+  if (!arguments.has("--state")) return made.parent_path().string();
+  return error(Code::invalid, "--state {}: the machines of {} are in {} (omit --state)", chosen, folder,
+               made.parent_path().string());
+}
+
+}  // namespace
+
+Result<ClusterDirectory> read_cluster_directory(const Environment& environment, const std::string& folder) {
+  const std::string path = folder + "/metadata.json";
+  const auto text = TRY(environment.files.read_if_exists(path));
+  if (!text) return error(Code::not_found, "{}: not found, so this is not the asset directory of a cluster (use --dir)", path);
+  const Json metadata = TRY(parse_json(*text, path));
+  std::string name = TRY(require_string(metadata, {"clusterName"}).context(path));
+  const std::string infra_id(find_string(metadata, {"infraID"}).value_or(""));
+  ClusterDirectory known{folder, std::move(name), {.infra_id = infra_id, .cluster_id = {}}};
+  for (const auto& member : metadata.get_object()) {
+    if (provider::has_provider(member.key())) known.platform = member.key();
+  }
+  return known;
+}
+
+Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const std::string& folder,
+                                     std::string_view platform, const std::string& cluster, For use) {
+  std::string state = TRY(state_of(environment, arguments, folder));
+  const std::string program = TRY(own_program());
+  provider::Choice choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
+  if (use == For::new_cluster) {
+    choice.options["os-repo"] = absolute(arguments["--os-repo"]);
+    choice.options["images"] = absolute(arguments["--images"]);
+  }
+  auto machines = TRY(provider::open_provider(environment, platform, std::move(choice)));
+  return OpenedProvider{std::move(state), std::move(machines)};
+}
+
+Result<provider::Existing> find_machines(const OpenedProvider& opened, const ClusterDirectory& known) {
+  const provider::Existing existing = TRY(opened.machines->find(known.id));
+  if (existing.of == provider::Existing::Of::another_cluster && known.id.infra_id.empty())
+    return error(Code::invalid, "{}/metadata.json: infraID: missing, must be a string", known.folder);
+  return existing;
+}
+
+Result<OpenedProvider> open_own_machines(const Environment& environment, const Arguments& arguments,
+                                         const ClusterDirectory& known) {
+  OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
+  if (TRY(find_machines(opened, known)).of != provider::Existing::Of::another_cluster) return opened;
+  return error(Code::conflict, "cluster {} in {}: created from another asset directory than {} (name that directory with --dir)",
+               known.cluster, opened.state, known.folder);
+}
+
+std::string machines_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::machines_file); }
+
+std::string events_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::events_file); }
+
+void keep_events(const Environment& environment, const std::string& folder) {
+  const auto on_failure = [&log = environment.context.log](const Error& why) {
+    log.warn("cannot write events: {}; continuing without them", why.message());
+  };
+  environment.context.events.add_sink(sys::journal_sink(environment.files, events_path(folder), on_failure));
+}
+
+Option events_option() { return output_option("json: print events to standard output, one per line"); }
+
+void print_events(const Environment& environment, const Arguments& arguments) {
+  if (arguments["--output"] != "json") return;
+  environment.context.events.add_sink([&environment](const sys::Event& event) { environment.print(event.to_line() + "\n"); });
+}
+
+Result<kube::Client> client_of(const Environment& environment, const std::string& folder) {
+  return kube::Client(environment.http, TRY(kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig")));
+}
+
+}  // namespace slipway::cli

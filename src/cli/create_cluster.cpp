@@ -1,0 +1,142 @@
+#include "cli/cluster_commands.h"
+
+#include "assets/store.h"
+#include "base/check.h"
+#include "cli/asset_inputs.h"
+#include "cli/cluster_directory.h"
+#include "cli/create_assets.h"
+#include "cli/installing.h"
+#include "cli/local_options.h"
+#include "cli/validate.h"
+#include "cluster/install.h"
+#include "sys/environment_variable.h"
+#include "sys/event_lines.h"
+
+#include <algorithm>
+
+namespace slipway::cli {
+
+namespace {
+
+// What people do next.
+std::string next_steps(std::string_view program, const config::InstallConfig& config, const provider::HostAccess& access,
+                       const std::string& folder, Milliseconds took) {
+  const std::string domain = config.cluster_domain();
+  std::string text = fmt::format(
+      "\nCluster {} is complete after {}.\n\n"
+      "To use the cluster:\n"
+      "  export KUBECONFIG={}/auth/kubeconfig\n"
+      "The API https://api.{}:{} is reachable on this host at {}:{}.\n",
+      config.name, human_duration(took), folder, domain, access.api_port, access.address, access.api_port);
+  if (access.https_port != 0) {
+    const std::string name = "NAME.apps." + domain;
+    text += fmt::format(
+        "Applications at *.apps.{} ({} in the cluster network) are reachable on this host at {}, ports {} and {}. To call a "
+        "Route with host {}:\n"
+        "  curl --insecure --resolve {}:{}:{} https://{}{}\n",
+        domain, config::ingress_vips(config).at(0), access.address, access.http_port, access.https_port, name, name,
+        access.https_port, access.address, name, access.https_port == 443 ? "" : fmt::format(":{}", access.https_port));
+  }
+  return text + fmt::format(
+                    "To add a worker:           {0} create worker --dir {1}\n"
+                    "To show the timeline:      {0} timeline --dir {1}\n"
+                    "To destroy the cluster:    {0} destroy cluster --dir {1}\n",
+                    program, folder);
+}
+
+bool keeps_bootstrap() { return !sys::environment_variable("OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP").empty(); }
+
+// The release that the machines of a directory were created with; nothing if there are none, or if an older version created them,
+// which did not record it.
+Result<std::optional<InstalledRelease>> installed_release(const Environment& environment, const OpenedProvider& opened,
+                                                          const std::string& folder) {
+  std::optional<InstalledRelease> installed;
+  if (!TRY(environment.files.info(folder + "/metadata.json"))) return installed;
+  const provider::Existing existing = TRY(find_machines(opened, TRY(read_cluster_directory(environment, folder))));
+  if (existing.of == provider::Existing::Of::this_cluster && !existing.release.empty()) {
+    installed = InstalledRelease{existing.release, existing.release_version};
+  }
+  return installed;
+}
+
+// The way that users take, too.
+Result<kube::Client> client_of(const Environment& environment, const assets::Assets& assets) {
+  const std::string path = "auth/kubeconfig";
+  const auto kubeconfig = std::ranges::find(assets.auth, path, &assets::AssetFile::path);
+  CHECK(kubeconfig != assets.auth.end());
+  return kube::Client(environment.http,
+                      TRY(kube::parse_kubeconfig(kubeconfig->content, path, [](const std::string& file) -> Result<std::string> {
+                        return error(Code::invalid, "refers to file {}, but must contain the data itself", file);
+                      })));
+}
+
+Result<> create_cluster_in(const Environment& environment, const Arguments& arguments, const std::string& folder,
+                           cluster::FaultWatch& faults, cluster::Steps& steps) {
+  const SteadyTime begin = environment.context.clock.steady();
+  const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  const assets::Folder opened = TRY(open_assets(environment, folder, arguments.has("--strict")));
+  const config::InstallConfig& config = opened.config.config;
+  // Before anything is written or consumed.
+  const OpenedProvider machines =
+      TRY(open_machines(environment, arguments, folder, config.platform.type, config.name, For::new_cluster));
+  const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));
+  keep_events(environment, folder);
+  const auto installed = TRY(installed_release(environment, machines, folder));
+  const assets::Environment inputs = TRY(asset_inputs(environment, arguments, config, installed));
+  std::optional<assets::Assets> made;
+  TRY(steps.run(environment.context, cluster::Step::assets, [&]() -> Result<> {
+    made = TRY(assets::load_or_make(environment.context, environment.files, environment.random, opened, inputs,
+                                    target_request(environment, assets::Target::cluster).consumes_install_config));
+    return Ok{};
+  }));
+  const assets::Assets& assets = *made;
+  TRY(environment.files.write(machines_path(folder), fmt::format("{}/{}\n", machines.state, assets.config.name), 0600));
+  kube::Client api = TRY(client_of(environment, assets));
+  TRY(cluster::install(environment,
+                       {.assets = assets,
+                        .machines = *machines.machines,
+                        .api = api,
+                        .folder = folder,
+                        .release = inputs.release_image,
+                        .release_version = inputs.release_version,
+                        .earlier = earlier.value_or(std::vector<sys::Event>()),
+                        .keep_bootstrap = keeps_bootstrap()},
+                       faults, steps));
+  TRY(trust_routers(environment, folder));
+  if (const auto access = TRY(machines.machines->host_access()); access && arguments["--output"] != "json") {
+    const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
+    environment.print(next_steps(environment.program, assets.config, *access, folder, took));
+  }
+  warn_of_ignored_settings(environment, folder);
+  return tell_console(environment, folder);
+}
+
+Result<> create_cluster(const Environment& environment, const Arguments& arguments) {
+  print_events(environment, arguments);
+  const std::string folder = absolute(arguments["--dir"]);
+  return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
+    return create_cluster_in(environment, arguments, folder, faults, steps);
+  });
+}
+
+}  // namespace
+
+Command create_cluster_command() {
+  Command command{
+      .words = "create cluster",
+      .summary = "Create the cluster (platform local); run it again to continue",
+      .options = {os_repo_option(),
+                  images_option(),
+                  state_of_directory_option(),
+                  events_option(),
+                  strict_option(),
+                  {.name = "--skip-password-print",
+                   .value = "",
+                   .help = "no effect: the password is never printed (accepted for scripts written for openshift-install)"}},
+      .run = create_cluster,
+      .when_interrupted = "machines keep running; run the same command to continue, or `slipway destroy cluster` to remove them"};
+  std::ranges::move(asset_input_options(), std::back_inserter(command.options));
+  return command;
+}
+
+}  // namespace slipway::cli

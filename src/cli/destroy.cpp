@@ -1,0 +1,71 @@
+#include "cli/cluster_commands.h"
+
+#include "assets/store.h"
+#include "cli/asset_inputs.h"
+#include "cli/cluster_directory.h"
+#include "cli/local_options.h"
+
+namespace slipway::cli {
+
+namespace {
+
+Result<> destroy_bootstrap(const Environment& environment, const Arguments& arguments) {
+  const ClusterDirectory known = TRY(read_cluster_directory(environment, absolute(arguments["--dir"])));
+  const OpenedProvider opened = TRY(open_own_machines(environment, arguments, known));
+  return opened.machines->remove(environment.context, "bootstrap");
+}
+
+// errors: those of the provider
+Result<> destroy_machines(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known) {
+  if (known.platform.empty()) {
+    environment.context.log.warn("the machines of {} were not created by this program; only files in {} are removed",
+                                 known.cluster, known.folder);
+    return Ok{};
+  }
+  const OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
+  const provider::Existing existing = TRY(find_machines(opened, known));
+  if (existing.of == provider::Existing::Of::another_cluster) {
+    environment.context.log.warn(
+        "cluster {} in {}: created from another asset directory, not removed; only files in {} are removed", known.cluster,
+        opened.state, known.folder);
+    return Ok{};
+  }
+  if (existing.of == provider::Existing::Of::nothing) {
+    environment.context.log.warn("no machines of {} found in {}; only files in {} are removed", known.cluster, opened.state,
+                                 known.folder);
+  }
+  return opened.machines->remove_all(environment.context);
+}
+
+Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
+  const std::string folder = absolute(arguments["--dir"]);
+  TRY(destroy_machines(environment, arguments, TRY(read_cluster_directory(environment, folder))));
+  // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
+  // there is.
+  const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  TRY(environment.files.remove(events_path(folder)));
+  TRY(environment.files.remove(machines_path(folder)));
+  return assets::forget(environment.files, folder);
+}
+
+constexpr const char* destroying_interrupted = "run the same command to remove the rest";
+
+}  // namespace
+
+Command destroy_bootstrap_command() {
+  return {.words = "destroy bootstrap",
+          .summary = "Remove the bootstrap machine",
+          .options = {state_of_directory_option()},
+          .run = destroy_bootstrap,
+          .when_interrupted = destroying_interrupted};
+}
+
+Command destroy_cluster_command() {
+  return {.words = "destroy cluster",
+          .summary = "Remove the cluster and all generated files except install-config.yaml",
+          .options = {state_of_directory_option()},
+          .run = destroy_cluster,
+          .when_interrupted = destroying_interrupted};
+}
+
+}  // namespace slipway::cli

@@ -1,0 +1,88 @@
+#include "cli/cluster_commands.h"
+
+#include "assets/preview/known_secrets.h"
+#include "assets/store.h"
+#include "cli/asset_inputs.h"
+#include "cli/cluster_directory.h"
+#include "cli/installing.h"
+#include "cli/local_options.h"
+#include "cluster/ready.h"
+
+namespace slipway::cli {
+
+namespace {
+
+// Machines that start when that is over do not get into the cluster; one that is complete has other certificates by then.
+void warn_of_age(const Environment& environment, const std::string& folder) {
+  const auto end = assets::usable_until(environment.files, folder);
+  if (!end.ok() || !end.value() || end.value()->until > environment.context.clock.now()) return;
+  environment.context.log.warn(
+      "Ignition configs in {}: expired at {} with certificate {}; machines that start now cannot join (create new configs in "
+      "another directory)",
+      folder, to_rfc3339(end.value()->until), end.value()->certificate);
+}
+
+// Waits for a cluster of any platform, through the kubeconfig of its directory.
+Result<> wait_for(const Environment& environment, const Arguments& arguments, const std::string& folder,
+                  std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
+  print_events(environment, arguments);
+  const config::InstallConfig config = TRY(read_config(environment, folder));
+  kube::Client api = TRY(client_of(environment, folder).context("no cluster was created from this directory yet"));
+  std::optional<OpenedProvider> machines;
+  if (provider::has_provider(config.platform.type)) {
+    machines = TRY(open_machines(environment, arguments, folder, config.platform.type, config.name));
+    if (!machines->machines->list(environment.context).ok()) machines.reset();
+  }
+  const cluster::Subject subject{.machines = machines ? machines->machines.get() : nullptr,
+                                 .config = &config,
+                                 .api = &api,
+                                 .secrets = assets::known_secrets(environment.files, folder)};
+  return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
+    return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
+      return cluster::wait_for_all(
+          watched, api, conditions(config), [] { return std::string(); }, steps);
+    });
+  });
+}
+
+Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
+  const std::string folder = absolute(arguments["--dir"]);
+  warn_of_age(environment, folder);
+  TRY(wait_for(environment, arguments, folder, cluster::bootstrap_conditions));
+  if (arguments["--output"] != "json") {
+    environment.print(
+        fmt::format("The bootstrap machine is no longer needed. To remove it: {} destroy bootstrap\n", environment.program));
+  }
+  return Ok{};
+}
+
+Result<> wait_for_install(const Environment& environment, const Arguments& arguments) {
+  const std::string folder = absolute(arguments["--dir"]);
+  TRY(wait_for(environment, arguments, folder, cluster::install_conditions));
+  TRY(trust_routers(environment, folder));
+  environment.context.log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
+  warn_of_ignored_settings(environment, folder);
+  return tell_console(environment, folder);
+}
+
+constexpr const char* waiting_interrupted = "the installation continues; run the same command to wait again";
+
+}  // namespace
+
+Command wait_for_bootstrap_command() {
+  return {.words = "wait-for bootstrap-complete",
+          .summary = "Wait until the control plane runs on its own machines and the bootstrap machine is no longer needed",
+          .options = {state_of_directory_option(), events_option()},
+          .run = wait_for_bootstrap,
+          .when_interrupted = waiting_interrupted};
+}
+
+Command wait_for_install_command() {
+  return {.words = "wait-for install-complete",
+          .summary = "Wait until nodes are Ready, ClusterOperators are Available and the release is installed",
+          .options = {state_of_directory_option(), events_option()},
+          .run = wait_for_install,
+          .when_interrupted = waiting_interrupted};
+}
+
+}  // namespace slipway::cli

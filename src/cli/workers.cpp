@@ -1,0 +1,66 @@
+#include "cli/cluster_commands.h"
+
+#include "cli/asset_inputs.h"
+#include "cli/cluster_directory.h"
+#include "cli/local_options.h"
+#include "cluster/workers.h"
+
+#include <functional>
+
+namespace slipway::cli {
+
+namespace {
+
+// Does something with the workers of a directory's cluster, one command at a time.
+Result<> change_workers(const Environment& environment, const Arguments& arguments,
+                        const std::function<Result<>(const cluster::Workers&)>& change) {
+  print_events(environment, arguments);
+  const std::string folder = absolute(arguments["--dir"]);
+  const ClusterDirectory known = TRY(read_cluster_directory(environment, folder));
+  const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  keep_events(environment, folder);
+  const OpenedProvider opened = TRY(open_own_machines(environment, arguments, known));
+  kube::Client api = TRY(client_of(environment, folder));
+  return change({*opened.machines, api});
+}
+
+Result<> create_worker(const Environment& environment, const Arguments& arguments) {
+  return change_workers(environment, arguments, [&](const cluster::Workers& workers) -> Result<> {
+    const std::string made = TRY(cluster::create_worker(environment, workers, arguments["NAME"]));
+    if (arguments["--output"] != "json") environment.print(fmt::format("{} is Ready\n", made));
+    return Ok{};
+  });
+}
+
+Result<> destroy_worker(const Environment& environment, const Arguments& arguments) {
+  return change_workers(environment, arguments, [&](const cluster::Workers& workers) {
+    return cluster::destroy_worker(environment, workers, arguments["NAME"], arguments.has("--force"));
+  });
+}
+
+}  // namespace
+
+Command create_worker_command() {
+  return {.words = "create worker",
+          .summary = "Add a worker to a cluster on local machines and wait until it is Ready",
+          .positionals = {{.name = "NAME",
+                           .value = "NAME",
+                           .help = "name of the worker (default: the first unused name of worker-0, worker-1, ...); use the name "
+                                   "of an unfinished worker to continue"}},
+          .options = {state_of_directory_option(), events_option()},
+          .run = create_worker,
+          .when_interrupted = "the machine keeps running; run the same command with the name of the worker to continue"};
+}
+
+Command destroy_worker_command() {
+  return {.words = "destroy worker",
+          .summary = "Drain a worker of a cluster on local machines and remove it",
+          .positionals = {{.name = "NAME", .value = "NAME", .help = "name of the worker", .required = true}},
+          .options = {{.name = "--force", .value = "", .help = "remove the worker at once, without draining it"},
+                      state_of_directory_option(),
+                      events_option()},
+          .run = destroy_worker,
+          .when_interrupted = "run the same command to remove the rest"};
+}
+
+}  // namespace slipway::cli

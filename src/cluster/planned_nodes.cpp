@@ -1,0 +1,29 @@
+#include "cluster/planned_nodes.h"
+
+#include "base/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace slipway::cluster {
+
+std::vector<assets::Environment::Node> planned_nodes(const std::vector<provider::Machine>& machines) {
+  std::vector<assets::Environment::Node> nodes;
+  for (const provider::Machine& machine : machines) {
+    if (machine.role != "bootstrap") nodes.push_back({machine.name, machine.role, {machine.address}});
+  }
+  return nodes;
+}
+
+std::string machine_troubles(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names) {
+  std::vector<std::string> troubles;
+  for (const provider::MachineStatus& machine : machines) {
+    const bool is_meant = names.empty() || std::ranges::find(names, machine.name) != names.end();
+    if (!is_meant || machine.reason.empty()) continue;
+    troubles.push_back(fmt::format("{} is {}: {}", machine.name, machine.state, machine.reason));
+  }
+  return join(troubles, "; ");
+}
+
+}  // namespace slipway::cluster

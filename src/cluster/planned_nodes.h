@@ -1,0 +1,21 @@
+// The machines of a provider as the cluster sees them. Pure.
+#pragma once
+
+#include "assets/assets.h"
+#include "provider/provider.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::cluster {
+
+// Machines that will be nodes: all but the bootstrap machine.
+std::vector<assets::Environment::Node> planned_nodes(const std::vector<provider::Machine>& machines);
+
+// Why machines are not up, as far as their provider says: "worker-0 is igniting: waits for its configuration: Internal Server
+// Error"; empty when it says nothing.
+//
+//   names  of the machines in question; empty: all
+std::string machine_troubles(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names);
+
+}  // namespace slipway::cluster

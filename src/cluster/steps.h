@@ -1,0 +1,64 @@
+// The steps of an installation, in one table: their names, how long each may take, and how the program ends when one fails.
+#pragma once
+
+#include "base/result.h"
+#include "base/time.h"
+#include "sys/context.h"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace slipway::cluster {
+
+// Exit statuses of the program. The numbers are those of openshift-install.
+enum class ExitStatus {
+  failure = 1,         // all that has no status of its own
+  install_config = 3,  // it cannot be read, or is wrong
+  infrastructure = 4,  // the machines could not be created
+  bootstrap = 5,       // the control plane does not run on its own machines
+  initialisation = 6,  // the cluster is not complete
+  operators = 7,       // it is complete, and its operators do not settle
+  interrupted = 8,     // a stop was requested
+};
+
+// In the order in which they run.
+enum class Step {
+  assets,
+  machines,
+  kubernetes_api,
+  control_plane_nodes,
+  bootstrap_complete,
+  bootstrap_member,
+  bootstrap_machine,
+  nodes_ready,
+  api_servers,
+  worker_nodes,
+  cluster_operators,
+  cluster_version,
+};
+
+struct StepRow {
+  Step step;
+  std::string_view name;  // of its events (docs/formats/events.md)
+  std::string_view description;
+  Milliseconds limit;  // of the wait; 0: none of its own
+  ExitStatus exit_status;
+};
+
+const StepRow& row_of(Step step);
+
+// Runs steps, each as an event of kind "step", and remembers the one that failed. Threads: one.
+class Steps {
+ public:
+  // description  instead of the table's; empty: the table's
+  Result<> run(const sys::Context& context, Step step, const std::function<Result<>()>& work, std::string description = {});
+
+  const std::optional<Step>& failed() const { return failed_; }
+
+ private:
+  std::optional<Step> failed_;
+};
+
+}  // namespace slipway::cluster

@@ -1,0 +1,51 @@
+#include "cluster/steps.h"
+
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::cluster {
+namespace {
+
+TEST(Steps, HaveOneRowEachInTheirOrder) {
+  for (int i = 0; i <= static_cast<int>(Step::cluster_version); ++i) {
+    const StepRow& row = row_of(static_cast<Step>(i));
+    EXPECT_FALSE(row.name.empty() || row.description.empty()) << i;
+  }
+}
+
+TEST(Steps, EndTheProgramAsOpenshiftInstallDoes) {
+  const std::pair<Step, ExitStatus> cases[] = {
+      {Step::assets, ExitStatus::failure},
+      {Step::machines, ExitStatus::infrastructure},
+      {Step::kubernetes_api, ExitStatus::bootstrap},
+      {Step::control_plane_nodes, ExitStatus::bootstrap},
+      {Step::bootstrap_complete, ExitStatus::bootstrap},
+      {Step::bootstrap_member, ExitStatus::bootstrap},
+      {Step::nodes_ready, ExitStatus::initialisation},
+      {Step::api_servers, ExitStatus::initialisation},
+      {Step::worker_nodes, ExitStatus::initialisation},
+      {Step::cluster_operators, ExitStatus::operators},
+      {Step::cluster_version, ExitStatus::initialisation},
+  };
+  for (const auto& [step, status] : cases) EXPECT_EQ(row_of(step).exit_status, status) << row_of(step).name;
+}
+
+TEST(Steps, RememberWhichOneFailed) {
+  testing_support::TestContext test;
+  const sys::Context context = test.context();
+  Steps steps;
+  EXPECT_TRUE(steps
+                  .run(
+                      context, Step::machines, []() -> Result<> { return Ok{}; }, "3 machines are created")
+                  .ok());
+  EXPECT_FALSE(steps.failed());
+  const auto fail = []() -> Result<> { return error(Code::timeout, "late"); };
+  EXPECT_FALSE(steps.run(context, Step::kubernetes_api, fail).ok());
+  EXPECT_EQ(steps.failed(), Step::kubernetes_api);
+  EXPECT_EQ(test.told(), (std::vector<std::string>{"step machines started", "step machines finished",
+                                                   "step kubernetes-api started", "step kubernetes-api failed"}));
+}
+
+}  // namespace
+}  // namespace slipway::cluster

@@ -1,0 +1,58 @@
+// A provider whose machines are in memory, for tests of what callers do with providers. Machines run as soon as they are created.
+#pragma once
+
+#include "provider/provider.h"
+
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace slipway::provider::fake {
+
+// Threads: calls any; a test reads and changes the members while no call runs.
+class FakeProvider final : public Provider {
+ public:
+  struct FakeMachine {
+    MachineStatus status;
+    std::string ignition;
+  };
+
+  std::map<std::string, FakeMachine, std::less<>> machines{};
+  Existing existing{};
+  Capabilities can{.creates_machines = true, .names_nodes = true, .plans_addresses = true, .runs_commands = true};
+  std::vector<std::string> calls{};  // "create", "add worker-0"
+  // Answers of run(), by the machine's name and the first word of the command.
+  std::function<Result<sys::Output>(const std::string& machine, const sys::Command& command)> answer{};
+  // Called after each call that changed something; an error of it is the call's, as if the answer had been lost.
+  std::function<Result<>(const std::string& call)> after_change{};
+
+  Capabilities capabilities() const override { return can; }
+  Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override;
+  Result<> check_name(const std::string& name) const override;
+  Result<Existing> find(const assets::ClusterId& id) override;
+  Result<> preflight(const sys::Context& context, const ClusterRequest& request,
+                     const std::vector<MachineGroup>& groups) override;
+  Result<> create(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>& groups) override;
+  Result<> start(const sys::Context& context, const ClusterRequest& request) override;
+  Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) override;
+  Result<std::vector<MachineStatus>> list(const sys::Context& context) override;
+  Result<> remove(const sys::Context& context, const std::string& name) override;
+  Result<> remove_all(const sys::Context& context) override;
+  Result<sys::Output> run(const sys::Context& context, const std::string& machine, sys::Command command) override;
+  Result<std::string> probe(const sys::Context& context, const std::string& machine) override;
+  Result<> follow(const sys::Context& context) override;
+  Result<std::vector<sys::Event>> events() override;
+  Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override;
+  Result<std::optional<HostAccess>> host_access() override;
+
+ private:
+  Result<> changed(std::string call);
+  void put(const std::string& name, const std::string& ignition);
+  Result<> check_machine(const std::string& name);
+
+  std::mutex mutex_;
+};
+
+}  // namespace slipway::provider::fake

@@ -1,0 +1,76 @@
+#include "provider/local/cluster_plan.h"
+
+#include "assets/identity/identity.h"
+
+#include <fmt/core.h>
+
+namespace slipway::provider::local {
+
+namespace {
+
+constexpr int api_port = 6443;
+constexpr int http_port = 80;
+constexpr int https_port = 443;
+
+// When both are taken: the usual one, so that the preflight reports it.
+int host_port(int usual, int other, const std::string& address, const IsFree& is_free) {
+  return is_free(address, usual) || !is_free(address, other) ? usual : other;
+}
+
+}  // namespace
+
+Result<std::vector<Machine>> planned_machines(const config::InstallConfig& config) {
+  const AddressPlan plan = TRY(parse_network(config.networking.machine_network.at(0)).context("machineNetwork"));
+  const int count = 1 + config.control_plane.replicas + config.compute_replicas();
+  if (count > plan.most_machines()) {
+    return error(Code::invalid,
+                 "networking.machineNetwork: {} has addresses for {} machines, but this cluster needs {} (use a larger network, "
+                 "or fewer machines)",
+                 config.networking.machine_network.at(0), plan.most_machines(), count);
+  }
+  std::vector<Machine> machines = {{"bootstrap", "bootstrap", plan.address(0)}};
+  const auto add = [&](std::string_view role, int replicas) {
+    for (int i = 0; i < replicas; ++i) {
+      const std::string address = plan.address(static_cast<int>(machines.size()));
+      machines.push_back({fmt::format("{}-{}", role, i), std::string(role), address});
+    }
+  };
+  add("master", config.control_plane.replicas);
+  add("worker", config.compute_replicas());
+  return machines;
+}
+
+ClusterWishes cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
+                             const Images& images, const IsFree& is_free) {
+  const std::string domain = config.cluster_domain();
+  ClusterWishes wishes{.os_repo = os_repo,
+                       .images = images,
+                       .network = config.networking.machine_network.at(0),
+                       .domain = domain,
+                       .host_address = assets::loopback_address(id)};
+  for (const std::string& address : config::api_vips(config)) {
+    wishes.records.push_back({"api." + domain, address});
+    wishes.records.push_back({"api-int." + domain, address});
+    wishes.forwards.push_back({api_port, address, api_port});
+  }
+  for (const std::string& address : config::ingress_vips(config)) {
+    wishes.records.push_back({"*.apps." + domain, address});
+    wishes.forwards.push_back({host_port(http_port, 8080, wishes.host_address, is_free), address, http_port});
+    wishes.forwards.push_back({host_port(https_port, 8443, wishes.host_address, is_free), address, https_port});
+  }
+  return wishes;
+}
+
+bool is_of(const ClusterConfig& there, const assets::ClusterId& id) { return there.host_address == assets::loopback_address(id); }
+
+HostAccess host_access_of(const ClusterConfig& cluster) {
+  HostAccess access{.address = cluster.host_address};
+  for (const Forward& forward : cluster.forwards) {
+    if (forward.port == api_port) access.api_port = forward.host_port;
+    if (forward.port == http_port) access.http_port = forward.host_port;
+    if (forward.port == https_port) access.https_port = forward.host_port;
+  }
+  return access;
+}
+
+}  // namespace slipway::provider::local

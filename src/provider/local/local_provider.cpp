@@ -1,0 +1,261 @@
+#include "provider/local/local_provider.h"
+
+#include "base/text.h"
+#include "data/data.h"
+#include "provider/local/client.h"
+#include "provider/local/cluster_plan.h"
+#include "provider/local/forwarder.h"
+#include "provider/local/shell.h"
+#include "sys/event_lines.h"
+#include "sys/stolen_time.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace slipway::provider::local {
+
+namespace {
+
+constexpr Milliseconds longest_probe = Seconds(20);
+constexpr Milliseconds longest_question = Seconds(10);
+constexpr int registry_port = 5000;
+
+provider::MachineStatus status_of(const MachineStatus& machine) {
+  return {.name = machine.name,
+          .state = std::string(to_string(machine.state)),
+          .reason = machine.reason,
+          .address = machine.address,
+          .is_on = is_on(machine.state),
+          .is_booting = machine.state == State::booting};
+}
+
+class LocalProvider final : public Provider {
+ public:
+  LocalProvider(const net::Environment& environment, Choice choice, Images images)
+      : environment_(environment),
+        choice_{.state = choice.options["state"], .cluster = std::move(choice.cluster), .program = choice.options["program"]},
+        os_repo_(std::move(choice.options["os-repo"])),
+        images_(std::move(images)) {}
+
+  Capabilities capabilities() const override {
+    return {.creates_machines = true,
+            .names_nodes = true,
+            .plans_addresses = true,
+            .has_consoles = true,
+            .runs_commands = true,
+            .moves_virtual_addresses = true};
+  }
+
+  Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
+
+  Result<> check_name(const std::string& name) const override { return local::check_name("machine", name); }
+
+  Result<Existing> find(const assets::ClusterId& id) override {
+    const auto there = read_cluster(environment_.files, choice_);
+    if (!there.ok() && there.error().code() == Code::not_found) return Existing{};
+    // What a kill left behind is removed or completed as one's own.
+    if (!there.ok()) return Existing{.of = Existing::Of::this_cluster};
+    return Existing{.of = is_of(there.value(), id) ? Existing::Of::this_cluster : Existing::Of::another_cluster,
+                    .release = there->release,
+                    .release_version = there->release_version};
+  }
+
+  Result<> preflight(const sys::Context& context, const ClusterRequest& request,
+                     const std::vector<provider::MachineGroup>& groups) override {
+    std::vector<MachineGroup> checked;
+    for (const provider::MachineGroup& group : groups) checked.push_back(local_group(group));
+    return local::preflight(context, environment_.files, choice_, TRY(wishes_for(request)), checked);
+  }
+
+  Result<> create(const sys::Context& context, const ClusterRequest& request,
+                  const std::vector<provider::MachineGroup>& groups) override {
+    const std::vector<Machine> planned = TRY(planned_machines(request.config));
+    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(wishes_for(request))));
+    TRY(ensure_owner(context, environment_.files, choice_));
+    TRY(check_virtual_addresses(context, request.config));
+    for (const provider::MachineGroup& group : groups) {
+      TRY(ask(context, choice_,
+              {.order = Order::create, .machines = group.names, .ignition = group.ignition, .after = group.after}));
+    }
+    return check_addresses(context, planned);
+  }
+
+  Result<> start(const sys::Context& context, const ClusterRequest& request) override {
+    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(wishes_for(request))));
+    TRY(ensure_owner(context, environment_.files, choice_));
+    TRY(ask(context, choice_, {.order = Order::start}));
+    return Ok{};
+  }
+
+  Result<provider::MachineStatus> add(const sys::Context& context, const std::string& name,
+                                      const std::string& ignition) override {
+    const std::vector<MachineStatus> before = TRY(list_machines(context, environment_.files, choice_));
+    Request request{.order = Order::start, .machines = {name}};
+    if (std::ranges::find(before, name, &MachineStatus::name) == before.end()) {
+      request.order = Order::create;
+      request.ignition = ignition;
+      const ClusterConfig made = TRY(read_cluster(environment_.files, choice_));
+      TRY(local::preflight(context, environment_.files, choice_, {.os_repo = made.os_repo, .images = made.images},
+                           {local_group({.role = "worker", .names = {name}, .ignition = ignition})}));
+    }
+    TRY(ensure_owner(context, environment_.files, choice_));
+    const Json answer = TRY(ask(context, choice_, request));
+    for (const Json& each : find_array(answer, {"machines"})) {
+      const MachineStatus machine = TRY(parse_machine_status(each));
+      if (machine.name == name) return status_of(machine);
+    }
+    return error(Code::internal, "machine {}: created, but not in the list of machines", name);
+  }
+
+  Result<std::vector<provider::MachineStatus>> list(const sys::Context& context) override {
+    std::vector<provider::MachineStatus> machines;
+    for (const MachineStatus& machine : TRY(list_machines(context, environment_.files, choice_))) {
+      machines.push_back(status_of(machine));
+    }
+    return machines;
+  }
+
+  Result<> remove(const sys::Context& context, const std::string& name) override {
+    const std::vector<MachineStatus> machines = TRY(list_machines(context, environment_.files, choice_));
+    if (std::ranges::find(machines, name, &MachineStatus::name) == machines.end()) return Ok{};
+    TRY(ensure_owner(context, environment_.files, choice_));
+    TRY(ask(context, choice_, {.order = Order::destroy, .machines = {name}}));
+    return Ok{};
+  }
+
+  Result<> remove_all(const sys::Context& context) override { return destroy_cluster(context, environment_.files, choice_); }
+
+  Result<sys::Output> run(const sys::Context& context, const std::string& machine, sys::Command command) override {
+    return run_captured(context, environment_.files, environment_.runner, choice_, machine, std::move(command));
+  }
+
+  Result<std::string> probe(const sys::Context& context, const std::string& name) override {
+    const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
+    const std::vector<MachineStatus> machines = TRY(list_machines(context, environment_.files, choice_));
+    const auto machine = std::ranges::find(machines, name, &MachineStatus::name);
+    if (machine == machines.end()) return error(Code::not_found, "machine {} does not exist", name);
+    const std::string registry =
+        cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
+    sys::Command command{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
+                                  cluster.domain, registry},
+                         .limit = longest_probe};
+    const auto run = machine->leader != 0 ? run_captured : run_on_disk;
+    const sys::Output said = TRY(run(context, environment_.files, environment_.runner, choice_, name, std::move(command)));
+    return fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment_.files).count());
+  }
+
+  Result<> follow(const sys::Context& context) override {
+    TRY(ask(context, choice_, {.order = Order::hear}));
+    return Ok{};
+  }
+
+  Result<std::vector<sys::Event>> events() override {
+    return TRY(sys::read_events(environment_.files, choice_.paths().events())).value_or(std::vector<sys::Event>());
+  }
+
+  Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override {
+    const ClusterPaths paths = choice_.paths();
+    std::vector<BundleFile> files;
+    const auto add = [&](std::string path, const std::string& file) -> Result<> {
+      if (auto text = TRY(environment_.files.read_if_exists(file))) files.push_back({std::move(path), *std::move(text)});
+      return Ok{};
+    };
+    std::string table;
+    for (const MachineStatus& machine : TRY(list_machines(context, environment_.files, choice_))) {
+      table += fmt::format("{}\n", emit_json(to_json(machine), JsonStyle::compact));
+      TRY(add(fmt::format("host/{}.console.log", machine.name), paths.machine(machine.name).console()));
+    }
+    files.push_back({"host/machines.jsonl", std::move(table)});
+    for (const std::string& file : {paths.events(), paths.owner_log(), paths.registry_log()}) {
+      TRY(add("host" + file.substr(file.rfind('/')), file));
+    }
+    if (auto addresses = addresses_of_network(context); addresses.ok()) {
+      files.push_back({"host/network.txt", std::move(addresses).value()});
+    }
+    return files;
+  }
+
+  Result<std::optional<HostAccess>> host_access() override {
+    return std::optional(host_access_of(TRY(read_cluster(environment_.files, choice_))));
+  }
+
+ private:
+  static MachineGroup local_group(const provider::MachineGroup& group) {
+    return {.names = group.names,
+            .ignition = group.ignition,
+            .inotify_instances = group.role == "worker" ? inotify_of_worker : inotify_of_control_plane,
+            .after = group.after,
+            .is_of_cluster = true};
+  }
+
+  // What the cluster was created with, or what a new one shall be created with.
+  Result<ClusterWishes> wishes_for(const ClusterRequest& request) {
+    ClusterWishes wishes = cluster_wishes(request.config, request.id, os_repo_, images_, Forwarder::is_free);
+    wishes.release = request.release;
+    wishes.release_version = request.release_version;
+    const auto there = read_cluster(environment_.files, choice_);
+    if (!there.ok()) return there.error().code() == Code::not_found ? Result(std::move(wishes)) : there.error();
+    if (!is_of(there.value(), request.id)) {
+      return error(Code::conflict,
+                   "cluster-name-taken: cluster {} already exists in {}, created from another asset directory (change "
+                   "metadata.name, or remove the other cluster with its own directory: slipway destroy cluster --dir DIR)",
+                   choice_.cluster, choice_.state);
+    }
+    wishes.forwards = there->forwards;  // its ports are taken, by itself
+    return wishes;
+  }
+
+  Result<std::string> addresses_of_network(const sys::Context& context) {
+    return TRY(run_in_network(context, environment_.files, environment_.runner, choice_,
+                              {.argv = {"ip", "-4", "-oneline", "address", "show"}, .limit = longest_question}))
+        .out;
+  }
+
+  // The host side of the network may have one of the virtual addresses already.
+  Result<> check_virtual_addresses(const sys::Context& context, const config::InstallConfig& config) {
+    const std::string there = TRY(addresses_of_network(context));
+    std::vector<std::string> wanted = config::api_vips(config);
+    std::ranges::move(config::ingress_vips(config), std::back_inserter(wanted));
+    for (const std::string& address : wanted) {
+      if (there.find(fmt::format(" inet {}/", address)) == std::string::npos) continue;
+      return error(Code::conflict,
+                   "address-in-use: {} is already in use on the host side of the cluster network (remove it there, or choose "
+                   "another address in platform.local of install-config.yaml)",
+                   address);
+    }
+    return Ok{};
+  }
+
+  // The approver lets in who comes from where we said: the machines must have the addresses that we planned.
+  Result<> check_addresses(const sys::Context& context, const std::vector<Machine>& planned) {
+    const std::vector<MachineStatus> made = TRY(list_machines(context, environment_.files, choice_));
+    for (const Machine& machine : planned) {
+      const auto found = std::ranges::find(made, machine.name, &MachineStatus::name);
+      if (found == made.end() || found->address == machine.address) continue;
+      return error(Code::conflict,
+                   "machine {}: has address {}, expected {}, because machines were created in another order (destroy the cluster "
+                   "and create it again)",
+                   machine.name, found->address, machine.address);
+    }
+    return Ok{};
+  }
+
+  const net::Environment environment_;
+  const ClusterChoice choice_;
+  const std::string os_repo_;
+  const Images images_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, Choice choice) {
+  Images images;
+  if (const std::string& folder = choice.options["images"]; !folder.empty()) {
+    images = TRY(find_images(environment.files, folder));
+  }
+  std::unique_ptr<Provider> made = std::make_unique<LocalProvider>(environment, std::move(choice), std::move(images));
+  return made;
+}
+
+}  // namespace slipway::provider::local

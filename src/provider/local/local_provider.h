@@ -1,0 +1,20 @@
+// Platform local as a provider: machines on this host.
+#pragma once
+
+#include "provider/providers.h"
+
+#include <memory>
+
+namespace slipway::provider::local {
+
+// Options:
+//
+//   state    folder of local clusters, absolute
+//   program  absolute path of slipway, which becomes the owner of the cluster
+//   os-repo  OSTree repository of the machine OS, absolute; only for a new cluster
+//   images   what make payload made, absolute (find_images in client.h); only for a new cluster
+//
+// errors: those of files
+Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, Choice choice);
+
+}  // namespace slipway::provider::local

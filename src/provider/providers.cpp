@@ -1,0 +1,38 @@
+#include "provider/providers.h"
+
+#include "provider/local/local_provider.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::provider {
+
+namespace {
+
+struct Row {
+  std::string_view platform;
+  Result<std::unique_ptr<Provider>> (*open)(const net::Environment& environment, Choice choice);
+};
+
+constexpr std::array providers = {
+    Row{"local", local::open_local_provider},
+};
+
+const Row* find_row(std::string_view platform) {
+  const auto found = std::ranges::find(providers, platform, &Row::platform);
+  return found == providers.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool has_provider(std::string_view platform) { return find_row(platform) != nullptr; }
+
+Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform, Choice choice) {
+  if (const Row* row = find_row(platform)) return row->open(environment, std::move(choice));
+  return error(Code::invalid,
+               "platform {}: this version creates machines on platform local only (run `slipway create ignition-configs` and "
+               "create the machines yourself)",
+               platform);
+}
+
+}  // namespace slipway::provider

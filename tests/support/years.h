@@ -1,0 +1,61 @@
+// Years of a table of certificates, by a clock that jumps from one plan to the moment for which it asks.
+//
+//   View view;
+//   const auto renewals = renewals_within(view, start, years(10), [&](const Snapshot& seen, WallTime now) { return plan_...(seen,
+//   now); }); EXPECT_GE(renewals.at("openshift-etcd/etcd-signer"), 2);
+#pragma once
+
+#include "operators/lib/certificate_rotation.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <map>
+#include <string>
+
+namespace slipway::testing_support {
+
+// How often each Secret got another certificate, by "namespace/name". At each moment all of them are valid: what is replaced had
+// not ended yet. `view` has the objects at the end.
+inline std::map<std::string, int> renewals_within(
+    operators::View& view, WallTime start, Seconds length,
+    const std::function<Result<operators::Plan>(const operators::Snapshot&, WallTime)>& plan) {
+  std::map<std::string, int> renewals;
+  std::map<std::string, WallTime> ends;
+  for (WallTime now = start; now < start + length;) {
+    const Result<operators::Plan> planned = plan(view.snapshot(), now);
+    EXPECT_TRUE(planned.ok()) << planned.error().message();
+    if (!planned.ok()) break;
+    for (const operators::Wish& wish : planned.value().wishes) {
+      const std::string name = fmt::format("{}/{}", kube::namespace_of(wish.object), kube::name_of(wish.object));
+      const auto pem = operators::held(&wish.object, "tls.crt");
+      if (wish.type == kube::types::secrets && pem) {
+        const auto before = ends.find(name);
+        if (before == ends.end()) {
+          renewals[name] = 0;
+        } else {
+          EXPECT_LT(now, before->second) << name << " had ended";
+          ++renewals[name];
+        }
+        ends[name] = net::parse_certificate(*pem).value().not_after;
+      }
+      view.put(wish.object);
+    }
+    if (!planned.value().wishes.empty()) {
+      now += Seconds(1);
+      continue;
+    }
+    EXPECT_TRUE(planned.value().again.has_value() && *planned.value().again > now) << to_rfc3339(now);
+    if (!planned.value().again || *planned.value().again <= now) break;
+    now = *planned.value().again;
+  }
+  return renewals;
+}
+
+// Each certificate of the table was replaced twice or more.
+inline void expect_renewals(const std::map<std::string, int>& renewals, std::size_t certificates) {
+  EXPECT_EQ(renewals.size(), certificates);
+  for (const auto& [name, count] : renewals) EXPECT_GE(count, 2) << name;
+}
+
+}  // namespace slipway::testing_support

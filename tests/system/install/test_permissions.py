@@ -1,0 +1,52 @@
+"""Nothing of the release asked for what it may not do, in all that the tests before this one made the cluster do: an installation, roll-outs,
+workers that came and went, machines that were off, certificates that were replaced."""
+
+import json
+
+from installation import MASTERS
+
+# The user agent of every program of this repository; those of people and of tests have another.
+OURS = "slipway"
+
+
+def refusals(installed):
+    """What API servers refused to accounts and machines, from the audit logs: a line for each kind of request, with the first one's time."""
+    found, lines = {}, 0
+    for master in MASTERS:
+        logs = sorted((installed.disk(master)[1] / "log/kube-apiserver").glob("audit*.log"))
+        assert logs, f"{master} has no audit log"
+        for log in logs:
+            with open(log, errors="replace") as text:
+                for line in text:
+                    lines += 1
+                    if '"code":403' not in line:
+                        continue
+                    entry = json.loads(line)
+                    if entry.get("responseStatus", {}).get("code") != 403 or entry.get("userAgent") != OURS:
+                        continue
+                    where = entry.get("objectRef", {})
+                    key = (entry["user"]["username"], entry["verb"], where.get("apiGroup", ""), where.get("resource", ""),
+                           where.get("subresource", ""), where.get("namespace", ""), where.get("name", ""))
+                    found.setdefault(key, []).append(entry["requestReceivedTimestamp"])
+    assert lines > 1000, f"the audit logs have {lines} lines"
+    return [f"{' '.join(filter(None, key))}: {len(times)} times, first at {min(times)}" for key, times in sorted(found.items())]
+
+
+def test_api_servers_refused_nothing_to_programs_of_the_release(installed):
+    assert refusals(installed) == []
+
+
+def test_no_log_and_no_condition_tells_of_permissions(installed):
+    """Events are not in the audit log."""
+    lines = []
+    for master in MASTERS:
+        for log in sorted((installed.disk(master)[1] / "log/pods").glob("openshift-*/*/*.log")):
+            # The API server tells of strangers.
+            if log.parent.name.startswith("kube-"):
+                continue
+            told = [line for line in log.read_text(errors="replace").splitlines() if " is forbidden: " in line or "cannot create Event" in line]
+            lines += [f"{master} {log.parent.parent.name} {log.parent.name}: {line[:400]}" for line in told[:3]]
+    assert lines == []
+    operators = installed.objects("clusteroperators")
+    assert len(operators) > 8
+    assert [each["metadata"]["name"] for each in operators if "forbidden" in json.dumps(each.get("status", {}))] == []
