@@ -10,8 +10,9 @@ import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
-# Folders whose sub-folders are parts that do not know each other; "lib" is what they share.
-PARTS = {"operators": {"lib"}, "provider": set(), "assist": {"model"}}
+# Folders whose sub-folders are parts that do not include each other, with the sub-folders that all parts share. A shared one may
+# include those before it in the list.
+PARTS = {"components": ["program", "render", "controller", "static_pod", "workload"], "provider": [], "assist": ["model"]}
 
 
 def read_rules(text):
@@ -83,7 +84,8 @@ def check_ours(where, relative, included, layers, test):
         yield f"{where}: {folder} may not include {target} (src/LAYERS: {' '.join(layers[folder]) or 'nothing'})"
     elif target == folder and folder in PARTS and len(relative.parts) > 2:
         part, other = relative.parts[1], included.split("/")[1]
-        if "/" in included.partition("/")[2] and other != part and other not in PARTS[folder]:
+        shared = PARTS[folder][: PARTS[folder].index(part)] if part in PARTS[folder] else PARTS[folder]
+        if "/" in included.partition("/")[2] and other != part and other not in shared:
             yield f"{where}: {folder}/{part} may not include {folder}/{other}: what both need belongs further down"
 
 

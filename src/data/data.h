@@ -19,7 +19,7 @@ std::span<const File> cluster();             // the page of `slipway timeline`
 std::span<const File> command_line();        // what `slipway` prints of itself (data/command-line/README.md)
 std::span<const File> machine_config();      // templates of MachineConfigs (data/machine-config/README.md)
 std::span<const File> manifests();           // of the release: images/manifests
-std::span<const File> operators();           // manifests, static pods and configs that render commands fill in
+std::span<const File> components();          // manifests, static pods and configs that render commands fill in
 std::span<const File> provider();            // scripts that providers run
 
 // The content of a file that has to be there; a path that is not is a bug and ends the program.

@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "bootstrap/program.h"
 #include "bootstrap/service_record.h"
+#include "components/machine_approver/approver.h"
 #include "main/world.h"
 #include "node/certificate_repair.h"
 #include "node/daemon.h"
@@ -9,7 +10,6 @@
 #include "node/kubelet_certificate.h"
 #include "node/program.h"
 #include "node/report_progress.h"
-#include "operators/approver/approver.h"
 #include "sys/environment_variable.h"
 #include "sys/signals.h"
 
@@ -35,7 +35,8 @@ struct Command {
 constexpr std::array commands = {
     Command{"bootstrap", "--release-image=IMAGE [--assets=DIR] [stage NAME]", "bootkube", bootstrap::run_bootstrap},
     Command{"image-for", "NAME [--assets=DIR]", "", bootstrap::run_image_for},
-    Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr", operators::run_approve_until_bootstrapped},
+    Command{"approve-csr", "KUBECONFIG --machines=FILE --until=FILE", "approve-csr",
+            components::machine_approver::run_approve_until_bootstrapped},
     Command{"report-progress", "KUBECONFIG", "progress", node::run_report_progress},
     Command{"repair-certificates", "[OPTIONS]", "", node::run_repair_certificates},
     Command{"kubelet-certificate", "[OPTIONS]", "", node::run_kubelet_certificate},

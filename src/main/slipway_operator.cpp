@@ -1,48 +1,48 @@
 // slipway-operator, the program in the images of the embedded release: every operator, server and render command of it,
 // chosen by the name it is called by.
+#include "components/certificate_recovery/recovery.h"
+#include "components/cloud_credential/operator.h"
+#include "components/cloud_credential/render.h"
+#include "components/cluster_bootstrap/in_place.h"
+#include "components/cluster_bootstrap/start.h"
+#include "components/cluster_version/image.h"
+#include "components/cluster_version/render.h"
+#include "components/cluster_version/start.h"
+#include "components/config_operator/api_render.h"
+#include "components/config_operator/operator.h"
+#include "components/config_operator/operator_render.h"
+#include "components/dns/operator.h"
+#include "components/etcd/discover.h"
+#include "components/etcd/first_start.h"
+#include "components/etcd/operator.h"
+#include "components/etcd/render.h"
+#include "components/ingress/operator.h"
+#include "components/ingress/render.h"
+#include "components/kube_apiserver/insecure_readyz.h"
+#include "components/kube_apiserver/operator.h"
+#include "components/kube_apiserver/render.h"
+#include "components/kube_controller_manager/operator.h"
+#include "components/kube_controller_manager/policy_controller.h"
+#include "components/kube_controller_manager/render.h"
+#include "components/kube_scheduler/operator.h"
+#include "components/kube_scheduler/render.h"
+#include "components/machine_approver/approver.h"
+#include "components/machine_approver/operator.h"
+#include "components/machine_config_operator/bootstrap.h"
+#include "components/machine_config_operator/controller.h"
+#include "components/machine_config_operator/controller_start.h"
+#include "components/machine_config_operator/operator.h"
+#include "components/machine_config_server/bootstrap.h"
+#include "components/machine_config_server/cluster.h"
+#include "components/network/operator.h"
+#include "components/node_tuning/render.h"
+#include "components/program/program.h"
+#include "components/router/start.h"
+#include "components/runtimecfg/monitor.h"
+#include "components/runtimecfg/runtimecfg.h"
+#include "components/static_pod_installer/run_when_ready.h"
+#include "components/static_pod_installer/start.h"
 #include "main/world.h"
-#include "operators/apiserver/insecure_readyz.h"
-#include "operators/apiserver/operator.h"
-#include "operators/apiserver/render.h"
-#include "operators/approver/approver.h"
-#include "operators/approver/operator.h"
-#include "operators/bootstrap/in_place.h"
-#include "operators/bootstrap/start.h"
-#include "operators/config/api_render.h"
-#include "operators/config/operator.h"
-#include "operators/config/operator_render.h"
-#include "operators/controllers/operator.h"
-#include "operators/controllers/policy_controller.h"
-#include "operators/controllers/render.h"
-#include "operators/credentials/operator.h"
-#include "operators/credentials/render.h"
-#include "operators/dns/operator.h"
-#include "operators/etcd/discover.h"
-#include "operators/etcd/first_start.h"
-#include "operators/etcd/operator.h"
-#include "operators/etcd/render.h"
-#include "operators/ingress/operator.h"
-#include "operators/ingress/render.h"
-#include "operators/installer/run_when_ready.h"
-#include "operators/installer/start.h"
-#include "operators/lib/program.h"
-#include "operators/machineconfig/bootstrap.h"
-#include "operators/machineconfig/controller.h"
-#include "operators/machineconfig/controller_start.h"
-#include "operators/machineconfig/operator.h"
-#include "operators/machineconfig/runtimecfg.h"
-#include "operators/machineconfig/runtimecfg_monitor.h"
-#include "operators/machineconfig/server_bootstrap.h"
-#include "operators/machineconfig/server_cluster.h"
-#include "operators/network/operator.h"
-#include "operators/recovery/recovery.h"
-#include "operators/router/start.h"
-#include "operators/scheduler/operator.h"
-#include "operators/scheduler/render.h"
-#include "operators/tuning/render.h"
-#include "operators/version/image.h"
-#include "operators/version/render.h"
-#include "operators/version/start.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -56,76 +56,78 @@ namespace {
 using namespace slipway;
 
 // Parts of components that do not know each other, in one process.
-Result<> run_certificate_recovery(const operators::Environment& environment, const operators::Arguments& arguments) {
-  return operators::recovery::run_start(
+Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {
+  return components::certificate_recovery::run_start(
       environment, arguments,
       {.operators =
            [](const std::string& version) {
-             const operators::OperatorVariables variables{
+             const components::OperatorVariables variables{
                  .image = "", .operator_image = "", .version = version, .operand_version = ""};
-             return std::vector{operators::apiserver::make_operator(variables),
-                                operators::controllers::make_operator(variables, ""),
-                                operators::scheduler::make_operator(variables)};
+             return std::vector{components::kube_apiserver::make_operator(variables),
+                                components::kube_controller_manager::make_operator(variables, ""),
+                                components::kube_scheduler::make_operator(variables)};
            },
        .install =
-           [](const sys::Context& context, const operators::recovery::Connect& connect, sys::Files& files,
+           [](const sys::Context& context, const components::certificate_recovery::Connect& connect, sys::Files& files,
               const std::string& root, const std::string& node) {
-             return operators::installer::keep_installed(context, connect, files, {.root = root, .node = node});
+             return components::static_pod_installer::keep_installed(context, connect, files, {.root = root, .node = node});
            },
-       .approve = [](const sys::Context& context,
-                     kube::Api& api) { return operators::approve_requests(context, api, {.follows_table = true}); }});
+       .approve =
+           [](const sys::Context& context, kube::Api& api) {
+             return components::machine_approver::approve_requests(context, api, {.follows_table = true});
+           }});
 }
 
 struct Program {
   std::string_view name;     // of the file that was called
   std::string_view command;  // its first argument; "" for a program that has none
   std::string_view usage;
-  Result<> (*run)(const operators::Environment& environment, const operators::Arguments& arguments);  // after the command
+  Result<> (*run)(const components::Environment& environment, const components::Arguments& arguments);  // after the command
 };
 
 constexpr std::array programs = {
     Program{"certificate-recovery", "start", "FLAGS", run_certificate_recovery},
-    Program{"cloud-credential-operator", "operator", "[FLAGS]", operators::run_credentials_operator},
-    Program{"cloud-credential-operator", "render", "FLAGS", operators::run_credentials_render},
-    Program{"cluster-bootstrap", "bootstrap-in-place", "FLAGS", operators::run_bootstrap_in_place},
-    Program{"cluster-bootstrap", "start", "FLAGS", operators::run_bootstrap_start},
-    Program{"cluster-bootstrap", "version", "", operators::run_bootstrap_version},
-    Program{"cluster-config-operator", "operator", "[FLAGS]", operators::run_config_operator},
-    Program{"cluster-config-operator", "render", "FLAGS", operators::run_config_operator_render},
-    Program{"cluster-etcd-operator", "operator", "[FLAGS]", operators::etcd::run_operator},
-    Program{"cluster-etcd-operator", "render", "FLAGS", operators::etcd::run_render},
-    Program{"cluster-etcd-operator", "start-member", "FLAGS -- PROGRAM [ARGUMENT]...", operators::etcd::run_start_member},
-    Program{"cluster-etcd-operator", "wait-for-ceo", "FLAGS", operators::etcd::run_wait_for_ceo},
-    Program{"cluster-kube-apiserver-operator", "operator", "[FLAGS]", operators::apiserver::run_operator},
-    Program{"cluster-kube-apiserver-operator", "render", "FLAGS", operators::apiserver::run_render},
-    Program{"cluster-kube-apiserver-operator", "insecure-readyz", "[FLAGS]", operators::apiserver::run_insecure_readyz},
-    Program{"cluster-kube-controller-manager-operator", "operator", "[FLAGS]", operators::controllers::run_operator},
-    Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", operators::controllers::run_render},
-    Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", operators::scheduler::run_operator},
-    Program{"cluster-kube-scheduler-operator", "render", "FLAGS", operators::scheduler::run_render},
-    Program{"cluster-network-operator", "start", "[FLAGS]", operators::network::run_operator},
-    Program{"cluster-node-tuning-operator", "render", "FLAGS", operators::run_tuning_render},
-    Program{"cluster-policy-controller", "start", "FLAGS", operators::controllers::run_policy_controller},
-    Program{"cluster-version-operator", "image", "NAME", operators::run_image},
-    Program{"cluster-version-operator", "render", "FLAGS", operators::run_version_render},
-    Program{"cluster-version-operator", "start", "FLAGS", operators::run_version_start},
-    Program{"discover-etcd-initial-cluster", "", "FLAGS", operators::etcd::run_discover},
-    Program{"dns-operator", "", "[FLAGS]", operators::dns::run_operator},
-    Program{"ingress-operator", "render", "FLAGS", operators::run_ingress_render},
-    Program{"ingress-operator", "start", "[FLAGS]", operators::ingress::run_operator},
-    Program{"machine-approver", "operator", "[FLAGS]", operators::approver::run_operator},
-    Program{"machine-config-controller", "bootstrap", "FLAGS", operators::run_machine_config_controller_bootstrap},
-    Program{"machine-config-controller", "start", "[FLAGS]", operators::run_machine_config_controller},
-    Program{"machine-config-operator", "bootstrap", "FLAGS", operators::run_machine_config_operator_bootstrap},
-    Program{"machine-config-operator", "start", "[FLAGS]", operators::run_machine_config_operator},
-    Program{"machine-config-server", "bootstrap", "[FLAGS]", operators::run_machine_config_server_bootstrap},
-    Program{"machine-config-server", "start", "[FLAGS]", operators::run_machine_config_server_start},
-    Program{"openshift-router", "start", "[FLAGS]", operators::router::run_start},
-    Program{"render", "", "FLAGS", operators::run_config_api_render},
-    Program{"run-when-ready", "", "FLAGS -- PROGRAM [ARGUMENT]...", operators::installer::run_when_ready},
-    Program{"runtimecfg", "monitor", "KUBECONFIG FLAGS", operators::run_runtimecfg_monitor},
-    Program{"runtimecfg", "render", "FLAGS FOLDER", operators::run_runtimecfg_render},
-    Program{"static-pod-installer", "start", "[FLAGS]", operators::installer::run_start},
+    Program{"cloud-credential-operator", "operator", "[FLAGS]", components::cloud_credential::run_operator},
+    Program{"cloud-credential-operator", "render", "FLAGS", components::cloud_credential::run_render},
+    Program{"cluster-bootstrap", "bootstrap-in-place", "FLAGS", components::cluster_bootstrap::run_in_place},
+    Program{"cluster-bootstrap", "start", "FLAGS", components::cluster_bootstrap::run_start},
+    Program{"cluster-bootstrap", "version", "", components::cluster_bootstrap::run_version},
+    Program{"cluster-config-operator", "operator", "[FLAGS]", components::config_operator::run_operator},
+    Program{"cluster-config-operator", "render", "FLAGS", components::config_operator::run_operator_render},
+    Program{"cluster-etcd-operator", "operator", "[FLAGS]", components::etcd::run_operator},
+    Program{"cluster-etcd-operator", "render", "FLAGS", components::etcd::run_render},
+    Program{"cluster-etcd-operator", "start-member", "FLAGS -- PROGRAM [ARGUMENT]...", components::etcd::run_start_member},
+    Program{"cluster-etcd-operator", "wait-for-ceo", "FLAGS", components::etcd::run_wait_for_ceo},
+    Program{"cluster-kube-apiserver-operator", "operator", "[FLAGS]", components::kube_apiserver::run_operator},
+    Program{"cluster-kube-apiserver-operator", "render", "FLAGS", components::kube_apiserver::run_render},
+    Program{"cluster-kube-apiserver-operator", "insecure-readyz", "[FLAGS]", components::kube_apiserver::run_insecure_readyz},
+    Program{"cluster-kube-controller-manager-operator", "operator", "[FLAGS]", components::kube_controller_manager::run_operator},
+    Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", components::kube_controller_manager::run_render},
+    Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", components::kube_scheduler::run_operator},
+    Program{"cluster-kube-scheduler-operator", "render", "FLAGS", components::kube_scheduler::run_render},
+    Program{"cluster-network-operator", "start", "[FLAGS]", components::network::run_operator},
+    Program{"cluster-node-tuning-operator", "render", "FLAGS", components::node_tuning::run_render},
+    Program{"cluster-policy-controller", "start", "FLAGS", components::kube_controller_manager::run_policy_controller},
+    Program{"cluster-version-operator", "image", "NAME", components::cluster_version::run_image},
+    Program{"cluster-version-operator", "render", "FLAGS", components::cluster_version::run_render},
+    Program{"cluster-version-operator", "start", "FLAGS", components::cluster_version::run_start},
+    Program{"discover-etcd-initial-cluster", "", "FLAGS", components::etcd::run_discover},
+    Program{"dns-operator", "", "[FLAGS]", components::dns::run_operator},
+    Program{"ingress-operator", "render", "FLAGS", components::ingress::run_render},
+    Program{"ingress-operator", "start", "[FLAGS]", components::ingress::run_operator},
+    Program{"machine-approver", "operator", "[FLAGS]", components::machine_approver::run_operator},
+    Program{"machine-config-controller", "bootstrap", "FLAGS", components::machine_config_operator::run_controller_bootstrap},
+    Program{"machine-config-controller", "start", "[FLAGS]", components::machine_config_operator::run_controller},
+    Program{"machine-config-operator", "bootstrap", "FLAGS", components::machine_config_operator::run_bootstrap},
+    Program{"machine-config-operator", "start", "[FLAGS]", components::machine_config_operator::run_operator},
+    Program{"machine-config-server", "bootstrap", "[FLAGS]", components::machine_config_server::run_bootstrap},
+    Program{"machine-config-server", "start", "[FLAGS]", components::machine_config_server::run_start},
+    Program{"openshift-router", "start", "[FLAGS]", components::router::run_start},
+    Program{"render", "", "FLAGS", components::config_operator::run_api_render},
+    Program{"run-when-ready", "", "FLAGS -- PROGRAM [ARGUMENT]...", components::static_pod_installer::run_when_ready},
+    Program{"runtimecfg", "monitor", "KUBECONFIG FLAGS", components::runtimecfg::run_monitor},
+    Program{"runtimecfg", "render", "FLAGS FOLDER", components::runtimecfg::run_render},
+    Program{"static-pod-installer", "start", "[FLAGS]", components::static_pod_installer::run_start},
 };
 
 int usage() {
@@ -134,7 +136,7 @@ int usage() {
   return 2;
 }
 
-int run(const Program& program, const operators::Arguments& arguments, const sys::StopOnSignal& signals) {
+int run(const Program& program, const components::Arguments& arguments, const sys::StopOnSignal& signals) {
   World world(std::string(program.name), Level::info, signals.token());
   const Result<> result = program.run(world.environment(), arguments);
   if (result.ok()) return 0;

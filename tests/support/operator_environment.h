@@ -1,13 +1,13 @@
 // OperatorEnvironment: what a program of an image is given, with a file system in memory.
 //
 //   OperatorEnvironment world;
-//   ASSERT_TRUE(operators::run_tuning_render(world.environment(), {"--asset-output-dir=/out"}).ok());
+//   ASSERT_TRUE(components::node_tuning::run_render(world.environment(), {"--asset-output-dir=/out"}).ok());
 //   EXPECT_EQ(world.names("/out"), ...);
 #pragma once
 
+#include "components/program/program.h"
+#include "components/render/manifest_files.h"
 #include "net/curl_http.h"
-#include "operators/lib/manifest_files.h"
-#include "operators/lib/program.h"
 #include "support/memory_files.h"
 #include "support/seeded_random.h"
 #include "support/test_context.h"
@@ -23,7 +23,7 @@ namespace slipway::testing_support {
 
 class OperatorEnvironment {
  public:
-  operators::Environment environment() {
+  components::Environment environment() {
     return {context_, files, runner_, random_, http_, [this](std::string_view text) { printed += text; }};
   }
 
@@ -32,7 +32,7 @@ class OperatorEnvironment {
 
   // All files below a folder.
   std::vector<std::string> names(const std::string& folder) {
-    const Result<std::vector<std::string>> found = operators::files_below(files, folder);
+    const Result<std::vector<std::string>> found = components::files_below(files, folder);
     return found.ok() ? found.value() : std::vector<std::string>{};
   }
 

@@ -1,18 +1,18 @@
 #include "support/render_world.h"
 
+#include "components/cloud_credential/render.h"
+#include "components/cluster_version/render.h"
+#include "components/config_operator/api_render.h"
+#include "components/config_operator/operator_render.h"
+#include "components/etcd/render.h"
+#include "components/ingress/render.h"
+#include "components/kube_apiserver/render.h"
+#include "components/kube_controller_manager/render.h"
+#include "components/kube_scheduler/render.h"
+#include "components/machine_config_operator/bootstrap.h"
+#include "components/node_tuning/render.h"
+#include "components/runtimecfg/runtimecfg.h"
 #include "data/data.h"
-#include "operators/apiserver/render.h"
-#include "operators/config/api_render.h"
-#include "operators/config/operator_render.h"
-#include "operators/controllers/render.h"
-#include "operators/credentials/render.h"
-#include "operators/etcd/render.h"
-#include "operators/ingress/render.h"
-#include "operators/machineconfig/bootstrap.h"
-#include "operators/machineconfig/runtimecfg.h"
-#include "operators/scheduler/render.h"
-#include "operators/tuning/render.h"
-#include "operators/version/render.h"
 #include "support/golden.h"
 #include "support/render_assets.h"
 
@@ -94,7 +94,7 @@ void put_input(sys::Files& files) {
 
 const Component& first_component() {
   static const Component first = {"cluster-config-api",
-                                  run_config_api_render,
+                                  components::config_operator::run_api_render,
                                   {"--asset-output-dir=/assets/api-bootstrap", "--rendered-manifest-dir=/assets/manifests",
                                    "--cluster-profile=self-managed-high-availability", "--payload-version=0.1.0"}};
   return first;
@@ -105,13 +105,13 @@ const std::vector<Component>& other_components() {
   static const std::string network = "/assets/manifests/cluster-network-02-config.yml";
   static const std::vector<Component> all = {
       {"cluster-config-operator",
-       run_config_operator_render,
+       components::config_operator::run_operator_render,
        {"--skip-api-rendering", "--cluster-infrastructure-input-file=" + infrastructure,
         "--cloud-provider-config-output-file=/assets/config-bootstrap/cloud-provider-config-generated.yaml",
         "--config-output-file=/assets/config-bootstrap/config", "--asset-input-dir=/assets/tls",
         "--asset-output-dir=/assets/config-bootstrap", "--rendered-manifest-files=/assets/manifests", "--payload-version=0.1.0"}},
       {"cluster-version-operator",
-       run_version_render,
+       components::cluster_version::run_render,
        {"--output-dir=/assets/cvo-bootstrap", "--release-image=" + image("release"),
         "--feature-gate-manifest-path=/assets/manifests/99_feature-gate.yaml"}},
       {"cluster-etcd-operator",
@@ -138,23 +138,23 @@ const std::vector<Component>& other_components() {
        {"--manifest-image=" + image("hyperkube"), "--asset-input-dir=/assets/tls",
         "--asset-output-dir=/assets/kube-scheduler-bootstrap", "--config-output-file=/assets/kube-scheduler-bootstrap/config"}},
       {"cluster-ingress-operator",
-       run_ingress_render,
+       components::ingress::run_render,
        {"--prefix=cluster-ingress-", "--output-dir=/assets/ingress-operator-manifests"}},
       {"cluster-node-tuning-operator",
-       run_tuning_render,
+       components::node_tuning::run_render,
        {"--asset-input-dir=/assets/manifests", "--asset-output-dir=/assets/node-tuning-bootstrap"}},
       {"machine-config-operator",
-       run_machine_config_operator_bootstrap,
+       components::machine_config_operator::run_bootstrap,
        {"--root-ca=/assets/tls/root-ca.crt", "--kube-ca=/assets/tls/kube-apiserver-complete-client-ca-bundle.crt",
         "--config-file=/assets/manifests/cluster-config.yaml", "--dest-dir=/assets/mco-bootstrap",
         "--pull-secret=/assets/manifests/openshift-config-secret-pull-secret.yaml", "--release-image=" + image("release"),
         "--image-references=/assets/image-references", "--payload-version=0.1.0"}},
       {"cloud-credential-operator",
-       run_credentials_render,
+       components::cloud_credential::run_render,
        {"--dest-dir=/assets/cco-bootstrap", "--manifests-dir=/assets/manifests",
         "--cloud-credential-operator-image=" + image("cloud-credential-operator")}},
       {"baremetal-runtimecfg",
-       run_runtimecfg_render,
+       components::runtimecfg::run_render,
        {"--api-vips=10.97.77.5", "--cluster-domain=demo.example.com", "--out-dir=/run/vrrp", "/config"}},
   };
   return all;

@@ -3,7 +3,7 @@
 //   for (const Component& component : other_components()) described(written(component, completed_input()));
 #pragma once
 
-#include "operators/lib/program.h"
+#include "components/program/program.h"
 #include "support/file_tree.h"
 #include "support/one_address.h"
 #include "support/operator_environment.h"
@@ -17,8 +17,8 @@ namespace slipway::testing_support {
 // A component of the release and its render command.
 struct Component {
   std::string name;
-  Result<> (*run)(const operators::Environment&, const operators::Arguments&);
-  operators::Arguments arguments;  // as bootstrap/renders.cpp and, for baremetal-runtimecfg, the pod keepalived give them
+  Result<> (*run)(const components::Environment&, const components::Arguments&);
+  components::Arguments arguments;  // as bootstrap/renders.cpp and, for baremetal-runtimecfg, the pod keepalived give them
 
   friend void PrintTo(const Component& component, std::ostream* out) { *out << component.name; }
 };

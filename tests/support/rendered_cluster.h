@@ -9,10 +9,10 @@
 #pragma once
 
 #include "base/yaml.h"
+#include "components/controller/certificate_rotation.h"
+#include "components/render/manifest.h"
+#include "components/static_pod/static_pod_operator.h"
 #include "kube/machine_table.h"
-#include "operators/lib/certificate_rotation.h"
-#include "operators/lib/manifest.h"
-#include "operators/lib/static_pod_operator.h"
 #include "support/render_world.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@
 
 namespace slipway::testing_support {
 
-inline operators::OperatorVariables operator_variables(const std::string& operand = "hyperkube") {
+inline components::OperatorVariables operator_variables(const std::string& operand = "hyperkube") {
   return {"registry.example.com/" + operand + "@sha256:1", "registry.example.com/operator@sha256:2", "0.1.0", "0.1.0"};
 }
 
@@ -57,8 +57,8 @@ class RenderedCluster {
   }
 
   // ConfigMap openshift-config/certificate-lifetimes.
-  void set_lifetimes(const operators::Texts& data) {
-    put(operators::config_map({std::string(operators::lifetimes_space), std::string(operators::lifetimes_name)}, data));
+  void set_lifetimes(const components::Texts& data) {
+    put(components::config_map({std::string(components::lifetimes_space), std::string(components::lifetimes_name)}, data));
   }
 
   bool has(const kube::ResourceType& type, std::string_view space, std::string_view name) const {
@@ -67,7 +67,7 @@ class RenderedCluster {
 
   // What a key of a ConfigMap or Secret holds; "no NAME" without it.
   std::string text(const kube::ResourceType& type, std::string_view space, std::string_view name, std::string_view key) const {
-    return operators::held(view.snapshot().find(type, space, name), key).value_or(fmt::format("no {}", name));
+    return components::held(view.snapshot().find(type, space, name), key).value_or(fmt::format("no {}", name));
   }
   Json document(std::string_view space, std::string_view name, std::string_view key) const {
     const Result<YamlDocument> parsed = parse_yaml(text(kube::types::config_maps, space, name, key), name);
@@ -76,10 +76,10 @@ class RenderedCluster {
   }
 
   // Makes what is not yet so; returns how much that was.
-  int play(const operators::Plan& plan) {
+  int play(const components::Plan& plan) {
     int count = 0;
-    for (const operators::Wish& wish : plan.wishes) {
-      if (operators::is_fulfilled(wish, view.snapshot())) continue;
+    for (const components::Wish& wish : plan.wishes) {
+      if (components::is_fulfilled(wish, view.snapshot())) continue;
       ++count;
       fulfil(wish);
     }
@@ -87,9 +87,9 @@ class RenderedCluster {
   }
 
   // Plans until a plan wants nothing; returns how many did want something.
-  int settle(const operators::StaticPodOperator& work, const operators::OperatorVariables& variables) {
+  int settle(const components::StaticPodOperator& work, const components::OperatorVariables& variables) {
     for (int rounds = 0; rounds < 30; ++rounds) {
-      const Result<operators::Plan> plan = operators::plan_static_pods(work, variables, view.snapshot(), now);
+      const Result<components::Plan> plan = components::plan_static_pods(work, variables, view.snapshot(), now);
       EXPECT_TRUE(plan.ok()) << plan.error().message();
       if (!plan.ok() || play(plan.value()) == 0) return rounds;
     }
@@ -97,7 +97,7 @@ class RenderedCluster {
     return 30;
   }
 
-  operators::View view;
+  components::View view;
   WallTime now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21};
 
  private:
@@ -123,26 +123,26 @@ class RenderedCluster {
   void put_gifts(const FileTree& files) {
     const std::string managed = "openshift-config-managed";
     const auto bundle = [&](std::string_view name, std::string_view file) {
-      put(operators::config_map({managed, std::string(name)},
-                                {{"ca-bundle.crt", files.at(fmt::format("/assets/tls/{}.crt", file)).content}}));
+      put(components::config_map({managed, std::string(name)},
+                                 {{"ca-bundle.crt", files.at(fmt::format("/assets/tls/{}.crt", file)).content}}));
     };
     bundle("kube-apiserver-server-ca", "kube-apiserver-complete-server-ca-bundle");
     bundle("kube-apiserver-client-ca", "kube-apiserver-complete-client-ca-bundle");
     bundle("kube-apiserver-aggregator-client-ca", "aggregator-signer");
     for (std::string_view name : {"kube-controller-manager", "kube-scheduler"}) {
       const std::string file = fmt::format("/assets/tls/kube-control-plane-{}-client", name);
-      put(operators::secret({managed, fmt::format("{}-client-cert-key", name)}, "kubernetes.io/tls",
-                            {{"tls.crt", files.at(file + ".crt").content}, {"tls.key", files.at(file + ".key").content}}));
+      put(components::secret({managed, fmt::format("{}-client-cert-key", name)}, "kubernetes.io/tls",
+                             {{"tls.crt", files.at(file + ".crt").content}, {"tls.key", files.at(file + ".key").content}}));
     }
   }
 
-  void fulfil(const operators::Wish& wish) {
+  void fulfil(const components::Wish& wish) {
     const std::string space(kube::namespace_of(wish.object)), name(kube::name_of(wish.object));
-    if (wish.how == operators::Wish::How::remove) {
+    if (wish.how == components::Wish::How::remove) {
       view.remove(wish.type, space, name);
       return;
     }
-    const operators::Snapshot seen = view.snapshot();
+    const components::Snapshot seen = view.snapshot();
     const Json* before = seen.find(wish.type, space, name);
     Json after = wish.object;
     if (before != nullptr) {
@@ -167,7 +167,7 @@ class RenderedCluster {
 
 class StaticPodCluster : public RenderedCluster {
  public:
-  StaticPodCluster(operators::StaticPodOperator made, operators::OperatorVariables variables)
+  StaticPodCluster(components::StaticPodOperator made, components::OperatorVariables variables)
       : work(std::move(made)), variables_(std::move(variables)) {
     set_spec({{"managementState", "Managed"}});
   }
@@ -182,20 +182,20 @@ class StaticPodCluster : public RenderedCluster {
   }
 
   int settle() { return RenderedCluster::settle(work, variables_); }
-  operators::Target target() const {
-    const operators::Snapshot seen = view.snapshot();
-    Result<operators::Target> target = work.target(seen, *seen.find(work.operand.settings, "", "cluster"), now);
+  components::Target target() const {
+    const components::Snapshot seen = view.snapshot();
+    Result<components::Target> target = work.target(seen, *seen.find(work.operand.settings, "", "cluster"), now);
     EXPECT_TRUE(target.ok()) << target.error().message();
-    return target.ok() ? std::move(target).value() : operators::Target{};
+    return target.ok() ? std::move(target).value() : components::Target{};
   }
   bool has_revision(int number) const {
     return has(kube::types::config_maps, work.operand.space, fmt::format("revision-status-{}", number));
   }
 
-  operators::StaticPodOperator work;
+  components::StaticPodOperator work;
 
  private:
-  operators::OperatorVariables variables_;
+  components::OperatorVariables variables_;
 };
 
 // Of what the render commands gave it makes one revision with everything in it, and wants nothing then.
@@ -204,11 +204,11 @@ inline void expect_one_revision(StaticPodCluster& cluster) {
   EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
   EXPECT_TRUE(cluster.has_revision(1));
   EXPECT_FALSE(cluster.has_revision(2));
-  const operators::Operand& operand = cluster.work.operand;
-  for (const operators::Part& part : operand.revisioned) {
+  const components::Operand& operand = cluster.work.operand;
+  for (const components::Part& part : operand.revisioned) {
     EXPECT_TRUE(cluster.has(part.type(), operand.space, part.name + "-1")) << part.name;
   }
-  for (const operators::Part& part : operand.unversioned) {
+  for (const components::Part& part : operand.unversioned) {
     EXPECT_EQ(cluster.has(part.type(), operand.space, part.name), !part.is_optional) << part.name;
   }
   EXPECT_EQ(cluster.settle(), 0);

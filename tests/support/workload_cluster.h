@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/yaml.h"
-#include "operators/lib/workload_operator.h"
+#include "components/workload/workload_operator.h"
 
 #include <gtest/gtest.h>
 
@@ -16,21 +16,21 @@ namespace slipway::testing_support {
 
 class WorkloadCluster {
  public:
-  explicit WorkloadCluster(operators::WorkloadOperator made) : work(std::move(made)) {}
+  explicit WorkloadCluster(components::WorkloadOperator made) : work(std::move(made)) {}
 
   void put(const std::string& text) {
     Result<YamlDocument> parsed = parse_yaml(text, "test");
     ASSERT_TRUE(parsed.ok()) << parsed.error().message();
     view.put(parsed->value);
   }
-  operators::Aim aim() const {
-    const Result<operators::Aim> made = work.aim(view.snapshot(), now);
+  components::Aim aim() const {
+    const Result<components::Aim> made = work.aim(view.snapshot(), now);
     EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : operators::Aim{};
+    return made.ok() ? made.value() : components::Aim{};
   }
 
-  operators::View view;
-  operators::WorkloadOperator work;
+  components::View view;
+  components::WorkloadOperator work;
   WallTime now{Milliseconds(1'795'262'400'000)};
 };
 

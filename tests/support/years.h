@@ -5,7 +5,7 @@
 //   now); }); EXPECT_GE(renewals.at("openshift-etcd/etcd-signer"), 2);
 #pragma once
 
-#include "operators/lib/certificate_rotation.h"
+#include "components/controller/certificate_rotation.h"
 
 #include <gtest/gtest.h>
 
@@ -18,17 +18,17 @@ namespace slipway::testing_support {
 // How often each Secret got another certificate, by "namespace/name". At each moment all of them are valid: what is replaced had
 // not ended yet. `view` has the objects at the end.
 inline std::map<std::string, int> renewals_within(
-    operators::View& view, WallTime start, Seconds length,
-    const std::function<Result<operators::Plan>(const operators::Snapshot&, WallTime)>& plan) {
+    components::View& view, WallTime start, Seconds length,
+    const std::function<Result<components::Plan>(const components::Snapshot&, WallTime)>& plan) {
   std::map<std::string, int> renewals;
   std::map<std::string, WallTime> ends;
   for (WallTime now = start; now < start + length;) {
-    const Result<operators::Plan> planned = plan(view.snapshot(), now);
+    const Result<components::Plan> planned = plan(view.snapshot(), now);
     EXPECT_TRUE(planned.ok()) << planned.error().message();
     if (!planned.ok()) break;
-    for (const operators::Wish& wish : planned.value().wishes) {
+    for (const components::Wish& wish : planned.value().wishes) {
       const std::string name = fmt::format("{}/{}", kube::namespace_of(wish.object), kube::name_of(wish.object));
-      const auto pem = operators::held(&wish.object, "tls.crt");
+      const auto pem = components::held(&wish.object, "tls.crt");
       if (wish.type == kube::types::secrets && pem) {
         const auto before = ends.find(name);
         if (before == ends.end()) {

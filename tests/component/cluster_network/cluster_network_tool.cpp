@@ -1,7 +1,7 @@
 // cluster_network_tool network|dns: what the operator would make of the objects on standard input (YAML), as a list in JSON.
 #include "base/yaml.h"
-#include "operators/dns/operator.h"
-#include "operators/network/operator.h"
+#include "components/dns/operator.h"
+#include "components/network/operator.h"
 
 #include <cstdio>
 #include <iostream>
@@ -13,12 +13,12 @@ using namespace slipway;
 
 Result<Json> run(std::string_view which) {
   const std::string text{std::istreambuf_iterator<char>(std::cin), std::istreambuf_iterator<char>()};
-  operators::View view;
+  components::View view;
   for (const YamlDocument& document : TRY(parse_yaml_documents(text, "standard input"))) view.put(document.value);
-  const operators::WorkloadOperator work =
-      which == "dns" ? operators::dns::make_operator("coredns") : operators::network::make_operator({"flannel", "kube-proxy"});
+  const components::WorkloadOperator work =
+      which == "dns" ? components::dns::make_operator("coredns") : components::network::make_operator({"flannel", "kube-proxy"});
   JsonArray objects;
-  for (const operators::Wish& wish : TRY(work.aim(view.snapshot(), WallTime())).plan.wishes) objects.push_back(wish.object);
+  for (const components::Wish& wish : TRY(work.aim(view.snapshot(), WallTime())).plan.wishes) objects.push_back(wish.object);
   return Json(std::move(objects));
 }
 

@@ -1,4 +1,4 @@
-// src/operators/etcd from outside, for test_etcd_members.py:
+// src/components/etcd from outside, for test_etcd_members.py:
 //
 //   etcd_members_tool discover FLAGS...                      discover-etcd-initial-cluster
 //   etcd_members_tool keep FOLDER BOOTSTRAP MASTER...        what the operator's observer does, with masters of these addresses,
@@ -6,10 +6,10 @@
 //
 // FOLDER has ca.crt, client.crt and client.key; the bootstrap is complete when there is a file `complete` in it. Each change and
 // each condition that becomes another is a line on standard output.
+#include "components/etcd/discover.h"
+#include "components/etcd/observer.h"
 #include "main/world.h"
 #include "net/read_trust.h"
-#include "operators/etcd/discover.h"
-#include "operators/etcd/observer.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -19,13 +19,13 @@
 namespace {
 
 using namespace slipway;
-using namespace slipway::operators::etcd;
+using namespace slipway::components::etcd;
 
 Result<net::Trust> read_trust(sys::Files& files, const std::string& folder) {
   return net::read_trust(files, folder + "/ca.crt", folder + "/client.crt", folder + "/client.key");
 }
 
-Result<> keep(const operators::Environment& environment, const std::vector<std::string>& arguments) {
+Result<> keep(const components::Environment& environment, const std::vector<std::string>& arguments) {
   const std::string& folder = arguments.at(0);
   const net::Trust trust = TRY(read_trust(environment.files, folder));
   const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
@@ -38,7 +38,7 @@ Result<> keep(const operators::Environment& environment, const std::vector<std::
   };
   while (!context.stop.stop_requested()) {
     const Result<std::optional<sys::FileInfo>> complete = environment.files.info(folder + "/complete");
-    std::vector<operators::Condition> conditions;
+    std::vector<components::Condition> conditions;
     const Milliseconds pause = keeper.look(context, trust, addresses, [&](ObservedMembers members) {
       MembershipInput input{.members = std::move(members), .replicas = static_cast<int>(addresses.size()) - 1};
       for (std::size_t i = 1; i < addresses.size(); ++i) {
@@ -52,7 +52,7 @@ Result<> keep(const operators::Environment& environment, const std::vector<std::
     const Facts& facts = keeper.facts();
     for (; changes < facts.changes.size(); ++changes) say(facts.changes[changes].reason + ": " + facts.changes[changes].message);
     bool is_removed = false;
-    for (const operators::Condition& it : conditions) {
+    for (const components::Condition& it : conditions) {
       std::string text = fmt::format("{}={} {} {}", it.type, it.is_true ? "True" : "False", it.reason, it.message);
       is_removed |= it.type == "EtcdBootstrapMemberRemoved" && it.is_true;
       if (told[it.type] != text) say(text);

@@ -65,7 +65,7 @@ class Members(Programs):
     def start_master(self, number):
         """With certificates that the test made."""
         name, home = f"master-{number}", self.folder / f"master-{number}"
-        text = (SOURCE / "data/operators/etcd/static-pod.yaml").read_text()
+        text = (SOURCE / "data/components/etcd/static-pod.yaml").read_text()
         for hole, value in {"{{LISTEN}}": "0.0.0.0", "{{MAX_LEARNERS}}": "3", "{{ELECTION_TIMEOUT}}": "1000", "{{HEARTBEAT_INTERVAL}}": "100",
                             "{{QUOTA_BYTES}}": "8589934592", "{{IMAGE}}": "etcd"}.items():
             text = text.replace(hole, value)
@@ -79,7 +79,7 @@ class Members(Programs):
             for kind in ("peer", "serving"):
                 (certs / f"secrets/etcd-all-certs/etcd-{kind}-{name}.crt").symlink_to(self.certificate)
                 (certs / f"secrets/etcd-all-certs/etcd-{kind}-{name}.key").symlink_to(self.key)
-            env = (SOURCE / "data/operators/etcd/etcd.env").read_text()
+            env = (SOURCE / "data/components/etcd/etcd.env").read_text()
             env = env.replace("{{ENDPOINTS}}", ",".join(f"https://{a}:2379" for a in ADDRESSES))
             env = env.replace("{{GATEWAYS}}", ",".join(f"https://{a}:2381" for a in ADDRESSES))
             (certs / "configmaps/etcd-scripts/etcd.env").write_text(env)

@@ -72,7 +72,7 @@ class Cluster:
 
 def role_file(name):
     """The file of the release or of its operators with this ClusterRole."""
-    files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/operators/*/manifests/*.yaml")]
+    files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/components/*/manifests/*.yaml")]
     found = [file for file in files if f"kind: ClusterRole\nmetadata:\n  name: {name}\n" in file.read_text()]
     assert len(found) == 1, (name, found)
     return found[0]

@@ -20,7 +20,7 @@ KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 
 def golden(name):
-    return yaml.safe_load((SOURCE / f"tests/golden/operators/{name}.yaml").read_text())
+    return yaml.safe_load((SOURCE / f"tests/golden/components/{name}.yaml").read_text())
 
 
 def rendered(component, path):
@@ -153,7 +153,7 @@ ADMINISTRATORS = {
 
 def access():
     """Roles and bindings of the release, of operators' operands and of what render commands make; by file."""
-    files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/operators/**/*.yaml")]
+    files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/components/**/*.yaml")]
     for file in files:
         for document in yaml.safe_load_all(re.sub(r"\{\{\w+\}\}", "hole", file.read_text())):
             is_removed = isinstance(document, dict) and "release.openshift.io/delete" in document.get("metadata", {}).get("annotations", {})

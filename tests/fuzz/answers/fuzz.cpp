@@ -2,14 +2,14 @@
 // a command, i `ip -json address`, e etcd's gateway (the second byte is its status), p pods that somebody requires, g a duration
 // as Go writes it, o what the bootstrap remembers of its files.
 #include "base/check.h"
+#include "components/cluster_bootstrap/options.h"
+#include "components/cluster_bootstrap/owned_files.h"
+#include "components/cluster_bootstrap/required_pods.h"
+#include "components/etcd/members.h"
+#include "components/program/host_address.h"
+#include "components/router/slots.h"
+#include "components/runtimecfg/monitor.h"
 #include "net/ip.h"
-#include "operators/bootstrap/options.h"
-#include "operators/bootstrap/owned_files.h"
-#include "operators/bootstrap/required_pods.h"
-#include "operators/etcd/members.h"
-#include "operators/lib/host_address.h"
-#include "operators/machineconfig/runtimecfg_monitor.h"
-#include "operators/router/slots.h"
 #include "sys/clock.h"
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 namespace {
 
 using namespace slipway;
-using namespace slipway::operators;
+using namespace slipway::components;
 
 class OneAnswer final : public net::Http {
  public:

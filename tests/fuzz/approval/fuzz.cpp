@@ -4,15 +4,15 @@
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/yaml.h"
+#include "components/machine_approver/approval_rules.h"
 #include "net/x509.h"
-#include "operators/approver/approval_rules.h"
 
 #include <cstdint>
 
 namespace {
 
 using namespace slipway;
-using namespace slipway::operators;
+using namespace slipway::components;
 
 constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client-kubelet";
 constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";

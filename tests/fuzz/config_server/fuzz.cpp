@@ -1,8 +1,8 @@
 // What a stranger sends to the machine-config-server, any bytes over a real connection: the server goes on serving, and nobody
 // who does not send the token gets the configuration of machines.
 #include "base/check.h"
+#include "components/machine_config_server/server.h"
 #include "net/http_server.h"
-#include "operators/machineconfig/server.h"
 #include "sys/clock.h"
 
 #include <arpa/inet.h>
@@ -19,19 +19,19 @@ using namespace slipway;
 
 constexpr std::string_view token = "k3Yq", secret = "for-machines-only";
 
-class OneConfig final : public operators::ConfigSource {
+class OneConfig final : public components::ConfigSource {
  public:
-  Result<std::shared_ptr<const operators::PoolConfig>> find(const std::string& pool) override {
+  Result<std::shared_ptr<const components::PoolConfig>> find(const std::string& pool) override {
     if (pool != "worker") return error(Code::not_found, "no pool {}", pool);
     return config_;
   }
 
  private:
-  std::shared_ptr<const operators::PoolConfig> config_ = [] {
-    operators::PoolConfig config{
+  std::shared_ptr<const components::PoolConfig> config_ = [] {
+    components::PoolConfig config{
         .rendered = {.name = "rendered"}, .controller = {.version = "1"}, .kubeconfig = Secret(std::string(secret))};
     config.rendered.config.ignition.version = ignition::newest_version;
-    return std::make_shared<const operators::PoolConfig>(std::move(config));
+    return std::make_shared<const components::PoolConfig>(std::move(config));
   }();
 };
 
@@ -41,7 +41,7 @@ struct Server {
   sys::Events events{clock, "fuzz"};
   sys::Context context{clock, log, events};
   OneConfig source;
-  operators::ConfigServer configs{context, source, {Secret(std::string(token)), Secret(std::string(token))}};
+  components::ConfigServer configs{context, source, {Secret(std::string(token)), Secret(std::string(token))}};
   net::HttpServer http = net::HttpServer::listen({.threads = 1}, [this](const net::ServerRequest& request) {
                            return configs.answer(request);
                          }).value();

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/text.h"
 #include "base/yaml.h"
-#include "operators/router/configuration.h"
+#include "components/router/configuration.h"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 namespace {
 
 using namespace slipway;
-using namespace slipway::operators;
-using namespace slipway::operators::router;
+using namespace slipway::components;
+using namespace slipway::components::router;
 
-// How lines of a backend may begin: data/operators/router.
+// How lines of a backend may begin: data/components/router.
 constexpr std::array beginnings = {"backend be_",
                                    "    balance ",
                                    "    acl is_allowed src ",

@@ -1,0 +1,34 @@
+// Flags of `cluster-bootstrap start`, those of openshift/cluster-bootstrap.
+#pragma once
+
+#include "base/time.h"
+#include "components/cluster_bootstrap/required_pods.h"
+#include "components/program/program.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::components::cluster_bootstrap {
+
+struct BootstrapOptions {
+  std::string asset_dir;
+  std::string pod_manifest_path;
+  std::vector<RequiredPod> required_pods{};
+  std::string tear_down_event{};  // "namespace/name"; empty: none is waited for
+  bool tear_down_early = true;
+  Milliseconds termination_limit{0};  // for the API server to be gone after the tear-down; 0: not waited for
+  Milliseconds tear_down_delay{0};
+  Milliseconds create_limit{0};
+
+  // Beside the pods' folder: /etc/kubernetes/bootstrap-secrets.
+  std::string secrets_path() const;
+};
+
+// errors: invalid, naming everything that is wrong
+Result<BootstrapOptions> parse_bootstrap_options(const Arguments& arguments);
+
+// "60m", "1h30m", "1.5s", "0" as Go writes durations. errors: invalid
+Result<Milliseconds> parse_go_duration(std::string_view text);
+
+}  // namespace slipway::components::cluster_bootstrap

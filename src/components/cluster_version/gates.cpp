@@ -1,0 +1,152 @@
+#include "components/cluster_version/gates.h"
+
+#include "base/text.h"
+#include "components/workload/workload.h"
+#include "kube/client.h"
+#include "kube/conditions.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+namespace slipway::components::cluster_version {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t lacks_told = 3;
+
+// How long a ClusterOperator may take before ClusterVersion reports Failing, as in OpenShift: one that is not done, a Degraded
+// one, and single ones by name.
+constexpr Milliseconds patience = 30min;
+constexpr Milliseconds patience_degraded = 40min;
+constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with_one = {{{"machine-config", 90min}}};
+
+// The message of a condition behind a colon; nothing when it has none.
+std::string told_by(const Json& object, std::string_view type) {
+  const std::string_view message = kube::condition_text(object, type, "message");
+  return message.empty() ? "" : fmt::format(": {}", message);
+}
+
+using What = std::optional<std::pair<Lack::Kind, std::string>>;
+
+What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
+  if (kube::condition_status(live, "Available") != "True") {
+    return std::pair(Lack::Kind::not_available, "not Available" + told_by(live, "Available"));
+  }
+  if (mode == Mode::initializing) return {};
+  if (kube::condition_status(live, "Degraded") == "True") {
+    return std::pair(Lack::Kind::degraded, "Degraded" + told_by(live, "Degraded"));
+  }
+  if (mode == Mode::reconciling) return {};
+  const JsonArray& reached = find_array(live, {"status", "versions"});
+  for (const auto& [name, version] : gate.versions) {
+    const auto same_name = [&name = name](const Json& each) { return find_string(each, {"name"}) == name; };
+    const Json* found = std::ranges::find_if(reached, same_name);
+    const std::string_view has = found == reached.end() ? "" : find_string(*found, {"version"}).value_or("");
+    if (has == version) continue;
+    return std::pair(Lack::Kind::other_version, fmt::format("version {} of {} is not reached{}", version, name,
+                                                            has.empty() ? "" : fmt::format(", has {}", has)));
+  }
+  return {};
+}
+
+What rollout_lacks(Mode mode, const Json& live) {
+  if (mode != Mode::updating) return {};
+  std::optional<std::string> text = not_rolled_out(live);
+  if (!text) return {};
+  return std::pair(Lack::Kind::rolling_out, *std::move(text));
+}
+
+bool is_operator(const Gate& gate) { return gate.type == kube::types::cluster_operators; }
+
+std::string_view reason_of(Lack::Kind kind) {
+  switch (kind) {
+    case Lack::Kind::missing: return "ClusterOperatorMissing";
+    case Lack::Kind::not_available: return "ClusterOperatorNotAvailable";
+    case Lack::Kind::degraded: return "ClusterOperatorDegraded";
+    case Lack::Kind::other_version: return "ClusterOperatorUpdating";
+    case Lack::Kind::rolling_out: return "WorkloadNotAvailable";
+  }
+  return "";
+}
+
+}  // namespace
+
+Mode mode_of(const Json& cluster_version, std::string_view version, std::string_view image) {
+  const JsonArray& history = find_array(cluster_version, {"status", "history"});
+  const auto is_completed = [](const Json& entry) { return find_string(entry, {"state"}) == "Completed"; };
+  if (!std::ranges::any_of(history, is_completed)) return Mode::initializing;
+  const Json& newest = history.front();
+  const bool is_this = find_string(newest, {"version"}) == version && find_string(newest, {"image"}) == image;
+  return is_this && is_completed(newest) ? Mode::reconciling : Mode::updating;
+}
+
+std::optional<Gate> gate_of(const Json& manifest) {
+  for (const kube::ResourceType& type : {kube::types::cluster_operators, kube::types::deployments, kube::types::daemon_sets}) {
+    if (find_string(manifest, {"kind"}) != type.kind || find_string(manifest, {"apiVersion"}) != type.api_version()) continue;
+    Gate gate{type, std::string(kube::namespace_of(manifest)), std::string(kube::name_of(manifest))};
+    if (!is_operator(gate)) return gate;
+    for (const Json& version : find_array(manifest, {"status", "versions"})) {
+      gate.versions.emplace_back(find_string(version, {"name"}).value_or(""), find_string(version, {"version"}).value_or(""));
+    }
+    return gate;
+  }
+  return {};
+}
+
+std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen) {
+  std::vector<Lack> found;
+  for (const Gate& gate : gates) {
+    if (!is_operator(gate) && mode != Mode::updating) continue;
+    const std::string object = gate.space.empty() ? fmt::format("{} {}", gate.type.kind, gate.name)
+                                                  : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
+    const Json* live = seen.find(gate.type, gate.space, gate.name);
+    What what = std::pair(Lack::Kind::missing, std::string("does not exist"));
+    if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(mode, *live);
+    if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
+  }
+  return found;
+}
+
+bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen) {
+  return std::ranges::none_of(gates, [&](const Gate& gate) {
+    const Json* live = is_operator(gate) ? seen.find(gate.type, gate.space, gate.name) : nullptr;
+    return live && kube::condition_status(*live, "Progressing") == "True";
+  });
+}
+
+std::string to_text(const std::vector<Lack>& lacks) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min(lacks.size(), lacks_told); ++i) {
+    parts.push_back(fmt::format("{}: {}", lacks[i].object, lacks[i].text));
+  }
+  if (lacks.size() > lacks_told) parts.push_back(fmt::format("and {} more", lacks.size() - lacks_told));
+  return join(parts, "; ");
+}
+
+Milliseconds patience_with(const Lack& lack) {
+  for (const auto& [name, longer] : patience_with_one) {
+    if (lack.name == name) return longer;
+  }
+  return lack.kind == Lack::Kind::degraded ? patience_degraded : patience;
+}
+
+Slowness too_slow(const std::vector<Lack>& lacks, const std::map<std::string, SteadyTime>& since, SteadyTime now) {
+  Slowness slowness;
+  for (const Lack& lack : lacks) {
+    const auto begun = since.find(lack.object);
+    if (begun == since.end()) continue;
+    const SteadyTime end = begun->second + patience_with(lack);
+    if (now < end) {
+      slowness.again = std::min(end, slowness.again.value_or(end));
+    } else if (!slowness.reason) {
+      slowness.reason = reason_of(lack.kind);
+      slowness.message = fmt::format("{}: {} for more than {}", lack.object, lack.text, human_duration(patience_with(lack)));
+    }
+  }
+  return slowness;
+}
+
+}  // namespace slipway::components::cluster_version

@@ -1,0 +1,358 @@
+#include "components/cluster_version/reconciler.h"
+
+#include "base/digest.h"
+#include "components/cluster_version/release_manifests.h"
+#include "kube/contains.h"
+#include "kube/ensure.h"
+#include "kube/mapper.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace slipway::components::cluster_version {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::string_view manager = "cluster-version-operator";
+constexpr std::string_view name = "version";
+constexpr Milliseconds between_syncs = 3min;
+constexpr Milliseconds first_retry = 1s;
+constexpr Milliseconds longest_retry = 15s;
+constexpr Milliseconds apply_limit = 1min;
+constexpr Milliseconds repair_limit = 10s;
+// Infrastructure and FeatureGate are among the first objects that the bootstrap machine creates.
+constexpr Milliseconds config_limit = 5min;
+// What is behind the control plane waits so long for it to come to rest, once it is available: an API server that does not come
+// up on one master must not keep a cluster from its network.
+constexpr Milliseconds settle_limit = 30s;
+// An object that somebody else keeps changing is not fought over more often, and the status is not written more often.
+constexpr Milliseconds between_repairs = 1s;
+constexpr Milliseconds between_reports = 1s;
+
+// Few and seldom changed, or what people notice first when it is missing. CustomResourceDefinitions would be megabytes, Secrets
+// and ConfigMaps are mostly of others.
+const std::vector<Watched> watched_types = {
+    {.type = kube::types::cluster_versions, .selection = {.fields = "metadata.name=version"}},
+    {.type = kube::types::infrastructures, .selection = {.fields = "metadata.name=cluster"}},
+    {.type = kube::types::feature_gates, .selection = {.fields = "metadata.name=cluster"}},
+    {.type = kube::types::cluster_operators},
+    {.type = kube::types::namespaces},
+    {.type = kube::types::cluster_role_bindings},
+    {.type = kube::types::deployments},
+    {.type = kube::types::daemon_sets},
+};
+
+std::optional<kube::ResourceType> watched_type(const Json& object) {
+  for (const Watched& watched : watched_types) {
+    if (find_string(object, {"kind"}) == watched.type.kind && find_string(object, {"apiVersion"}) == watched.type.api_version()) {
+      return watched.type;
+    }
+  }
+  return {};
+}
+
+std::optional<Json> copy(const Json* object) { return object ? std::optional(*object) : std::nullopt; }
+
+std::string number_text(const Json& object, std::initializer_list<std::string_view> keys) {
+  const Json* value = find(object, keys);
+  return value ? emit_json(*value, JsonStyle::compact) : "";
+}
+
+// Changes when what is specified changes.
+std::string state_of(const Json* object) {
+  if (!object) return "";
+  const std::string generation = number_text(*object, {"metadata", "generation"});
+  return fmt::format("{}/{}", find_string(*object, {"metadata", "uid"}).value_or(""),
+                     generation.empty() ? find_string(*object, {"metadata", "resourceVersion"}).value_or("") : generation);
+}
+
+std::string hash_of(const ApplyPlan& plan) {
+  Sha256 hash;
+  for (const std::vector<kube::Manifest>* list : {&plan.apply, &plan.create}) {
+    for (const kube::Manifest& manifest : *list) hash.update(emit_json(manifest.object, JsonStyle::compact));
+  }
+  return hash.finish_hex().substr(0, 16);
+}
+
+}  // namespace
+
+Keeper::Keeper(kube::Api& api, const ReleaseContent& release) : api_(api), release_(release) {}
+
+Result<> Keeper::run(const sys::Context& context) {
+  sys::TaskGroup tasks(context);
+  tasks.run("watching the release", [this](const sys::Context& task) { return view_.follow(task, api_, watched_types); });
+  tasks.run("applying the release", [this](const sys::Context& task) { return keep(task); });
+  return tasks.wait();
+}
+
+Result<> Keeper::keep(const sys::Context& context) {
+  started_ = context.clock.steady();
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = view_.changed().count();
+    const SteadyTime next = look(context);
+    context.clock.wait(next, context.stop, &view_.changed(), seen);
+  }
+  return error(Code::cancelled, "stopped");
+}
+
+// returns: when to look again though nothing changes
+SteadyTime Keeper::look(const sys::Context& context) {
+  const Snapshot seen = view_.snapshot();
+  const SteadyTime now = context.clock.steady();
+  const Json* cluster_version = seen.find(kube::types::cluster_versions, "", name);
+  if (!cluster_version) return now + between_syncs;
+  // Without the cluster's own address Deployments would be made to look at an API server that is not there, and without its
+  // feature gates manifests of another feature set would be chosen.
+  const Terms terms = terms_of(seen, *cluster_version);
+  const Mode mode = mode_of(*cluster_version, release_.version, release_.image);
+  // A cluster that is updated learns the gates of the new version from an operator of that version.
+  const bool knows_gates = mode == Mode::initializing ? terms.has_gates : !terms.gates.empty();
+  if ((!terms.api_host || !knows_gates) && now < started_ + config_limit) return started_ + config_limit;
+
+  if (terms_ != terms || now >= due_) {
+    begin(seen, *cluster_version, terms, now);
+  } else if (mode == Mode::reconciling) {
+    mode_ = mode;
+  }
+  SteadyTime next = due_;
+  if (applied_ == steps_.size()) next = std::min(next, repair(context, seen));
+  next = std::min(next, go_on(context));
+  const std::vector<Lack> lacking = lacks(current_gates(), mode_, view_.snapshot());
+  next = std::min(next, report(context, *cluster_version, lacking));
+  return std::min(next, due_);
+}
+
+Keeper::Terms Keeper::terms_of(const Snapshot& seen, const Json& cluster_version) const {
+  Terms terms{.generation = number_text(cluster_version, {"metadata", "generation"})};
+  if (const Json* gate = seen.find(kube::types::feature_gates, "", "cluster")) {
+    const JsonArray& versions = find_array(*gate, {"status", "featureGates"});
+    terms.gates = emit_json(find_object(*gate, {"spec"}), JsonStyle::compact) + emit_json(versions, JsonStyle::compact);
+    terms.has_gates =
+        std::ranges::any_of(versions, [&](const Json& each) { return find_string(each, {"version"}) == release_.version; });
+  }
+  const Json* infrastructure = seen.find(kube::types::infrastructures, "", "cluster");
+  if (infrastructure) terms.api_host = internal_api_host(*infrastructure);
+  return terms;
+}
+
+// Plans the whole work from its beginning, unless it is the same work.
+void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now) {
+  const bool is_other = terms_ != terms;
+  terms_ = terms;
+  ManifestFilter filter =
+      filter_of(copy(seen.find(kube::types::feature_gates, "", "cluster")), cluster_version, release_.version, release_.profile);
+  filter.exclude_id = release_.exclude_id;
+  ApplyPlan plan = plan_apply(release_.manifests, filter, cluster_version, terms.api_host);
+  const Mode mode = mode_of(cluster_version, release_.version, release_.image);
+  const std::string hash = is_other ? hash_of(plan) : hash_;
+  if (now < due_ && mode == mode_ && hash == hash_ && plan.overridden == overridden_) return;
+  mode_ = mode;
+  total_ = plan.size();
+  done_ = 0;
+  overridden_ = plan.overridden;
+  if (is_other) {
+    hash_ = hash;
+    retry_ = first_retry;
+    watched_.clear();
+    tries_.clear();
+    for (const kube::Manifest& manifest : plan.apply) {
+      if (watched_type(manifest.object)) watched_.push_back({manifest.name, manifest.object});
+    }
+  }
+  steps_.clear();
+  if (mode_ == Mode::updating) {
+    steps_ = by_run_level(std::move(plan));
+  } else if (mode_ == Mode::initializing) {
+    steps_ = control_plane_first(std::move(plan));
+  } else {
+    steps_.push_back(std::move(plan));
+  }
+  applied_ = 0;
+  failure_.reset();
+  due_ = now + between_syncs;
+}
+
+// When the next step may begin though nothing changes; nothing: now.
+std::optional<SteadyTime> Keeper::not_before(SteadyTime now) {
+  if (applied_ == 0) return {};
+  const std::vector<Gate> gates = current_gates();
+  const Snapshot seen = view_.snapshot();
+  if (!lacks(gates, mode_, seen).empty()) {
+    well_since_.reset();
+    return due_;
+  }
+  if (!well_since_) well_since_ = now;
+  const SteadyTime end = *well_since_ + settle_limit;
+  if (mode_ != Mode::initializing || now >= end || at_rest(gates, seen)) return {};
+  return end;
+}
+
+// Applies the next steps, as far as those before them are well. returns: when to look again though nothing changes
+SteadyTime Keeper::go_on(const sys::Context& context) {
+  while (applied_ < steps_.size() && !context.stop.stop_requested()) {
+    const SteadyTime start = context.clock.steady();
+    if (const std::optional<SteadyTime> later = not_before(start)) return *later;
+    if (failure_) break;  // another try is due
+    const Result<> applied = apply(context, steps_[applied_]);
+    if (!applied.ok()) {
+      if (context.stop.stop_requested()) break;
+      context.log.warn("{}; retrying in {}", applied.error().message(), human_duration(retry_));
+      failure_ = applied.error();
+      due_ = context.clock.steady() + retry_;
+      retry_ = std::min(retry_ * 2, longest_retry);
+      break;
+    }
+    retry_ = first_retry;
+    steps_[applied_] = ApplyPlan{.apply = {}, .create = {}, .remove = {}, .gates = std::move(steps_[applied_].gates)};
+    ++applied_;
+    context.log.info("{} of {} manifests of version {} are applied, {} are managed by others, after {}", done_, total_,
+                     release_.version, overridden_, human_duration(context.clock.steady() - start));
+  }
+  return due_;
+}
+
+// Objects that are made once may be of types that the others define.
+Result<> Keeper::apply(const sys::Context& context, const ApplyPlan& step) {
+  kube::Mapper mapper(api_);
+  const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
+    if (outcome.kind == kube::Outcome::Kind::failed) {
+      context.log.warn("{} is refused: {}", manifest.name, outcome.detail);
+    } else if (outcome.kind == kube::Outcome::Kind::waits) {
+      context.log.warn("{} waits: {}", manifest.name, outcome.detail);
+    } else {
+      ++done_;
+    }
+  };
+  const std::string owner(manager);
+  const Result<> kept =
+      kube::ensure_all(context, api_, mapper, step.apply, {.update = true, .manager = owner, .limit = apply_limit}, told);
+  const Result<> made =
+      kube::ensure_all(context, api_, mapper, step.create, {.update = false, .manager = owner, .limit = apply_limit}, told);
+  if (!kept.ok()) return kept;
+  if (!made.ok()) return made;
+  for (const kube::Manifest& manifest : step.remove) {
+    const Json& object = manifest.object;
+    const std::optional<kube::ResourceType> type = TRY(mapper.type_of(context, object));
+    if (type) TRY(kube::remove(context, api_, *type, kube::namespace_of(object), kube::name_of(object)));
+    ++done_;
+  }
+  return Ok{};
+}
+
+// Puts back what is not as the manifests have it. returns: when to look again
+SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
+  if (!view_.is_complete()) return due_;
+  const SteadyTime now = context.clock.steady();
+  SteadyTime again = due_;
+  std::vector<kube::Manifest> wanted;
+  for (const Manifest& manifest : watched_) {
+    const kube::ResourceType type = *watched_type(manifest.object);
+    const Json* live = seen.find(type, kube::namespace_of(manifest.object), kube::name_of(manifest.object));
+    const std::string key = kube::describe(manifest.object);
+    const std::optional<std::string> difference = live ? kube::first_difference(manifest.object, *live) : std::nullopt;
+    if (live && !difference) {
+      tries_.erase(key);
+      continue;
+    }
+    const std::string state = state_of(live);
+    if (const auto tried = tries_.find(key); tried != tries_.end()) {
+      // The server keeps the field in another form, or the view does not know our write yet.
+      if (live && tried->second.state == state) continue;
+      if (now < tried->second.at + between_repairs) {
+        again = std::min(again, tried->second.at + between_repairs);
+        continue;
+      }
+    }
+    tries_[key] = {state, now};
+    if (!live && type == kube::types::namespaces) {
+      context.log.info("{} was deleted with its content: all manifests are applied again", key);
+      due_ = now;
+      return due_;
+    }
+    context.log.info("{} is restored: {}", key, live ? *difference + " was changed" : "it was deleted");
+    wanted.push_back({manifest.path, manifest.object});
+  }
+  if (wanted.empty()) return again;
+  kube::Mapper mapper(api_);
+  const Result<> done = kube::ensure_all(context, api_, mapper, std::move(wanted),
+                                         {.update = true, .manager = std::string(manager), .limit = repair_limit}, nullptr);
+  if (!done.ok() && !context.stop.stop_requested()) {
+    context.log.warn("{}; all manifests are applied again in {}", done.error().message(), human_duration(longest_retry));
+    due_ = std::min(due_, context.clock.steady() + longest_retry);
+  }
+  return std::min(again, due_);
+}
+
+// Of all that is applied.
+std::vector<Gate> Keeper::current_gates() const {
+  std::vector<Gate> gates;
+  for (std::size_t i = 0; i < applied_; ++i) gates.insert(gates.end(), steps_[i].gates.begin(), steps_[i].gates.end());
+  return gates;
+}
+
+// Says how far it is. returns: when there is more to say though nothing changes
+SteadyTime Keeper::report(const sys::Context& context, const Json& cluster_version, const std::vector<Lack>& lacking) {
+  const SteadyTime now = context.clock.steady();
+  std::map<std::string, SteadyTime> since;
+  for (const Lack& lack : lacking) {
+    const auto known = lacking_since_.find(lack.object);
+    since[lack.object] = known == lacking_since_.end() ? now : known->second;
+  }
+  lacking_since_ = std::move(since);
+  const Slowness slowness = too_slow(lacking, lacking_since_, now);
+  const SteadyTime again = slowness.again.value_or(due_);
+
+  ReleaseProgress progress{.version = release_.version,
+                           .image = release_.image,
+                           .hash = hash_,
+                           .total = total_,
+                           .done = done_,
+                           .waiting = to_text(lacking)};
+  if (failure_) {
+    progress.failure = ReleaseFailure{"ManifestsNotApplied", failure_->message()};
+  } else if (slowness.reason) {
+    progress.failure = ReleaseFailure{*slowness.reason, slowness.message};
+  }
+  progress.is_complete = !failure_ && applied_ == steps_.size() && lacking.empty();
+  // The times in it are of the last change, so the same facts make the same status.
+  const Json status = next_status(cluster_version, progress, context.clock.now());
+  const Json* known = find(cluster_version, {"status"});
+  if (known && *known == status) return again;
+  // A server that keeps something in another form is not told again and again.
+  const std::string_view version = find_string(cluster_version, {"metadata", "resourceVersion"}).value_or("");
+  if (status == reported_status_ && version == reported_version_) return again;
+  const bool is_pressing = progress.is_complete || reported_ == SteadyTime();
+  if (!is_pressing && now < reported_ + between_reports) return std::min(again, reported_ + between_reports);
+  reported_ = now;
+  reported_status_ = status;
+  const Result<> written = write_status(context, progress);
+  if (written.ok()) return again;
+  if (!context.stop.stop_requested()) context.log.warn("{}", written.error().message());
+  return std::min(again, now + between_reports);
+}
+
+// Somebody else may write at the same time: then with what they left.
+Result<> Keeper::write_status(const sys::Context& context, const ReleaseProgress& progress) {
+  const sys::Pace pace{50ms, 1s};
+  return sys::wait_for(
+      context, "the status of ClusterVersion", 1min,
+      [&]() -> Result<sys::Look> {
+        std::optional<Json> object = TRY(kube::find(context, api_, kube::types::cluster_versions, "", name));
+        if (!object) return sys::Look::done();
+        Json status = next_status(*object, progress, context.clock.now());
+        const Json* known = find(*object, {"status"});
+        if (known && *known == status) return sys::Look::done();
+        object->as_object()["status"] = std::move(status);
+        Json written = TRY(kube::update(context, api_, kube::types::cluster_versions, *object, "status"));
+        reported_version_ = find_string(written, {"metadata", "resourceVersion"}).value_or("");
+        view_.put(std::move(written));
+        return sys::Look::done();
+      },
+      nullptr, pace);
+}
+
+}  // namespace slipway::components::cluster_version

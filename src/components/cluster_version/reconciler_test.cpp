@@ -1,0 +1,281 @@
+// The keeper against a server in memory: what it applies, for whom it waits, what it puts back, and when it is quiet.
+#include "components/cluster_version/reconciler.h"
+
+#include "base/text.h"
+#include "base/yaml.h"
+#include "kube/conditions.h"
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace slipway::components::cluster_version {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::types::cluster_operators;
+using kube::types::cluster_versions;
+using kube::types::deployments;
+using testing_support::FakeKube;
+using testing_support::RealTimeContext;
+
+constexpr Milliseconds limit = 20s;
+constexpr std::string_view include = "annotations: {include.release.openshift.io/self-managed-high-availability: 'true'}";
+
+Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
+
+Json operator_manifest(std::string_view name, std::string_view version) {
+  return yaml(
+      fmt::format("{{apiVersion: config.openshift.io/v1, kind: ClusterOperator, metadata: {{name: {}, {}}}, "
+                  "status: {{versions: [{{name: operator, version: '{}'}}]}}}}",
+                  name, include, version));
+}
+Json deployment_manifest(std::string_view name) {
+  return yaml(
+      fmt::format("{{apiVersion: apps/v1, kind: Deployment, metadata: {{name: {}, namespace: openshift-x, {}}}, "
+                  "spec: {{replicas: 1, template: {{spec: {{containers: [{{name: c, "
+                  "env: [{{name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}}]}}]}}}}}}}}",
+                  name, include));
+}
+
+ReleaseContent release(std::string version) {
+  ReleaseContent content{
+      .version = version, .image = "r@sha256:" + version, .profile = "self-managed-high-availability", .manifests = {}};
+  content.manifests = {
+      {"0000_10_x_00_namespace.yaml",
+       yaml(fmt::format("{{apiVersion: v1, kind: Namespace, metadata: {{name: openshift-x, {}}}}}", include))},
+      {"0000_10_x_10_deployment.yaml", deployment_manifest("first")},
+      {"0000_10_x_20_clusteroperator.yaml", operator_manifest("first", version)},
+      {"0000_20_y_10_deployment.yaml", deployment_manifest("second")},
+      {"0000_20_y_20_clusteroperator.yaml", operator_manifest("second", version)},
+  };
+  return content;
+}
+
+class KeeperTest : public testing::Test {
+ protected:
+  KeeperTest() {
+    kube.serve_openshift();
+    kube.put(
+        yaml("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
+             "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443'}}"));
+    kube.put(
+        yaml("{apiVersion: config.openshift.io/v1, kind: FeatureGate, metadata: {name: cluster}, "
+             "status: {featureGates: [{version: '1'}, {version: '2'}]}}"));
+    kube.put(yaml("{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version}, spec: {clusterID: c}}"));
+  }
+  ~KeeperTest() override { stop(); }
+
+  void start(const ReleaseContent& content) {
+    content_ = content;
+    thread_ = std::jthread([this] {
+      Keeper keeper(kube, content_);
+      result = keeper.run(test.context());
+    });
+  }
+  void stop() {
+    test.stop.request_stop();
+    if (thread_.joinable()) thread_.join();
+  }
+
+  // Waits until an object is as it shall be; null when does not exist.
+  void expect(const char* what, const kube::ResourceType& type, const std::string& name,
+              const std::function<bool(const Json*)>& is_so) {
+    const Result<> seen = kube::wait_until(
+        other.context(), kube, what, limit, type, type.namespaced ? "openshift-x" : "", {.fields = "metadata.name=" + name},
+        [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
+          return is_so(found.empty() ? nullptr : &found.front()) ? std::nullopt : std::optional<std::string>("not so");
+        });
+    if (seen.ok()) return;
+    const std::optional<Json> now = kube.look(type, type.namespaced ? "openshift-x" : "", name);
+    ADD_FAILURE() << seen.error().message() << "\n"
+                  << (now ? emit_json(*now, JsonStyle::pretty) : "none") << "\n"
+                  << join(test.logged(), "\n");
+  }
+  void expect_progress(const std::string& text) {
+    expect(text.c_str(), cluster_versions, "version", [&](const Json* object) {
+      for (const Json& each : find_array(*object, {"status", "conditions"})) {
+        if (find_string(each, {"type"}) == "Progressing") {
+          return find_string(each, {"message"}).value_or("").find(text) != std::string_view::npos;
+        }
+      }
+      return false;
+    });
+  }
+  void expect_there(const kube::ResourceType& type, const std::string& name) {
+    expect(name.c_str(), type, name, [](const Json* object) { return object != nullptr; });
+  }
+
+  void say(const std::string& name, std::string_view version, bool available = true, bool works = false) {
+    Json object = *kube.look(cluster_operators, "", name);
+    object.as_object()["status"] = yaml(fmt::format(
+        "{{conditions: [{{type: Available, status: '{}', message: its own words}}, {{type: Progressing, status: '{}'}}], "
+        "versions: [{{name: operator, version: '{}'}}]}}",
+        available ? "True" : "False", works ? "True" : "False", version));
+    kube.put(object);
+  }
+
+  FakeKube kube;
+  RealTimeContext test, other;
+  Result<> result = Ok{};
+
+ private:
+  ReleaseContent content_;
+  std::jthread thread_;
+};
+
+TEST_F(KeeperTest, IsDoneWhenAllOperatorsAreAvailable) {
+  start(release("1"));
+  expect_progress("5 of 5 manifests are applied, waiting for ClusterOperator first: not Available");
+  const Json second = *kube.look(cluster_operators, "", "second");
+  EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "a version that nobody has reached";
+  const Json deployment = *kube.look(deployments, "openshift-x", "first");
+  EXPECT_NE(emit_json(deployment, JsonStyle::compact).find("api-int.demo.example.com"), std::string::npos);
+  say("first", "1");
+  say("second", "0", false);
+  expect_progress("waiting for ClusterOperator second: not Available: its own words");
+  EXPECT_EQ(kube::condition_status(*kube.look(cluster_versions, "", "version"), "Available"), "False");
+  say("second", "0");
+  expect_progress("Cluster version is 1");
+  const Json version = *kube.look(cluster_versions, "", "version");
+  EXPECT_EQ(kube::condition_status(version, "Available"), "True");
+  EXPECT_EQ(kube::condition_status(version, "Failing"), "False");
+  EXPECT_EQ(find_string(find_array(version, {"status", "history"}).at(0), {"state"}), "Completed");
+  stop();
+  EXPECT_EQ(result.error().code(), Code::cancelled);
+}
+
+TEST_F(KeeperTest, GoesBehindTheControlPlaneWhenThatIsAtRest) {
+  ReleaseContent content = release("1");
+  content.manifests.push_back({"0000_70_z_10_deployment.yaml", deployment_manifest("behind")});
+  start(content);
+  expect_progress("5 of 6 manifests are applied, waiting for ClusterOperator first");
+  say("first", "1", true, true);
+  expect_progress("waiting for ClusterOperator second");
+  say("second", "1");
+  expect("all are available", cluster_versions, "version", [](const Json* object) {
+    return kube::condition_text(*object, "Progressing", "message").ends_with("5 of 6 manifests are applied");
+  });
+  EXPECT_FALSE(kube.look(deployments, "openshift-x", "behind")) << "too early";
+  say("first", "1");
+  expect_there(deployments, "behind");
+}
+
+TEST_F(KeeperTest, PutsBackWhatIsTakenAway) {
+  start(release("1"));
+  expect_progress("5 of 5 manifests are applied");
+  expect_there(cluster_operators, "first");
+  say("first", "1");
+  say("second", "1");
+  expect_progress("Cluster version is 1");
+  for (int round = 0; round < 2; ++round) {
+    kube.drop(deployments, "openshift-x", "first");
+    expect_there(deployments, "first");
+  }
+  Json changed = *kube.look(deployments, "openshift-x", "second");
+  changed.as_object()["spec"].as_object()["replicas"] = 7;
+  kube.put(changed);
+  expect("the replicas", deployments, "second", [](const Json* object) {
+    return object && *find(*object, {"spec", "replicas"}) == Json(1);
+  });
+}
+
+TEST_F(KeeperTest, WritesNothingWhenAllIsWell) {
+  start(release("1"));
+  expect_progress("5 of 5 manifests are applied");
+  say("first", "1");
+  say("second", "1");
+  expect_progress("Cluster version is 1");
+  kube.forget();
+  // Something that it sees, and more of what it does not mind.
+  Json noise = *kube.look(deployments, "openshift-x", "first");
+  noise.as_object()["status"] = {{"replicas", 1}};
+  kube.put(noise);
+  say("first", "1");
+  kube.drop(deployments, "openshift-x", "second");
+  expect_there(deployments, "second");
+  stop();
+  EXPECT_EQ(kube.writes(), 1) << "only the Deployment that was gone";
+}
+
+TEST_F(KeeperTest, UpdatesRunLevelAfterRunLevel) {
+  Json version = *kube.look(cluster_versions, "", "version");
+  version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
+  kube.put(version);
+  start(release("2"));
+  const auto roll_out = [&](const std::string& name) {
+    Json object = *kube.look(deployments, "openshift-x", name);
+    object.as_object()["status"] = {
+        {"observedGeneration", *find(object, {"metadata", "generation"})}, {"updatedReplicas", 1}, {"availableReplicas", 1}};
+    kube.put(object);
+  };
+  expect_progress(
+      "3 of 5 manifests are applied, waiting for Deployment openshift-x/first: the controller has not observed the change yet; "
+      "ClusterOperator first: not Available");
+  say("first", "1");
+  roll_out("first");
+  expect_progress("waiting for ClusterOperator first: version 2 of operator is not reached, has 1");
+  EXPECT_FALSE(kube.look(deployments, "openshift-x", "second")) << "too early";
+  say("first", "2");
+  expect_there(cluster_operators, "second");
+  expect_there(deployments, "second");
+  expect_progress("5 of 5 manifests are applied");
+  say("second", "2");
+  roll_out("second");
+  expect_progress("Cluster version is 2");
+  EXPECT_EQ(find_array(*kube.look(cluster_versions, "", "version"), {"status", "history"}).size(), 2u);
+}
+
+TEST_F(KeeperTest, AppliesNothingBeforeItKnowsWhereTheApiIs) {
+  Json version = *kube.look(cluster_versions, "", "version");
+  version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
+  kube.put(version);
+  const Json infrastructure = *kube.look(kube::types::infrastructures, "", "cluster");
+  kube.drop(kube::types::infrastructures, "", "cluster");
+  start(release("1"));
+  const auto is_watched = [&](const char* plural) {
+    const std::vector<std::string> requests = kube.requests();
+    return std::ranges::any_of(
+        requests, [&](const std::string& line) { return line.starts_with("WATCH") && line.find(plural) != std::string::npos; });
+  };
+  while (!is_watched("/clusterversions?") || !is_watched("/featuregates?") || !is_watched("/infrastructures?")) {
+    std::this_thread::yield();
+  }
+  EXPECT_FALSE(kube.look(deployments, "openshift-x", "first"));
+  kube.put(infrastructure);
+  for (const char* name : {"first", "second"}) expect_there(deployments, name);
+  const Json deployment = *kube.look(deployments, "openshift-x", "first");
+  EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, as it shall be";
+}
+
+TEST_F(KeeperTest, LeavesAloneWhatIsOverridden) {
+  Json version = *kube.look(cluster_versions, "", "version");
+  version.as_object()["spec"] =
+      yaml("{clusterID: c, overrides: [{kind: Deployment, group: apps, namespace: openshift-x, name: second, unmanaged: true}]}");
+  kube.put(version);
+  start(release("1"));
+  expect_progress("4 of 4 manifests are applied");
+  EXPECT_FALSE(kube.look(deployments, "openshift-x", "second"));
+  ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", yaml("{spec: {overrides: null}}")).ok());
+  expect_there(deployments, "second");
+}
+
+TEST_F(KeeperTest, SaysWhatIsRefusedAndTriesAgain) {
+  std::atomic<int> refusals = 2;
+  kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "PATCH" || request.path.find("deployments/second") == std::string::npos || refusals-- <= 0) return {};
+    return error(Code::invalid, "no such field");
+  };
+  start(release("1"));
+  expect("the failure", cluster_versions, "version",
+         [](const Json* object) { return object && kube::condition_status(*object, "Failing") == "True"; });
+  expect_there(deployments, "second");
+  expect("the end of it", cluster_versions, "version",
+         [](const Json* object) { return object && kube::condition_status(*object, "Failing") == "False"; });
+}
+
+}  // namespace
+}  // namespace slipway::components::cluster_version

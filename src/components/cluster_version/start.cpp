@@ -1,0 +1,69 @@
+#include "components/cluster_version/start.h"
+
+#include "components/cluster_version/reconciler.h"
+#include "components/cluster_version/release_manifests.h"
+#include "components/cluster_version/settings.h"
+#include "components/controller/leader.h"
+#include "components/program/flags.h"
+#include "components/program/kube_access.h"
+#include "kube/ensure.h"
+#include "sys/environment_variable.h"
+#include "sys/random.h"
+
+#include <chrono>
+
+namespace slipway::components::cluster_version {
+
+namespace {
+
+constexpr Milliseconds namespace_limit = std::chrono::minutes(5);
+
+// Makes the namespace of the lease, where the bootstrap machine has not yet.
+Result<> prepare(const sys::Context& context, kube::Api& api, const std::vector<Manifest>& manifests) {
+  std::vector<kube::Manifest> spaces;
+  for (const Manifest& manifest : manifests) {
+    if (find_string(manifest.object, {"kind"}) != "Namespace" || kube::name_of(manifest.object) != "openshift-cluster-version")
+      continue;
+    spaces.push_back({manifest.path, manifest.object});
+  }
+  kube::Mapper mapper(api);
+  return kube::ensure_all(context, api, mapper, std::move(spaces),
+                          {.manager = "cluster-version-operator", .limit = namespace_limit}, nullptr);
+}
+
+}  // namespace
+
+Result<> run_start(const Environment& environment, const Arguments& arguments) {
+  const std::vector<Flag> table = {
+      {.name = "release-image", .required = true},       {.name = "kubeconfig"},        {.name = "node-name"}, {.name = "listen"},
+      {.name = "enable-auto-update", .is_switch = true}, {.name = "v", .fallback = "2"}};
+  const Flags flags = TRY(parse_flags("cluster-version-operator start", table, arguments));
+  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: there are no metrics yet; give it empty");
+  if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: there are no updates yet");
+  const sys::Context& context = environment.context;
+  std::string version = TRY(version_of_image(environment.files));
+  ReleaseContent release{.version = std::move(version),
+                         .image = flags.text("release-image"),
+                         .profile = cluster_profile(),
+                         .exclude_id = excluded_manifests(),
+                         .manifests = {}};
+  const VersionSettings settings{.release_image = release.image, .profile = release.profile};
+  release.manifests = TRY(all_manifests(environment.files, settings));
+  const kube::Access access = TRY(kube_access(environment.files, flags.text("kubeconfig")));
+  kube::Client api(environment.http, access);
+  TRY(prepare(context, api, release.manifests));
+
+  std::string node = flags.text("node-name");
+  if (node.empty()) node = sys::environment_variable("NODE_NAME", "bootstrap");
+  // A container that comes after one that crashed is the same holder and need not wait.
+  const std::string drawn = TRY(sys::random_hex(environment.random, 16));
+  const std::string unique = sys::environment_variable("POD_NAME", drawn);
+  const LeaderOptions lease{
+      .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
+  return lead(context, api, lease, [&](const sys::Context& leading) {
+    Keeper keeper(api, release);
+    return keeper.run(leading);
+  });
+}
+
+}  // namespace slipway::components::cluster_version

@@ -1,0 +1,116 @@
+#include "components/cluster_version/status.h"
+
+#include "kube/client.h"
+#include "kube/conditions.h"
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+namespace slipway::components::cluster_version {
+namespace {
+
+constexpr WallTime noon{Milliseconds(1'795'262'400'500)};
+constexpr WallTime later = noon + Seconds(60);
+
+Json version_with(Json status) {
+  return {{"metadata", {{"name", "version"}, {"generation", 3}}}, {"spec", JsonObject()}, {"status", std::move(status)}};
+}
+
+ReleaseProgress progress(bool complete, std::string version = "1.0.0") {
+  return {.version = std::move(version),
+          .image = "r@sha256:1",
+          .hash = "h",
+          .total = 9,
+          .done = complete ? 9u : 4u,
+          .is_complete = complete};
+}
+
+TEST(ClusterVersionStatus, BeginsWithAPartialEntry) {
+  const Json status = next_status(version_with(JsonObject()), progress(false), noon);
+  const JsonObject& entry = find_array(status, {"history"}).at(0).get_object();
+  EXPECT_EQ(emit_json(entry, JsonStyle::compact),
+            R"({"state":"Partial","startedTime":"2026-11-21T12:00:00Z","completionTime":null,"version":"1.0.0",)"
+            R"("image":"r@sha256:1","verified":false})");
+  const Json object = version_with(status);
+  EXPECT_EQ(kube::condition_status(object, "Available"), "False");
+  EXPECT_EQ(kube::condition_status(object, "Progressing"), "True");
+  EXPECT_EQ(kube::condition_status(object, "Failing"), "False");
+  EXPECT_EQ(*find(status, {"observedGeneration"}), Json(3));
+  ASSERT_NE(find(status, {"availableUpdates"}), nullptr) << "the schema wants it, null or not";
+}
+
+TEST(ClusterVersionStatus, CompletesOnceAndThenStaysTheSame) {
+  const Json begun = next_status(version_with(JsonObject()), progress(false), noon);
+  const Json done = next_status(version_with(begun), progress(true), later);
+  const Json& entry = find_array(done, {"history"}).at(0);
+  EXPECT_EQ(find_string(entry, {"state"}), "Completed");
+  EXPECT_EQ(find_string(entry, {"startedTime"}), "2026-11-21T12:00:00Z");
+  EXPECT_EQ(find_string(entry, {"completionTime"}), "2026-11-21T12:01:00Z");
+  EXPECT_EQ(kube::condition_status(version_with(done), "Available"), "True");
+  EXPECT_EQ(kube::condition_status(version_with(done), "Progressing"), "False");
+  EXPECT_EQ(next_status(version_with(done), progress(true), later + Seconds(60)), done);
+}
+
+TEST(ClusterVersionStatus, KeepsWhatWasAppliedWhenSomethingFailsLater) {
+  const Json done = next_status(version_with(JsonObject()), progress(true), noon);
+  ReleaseProgress failing = progress(false);
+  failing.failure = {"ManifestsNotApplied", "CRD x is refused"};
+  const Json status = next_status(version_with(done), failing, later);
+  EXPECT_EQ(kube::condition_status(version_with(status), "Available"), "True");
+  EXPECT_EQ(kube::condition_status(version_with(status), "Failing"), "True");
+  EXPECT_EQ(find_string(find_array(status, {"history"}).at(0), {"state"}), "Completed");
+}
+
+TEST(ClusterVersionStatus, RemembersTheVersionBefore) {
+  const Json first = next_status(version_with(JsonObject()), progress(false), noon);
+  const Json second = next_status(version_with(first), progress(false, "2.0.0"), later);
+  const JsonArray& history = find_array(second, {"history"});
+  ASSERT_EQ(history.size(), 2u);
+  EXPECT_EQ(find_string(history.at(0), {"version"}), "2.0.0");
+  EXPECT_EQ(find_string(history.at(1), {"completionTime"}), "2026-11-21T12:01:00Z");
+}
+
+TEST(ClusterVersionStatus, SaysWhatOfSpecHasNoEffect) {
+  const auto told = [](Json spec, std::string_view type) {
+    Json object = version_with(JsonObject());
+    object.get_object()["spec"] = std::move(spec);
+    object.get_object()["status"] = next_status(object, progress(true), noon);
+    return fmt::format("{} {} {}", kube::condition_status(object, type), kube::condition_text(object, type, "reason"),
+                       kube::condition_text(object, type, "message"));
+  };
+  const std::string accepted = "True PayloadLoaded The manifests of 1.0.0 are loaded";
+  EXPECT_EQ(told(JsonObject(), "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", ""}, {"image", "r@sha256:1"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.1"}}}}, "ReleaseAccepted"),
+            "False UpdatesNotSupported spec.desiredUpdate: 1.0.1 is not applied, because this release does not update clusters "
+            "(remove spec.desiredUpdate)");
+  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}, {"image", "r@sha256:2"}}}}, "ReleaseAccepted"),
+            "False UpdatesNotSupported spec.desiredUpdate: r@sha256:2 is not applied, because this release does not update "
+            "clusters (remove spec.desiredUpdate)");
+  EXPECT_EQ(told(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
+  EXPECT_EQ(told({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
+            "False UpdatesNotSupported this release does not look for updates; spec.channel has no effect; spec.upstream has no "
+            "effect");
+}
+
+TEST(ClusterVersionStatus, SaysForWhomItWaits) {
+  ReleaseProgress waiting = progress(false);
+  waiting.done = 9;
+  waiting.waiting = "ClusterOperator etcd: not Available";
+  const Json object = version_with(next_status(version_with(JsonObject()), waiting, noon));
+  const auto found = [&](std::string_view type, std::string_view key) -> std::string_view {
+    for (const Json& each : find_array(object, {"status", "conditions"})) {
+      if (find_string(each, {"type"}) == type) return find_string(each, {key}).value_or("");
+    }
+    return "";
+  };
+  EXPECT_EQ(found("Progressing", "message"),
+            "Working towards 1.0.0: 9 of 9 manifests are applied, waiting for ClusterOperator etcd: not Available");
+  EXPECT_EQ(found("Progressing", "reason"), "ClusterOperatorsNotReady");
+  EXPECT_EQ(found("Available", "status"), "False") << "applied is not available";
+  EXPECT_EQ(find_string(find_array(object, {"status", "history"}).at(0), {"state"}), "Partial");
+}
+
+}  // namespace
+}  // namespace slipway::components::cluster_version

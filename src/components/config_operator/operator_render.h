@@ -1,0 +1,19 @@
+// `cluster-config-operator render`: the cloud configuration of the cluster, in the form in which components mount it.
+#pragma once
+
+#include "base/json.h"
+#include "components/program/program.h"
+
+#include <optional>
+
+namespace slipway::components::config_operator {
+
+// The ConfigMap openshift-config-managed/kube-cloud-config.
+//
+//   infrastructure  its spec.cloudConfig.key names the entry that becomes cloud.conf; the others are kept
+//   given           the user's ConfigMap; without one the result has no data
+Json generated_cloud_config(const Json& infrastructure, const std::optional<Json>& given);
+
+Result<> run_operator_render(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::components::config_operator

@@ -1,0 +1,173 @@
+#include "components/config_operator/operator.h"
+
+#include "base/yaml.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::components::config_operator {
+namespace {
+
+const ReleaseVersion release{"0.2.0"};
+
+Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
+
+std::vector<Json> lists() {
+  const auto list = [](std::string_view set, std::string_view enabled) {
+    return yaml(
+        fmt::format("{{kind: FeatureGate, metadata: {{name: cluster, annotations: {{"
+                    "include.release.openshift.io/self-managed-high-availability: false-except-for-the-config-operator, "
+                    "release.openshift.io/feature-set: {}}}}}, status: {{featureGates: [{{enabled: [{}]}}]}}}}",
+                    set, enabled));
+  };
+  return {list("Default", "{name: Old}"), list("TechPreviewNoUpgrade", "{name: New}, {name: Old}")};
+}
+
+void put_gate(View& view, std::string_view spec, std::string_view entries) {
+  view.put(
+      yaml(fmt::format("{{apiVersion: config.openshift.io/v1, kind: FeatureGate, metadata: {{name: cluster}}, spec: {}, "
+                       "status: {{conditions: [], featureGates: {}}}}}",
+                       spec, entries)));
+}
+void put_version(View& view, std::string_view history) {
+  view.put(
+      yaml(fmt::format("{{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {{name: version}}, "
+                       "status: {{history: {}}}}}",
+                       history)));
+}
+void put_map(View& view, std::string_view space, std::string_view name, std::string_view data) {
+  view.put(yaml(
+      fmt::format("{{apiVersion: v1, kind: ConfigMap, metadata: {{namespace: {}, name: {}}}, data: {}}}", space, name, data)));
+}
+void put_space(View& view, std::string_view name, std::string_view phase = "Active") {
+  view.put(yaml(fmt::format("{{apiVersion: v1, kind: Namespace, metadata: {{name: {}}}, status: {{phase: {}}}}}", name, phase)));
+}
+
+Aim aim_of(const View& view) { return plan_config(lists(), release, view.snapshot()); }
+
+std::string condition(const Aim& aim, std::string_view type) {
+  for (const Condition& each : aim.conditions) {
+    if (each.type == type) return fmt::format("{} {}: {}", each.is_true, each.reason, each.message);
+  }
+  return "none";
+}
+
+// The status that the FeatureGate shall have, as one line.
+std::string gates_of(const Aim& aim) {
+  for (const Wish& wish : aim.plan.wishes) {
+    if (wish.type != kube::types::feature_gates) continue;
+    EXPECT_EQ(wish.how, Wish::How::status);
+    EXPECT_NE(find(wish.object, {"status", "conditions"}), nullptr) << "others' part of the status stays";
+    std::string text;
+    for (const Json& entry : find_array(wish.object, {"status", "featureGates"})) {
+      text += fmt::format("{}:", find_string(entry, {"version"}).value());
+      for (const Json& gate : find_array(entry, {"enabled"})) text += fmt::format(" {}", find_string(gate, {"name"}).value());
+      text += "; ";
+    }
+    return text;
+  }
+  return "none";
+}
+
+// "openshift-config-managed/service-ca ca-bundle.crt=PEM", sorted.
+std::vector<std::string> maps_of(const Aim& aim) {
+  std::vector<std::string> lines;
+  for (const Wish& wish : aim.plan.wishes) {
+    if (wish.type != kube::types::config_maps) continue;
+    std::string line = fmt::format("{}/{}", kube::namespace_of(wish.object), kube::name_of(wish.object));
+    for (const auto& [key, value] : find_object(wish.object, {"data"})) {
+      line += fmt::format(" {}={}", std::string_view(key), std::string_view(value.as_string()));
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+TEST(ConfigOperator, WritesTheGatesOfItsVersion) {
+  View view;
+  put_gate(view, "{}", "[]");
+  const Aim aim = aim_of(view);
+  EXPECT_EQ(gates_of(aim), "0.2.0: Old; ");
+  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"),
+            "false NoGates: the status of the FeatureGate has no entry for version 0.2.0 yet");
+  EXPECT_EQ(condition(aim, "FeatureGatesProgressing"), "true GatesChange: the status of the FeatureGate is being written");
+  EXPECT_EQ(condition(aim, "FeatureGateControllerDegraded"), "false AsExpected: ");
+  EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"), "true AsExpected: ");
+
+  // What the render command wrote is what it wants.
+  view.put(aim.plan.wishes.at(0).object);
+  const Aim next = aim_of(view);
+  EXPECT_TRUE(is_fulfilled(next.plan.wishes.at(0), view.snapshot()));
+  EXPECT_EQ(condition(next, "FeatureGatesAvailable"), "true AsExpected: ");
+  EXPECT_EQ(condition(next, "FeatureGatesProgressing"), "false AsExpected: ");
+}
+
+TEST(ConfigOperator, KeepsTheGatesOfVersionsThatTheClusterHad) {
+  const char* entries = "[{version: 0.1.0, enabled: [{name: A}]}, {version: 0.2.0, enabled: []}, {version: 9.9.9, enabled: []}]";
+  View view;
+  put_gate(view, "{}", entries);
+  EXPECT_EQ(gates_of(aim_of(view)), "0.1.0: A; 0.2.0: Old; 9.9.9:; ") << "without a history nothing is known to be over";
+  put_version(view, "[{version: 0.2.0, state: Partial}, {version: 0.1.0, state: Completed}]");
+  EXPECT_EQ(gates_of(aim_of(view)), "0.1.0: A; 0.2.0: Old; ");
+}
+
+TEST(ConfigOperator, FollowsTheFeatureSet) {
+  View view;
+  put_gate(view, "{featureSet: TechPreviewNoUpgrade}", "[{version: 0.2.0, enabled: [{name: Old}], disabled: []}]");
+  Aim aim = aim_of(view);
+  EXPECT_EQ(gates_of(aim), "0.2.0: New Old; ");
+  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "true AsExpected: ");
+  EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"),
+            "false RestrictedFeatureGates_TechPreviewNoUpgrade: "
+            "a cluster with feature set TechPreviewNoUpgrade cannot be updated");
+
+  // Also when the lists of people change while the version stays.
+  put_gate(view, "{featureSet: CustomNoUpgrade, customNoUpgrade: {enabled: [Mine]}}",
+           "[{version: 0.2.0, enabled: [{name: Old}], disabled: []}]");
+  EXPECT_EQ(gates_of(aim_of(view)), "0.2.0: Mine Old; ");
+}
+
+TEST(ConfigOperator, SaysWhyThereAreNoGates) {
+  View view;
+  EXPECT_EQ(condition(aim_of(view), "FeatureGateControllerDegraded"),
+            "true SynchronizationError: FeatureGate cluster, which the installer creates, does not exist (create it with an "
+            "empty spec)");
+  put_gate(view, "{featureSet: Unknown}", "[{version: 0.2.0, enabled: []}]");
+  const Aim aim = aim_of(view);
+  EXPECT_EQ(gates_of(aim), "none");
+  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "true AsExpected: ") << "those before stay";
+  EXPECT_TRUE(condition(aim, "FeatureGateControllerDegraded").starts_with("true SynchronizationError: spec.featureSet"))
+      << condition(aim, "FeatureGateControllerDegraded");
+}
+
+TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
+  View view;
+  EXPECT_EQ(condition(aim_of(view), "KubeCloudConfigControllerDegraded"), "false AsExpected: ") << "none is asked for";
+  view.put(
+      yaml("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
+           "spec: {cloudConfig: {name: given, key: config}}}"));
+  EXPECT_EQ(condition(aim_of(view), "KubeCloudConfigControllerDegraded"),
+            "true SynchronizationError: spec.cloudConfig.name of Infrastructure cluster is given, but ConfigMap "
+            "openshift-config/given does not exist");
+  put_map(view, "openshift-config", "given", "{config: x, other: y}");
+  const Aim aim = aim_of(view);
+  EXPECT_EQ(maps_of(aim), std::vector<std::string>{"openshift-config-managed/kube-cloud-config cloud.conf=x other=y"});
+  EXPECT_EQ(condition(aim, "KubeCloudConfigControllerDegraded"), "false AsExpected: ");
+}
+
+TEST(ConfigOperator, HandsOutTheAuthoritiesOfServices) {
+  View view;
+  EXPECT_EQ(condition(aim_of(view), "ServiceCADegraded"),
+            "true SynchronizationError: ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver "
+            "operator creates, does not exist");
+  put_map(view, "openshift-config-managed", "kube-apiserver-server-ca", "{ca-bundle.crt: PEM}");
+  for (const char* name : {"default", "kube-system", "openshift", "openshift-dns", "shop"}) put_space(view, name);
+  put_space(view, "leaving", "Terminating");
+  const Aim aim = aim_of(view);
+  EXPECT_EQ(maps_of(aim), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=PEM",
+                                                    "default/openshift-service-ca.crt service-ca.crt=PEM",
+                                                    "shop/openshift-service-ca.crt service-ca.crt=PEM"}));
+  EXPECT_EQ(condition(aim, "ServiceCADegraded"), "false AsExpected: ");
+}
+
+}  // namespace
+}  // namespace slipway::components::config_operator

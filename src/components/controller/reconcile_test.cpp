@@ -1,0 +1,558 @@
+#include "components/controller/reconcile.h"
+
+#include "base/digest.h"
+#include "support/fake_kube.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace slipway::components {
+namespace {
+
+using kube::types::config_maps;
+using kube::types::nodes;
+using kube::types::secrets;
+using testing_support::FakeKube;
+using testing_support::RealTimeContext;
+using testing_support::TestContext;
+
+Json config_map(std::string_view name, Json data = JsonObject(), Json annotations = JsonObject()) {
+  return {{"apiVersion", "v1"},
+          {"kind", "ConfigMap"},
+          {"metadata", {{"name", name}, {"namespace", "kube-system"}, {"annotations", std::move(annotations)}}},
+          {"data", std::move(data)}};
+}
+
+Json node(std::string_view name, std::string_view zone) {
+  return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}, {"labels", {{"zone", zone}}}}}};
+}
+
+// ---- pure
+
+Snapshot with(const Json& object) {
+  View view;
+  view.put(object);
+  return view.snapshot();
+}
+
+bool is_so(Wish::How how, const kube::ResourceType& type, const Json& wanted, const Json& live) {
+  return is_fulfilled({type, wanted, how}, with(live));
+}
+
+TEST(Fulfilled, NeedsTheObject) {
+  const Snapshot empty = View().snapshot();
+  const Json wanted = config_map("c");
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted}, empty));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::create}, empty));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::status}, empty));
+  EXPECT_TRUE(is_fulfilled({config_maps, wanted, Wish::How::remove}, empty));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::remove}, with(wanted)));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted}, with(config_map("d"))));
+}
+
+TEST(Fulfilled, ComparesDataExactly) {
+  const Json live = config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"y", "2"}});
+  const auto holds = [&](const Json& wanted) { return is_so(Wish::How::apply, config_maps, wanted, live); };
+  EXPECT_TRUE(holds(config_map("c", {{"b", "2"}, {"a", "1"}})));
+  EXPECT_TRUE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"z", nullptr}})));
+  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}}))) << "one too many";
+  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}, {"c", "3"}}))) << "one too few";
+  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "3"}})));
+  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "2"}})));
+  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", nullptr}})));
+  Json labelled = config_map("c", {{"a", "1"}, {"b", "2"}});
+  labelled.at("metadata").as_object()["labels"] = {{"l", "1"}};
+  EXPECT_FALSE(holds(labelled));
+  Json binary = config_map("c", {{"a", "1"}, {"b", "2"}});
+  binary.as_object()["binaryData"] = {{"c", "AA=="}};
+  EXPECT_FALSE(holds(binary));
+}
+
+TEST(Fulfilled, ReadsSecretsAsTheServerKeepsThem) {
+  Json wanted = {
+      {"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}, {"namespace", "n"}}}, {"stringData", {{"k", "v"}}}};
+  Json live = wanted;
+  live.as_object().erase("stringData");
+  EXPECT_FALSE(is_so(Wish::How::apply, secrets, wanted, live));
+  live.as_object()["data"] = {{"k", base64_encode("v")}};
+  EXPECT_TRUE(is_so(Wish::How::apply, secrets, wanted, live));
+}
+
+TEST(Fulfilled, TakesFieldsOfOtherTypesAsTheLeastThereIs) {
+  Json live = node("m", "a");
+  live.as_object()["spec"] = {{"podCIDR", "10.0.0.0/24"}, {"unschedulable", true}};
+  Json wanted = node("m", "a");
+  EXPECT_TRUE(is_so(Wish::How::apply, nodes, wanted, live));
+  wanted.as_object()["spec"] = {{"unschedulable", false}};
+  EXPECT_FALSE(is_so(Wish::How::apply, nodes, wanted, live));
+}
+
+TEST(Fulfilled, ComparesAStatusExactlyAndNothingElse) {
+  Json live = node("m", "a");
+  live.as_object()["status"] = {{"x", 1}, {"y", 2}};
+  Json wanted = node("m", "b");
+  wanted.as_object()["status"] = {{"y", 2}, {"x", 1}};
+  EXPECT_TRUE(is_so(Wish::How::status, nodes, wanted, live));
+  wanted.as_object()["status"] = {{"x", 1}};
+  EXPECT_FALSE(is_so(Wish::How::status, nodes, wanted, live));
+}
+
+TEST(Fulfilled, CountsWhatIsBeingRemovedAsRemoved) {
+  Json live = config_map("c");
+  live.at("metadata").as_object()["deletionTimestamp"] = "2026-11-21T12:00:00Z";
+  EXPECT_TRUE(is_so(Wish::How::remove, config_maps, config_map("c"), live));
+}
+
+TEST(PlanAdd, TakesAllAndTheEarlierTime) {
+  const WallTime noon{Milliseconds(1'795'262'400'000)};
+  Plan plan;
+  plan.add({.wishes = {{config_maps, config_map("a")}}, .again = noon});
+  plan.add({.wishes = {{config_maps, config_map("b")}},
+            .tasks = {{"t", {}}},
+            .notices = {{{}, "r", "m"}},
+            .again = noon - Seconds(1)});
+  plan.add({.again = noon + Seconds(1)});
+  plan.add({});
+  EXPECT_EQ(plan.wishes.size(), 2u);
+  EXPECT_EQ(plan.tasks.size(), 1u);
+  EXPECT_EQ(plan.notices.size(), 1u);
+  EXPECT_EQ(plan.again, noon - Seconds(1));
+}
+
+// ---- against a server
+
+// Reconciles until `plan` calls stop(), or for ten seconds.
+template <class Context>
+struct WorldWith {
+  Context test;
+  FakeKube kube;
+  kube::Api* api = &kube;
+  View view;
+  std::vector<Watched> watched{{config_maps, "kube-system"}};
+  int rounds = 0;
+
+  Plan stop() {
+    test.stop.request_stop();
+    return {};
+  }
+
+  Result<> run(const std::function<Result<Plan>(const Snapshot& seen, WallTime now)>& plan) {
+    RealTimeContext alarm;
+    std::atomic<bool> is_late = false;
+    std::jthread guard([&](const std::stop_token& over) {
+      alarm.clock.wait(alarm.clock.steady() + Seconds(10), over, nullptr, 0);
+      if (over.stop_requested()) return;
+      is_late = true;
+      test.stop.request_stop();
+    });
+    const Reconciliation work{.manager = "tester",
+                              .watched = watched,
+                              .plan =
+                                  [&](const Snapshot& seen, WallTime now) {
+                                    ++rounds;
+                                    return plan(seen, now);
+                                  },
+                              .view = view};
+    Result<> ended = reconcile(test.context(), *api, work);
+    EXPECT_FALSE(is_late) << "it did not come to its end";
+    return ended;
+  }
+
+  int requests(std::string_view start) const {
+    int count = 0;
+    for (const std::string& request : kube.requests()) count += request.starts_with(start) ? 1 : 0;
+    return count;
+  }
+  int logged(std::string_view text) const {
+    int count = 0;
+    for (const std::string& line : test.logged()) count += line.find(text) != std::string::npos ? 1 : 0;
+    return count;
+  }
+  std::string data(const std::string& name) const {
+    const std::optional<Json> object = kube.look(config_maps, "kube-system", name);
+    return object ? emit_json(find_object(*object, {"data"}), JsonStyle::compact) : "none";
+  }
+  // Something that the watch tells, to be planned again.
+  void poke() { kube.put(config_map(fmt::format("poke-{}", ++pokes))); }
+
+ private:
+  int pokes = 0;
+};
+using World = WorldWith<RealTimeContext>;
+using TimelessWorld = WorldWith<TestContext>;  // its time moves by itself, and fast
+
+bool has(const Snapshot& seen, std::string_view name) { return seen.find(config_maps, "kube-system", name) != nullptr; }
+
+TEST(Reconcile, WritesWhatIsWishedAndThenNothing) {
+  World world;
+  world.kube.put(config_map("changed", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"y", "2"}}));
+  world.kube.put(config_map("left", {{"a", "1"}}));
+  world.kube.put(config_map("gone"));
+  const Plan wished{.wishes = {{config_maps, config_map("new", {{"k", "v"}}, {{"x", nullptr}, {"z", "3"}})},
+                               {config_maps, config_map("changed", {{"a", "9"}}, {{"x", nullptr}, {"z", "3"}})},
+                               {config_maps, config_map("left", {{"a", "2"}}), Wish::How::create},
+                               {config_maps, config_map("made", {{"a", "2"}}), Wish::How::create},
+                               {config_maps, config_map("gone"), Wish::How::remove},
+                               {config_maps, config_map("never"), Wish::How::remove},
+                               {nodes, node("m", "a")}}};  // not watched
+  int written = 0;
+  const Result<> ended = world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (world.rounds == 1) {
+      EXPECT_TRUE(has(seen, "changed")) << "all is seen before the first plan";
+      return wished;
+    }
+    for (const Wish& wish : wished.wishes) EXPECT_TRUE(is_fulfilled(wish, seen)) << kube::describe(wish.object);
+    if (written == 0) written = world.kube.writes();
+    if (world.rounds == 6) return world.stop();
+    world.poke();
+    return wished;
+  });
+  EXPECT_EQ(ended.error().code(), Code::cancelled);
+  EXPECT_EQ(written, 5);
+  EXPECT_EQ(world.kube.writes(), 5) << "nothing is written when all is so";
+  EXPECT_EQ(world.data("new"), R"({"k":"v"})");
+  EXPECT_EQ(world.data("changed"), R"({"a":"9"})");
+  EXPECT_EQ(world.data("left"), R"({"a":"1"})");
+  EXPECT_EQ(world.data("made"), R"({"a":"2"})");
+  EXPECT_EQ(world.data("gone"), "none");
+  for (const char* name : {"new", "changed"}) {
+    const Json annotations = find_object(*world.kube.look(config_maps, "kube-system", name), {"metadata", "annotations"});
+    EXPECT_EQ(emit_json(annotations, JsonStyle::compact),
+              name == std::string_view("new") ? R"({"z":"3"})" : R"({"y":"2","z":"3"})");
+  }
+  EXPECT_EQ(world.requests("GET /api/v1/nodes/m"), 1) << "what no watch covers is looked up once";
+  EXPECT_EQ(world.requests("GET /api/v1/namespaces/kube-system/configmaps/"), 0) << "what a watch covers is not";
+}
+
+TEST(Reconcile, WritesAStatusAndOnlyThat) {
+  World world;
+  world.watched = {{nodes}};
+  world.kube.put(node("m", "a"));
+  ASSERT_EQ(world
+                .run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+                  Json wanted = *seen.find(nodes, "", "m");
+                  if (find(wanted, {"status"})) return world.stop();
+                  wanted.at("metadata").at("labels") = {{"zone", "b"}};
+                  wanted.as_object()["status"] = {{"phase", "fine"}};
+                  return Plan{.wishes = {{nodes, wanted, Wish::How::status}}};
+                })
+                .error()
+                .code(),
+            Code::cancelled);
+  const Json live = *world.kube.look(nodes, "", "m");
+  EXPECT_EQ(find_string(live, {"status", "phase"}), "fine");
+  EXPECT_EQ(find_string(live, {"metadata", "labels", "zone"}), "a");
+  EXPECT_EQ(world.rounds, 2);
+}
+
+TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
+  World world;
+  world.kube.serve(kube::types::networks, false);
+  world.watched = {{kube::types::networks}};
+  world.kube.put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "Network"}, {"metadata", {{"name", "cluster"}}}});
+  ASSERT_EQ(world
+                .run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+                  Json wanted = *seen.find(kube::types::networks, "", "cluster");
+                  if (find(wanted, {"status"})) return world.stop();
+                  wanted.as_object()["status"] = {{"networkType", "Flannel"}};
+                  return Plan{.wishes = {{kube::types::networks, wanted, Wish::How::status}}};
+                })
+                .error()
+                .code(),
+            Code::cancelled);
+  EXPECT_EQ(find_string(*world.kube.look(kube::types::networks, "", "cluster"), {"status", "networkType"}), "Flannel");
+  EXPECT_EQ(world.rounds, 2);
+}
+
+TEST(Reconcile, KnowsWhatItWroteBeforeTheWatchSaysSo) {
+  World world;
+  world.watched = {{nodes}};  // nothing tells of ConfigMaps
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    Plan plan;
+    if (!has(seen, "first")) {
+      plan.wishes = {{config_maps, config_map("first")}};
+    } else if (!has(seen, "second")) {
+      plan.wishes = {{config_maps, config_map("second")}};
+    } else {
+      return world.stop();
+    }
+    return plan;
+  });
+  EXPECT_EQ(world.rounds, 3);
+  EXPECT_EQ(world.kube.writes(), 2);
+}
+
+TEST(Reconcile, MakesObjectsOfCopiesOfOthers) {
+  World world;
+  world.kube.put(config_map("origin", {{"k", "v"}}));
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (has(seen, "copy")) return world.stop();
+    Json copy = *seen.find(config_maps, "kube-system", "origin");
+    copy.at("metadata").as_object()["name"] = "copy";
+    return Plan{.wishes = {{config_maps, copy}}};
+  });
+  EXPECT_EQ(world.data("copy"), R"({"k":"v"})");
+  EXPECT_EQ(world.logged("warning"), 0);
+}
+
+TEST(Reconcile, PlansAgainAfterAConflictAndSaysNothing) {
+  World world;
+  world.kube.put(config_map("c", {{"n", "1"}}));
+  int tasks = 0;
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    const std::string known(find_string(*seen.find(config_maps, "kube-system", "c"), {"data", "n"}).value_or(""));
+    if (known == "3") return world.stop();
+    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
+    const std::string message = "it was " + known;
+    return Plan{.wishes = {{config_maps, config_map("c", {{"n", "3"}})}},
+                .tasks = {{"counting",
+                           [&](const sys::Context&) -> Result<> {
+                             ++tasks;
+                             return Ok{};
+                           }}},
+                .notices = {{config_map("c"), "Changed", message}}};
+  });
+  EXPECT_EQ(world.data("c"), R"({"n":"3"})");
+  EXPECT_EQ(tasks, 1) << "not with a plan that did not come true";
+  EXPECT_EQ(world.logged("it was 1"), 0) << "what was mistaken is not told";
+  EXPECT_EQ(world.logged("it was 2"), 1);
+  EXPECT_EQ(world.logged("warning"), 0);
+}
+
+TEST(Reconcile, SaysWhatCameTrueBesideAConflict) {
+  World world;
+  world.kube.put(config_map("mine", {{"n", "1"}}));
+  world.kube.put(config_map("c", {{"n", "1"}}));
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    const auto known = [&](std::string_view name) {
+      return std::string(find_string(*seen.find(config_maps, "kube-system", name), {"data", "n"}).value_or(""));
+    };
+    if (known("c") == "3") return world.stop();
+    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
+    Plan plan{.wishes = {{config_maps, config_map("mine", {{"n", "2"}})}, {config_maps, config_map("c", {{"n", "3"}})}}};
+    // As of a status: once it is written nobody plans to say it.
+    if (known("mine") == "1") plan.notices = {{config_map("mine"), "Changed", "mine is new"}};
+    return plan;
+  });
+  EXPECT_EQ(world.logged("mine is new"), 1);
+}
+
+TEST(Reconcile, TakesWhatAnotherMadeFirst) {
+  World world;
+  world.watched = {{nodes}};
+  // Between the look and the write.
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method == "POST") world.kube.put(config_map("c", {{"theirs", "1"}}));
+    return std::nullopt;
+  };
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (has(seen, "c")) return world.stop();
+    return Plan{.wishes = {{config_maps, config_map("c", {{"ours", "1"}}), Wish::How::create}}};
+  });
+  EXPECT_EQ(world.data("c"), R"({"theirs":"1"})");
+  EXPECT_EQ(world.logged("warning"), 0);
+}
+
+TEST(Reconcile, SaysWhenConflictsDoNotEnd) {
+  World world;
+  int refused = 0;
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "POST" || ++refused > 6) return std::nullopt;
+    return error(Code::conflict, "POST configmaps: being deleted");
+  };
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (has(seen, "c")) return world.stop();
+    return Plan{.wishes = {{config_maps, config_map("c")}}};
+  });
+  EXPECT_EQ(refused, 7);
+  EXPECT_EQ(world.logged("being deleted; retrying"), 1);
+}
+
+TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
+  TimelessWorld world;
+  std::vector<Milliseconds> tries;
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "POST" || kube::name_of(*request.body) != "bad") return std::nullopt;
+    tries.push_back(world.test.clock.elapsed());
+    if (tries.size() == 12) return std::nullopt;
+    return error(Code::unavailable, "POST configmaps: etcd has no leader");
+  };
+  int tasks = 0;
+  std::string others;
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (has(seen, "bad")) return tasks > 0 ? world.stop() : Plan{.again = WallTime()};
+    if (world.rounds == 2) others = world.data("good");
+    return Plan{.wishes = {{config_maps, config_map("bad")}, {config_maps, config_map("good", {{"k", "v"}})}},
+                .tasks = {{"counting", [&](const sys::Context&) -> Result<> {
+                             ++tasks;
+                             return Ok{};
+                           }}}};
+  });
+  EXPECT_EQ(others, R"({"k":"v"})") << "one that fails does not keep the others";
+  EXPECT_EQ(tasks, 1);
+  EXPECT_EQ(world.logged("warning: POST configmaps: etcd has no leader; retrying"), 1) << "once, not each try";
+  ASSERT_EQ(tries.size(), 12u);
+  for (std::size_t i = 1; i < tries.size(); ++i) {
+    EXPECT_GE(tries[i] - tries[i - 1], Milliseconds(100)) << "not more than ten times a second";
+    EXPECT_LE(tries[i] - tries[i - 1], Milliseconds(15'000));
+  }
+  EXPECT_EQ(tries[11] - tries[10], Milliseconds(15'000)) << "the pause grows";
+}
+
+TEST(Reconcile, TriesAgainAtOnceWhenSomethingChanges) {
+  World world;
+  std::atomic<bool> is_ready = false;
+  SteadyTime ready;
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "POST" || is_ready) return std::nullopt;
+    return error(Code::unavailable, "not yet");
+  };
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (has(seen, "c")) return world.stop();
+    if (world.rounds == 5) {  // the pause is 1.6 s by now
+      is_ready = true;
+      ready = world.test.clock.steady();
+      world.poke();
+    }
+    return Plan{.wishes = {{config_maps, config_map("c")}}};
+  });
+  EXPECT_LT(world.test.clock.steady() - ready, Seconds(1));
+}
+
+TEST(Reconcile, TellsWhatFailsOnceMoreAfterItWentWell) {
+  TimelessWorld world;
+  int tries = 0;
+  (void)world.run([&](const Snapshot&, WallTime now) -> Result<Plan> {
+    if (tries == 8) return world.stop();
+    return Plan{.tasks = {{"promoting master-1",
+                           [&](const sys::Context&) -> Result<> {
+                             if (++tries % 4 == 0) return Ok{};
+                             return error(Code::unavailable, "etcd is away");
+                           }},
+                          {"removing the bootstrap",
+                           [&](const sys::Context&) -> Result<> {
+                             EXPECT_EQ(tries % 4, 0) << "the one before it failed";
+                             return Ok{};
+                           }}},
+                .again = now};
+  });
+  EXPECT_EQ(world.logged("warning: promoting master-1 failed: etcd is away; retrying"), 2);
+}
+
+TEST(Reconcile, TellsANoticeOnce) {
+  World world;
+  int refused = 0;
+  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (request.method != "POST" || request.path.find("/events") == std::string::npos || ++refused > 2) return std::nullopt;
+    return error(Code::unavailable, "connection reset");
+  };
+  (void)world.run([&](const Snapshot&, WallTime) -> Result<Plan> {
+    Plan plan;
+    if (world.rounds < 3) plan.notices = {{config_map("c"), "RevisionCreated", "revision 1: first"}};
+    if (world.rounds == 2) plan.notices.push_back({config_map("c"), "NodeFailed", "master-1", true});
+    if (world.rounds == 6) return world.stop();
+    world.poke();
+    return plan;
+  });
+  EXPECT_EQ(world.logged("info: RevisionCreated: revision 1: first"), 1);
+  EXPECT_EQ(world.logged("warning: NodeFailed: master-1"), 1);
+  const std::vector<Json> events = world.kube.look_all(kube::types::events);
+  ASSERT_EQ(events.size(), 2u) << "they are told although the server was away at first";
+  for (const Json& event : events) {
+    EXPECT_EQ(find(event, {"count"})->as_int64(), 1);
+    EXPECT_EQ(find_string(event, {"source", "component"}), "tester");
+    const bool is_failure = find_string(event, {"reason"}) == "NodeFailed";
+    EXPECT_EQ(find_string(event, {"type"}), is_failure ? "Warning" : "Normal");
+  }
+}
+
+TEST(Reconcile, PlansAgainWhenThePlanSaysSo) {
+  TimelessWorld world;
+  std::optional<WallTime> first, second;
+  (void)world.run([&](const Snapshot&, WallTime now) -> Result<Plan> {
+    if (!first) first = now;
+    if (now >= *first + Seconds(120)) {
+      second = now;
+      return world.stop();
+    }
+    return Plan{.again = *first + Seconds(120)};
+  });
+  EXPECT_EQ(*second - *first, Seconds(120));
+}
+
+TEST(Reconcile, LooksNowAndThenAtWhatNoWatchCovers) {
+  TimelessWorld world;
+  bool is_dropped = false;
+  Milliseconds dropped{};
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    const Plan plan{.wishes = {{nodes, node("m", "a")}}};
+    if (!is_fulfilled(plan.wishes[0], seen)) return plan;
+    if (!is_dropped) {
+      world.kube.drop(nodes, "", "m");
+      dropped = world.test.clock.elapsed();
+    }
+    is_dropped = true;
+    return world.kube.look(nodes, "", "m") ? world.stop() : plan;
+  });
+  EXPECT_TRUE(is_dropped);
+  EXPECT_GE(world.test.clock.elapsed() - dropped, Seconds(299));
+  EXPECT_LE(world.test.clock.elapsed() - dropped, Seconds(601));
+}
+
+// A server that keeps no status that its schema does not know.
+class Forgetful final : public kube::Api {
+ public:
+  explicit Forgetful(kube::Api& api) : api_(api) {}
+  Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
+    kube::ApiRequest kept = request;
+    if (request.path.ends_with("/status")) kept.body->as_object()["status"] = JsonObject();
+    return api_.send(context, kept);
+  }
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(kube::WatchEvent)>& on_event) override {
+    return api_.stream(context, path, on_event);
+  }
+
+ private:
+  kube::Api& api_;
+};
+
+TEST(Reconcile, WarnsOnceWhenTheServerKeepsSomethingElse) {
+  World world;
+  Forgetful api(world.kube);
+  world.api = &api;
+  world.watched = {{nodes}};
+  world.kube.put(node("m", "a"));
+  int tasks = 0;
+  (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+    if (world.rounds == 4) return world.stop();
+    Json wanted = *seen.find(nodes, "", "m");
+    wanted.as_object()["status"] = {{"misspelt", 2}};
+    return Plan{.wishes = {{nodes, wanted, Wish::How::status}}, .tasks = {{"poking", [&](const sys::Context&) -> Result<> {
+                                                                             world.kube.put(node("m", std::to_string(++tasks)));
+                                                                             return Ok{};
+                                                                           }}}};
+  });
+  EXPECT_EQ(world.logged("warning: Node m: written, but the server stores a different status"), 1);
+  EXPECT_EQ(world.logged("warning"), 1);
+  EXPECT_GE(tasks, 2) << "it is no failure";
+}
+
+TEST(Reconcile, EndsWhenItCannotPlanOrWatch) {
+  World world;
+  const Result<> ended =
+      world.run([&](const Snapshot&, WallTime) -> Result<Plan> { return error(Code::invalid, "settings: no version"); });
+  EXPECT_EQ(ended.error().code(), Code::invalid);
+  EXPECT_EQ(ended.error().message(), "settings: no version");
+
+  World denied;
+  denied.kube.spoil = [](const kube::ApiRequest&) { return error(Code::denied, "forbidden"); };
+  EXPECT_EQ(denied.run([](const Snapshot&, WallTime) -> Result<Plan> { return Plan{}; }).error().code(), Code::denied);
+}
+
+}  // namespace
+}  // namespace slipway::components

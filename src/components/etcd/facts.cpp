@@ -1,0 +1,145 @@
+#include "components/etcd/facts.h"
+
+#include "base/number.h"
+#include "components/controller/bootstrap_complete.h"
+#include "components/controller/certificate_rotation.h"
+#include "components/controller/conditions.h"
+#include "components/controller/masters.h"
+#include "components/controller/operand.h"
+
+#include <algorithm>
+
+namespace slipway::components::etcd {
+
+namespace {
+
+const kube::ResourceType facts_type{"slipway.internal", "v1", "etcdclusters", "EtcdCluster", false};
+
+std::optional<InstallConfig> find_install_config(const Snapshot& seen) {
+  const Json* object = seen.find(kube::types::config_maps, "kube-system", "cluster-config-v1");
+  if (!object) return {};
+  Findings findings;
+  InstallConfig config = parse_install_config(*object, "ConfigMap kube-system/cluster-config-v1", findings);
+  return findings.has_errors() ? std::nullopt : std::optional(std::move(config));
+}
+
+// A virtual address may be seen on a machine, but it is not the machine's.
+bool is_virtual(std::string_view address, const std::optional<InstallConfig>& config) {
+  const Result<net::IpAddress> parsed = net::parse_ip(address);
+  return !parsed.ok() || (config && std::ranges::find(config->virtual_ips, parsed.value()) != config->virtual_ips.end());
+}
+
+std::string internal_address(const Json& node, const std::optional<InstallConfig>& config) {
+  for (const Json& entry : find_array(node, {"status", "addresses"})) {
+    const std::string_view address = find_string(entry, {"address"}).value_or("");
+    if (find_string(entry, {"type"}) == "InternalIP" && !is_virtual(address, config)) return std::string(address);
+  }
+  return {};
+}
+
+Json texts_json(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
+
+std::vector<std::string> texts_of(const Json& object, std::string_view key) {
+  std::vector<std::string> found;
+  for (const Json& item : find_array(object, {key})) found.emplace_back(item.get_string());
+  return found;
+}
+
+bool truth(const Json& object, std::string_view key) {
+  const Json* value = find(object, {key});
+  return value && value->is_bool() && value->get_bool();
+}
+
+std::string text(const Json& object, std::initializer_list<std::string_view> keys) {
+  return std::string(find_string(object, keys).value_or(""));
+}
+
+ObservedMember parse_observed(const Json& object) {
+  return {.member = {.id = parse_number<MemberId>(text(object, {"id"})).value_or(0),
+                     .name = text(object, {"name"}),
+                     .peer_urls = texts_of(object, "peerURLs"),
+                     .client_urls = texts_of(object, "clientURLs"),
+                     .is_learner = truth(object, "isLearner")},
+          .is_healthy = truth(object, "isHealthy"),
+          .is_leader = truth(object, "isLeader"),
+          .problem = text(object, {"problem"})};
+}
+
+}  // namespace
+
+MembershipInput Cluster::membership(ObservedMembers members, WallTime now) const {
+  return {.members = std::move(members),
+          .masters = masters,
+          .replicas = install_config ? install_config->control_plane_replicas : 0,
+          .is_delayed = is_delayed,
+          .is_bootstrap_complete = is_bootstrap_complete,
+          .is_managed = is_managed,
+          .now = now};
+}
+
+Cluster read_cluster(const Snapshot& seen) {
+  Cluster cluster;
+  cluster.install_config = find_install_config(seen);
+  const Json* settings = seen.find(kube::types::etcds, "", "cluster");
+  for (const Json* node : find_masters(seen, settings ? *settings : Json(JsonObject())).nodes) {
+    std::string address = internal_address(*node, cluster.install_config);
+    if (address.empty()) continue;
+    const Result<WallTime> since = parse_rfc3339(text(*node, {"metadata", "creationTimestamp"}));
+    cluster.masters.push_back({std::string(kube::name_of(*node)), std::move(address), since.ok() ? since.value() : WallTime{}});
+  }
+  if (const Json* endpoints = seen.find(kube::types::config_maps, space, "etcd-endpoints")) {
+    cluster.bootstrap_address = text(*endpoints, {"metadata", "annotations", bootstrap_annotation});
+  }
+  if (const Json* object = seen.find(kube::types::namespaces, "", space)) {
+    cluster.is_delayed = find(*object, {"metadata", "annotations", "openshift.io/delayed-bootstrap"}) != nullptr;
+  }
+  cluster.is_bootstrap_complete = bootstrap_is_complete(seen);
+  if (settings) {
+    cluster.is_managed = components::is_managed(*settings);
+  }
+  return cluster;
+}
+
+std::optional<net::Trust> find_trust(const Snapshot& seen) {
+  const std::optional<std::string> ca = held(seen.find(kube::types::config_maps, space, "etcd-ca-bundle"), "ca-bundle.crt");
+  const Json* client = seen.find(kube::types::secrets, space, "etcd-client");
+  const std::optional<std::string> pem = held(client, "tls.crt");
+  std::optional<std::string> key = held(client, "tls.key");
+  if (!ca || !pem || !key) return {};
+  net::Trust trust;
+  trust.ca_pem = *ca;
+  trust.client_pem = *pem;
+  trust.client_key = Secret(std::move(*key));
+  return trust;
+}
+
+Json facts_object(const Facts& facts) {
+  JsonArray members, changes;
+  for (const ObservedMember& it : facts.members) {
+    members.push_back({{"id", std::to_string(it.member.id)},
+                       {"name", it.member.name},
+                       {"peerURLs", texts_json(it.member.peer_urls)},
+                       {"clientURLs", texts_json(it.member.client_urls)},
+                       {"isLearner", it.member.is_learner},
+                       {"isHealthy", it.is_healthy},
+                       {"isLeader", it.is_leader},
+                       {"problem", it.problem}});
+  }
+  for (const Change& change : facts.changes) changes.push_back({{"reason", change.reason}, {"message", change.message}});
+  return {{"apiVersion", facts_type.api_version()}, {"kind", facts_type.kind},        {"metadata", {{"name", "cluster"}}},
+          {"members", std::move(members)},          {"unreadable", facts.unreadable}, {"refused", facts.refused},
+          {"changes", std::move(changes)}};
+}
+
+std::optional<Facts> find_facts(const Snapshot& seen) {
+  const Json* object = seen.find(facts_type, "", "cluster");
+  if (!object) return {};
+  Facts facts{.unreadable = text(*object, {"unreadable"}), .refused = text(*object, {"refused"})};
+  for (const Json& member : find_array(*object, {"members"})) facts.members.push_back(parse_observed(member));
+  for (const Json& change : find_array(*object, {"changes"})) {
+    facts.changes.push_back({text(change, {"reason"}), text(change, {"message"})});
+  }
+  return facts;
+}
+
+}  // namespace slipway::components::etcd

@@ -1,0 +1,162 @@
+#include "components/etcd/observer.h"
+
+#include "sys/task_group.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace slipway::components::etcd {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Nothing tells when a learner has caught up or a member started.
+constexpr Milliseconds busy_pause = 200ms;
+// When nothing has become another for a while, waiting is long.
+constexpr Milliseconds patient_pause = 2s;
+constexpr Milliseconds busy_time = 1min;
+constexpr Milliseconds idle_pause = 30s;
+// A leader that goes is followed by another within about two seconds; that is no reason to say that members are unknown.
+constexpr Milliseconds unreadable_limit = 5s;
+
+constexpr std::string_view no_answer = "no answer: ";
+
+// Each started member says how it is; all are asked at once.
+void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& members) {
+  std::vector<MemberStatus> statuses(members.size());
+  const Result<> asked =
+      sys::for_each_at_once(context, members.size(), 8, [&](const sys::Context& own, std::size_t i) -> Result<> {
+        ObservedMember& it = members[i];
+        if (!it.member.is_started()) return Ok{};
+        Result<MemberStatus> status = etcd.status(own, gateway_url(host_of(it.member)));
+        if (!status.ok()) {
+          it.problem = fmt::format("{}{}", no_answer, status.error().message());
+          return Ok{};
+        }
+        statuses[i] = std::move(status).value();
+        it.is_healthy = statuses[i].leader != 0;
+        for (const std::string& problem : statuses[i].errors) it.problem += (it.problem.empty() ? "" : "; ") + problem;
+        if (!it.is_healthy && it.problem.empty()) it.problem = "it reports no leader";
+        return Ok{};
+      });
+  if (!asked.ok()) return;
+  // One that was cut off may believe in a leader of the past.
+  MemberStatus newest;
+  for (const MemberStatus& status : statuses) {
+    if (status.leader != 0 && status.term > newest.term) newest = status;
+  }
+  for (ObservedMember& it : members) it.is_leader = newest.leader != 0 && it.member.id == newest.leader;
+}
+
+// Words about a connection that fails tell other times each time; the first ones stay as long as it does.
+void keep_words(const ObservedMembers& before, ObservedMembers& now) {
+  for (ObservedMember& it : now) {
+    const auto same = std::ranges::find(before, it.member, &ObservedMember::member);
+    if (same == before.end() || !it.problem.starts_with(no_answer) || !same->problem.starts_with(no_answer)) continue;
+    it.problem = same->problem;
+  }
+}
+
+}  // namespace
+
+Result<ObservedMembers> Keeper::read(const sys::Context& context, const Gateway& etcd,
+                                     const std::vector<std::string>& addresses) {
+  std::vector<std::string> order = addresses;
+  std::stable_partition(order.begin(), order.end(), [&](const std::string& address) { return address == answered_; });
+  Error last = error(Code::unavailable, "no member address is known");
+  for (const std::string& address : order) {
+    Result<std::vector<Member>> listed = etcd.list(context, gateway_url(address), Reading::agreed);
+    if (!listed.ok()) {
+      last = std::move(listed).error();
+      if (context.stop.stop_requested()) break;
+      continue;
+    }
+    answered_ = address;
+    ObservedMembers members;
+    for (Member& member : listed.value()) members.push_back({.member = std::move(member)});
+    std::ranges::sort(members, {}, [](const ObservedMember& it) { return std::pair(it.member.peer_urls, it.member.id); });
+    ask_all(context, etcd, members);
+    return members;
+  }
+  return last;
+}
+
+bool Keeper::act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members,
+                 const std::vector<Action>& actions) {
+  const auto leader = std::ranges::find_if(members, &ObservedMember::is_leader);
+  if (leader == members.end()) return false;
+  const std::string endpoint = gateway_url(host_of(leader->member));
+  bool is_changed = false;
+  facts_.refused.clear();
+  for (const Action& action : actions) {
+    if (!keeps_quorum(members, action)) continue;
+    const Result<> done = action.kind == Action::Kind::add_learner   ? etcd.add_learner(context, endpoint, action.peer_url)
+                          : action.kind == Action::Kind::promote     ? etcd.promote(context, endpoint, action.member)
+                          : action.kind == Action::Kind::move_leader ? etcd.move_leader(context, endpoint, action.member)
+                                                                     : etcd.remove(context, endpoint, action.member);
+    if (done.ok()) {
+      is_changed = true;
+      changed_ = context.clock.steady();
+      facts_.changes.push_back(
+          {std::string(action.reason()), fmt::format("{}; previous members: {}", action.done(), describe(members))});
+      if (action.kind != Action::Kind::add_learner) break;
+      continue;
+    }
+    if (context.stop.stop_requested()) break;
+    facts_.refused = fmt::format("{}: {}", action.doing(), done.error().message());
+    if (done.error().code() != Code::unavailable && told_.insert(facts_.refused).second) context.log.warn("{}", facts_.refused);
+  }
+  return is_changed;
+}
+
+Milliseconds Keeper::look(const sys::Context& context, const net::Trust& trust, const std::vector<std::string>& addresses,
+                          const std::function<MembershipInput(ObservedMembers)>& input) {
+  const Gateway etcd(http_, trust);
+  Result<ObservedMembers> members = read(context, etcd, addresses);
+  const SteadyTime now = context.clock.steady();
+  if (read_ == SteadyTime{}) read_ = changed_ = now;
+  const Milliseconds unsettled_pause = now - changed_ < busy_time ? busy_pause : patient_pause;
+  if (!members.ok()) {
+    if (now - read_ >= unreadable_limit && facts_.unreadable.empty()) facts_.unreadable = members.error().message();
+    return unsettled_pause;
+  }
+  read_ = now;
+  facts_.unreadable.clear();
+  keep_words(facts_.members, members.value());
+  if (facts_.members != members.value()) changed_ = now;
+  facts_.members = std::move(members).value();
+  const MembershipInput meaning = input(facts_.members);
+  const Membership membership = plan_membership(meaning);
+  if (act(context, etcd, facts_.members, membership.actions)) return 0ms;
+  Milliseconds pause = membership.is_settled ? idle_pause : unsettled_pause;
+  if (membership.again) pause = std::clamp(*membership.again - meaning.now, busy_pause, pause);
+  return pause;
+}
+
+Result<> observe(const sys::Context& context, net::Http& http, View& view) {
+  Keeper keeper(http);
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = view.changed().count();
+    const Snapshot snapshot = view.snapshot();
+    Milliseconds pause = idle_pause;
+    const std::optional<net::Trust> trust = find_trust(snapshot);
+    if (view.is_complete() && trust) {
+      const Cluster cluster = read_cluster(snapshot);
+      std::vector<std::string> addresses;
+      if (!cluster.bootstrap_address.empty()) addresses.push_back(cluster.bootstrap_address);
+      for (const Master& master : cluster.masters) addresses.push_back(master.address);
+      pause = keeper.look(context, *trust, addresses,
+                          [&](ObservedMembers members) { return cluster.membership(std::move(members), context.clock.now()); });
+      view.put(facts_object(keeper.facts()));
+    }
+    if (pause == 0ms) continue;
+    const SteadyTime now = context.clock.steady();
+    context.clock.wait(now + pause, context.stop, &view.changed(), seen);
+    // However much is going on.
+    context.clock.wait(now + std::min(pause, busy_pause), context.stop, nullptr, 0);
+  }
+  return error(Code::cancelled, "stopped");
+}
+
+}  // namespace slipway::components::etcd

@@ -1,0 +1,261 @@
+#include "components/etcd/operator.h"
+
+#include "base/text.h"
+#include "components/controller/certificate_rotation.h"
+#include "components/etcd/certificates.h"
+#include "components/etcd/facts.h"
+#include "components/etcd/observer.h"
+#include "components/program/flags.h"
+#include "components/program/kube_access.h"
+#include "components/render/document.h"
+#include "components/static_pod/target_inputs.h"
+#include "kube/conditions.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace slipway::components::etcd {
+
+namespace {
+
+using Kind = Part::Kind;
+
+constexpr std::string_view program = "cluster-etcd-operator";
+
+ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
+
+// What pods read besides their revision is there before the revision is.
+void expect_fulfilled(Wish wish, std::string_view what, const Snapshot& seen, Target& target) {
+  if (!is_fulfilled(wish, seen)) target.missing.push_back(std::string(what));
+  target.plan.wishes.push_back(std::move(wish));
+}
+
+// The authorities are the installer's: before they are seen nothing is signed, or there would be two of each.
+bool has_authorities(const Snapshot& seen, Target& target) {
+  bool has_all = true;
+  for (const Signer& signer : rotated_signers()) {
+    for (const auto& [type, name] :
+         {std::pair{&kube::types::secrets, signer.secret}, std::pair{&kube::types::config_maps, signer.bundle}}) {
+      if (seen.find(*type, name.space, name.name)) continue;
+      has_all = false;
+      target.missing.push_back(fmt::format("{} {}/{}, which the installer creates", type->kind, name.space, name.name));
+    }
+  }
+  return has_all;
+}
+
+// Every master's pairs under the names that its pod looks for, in one Secret.
+void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen, Target& target) {
+  JsonObject data;
+  bool is_whole = true;
+  for (const Leaf& leaf : servers) {
+    const Json* pair = seen.find(kube::types::secrets, leaf.secret.space, leaf.secret.name);
+    for (const auto& [key, suffix] : {std::pair{"tls.crt", "crt"}, std::pair{"tls.key", "key"}}) {
+      const auto text = pair ? find_string(*pair, {"data", key}) : std::nullopt;
+      if (text) data[fmt::format("{}.{}", leaf.secret.name, suffix)] = *text;
+      is_whole &= text.has_value();
+    }
+    if (!pair) target.missing.push_back(fmt::format("Secret {}/{}", leaf.secret.space, leaf.secret.name));
+  }
+  if (!is_whole) return;
+  Json object = secret(named("etcd-all-certs"), "Opaque", {});
+  object.as_object()["data"] = std::move(data);
+  expect_fulfilled({kube::types::secrets, std::move(object)}, "Secret openshift-etcd/etcd-all-certs of all masters", seen,
+                   target);
+}
+
+Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime now, Target& target) {
+  if (!has_authorities(seen, target)) return Ok{};
+  // Members read their authorities once, when they start: a signer of minutes would be over before all have started again.
+  const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).leaf};
+  std::vector<Leaf> leaves = rotated_clients(), servers;
+  for (const Master& master : cluster.masters) {
+    for (Leaf& leaf : rotated_servers(master.node, master.address)) servers.push_back(std::move(leaf));
+  }
+  leaves.insert(leaves.end(), servers.begin(), servers.end());
+  target.plan.add(TRY(plan_rotation(rotated_signers(), leaves, lifetimes, seen, now)));
+  collect_certificates(servers, seen, target);
+
+  const auto bundle = [&](std::string_view name) {
+    return held(seen.find(kube::types::config_maps, space, name), "ca-bundle.crt").value_or("");
+  };
+  target.plan.wishes.push_back({kube::types::config_maps, config_map(named("etcd-all-bundles"),
+                                                                     {{"metrics-ca-bundle.crt", bundle("etcd-metrics-ca-bundle")},
+                                                                      {"server-ca-bundle.crt", bundle("etcd-ca-bundle")}})});
+  return Ok{};
+}
+
+bool is_slow(const Json& infrastructure, const Json& settings) {
+  if (find_string(settings, {"spec", "controlPlaneHardwareSpeed"}) == "Slower") return true;
+  const auto platform = find_string(infrastructure, {"status", "platformStatus", "type"}).value_or("");
+  const auto provider = find_string(infrastructure, {"status", "platformStatus", "ibmcloud", "providerType"}).value_or("");
+  return platform == "Azure" || (platform == "IBMCloud" && provider == "VPC");
+}
+
+std::uint64_t quota_bytes(const Json& settings) {
+  const Json* gibibytes = find(settings, {"spec", "backendQuotaGiB"});
+  const std::int64_t count = gibibytes && gibibytes->is_int64() ? gibibytes->get_int64() : 8;
+  return static_cast<std::uint64_t>(std::clamp<std::int64_t>(count, 8, 32)) << 30;
+}
+
+Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, const Json& settings, const Snapshot& seen,
+                 Target& target) {
+  const Json* infrastructure = find_fact(kube::types::infrastructures, seen, target);
+  if (!infrastructure || cluster.masters.empty()) return Ok{};
+  const InstallConfig& config = *cluster.install_config;
+  const bool slow = is_slow(*infrastructure, settings);
+  const bool is_v4 = cluster.masters.front().address.find(':') == std::string::npos;
+  std::string pod = TRY(fill_text("etcd/static-pod.yaml",
+                                  {{"IMAGE", quoted(variables.image)},
+                                   {"LISTEN", is_v4 ? "0.0.0.0" : "[::]"},
+                                   {"HEARTBEAT_INTERVAL", slow ? "500" : "100"},
+                                   {"ELECTION_TIMEOUT", slow ? "2500" : "1000"},
+                                   {"QUOTA_BYTES", std::to_string(quota_bytes(settings))},
+                                   {"MAX_LEARNERS", std::to_string(config.control_plane_replicas + config.arbiter_replicas)}}));
+  target.plan.wishes.push_back({kube::types::config_maps, config_map(named("etcd-pod"), {{"pod.yaml", std::move(pod)}})});
+  return Ok{};
+}
+
+Result<> add_addresses(const Cluster& cluster, const Snapshot& seen, Target& target) {
+  std::vector<std::string> addresses;
+  for (const Master& master : cluster.masters) addresses.push_back(master.address);
+  if (!cluster.bootstrap_address.empty()) addresses.insert(addresses.begin(), cluster.bootstrap_address);
+  std::vector<std::string> endpoints, gateways;
+  for (const std::string& address : addresses) {
+    endpoints.push_back("https://" + net::host_and_port(address, client_port));
+    gateways.push_back(gateway_url(address));
+  }
+  std::string text = TRY(fill_text("etcd/etcd.env", {{"ENDPOINTS", join(endpoints, ",")}, {"GATEWAYS", join(gateways, ",")}}));
+  expect_fulfilled({kube::types::config_maps, config_map(named("etcd-scripts"), {{"etcd.env", std::move(text)}})},
+                   "ConfigMap openshift-etcd/etcd-scripts of all masters", seen, target);
+  return Ok{};
+}
+
+// Voters on masters, for those who want to know where etcd is; and the bootstrap's as an annotation as long as it is a member.
+void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Target& target) {
+  Texts data;
+  bool has_bootstrap = false;
+  for (const ObservedMember& it : members) {
+    const bool is_bootstrap = it.member.name == bootstrap_name;
+    has_bootstrap |= is_bootstrap;
+    if (is_bootstrap || !it.is_voter() || !it.member.is_started()) continue;
+    data.emplace_back(fmt::format("{:x}", it.member.id), host_of(it.member));
+  }
+  // Before there is a master's, what the bootstrap machine wrote is right.
+  if (data.empty()) return;
+  Json object = config_map(named("etcd-endpoints"), data);
+  if (!has_bootstrap && !cluster.bootstrap_address.empty()) {
+    object.at("metadata").as_object()["annotations"] = JsonObject{{bootstrap_annotation, nullptr}};
+  }
+  target.plan.wishes.push_back({kube::types::config_maps, std::move(object)});
+}
+
+void add_members(const Facts& facts, const Cluster& cluster, const Json& settings, WallTime now, Target& target) {
+  for (const Change& change : facts.changes) target.plan.notices.push_back({settings, change.reason, change.message});
+  if (!facts.members.empty()) {
+    add_endpoints(facts.members, cluster, target);
+    target.conditions = plan_membership(cluster.membership(facts.members, now)).conditions;
+  }
+  if (!facts.unreadable.empty()) {
+    std::erase_if(target.conditions, [](const Condition& it) { return it.type == "EtcdMembersDegraded"; });
+    target.conditions.push_back({"EtcdMembersDegraded", true, "MembersUnknown", facts.unreadable});
+  }
+  target.conditions.push_back(facts.refused.empty() ? Condition{"ClusterMemberDegraded"}
+                                                    : Condition{"ClusterMemberDegraded", true, "ChangeRefused", facts.refused});
+}
+
+void add_copies(const Snapshot& seen, Target& target) {
+  const auto copy = [&](Kind kind, const ObjectName& from, std::string_view to_space, std::string_view to_name) {
+    copy_object(kind, from, {std::string(to_space), std::string(to_name)}, "", seen, target);
+  };
+  copy(Kind::config_map, {"kube-system", "cluster-config-v1"}, space, "cluster-config-v1");
+  copy(Kind::config_map, named("etcd-ca-bundle"), operator_space, "etcd-ca-bundle");
+  copy(Kind::config_map, named("etcd-ca-bundle"), "openshift-config", "etcd-ca-bundle");
+  copy(Kind::config_map, named("etcd-ca-bundle"), "openshift-config", "etcd-serving-ca");
+  copy(Kind::secret, named("etcd-client"), operator_space, "etcd-client");
+  copy(Kind::secret, named("etcd-client"), "openshift-config", "etcd-client");
+}
+
+const std::vector<Watched> watched = {
+    {kube::types::config_maps, "kube-system"},
+    {kube::types::config_maps, "openshift-config"},
+    {kube::types::secrets, "openshift-config", {.fields = "metadata.name=etcd-client"}},
+    {kube::types::namespaces, "", {.fields = fmt::format("metadata.name={}", space)}},
+    {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
+};
+
+Operand operand() {
+  return {.name = "etcd",
+          .settings = kube::types::etcds,
+          .operator_space = std::string(operator_space),
+          .space = std::string(space),
+          .pod = "etcd",
+          .revisioned = {{Kind::config_map, "etcd-pod"}, {Kind::config_map, "etcd-all-bundles"}},
+          .unversioned = {{Kind::secret, "etcd-all-certs"}, {Kind::config_map, "etcd-scripts"}}};
+}
+
+Result<Target> make_target(const OperatorVariables& variables, const Snapshot& seen, const Json& settings, WallTime now) {
+  Target target;
+  const Cluster cluster = read_cluster(seen);
+  if (const std::optional<Facts> facts = find_facts(seen)) add_members(*facts, cluster, settings, now, target);
+  add_copies(seen, target);
+  if (!cluster.install_config) {
+    target.missing.emplace_back("ConfigMap kube-system/cluster-config-v1, which the installer creates");
+    return target;
+  }
+  const MembershipInput input = cluster.membership({}, now);
+  if (std::optional<std::string> why = why_wait_for_masters(input)) {
+    target.missing.push_back(std::move(*why));
+    target.plan.again = plan_membership(input).again;
+  }
+  TRY(add_certificates(cluster, seen, now, target));
+  TRY(add_pod(variables, cluster, settings, seen, target));
+  TRY(add_addresses(cluster, seen, target));
+  return target;
+}
+
+std::optional<std::string> hold_back(const Snapshot& seen, const std::string& node) {
+  const Cluster cluster = read_cluster(seen);
+  const auto master = std::ranges::find(cluster.masters, node, &Master::node);
+  const std::optional<Facts> facts = find_facts(seen);
+  if (!facts || facts->members.empty()) return "the members of etcd are not known yet";
+  if (!facts->unreadable.empty()) return "the members of etcd are not known: " + facts->unreadable;
+  return master == cluster.masters.end() ? std::nullopt : why_keep_running(facts->members, master->address);
+}
+
+}  // namespace
+
+StaticPodOperator make_operator(const OperatorVariables& variables, net::Http& http) {
+  return {.operand = operand(),
+          .watched = watched,
+          .target = [variables](const Snapshot& seen, const Json& settings,
+                                WallTime now) { return make_target(variables, seen, settings, now); },
+          .hold_back = hold_back,
+          .observer = [&http](const sys::Context& context, View& view) { return observe(context, http, view); }};
+}
+
+Result<> run_operator(const Environment& environment, const Arguments& arguments) {
+  return run_static_pod_operator(environment, arguments, program,
+                                 [](const Environment& own, const OperatorVariables& variables) -> Result<StaticPodOperator> {
+                                   return make_operator(variables, own.http);
+                                 });
+}
+
+Result<> run_wait_for_ceo(const Environment& environment, const Arguments& arguments) {
+  const Flags flags =
+      TRY(parse_flags("cluster-etcd-operator wait-for-ceo", {{.name = "kubeconfig", .required = true}}, arguments));
+  kube::Client api(environment.http, TRY(kube_access(environment.files, flags.text("kubeconfig"))));
+  const auto missing = [&](const kube::Objects& objects) -> Result<std::optional<std::string>> {
+    const std::string_view status = objects.empty() ? "" : kube::condition_status(objects.front(), "EtcdRunningInCluster");
+    if (status == "True") return std::optional<std::string>();
+    return std::optional(fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not set" : status));
+  };
+  while (true) {
+    Result<> there = kube::wait_until(environment.context, api, "etcd on the masters", std::chrono::minutes(1),
+                                      kube::types::etcds, "", {.fields = "metadata.name=cluster"}, missing);
+    if (there.ok() || there.error().code() != Code::timeout) return there;
+    environment.context.log.info("{}", there.error().message());
+  }
+}
+
+}  // namespace slipway::components::etcd

@@ -1,0 +1,264 @@
+#include "components/etcd/operator.h"
+
+#include "components/etcd/facts.h"
+#include "kube/conditions.h"
+#include "net/curl_http.h"
+#include "support/rendered_cluster.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace slipway::components::etcd {
+namespace {
+
+using namespace std::chrono_literals;
+using kube::types::config_maps;
+using kube::types::secrets;
+
+const OperatorVariables variables = testing_support::operator_variables("etcd");
+constexpr std::string_view bootstrap_address = "10.97.77.10";
+
+// Made before and gone after the operator that uses it.
+struct Client {
+  net::CurlHttp http;
+};
+
+struct Cluster : private Client, testing_support::StaticPodCluster {
+  explicit Cluster(int masters = 3) : StaticPodCluster(make_operator(variables, http), variables) {
+    for (int i = 0; i < 3; ++i) view.remove(kube::types::nodes, "", fmt::format("master-{}", i));
+    for (int i = 0; i < masters; ++i) put_master(i);
+  }
+  void put_master(int number) {
+    admit(fmt::format("master-{}", number), "master");
+    put_labelled(fmt::format("master-{}", number), fmt::format("10.97.77.{}", 11 + number));
+  }
+  void put_labelled(const std::string& name, const std::string& address) {
+    put({{"apiVersion", "v1"},
+         {"kind", "Node"},
+         {"metadata", {{"name", name}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
+         {"status",
+          {{"addresses", Json(JsonArray{Json{{"type", "Hostname"}, {"address", name}},
+                                        Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual one of the API
+                                        Json{{"type", "InternalIP"}, {"address", address}}})}}}});
+  }
+  net::CertificateInfo certificate(std::string_view key) const {
+    return net::parse_certificate(text(secrets, space, "etcd-all-certs", key)).value();
+  }
+  // The members as the observer would have found them: "b" etcd-bootstrap, "0" to "2" the masters, in lower case a learner; the
+  // first leads.
+  void see_members(std::string_view which) {
+    Facts facts;
+    for (char letter : which) {
+      const bool is_bootstrap = letter == 'B';
+      const int number = letter >= 'a' ? letter - 'a' : letter - '0';
+      ObservedMember it;
+      it.member = {
+          .id = static_cast<MemberId>(is_bootstrap ? 255 : 160 + number),
+          .name = is_bootstrap ? "etcd-bootstrap" : fmt::format("master-{}", number),
+          .peer_urls = {peer_url(is_bootstrap ? std::string(bootstrap_address) : fmt::format("10.97.77.{}", 11 + number))},
+          .is_learner = letter >= 'a'};
+      it.is_healthy = true;
+      it.is_leader = facts.members.empty();
+      facts.members.push_back(std::move(it));
+    }
+    view.put(facts_object(facts));
+  }
+};
+
+TEST(EtcdOperator, MakesOneRevisionForAllMasters) {
+  Cluster cluster;
+  cluster.see_members("B");
+  testing_support::expect_one_revision(cluster);
+}
+
+// Nothing of what happens during the hand-over, and nothing that a master more brings, may restart etcd.
+TEST(EtcdOperator, NothingOfTheHandOverMakesAnotherRevision) {
+  Cluster cluster;
+  cluster.settle();
+  for (std::string_view members : {"B", "Babc", "B0bc", "B012", "0B12", "012"}) {
+    cluster.see_members(members);
+    cluster.settle();
+  }
+  cluster.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
+  cluster.put_master(3);
+  cluster.settle();
+  EXPECT_TRUE(cluster.has_revision(1));
+  EXPECT_FALSE(cluster.has_revision(2));
+  EXPECT_EQ(cluster.certificate("etcd-peer-master-3.crt").ip_addresses.back(), "10.97.77.14");
+  EXPECT_NE(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("https://10.97.77.14:2381"), std::string::npos);
+}
+
+// What it would get: a pair of keys, an address that members trust, a place in the list of members.
+TEST(EtcdOperator, TakesNoLabelAsProof) {
+  Cluster cluster;
+  cluster.settle();
+  cluster.see_members("012");
+  cluster.admit("worker-0", "worker");
+  cluster.put_labelled("worker-0", "10.97.77.20");
+  cluster.put_labelled("stranger", "10.97.77.21");
+  cluster.settle();
+  std::vector<std::string> masters;
+  for (const Master& master : read_cluster(cluster.view.snapshot()).masters) masters.push_back(master.node);
+  EXPECT_EQ(masters, (std::vector<std::string>{"master-0", "master-1", "master-2"}));
+  const Json* all = cluster.view.snapshot().find(secrets, space, "etcd-all-certs");
+  EXPECT_EQ(find_object(*all, {"data"}).size(), 18u);
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("10.97.77.2"), std::string::npos);
+  const Json* settings = cluster.view.snapshot().find(kube::types::etcds, "", "cluster");
+  EXPECT_EQ(parse_node_statuses(*settings).size(), 3u);
+  const Json* condition = kube::find_condition(*settings, "MachineTableDegraded");
+  ASSERT_TRUE(condition != nullptr);
+  EXPECT_EQ(find_string(*condition, {"reason"}), "LabelWithoutRow");
+}
+
+TEST(EtcdOperator, GivesEachMasterItsCertificates) {
+  Cluster cluster;
+  cluster.settle();
+  const Json* all = cluster.view.snapshot().find(secrets, space, "etcd-all-certs");
+  EXPECT_EQ(find_object(*all, {"data"}).size(), 18u) << "three pairs a master, none of the bootstrap machine";
+  const net::CertificateInfo peer = cluster.certificate("etcd-peer-master-2.crt");
+  EXPECT_EQ(peer.ip_addresses, (std::vector<std::string>{"127.0.0.1", "::1", "10.97.77.13"}));
+  EXPECT_TRUE(peer.server_auth && peer.client_auth);
+  const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
+  const std::string metrics_ca = cluster.text(config_maps, space, "etcd-all-bundles", "metrics-ca-bundle.crt");
+  const auto is_signed = [&](std::string_view key, const std::string& authority) {
+    return net::is_signed_by(cluster.text(secrets, space, "etcd-all-certs", key), authority).value();
+  };
+  EXPECT_TRUE(is_signed("etcd-peer-master-0.crt", ca));
+  EXPECT_TRUE(is_signed("etcd-serving-master-1.crt", ca));
+  EXPECT_TRUE(is_signed("etcd-serving-metrics-master-2.crt", metrics_ca));
+  EXPECT_EQ(cluster.text(config_maps, "openshift-config", "etcd-serving-ca", "ca-bundle.crt"), ca);
+  EXPECT_EQ(cluster.text(secrets, "openshift-config", "etcd-client", "tls.crt"),
+            cluster.text(secrets, space, "etcd-client", "tls.crt"));
+}
+
+TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt");
+  const std::string ca = cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt");
+  cluster.set_lifetimes({{"leaf", "5m"}, {"authority", "20m"}});
+  cluster.now += 10min;
+  cluster.settle();
+  EXPECT_NE(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before);
+  const net::CertificateInfo after = cluster.certificate("etcd-peer-master-0.crt");
+  EXPECT_LE(after.not_after - after.not_before, 5min);
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-all-bundles", "server-ca-bundle.crt"), ca) << "members read it once only";
+  EXPECT_FALSE(cluster.has_revision(2));
+}
+
+TEST(EtcdOperator, WaitsForItsInputs) {
+  Cluster two(2);
+  two.settle();
+  EXPECT_EQ(two.target().missing, std::vector<std::string>{"2 of 3 masters are registered with an address"});
+  EXPECT_FALSE(two.has_revision(1));
+  EXPECT_EQ(two.target().plan.again.has_value(), true);
+  two.now += 2min;
+  two.settle();
+  EXPECT_TRUE(two.has_revision(1));
+
+  Cluster unsigned_cluster;
+  unsigned_cluster.view.remove(secrets, space, "etcd-signer");
+  unsigned_cluster.settle();
+  EXPECT_FALSE(unsigned_cluster.has(secrets, space, "etcd-signer")) << "another authority than the installer's";
+  EXPECT_FALSE(unsigned_cluster.has_revision(1));
+
+  Cluster unknown;
+  unknown.view.remove(config_maps, "kube-system", "cluster-config-v1");
+  EXPECT_EQ(unknown.target().missing.front(), "ConfigMap kube-system/cluster-config-v1, which the installer creates");
+}
+
+TEST(EtcdOperator, SaysWhereEtcdIs) {
+  Cluster cluster;
+  const auto endpoints = [&] { return *cluster.view.snapshot().find(config_maps, space, "etcd-endpoints"); };
+  const auto annotation = [&] {
+    const Json object = endpoints();
+    return std::string(find_string(object, {"metadata", "annotations", bootstrap_annotation}).value_or(""));
+  };
+  cluster.see_members("Babc");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}), JsonObject{});
+  EXPECT_EQ(annotation(), bootstrap_address);
+  cluster.see_members("B01c");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}), (JsonObject{{"a0", "10.97.77.11"}, {"a1", "10.97.77.12"}}));
+  EXPECT_EQ(annotation(), bootstrap_address);
+  cluster.see_members("012");
+  cluster.settle();
+  EXPECT_EQ(find_object(endpoints(), {"data"}).size(), 3u);
+  EXPECT_EQ(annotation(), "");
+  EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find(bootstrap_address), std::string::npos);
+}
+
+TEST(EtcdOperator, TellsConditionsAndChanges) {
+  Cluster cluster;
+  EXPECT_EQ(cluster.target().conditions, std::vector<Condition>{{"CertificateRotationDegraded"}})
+      << "of members nothing is known yet";
+  cluster.see_members("0B12");
+  Facts facts = *find_facts(cluster.view.snapshot());
+  facts.changes = {{"LeaderMoved", "master-0 is the leader of etcd; previous members: ..."}};
+  facts.refused = "promoting master-1: no";
+  cluster.view.put(facts_object(facts));
+  cluster.settle();
+  const Json* object = cluster.view.snapshot().find(kube::types::etcds, "", "cluster");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdRunningInCluster"), "True");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdBootstrapMemberRemoved"), "False");
+  EXPECT_EQ(kube::condition_status(*object, "EtcdMembersAvailable"), "True");
+  EXPECT_EQ(kube::condition_status(*object, "ClusterMemberDegraded"), "True");
+  const Target target = cluster.target();
+  ASSERT_EQ(target.plan.notices.size(), 1u);
+  EXPECT_EQ(target.plan.notices[0].reason, "LeaderMoved");
+  facts.unreadable = "no answer";
+  cluster.view.put(facts_object(facts));
+  const auto conditions = cluster.target().conditions;
+  EXPECT_EQ(std::ranges::count(conditions, "EtcdMembersDegraded", &Condition::type), 1);
+  EXPECT_EQ(std::ranges::find(conditions, "EtcdMembersDegraded", &Condition::type)->message, "no answer");
+}
+
+TEST(EtcdOperator, HoldsBackWhatWouldBreakTheQuorum) {
+  Cluster cluster;
+  const auto why = [&](const std::string& node) { return cluster.work.hold_back(cluster.view.snapshot(), node); };
+  EXPECT_EQ(why("master-0"), "the members of etcd are not known yet");
+  cluster.see_members("012");
+  EXPECT_EQ(why("master-0"), std::nullopt);
+  Facts facts = *find_facts(cluster.view.snapshot());
+  facts.members[1].is_healthy = false;
+  cluster.view.put(facts_object(facts));
+  EXPECT_NE(why("master-0"), std::nullopt);
+  EXPECT_EQ(why("master-1"), std::nullopt);
+  facts.unreadable = "no answer";
+  cluster.view.put(facts_object(facts));
+  EXPECT_EQ(why("master-1"), "the members of etcd are not known: no answer");
+}
+
+// What the installer of a node puts in are texts everywhere; the words must stand for nothing else.
+TEST(EtcdOperator, MakesThePod) {
+  Cluster cluster;
+  cluster.settle();
+  const Json pod = cluster.document(space, "etcd-pod", "pod.yaml");
+  EXPECT_EQ(find_string(pod, {"metadata", "labels", "revision"}), "REVISION");
+  const JsonArray& containers = find_array(pod, {"spec", "containers"});
+  ASSERT_EQ(containers.size(), 1u);
+  EXPECT_EQ(find_string(containers[0], {"image"}), variables.image);
+  std::map<std::string, std::string> environment;
+  for (const Json& variable : find_array(containers[0], {"env"})) {
+    environment[std::string(find_string(variable, {"name"}).value())] = find_string(variable, {"value"}).value_or("");
+  }
+  EXPECT_EQ(environment["ETCD_NAME"], "NODE_NAME");
+  EXPECT_EQ(environment["ETCD_MAX_LEARNERS"], "3");
+  EXPECT_EQ(environment["ETCD_QUOTA_BACKEND_BYTES"], "8589934592");
+  EXPECT_EQ(environment["ETCD_ELECTION_TIMEOUT"], "1000");
+  EXPECT_EQ(environment["ETCD_INITIAL_CLUSTER_STATE"], "existing");
+  const std::string script(find_array(containers[0], {"command"}).at(2).as_string());
+  EXPECT_NE(script.find("--listen-client-urls=https://0.0.0.0:2379 "), std::string::npos) << script;
+
+  cluster.set_spec({{"controlPlaneHardwareSpeed", "Slower"}, {"backendQuotaGiB", 16}});
+  cluster.settle();
+  const std::string slow = cluster.text(config_maps, space, "etcd-pod", "pod.yaml");
+  EXPECT_NE(slow.find("value: \"2500\""), std::string::npos);
+  EXPECT_NE(slow.find("value: \"17179869184\""), std::string::npos);
+  EXPECT_TRUE(cluster.has_revision(2));
+}
+
+}  // namespace
+}  // namespace slipway::components::etcd

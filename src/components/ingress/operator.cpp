@@ -1,0 +1,138 @@
+#include "components/ingress/operator.h"
+
+#include "components/controller/certificate_rotation.h"
+#include "components/controller/operand.h"
+#include "components/ingress/certificates.h"
+#include "components/ingress/router.h"
+#include "components/ingress/settings.h"
+#include "components/ingress/status.h"
+
+#include <algorithm>
+
+namespace slipway::components::ingress {
+
+namespace {
+
+constexpr std::string_view default_certificate = "default-ingress-cert";
+
+const std::vector<Watched> watched = {
+    {kube::types::ingress_controllers, std::string(operator_space)},
+    {kube::types::ingresses, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::nodes},
+    {kube::types::deployments, std::string(router_space)},
+    {kube::types::services, std::string(router_space)},
+    {disruption_budgets, std::string(router_space)},
+    {kube::types::pods, std::string(router_space)},
+    {kube::types::secrets, std::string(router_space)},
+    {kube::types::secrets, std::string(operator_space), {.fields = "metadata.name=router-ca"}},
+    {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=router-ca"}},
+    {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=default-ingress-cert"}},
+    watched_lifetimes(),
+};
+
+Json default_controller() {
+  return {{"apiVersion", kube::types::ingress_controllers.api_version()},
+          {"kind", kube::types::ingress_controllers.kind},
+          {"metadata", {{"name", default_name}, {"namespace", operator_space}}},
+          {"spec", JsonObject()}};
+}
+
+std::vector<const Json*> pods_of(std::string_view controller, const Snapshot& seen) {
+  std::vector<const Json*> pods = seen.list(kube::types::pods, router_space);
+  std::erase_if(pods, [&](const Json* pod) { return find_string(*pod, {"metadata", "labels", controller_label}) != controller; });
+  return pods;
+}
+
+// One that is being deleted is gone for us: its routers are removed.
+std::vector<const Json*> controllers_of(const Snapshot& seen) {
+  std::vector<const Json*> controllers = seen.list(kube::types::ingress_controllers, operator_space);
+  std::erase_if(controllers, [](const Json* controller) { return find(*controller, {"metadata", "deletionTimestamp"}); });
+  return controllers;
+}
+
+Result<> add_router(const Settings& settings, const ServedCertificate& served, const ClusterFacts& facts,
+                    const std::string& image, const Snapshot& seen, Plan& plan) {
+  // A pod that waits for its Secret begins again only after a while.
+  if (served.secret.empty()) return Ok{};
+  const Router router = {settings, wanted_replicas(settings, facts, seen), image, served.secret};
+  for (Wish& wish : TRY(router_wishes(router, facts))) plan.wishes.push_back(std::move(wish));
+  return Ok{};
+}
+
+// What the installer and others look for, who want to trust the routers.
+void add_trust(const Settings& settings, const Snapshot& seen, Plan& plan) {
+  const std::string pem = trusted_by_clients(settings, seen);
+  if (pem.empty()) return;
+  plan.wishes.push_back({kube::types::config_maps,
+                         config_map({std::string(managed_space), std::string(default_certificate)}, {{"ca-bundle.crt", pem}})});
+}
+
+Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
+  const ClusterFacts facts = TRY(cluster_facts(seen));
+  const std::vector<const Json*> controllers = controllers_of(seen);
+  const std::map<std::string, Admission> admissions = admit_all(controllers, facts);
+  Aim aim;
+  Plan& plan = aim.plan;
+  if (!admissions.contains(std::string(default_name))) {
+    plan.wishes.push_back({kube::types::ingress_controllers, default_controller(), Wish::How::create});
+  }
+
+  std::vector<Settings> admitted;
+  std::vector<std::string> names;
+  for (const auto& [name, admission] : admissions) {
+    names.push_back(name);
+    if (admission.settings) admitted.push_back(*admission.settings);
+  }
+  std::vector<Condition> of_certificates;
+  const Lifetimes lifetimes = lifetimes_of(seen, of_certificates);
+  plan.add(TRY(plan_certificates(admitted, names, lifetimes, seen, now)));
+
+  for (const Json* controller : controllers) {
+    const std::string name(kube::name_of(*controller));
+    const Admission& admission = admissions.at(name);
+    ServedCertificate served;
+    if (admission.settings) {
+      served = served_certificate(*admission.settings, seen);
+      TRY(add_router(*admission.settings, served, facts, image, seen, plan));
+      if (name == default_name) add_trust(*admission.settings, seen, plan);
+    }
+    const RouterState state = {admission, seen.find(kube::types::deployments, router_space, deployment_name(name)),
+                               pods_of(name, seen), served.problem};
+    plan.wishes.push_back({kube::types::ingress_controllers, with_status(*controller, state, now), Wish::How::status});
+    if (name != default_name) continue;
+    for (const Condition& each : router_conditions(state)) {
+      if (each.type == "Available" || each.type == "Progressing" || each.type == "Degraded") {
+        aim.conditions.push_back({"Ingress" + each.type, each.is_true, each.reason, each.message});
+      }
+    }
+  }
+  if (aim.conditions.empty()) {
+    const std::string missing = fmt::format("IngressController {}/{} is being created", operator_space, default_name);
+    aim.conditions = {{"IngressAvailable", false, "NoDefault", missing},
+                      {"IngressProgressing", true, "NoDefault", missing},
+                      {"IngressDegraded"}};
+  }
+  aim.conditions.insert(aim.conditions.end(), of_certificates.begin(), of_certificates.end());
+  for (Wish& wish : left_overs(admissions, seen)) plan.wishes.push_back(std::move(wish));
+  return aim;
+}
+
+}  // namespace
+
+WorkloadOperator make_operator(const std::string& router_image) {
+  return {.name = "ingress",
+          .space = std::string(operator_space),
+          .watched = watched,
+          .operands = {"ingress-controller"},
+          .aim = [router_image](const Snapshot& seen, WallTime now) { return make_aim(router_image, seen, now); }};
+}
+
+Result<> run_operator(const Environment& environment, const Arguments& arguments) {
+  return run_workload_operator(environment, arguments, "ingress-operator",
+                               [](const Environment&, const ReleaseVersion&) -> Result<WorkloadOperator> {
+                                 return make_operator(TRY(environment_text("HAPROXY_ROUTER_IMAGE")));
+                               });
+}
+
+}  // namespace slipway::components::ingress

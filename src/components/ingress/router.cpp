@@ -1,0 +1,99 @@
+#include "components/ingress/router.h"
+
+#include "base/digest.h"
+#include "components/controller/operand.h"
+#include "components/render/document.h"
+#include "components/workload/workload_operator.h"
+
+#include <algorithm>
+
+namespace slipway::components::ingress {
+
+namespace {
+
+constexpr std::string_view owner_label = "ingresscontroller.operator.openshift.io/owning-ingresscontroller";
+constexpr std::string_view hash_label = "ingresscontroller.operator.openshift.io/hash";
+
+std::string node_port_service(std::string_view controller) { return fmt::format("router-nodeport-{}", controller); }
+
+// Fields that a later version of the Deployment does not have any more have to go: the label differs then, and with it the
+// object, whose fields are all applied.
+void put_hash(Json& deployment) {
+  Json& pod = deployment.as_object()["spec"].as_object()["template"];
+  const std::string hash = sha256_hex(emit_json(pod, JsonStyle::compact)).substr(0, 10);
+  pod.as_object()["metadata"].as_object()["labels"].as_object()[hash_label] = hash;
+}
+
+void put_variable(JsonArray& environment, std::string_view name, const std::string& value) {
+  environment.push_back(JsonObject{{"name", name}, {"value", value}});
+}
+
+Result<Json> deployment_of(const Router& router, const ClusterFacts& facts, const TemplateValues& values) {
+  const Settings& settings = router.settings;
+  Json deployment = TRY(fill_document("ingress/router/deployment.yaml", values));
+  if (settings.publishing == Publishing::host_network) {
+    deployment = merge_layers(std::move(deployment), TRY(fill_document("ingress/router/host-network.yaml", values)));
+  }
+  JsonObject& spec = deployment.as_object()["spec"].as_object();
+  spec["replicas"] = router.replicas;
+  JsonObject& pod = spec["template"].as_object()["spec"].as_object();
+  pod["nodeSelector"] = settings.node_selector;
+  if (!settings.tolerations.empty()) pod["tolerations"] = settings.tolerations;
+  JsonArray& environment = pod["containers"].as_array()[0].as_object()["env"].as_array();
+  for (const auto& [name, value] : settings.variables) put_variable(environment, name, value);
+  if (settings.publishing == Publishing::host_network) {
+    // Routes are served while Services are not.
+    put_variable(environment, "KUBERNETES_SERVICE_HOST", facts.api_host);
+    put_variable(environment, "KUBERNETES_SERVICE_PORT", std::to_string(facts.api_port));
+  }
+  put_hash(deployment);
+  return deployment;
+}
+
+}  // namespace
+
+std::string deployment_name(std::string_view controller) { return fmt::format("router-{}", controller); }
+
+Result<std::vector<Wish>> router_wishes(const Router& router, const ClusterFacts& facts) {
+  const Settings& settings = router.settings;
+  const TemplateValues values = {{"NAME", settings.name},
+                                 {"CERTIFICATE", router.certificate},
+                                 {"DOMAIN", settings.domain},
+                                 {"HTTPS_PORT", std::to_string(settings.https_port)},
+                                 {"HTTP_PORT", std::to_string(settings.http_port)},
+                                 {"IMAGE", quoted(router.image)},
+                                 {"MOST_AWAY", router.replicas > 1 ? "50%" : "1"},
+                                 {"ROUTES_DOMAIN", facts.routes_domain},
+                                 {"STATS_PORT", std::to_string(settings.stats_port)}};
+  Json deployment = TRY(deployment_of(router, facts, values));
+  Json internal = TRY(fill_document("ingress/router/service-internal.yaml", values));
+  Json budget = TRY(fill_document("ingress/router/disruption-budget.yaml", values));
+  std::vector<Wish> wishes;
+  wishes.push_back({kube::types::deployments, std::move(deployment)});
+  wishes.push_back({disruption_budgets, std::move(budget)});
+  wishes.push_back({kube::types::services, std::move(internal)});
+  if (settings.publishing == Publishing::node_port) {
+    Json node_port = TRY(fill_document("ingress/router/service-node-port.yaml", values));
+    wishes.push_back({kube::types::services, std::move(node_port)});
+  }
+  return wishes;
+}
+
+std::vector<Wish> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
+  std::vector<Wish> wishes;
+  for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, disruption_budgets}) {
+    for (const Json* object : seen.list(type, router_space)) {
+      const std::string owner = text_of(*object, {"metadata", "labels", owner_label});
+      if (owner.empty()) continue;
+      const auto controller = controllers.find(owner);
+      // What a controller has that is refused now goes on as it is.
+      const bool stays = controller != controllers.end() &&
+                         (!controller->second.settings || kube::name_of(*object) != node_port_service(owner) ||
+                          controller->second.settings->publishing == Publishing::node_port);
+      if (!stays) wishes.push_back({type, *object, Wish::How::remove});
+    }
+  }
+  return wishes;
+}
+
+}  // namespace slipway::components::ingress

@@ -1,0 +1,50 @@
+// cluster-kube-apiserver-operator render: the temporary API server, and the keys that the cluster's own will go on with.
+#pragma once
+
+#include "base/template.h"
+#include "components/program/program.h"
+#include "components/render/inputs.h"
+#include "components/render/manifest.h"
+
+#include <map>
+
+namespace slipway::components::kube_apiserver {
+
+// What of the TLS folder goes into manifests.
+struct TlsInput {
+  std::map<std::string, net::Certificate, std::less<>> signers;  // by base name, "aggregator-signer"
+  std::string admin_ca;                                          // admin-kubeconfig-ca-bundle.crt
+  std::string kubelet_bootstrap_ca;                              // kubelet-bootstrap-kubeconfig-ca-bundle.crt
+  std::string service_account_public;                            // service-account.pub
+  Secret bound_key;                                              // bound-service-account-signing-key
+  std::string bound_public;
+};
+
+struct RenderInput {
+  TemplateValues values;  // of the shared flags (render_flags.h)
+  Network network;
+  Infrastructure infrastructure;
+  FeatureGates gates;
+  std::string issuer = "https://kubernetes.default.svc";
+  std::vector<std::string> etcd_urls;
+  std::string etcd_ca;        // a file of the TLS folder
+  bool is_temporary = false;  // of the bootstrap machine
+};
+
+// How long the server lives on after TERM; see data/components/kube_apiserver/pace.yaml.
+struct Pace {
+  int delay = 0;  // seconds
+  int grace = 0;
+
+  bool operator==(const Pace&) const = default;
+};
+Result<Pace> pace_of(const Infrastructure& infrastructure, bool is_temporary);
+
+Result<Json> make_config(const RenderInput& input);
+Result<RenderedFile> make_pod(const RenderInput& input);
+Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);
+
+// The command. When the input folder has no bound-service-account-signing-key.{key,pub} it makes both there, once.
+Result<> run_render(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::components::kube_apiserver

@@ -1,0 +1,17 @@
+// cluster-kube-controller-manager-operator operator: the controller managers of the masters, each with a cluster policy
+// controller in its pod.
+#pragma once
+
+#include "components/static_pod/static_pod_operator.h"
+
+#include <string>
+
+namespace slipway::components::kube_controller_manager {
+
+// policy_image: of the cluster policy controller; the controller manager's is in the variables
+StaticPodOperator make_operator(const OperatorVariables& variables, const std::string& policy_image);
+
+// The command `operator`. errors: also invalid: CLUSTER_POLICY_CONTROLLER_IMAGE is not set
+Result<> run_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::components::kube_controller_manager

@@ -1,0 +1,371 @@
+#include "components/machine_config_operator/pools.h"
+
+#include "base/number.h"
+#include "base/text.h"
+#include "components/controller/bootstrap_complete.h"
+#include "components/controller/conditions.h"
+#include "components/controller/operand.h"
+#include "components/machine_config_operator/selector.h"
+#include "kube/conditions.h"
+#include "kube/roles.h"
+#include "machineconfig/labels.h"
+#include "machineconfig/node_annotations.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+namespace slipway::components::machine_config_operator {
+
+namespace {
+
+namespace types = kube::types;
+namespace mc = machineconfig;
+
+constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
+constexpr std::size_t nodes_told = 3;
+
+// Pods without which a master must not be alone: namespace and the name before its node's.
+struct ControlPlanePod {
+  std::string_view space, prefix;
+};
+constexpr std::array control_plane_pods = {ControlPlanePod{"openshift-etcd", "etcd-"},
+                                           ControlPlanePod{"openshift-kube-apiserver", "kube-apiserver-"}};
+
+std::string note(const Json& node, std::string_view key) {
+  return std::string(find_string(node, {"metadata", "annotations", key}).value_or(""));
+}
+
+bool is_true(const Json* value) { return value && value->is_bool() && value->get_bool(); }
+
+const JsonObject& labels_of(const Json& object) { return find_object(object, {"metadata", "labels"}); }
+
+// A pool that selects by nothing has no nodes.
+bool has_node(const Json& pool, const JsonObject& labels) {
+  const Json* selector = find(pool, {"spec", "nodeSelector"});
+  return selector && selector->is_object() && !selector->get_object().empty() && selects(selector, labels);
+}
+
+std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools, std::vector<Notice>& notices) {
+  const JsonObject& labels = labels_of(*node.object);
+  std::set<std::string> names;
+  for (const Json* pool : pools) {
+    if (has_node(*pool, labels)) names.emplace(kube::name_of(*pool));
+  }
+  if (node.is_master) return names.contains("master") ? "master" : "";
+  names.erase("master");
+  if (names.size() > 1) names.erase("worker");
+  if (names.size() == 1) return *names.begin();
+  if (!names.empty()) {
+    notices.push_back({*node.object, "TooManyPools",
+                       fmt::format("node {} is selected by pools {} and keeps its config until only one pool selects it",
+                                   node.name, join({names.begin(), names.end()}, ", ")),
+                       true});
+  }
+  return "";
+}
+
+// What keeps a node from counting as available, as people read it; nothing when it is.
+std::string trouble_of(const PoolNode& node) {
+  if (node.is_failing()) return fmt::format("is {}: {}", node.state, node.reason);
+  if (!node.is_ready) return "is not Ready";
+  if (!node.drain.empty()) return node.drain;
+  if (node.current.empty()) return "has not reported its config yet";
+  if (node.current != node.desired || node.state != mc::state_done) {
+    return fmt::format("is updating to {} ({})", node.desired, node.state);
+  }
+  return node.is_cordoned ? "is cordoned" : "";
+}
+
+bool is_at(const PoolNode& node, std::string_view config) {
+  return node.state == mc::state_done && node.current == config && node.desired == config;
+}
+
+// Why this master must not stop serving now; nothing when it may. One that does not serve is no worse off.
+std::optional<std::string> masters_trouble(const PoolNode& own, const std::vector<PoolNode>& nodes, const Snapshot& seen) {
+  for (const PoolNode& node : nodes) {
+    if (!node.is_master || (node.name == own.name && !own.is_available())) continue;
+    if (const std::string trouble = trouble_of(node); !trouble.empty()) return fmt::format("{} {}", node.name, trouble);
+    for (const ControlPlanePod& each : control_plane_pods) {
+      const std::string pod = fmt::format("{}{}", each.prefix, node.name);
+      const Json* object = seen.find(types::pods, each.space, pod);
+      if (!object || kube::condition_status(*object, "Ready") != "True") {
+        return fmt::format("Pod {}/{} is not Ready", each.space, pod);
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+struct PoolView {
+  const Json* object;
+  std::string name;
+  std::string target;  // spec.configuration
+  bool is_paused;
+  std::vector<const PoolNode*> nodes{};
+};
+
+// Which nodes get the target now; `waits_for` is why others do not.
+std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<PoolNode>& all, const Snapshot& seen,
+                                        std::string_view own_node, std::string& waits_for) {
+  std::vector<const PoolNode*> chosen, candidates;
+  int capacity = max_unavailable(*pool.object, static_cast<int>(pool.nodes.size()));
+  const auto may_stop = [&](const PoolNode& node) {
+    if (!node.is_master) return true;
+    const std::optional<std::string> trouble = masters_trouble(node, all, seen);
+    if (trouble) waits_for = *trouble;
+    return !trouble;
+  };
+  for (const PoolNode* node : pool.nodes) {
+    if (!node->is_available()) --capacity;
+    if (node->desired == pool.target || node->current.empty()) continue;
+    if ((node->is_failing() || node->waits_for_drain) && node->is_ready) {
+      if (may_stop(*node)) chosen.push_back(node);
+    } else if (node->is_available()) {
+      candidates.push_back(node);
+    }
+  }
+  std::ranges::sort(candidates, {}, [&](const PoolNode* node) {
+    const bool comes_last = node->is_master && node->name == own_node;
+    return std::tuple(comes_last, std::string_view(node->zone), std::string_view(node->created), std::string_view(node->name));
+  });
+  for (const PoolNode* node : candidates) {
+    if (capacity <= 0) break;
+    if (!may_stop(*node)) continue;
+    chosen.push_back(node);
+    --capacity;
+  }
+  return chosen;
+}
+
+// "worker-0 is not Ready; worker-1 goes to ... (Working)"
+std::string troubles(const std::vector<const PoolNode*>& nodes) {
+  std::vector<std::string> told;
+  std::size_t all = 0;
+  for (const PoolNode* node : nodes) {
+    const std::string trouble = trouble_of(*node);
+    if (trouble.empty() || ++all > nodes_told) continue;
+    told.push_back(fmt::format("{} {}", node->name, trouble));
+  }
+  if (all > nodes_told) told.push_back(fmt::format("and {} more", all - nodes_told));
+  return join(told, "; ");
+}
+
+Json counted(const PoolView& pool, const PoolRender& render, const std::string& waits_for, WallTime now) {
+  int updated = 0, ready = 0, unavailable = 0;
+  std::vector<std::string> failing;
+  for (const PoolNode* node : pool.nodes) {
+    const bool is_updated = !pool.target.empty() && is_at(*node, pool.target);
+    updated += is_updated;
+    ready += is_updated && node->is_ready && !node->is_cordoned;
+    unavailable += !node->is_available();
+    if (node->is_failing()) failing.push_back(fmt::format("Node {} is {}: {}", node->name, node->state, node->reason));
+  }
+  const int all = static_cast<int>(pool.nodes.size());
+  const bool is_updated = !pool.target.empty() && ready == all && unavailable == 0;
+  const bool is_degraded = !failing.empty() || !render.problem.empty();
+
+  Condition updated_condition{.type = "Updated", .is_true = is_updated, .reason = "AsExpected"};
+  Condition updating{.type = "Updating", .is_true = !is_updated && !pool.is_paused};
+  if (is_updated) {
+    updated_condition.message = fmt::format("all {} machines have {}", all, pool.target);
+  } else {
+    updated_condition.reason = updating.reason = pool.target.empty() ? "NotRendered" : pool.is_paused ? "Paused" : "Updating";
+    updating.message =
+        pool.target.empty() ? "no config is rendered yet" : fmt::format("{} of {} machines have {}", updated, all, pool.target);
+    if (pool.is_paused) updating.message += "; the pool is paused";
+    if (const std::string details = troubles(pool.nodes); !details.empty()) updating.message += "; " + details;
+    if (!waits_for.empty()) updating.message += "; the next node waits for " + waits_for;
+  }
+  Condition node_degraded{.type = "NodeDegraded", .is_true = !failing.empty()};
+  if (node_degraded.is_true) {
+    node_degraded.reason = fmt::format("{} nodes are reporting degraded status on sync", failing.size());
+    node_degraded.message = join(failing, "; ");
+  }
+  Condition render_degraded{.type = "RenderDegraded", .is_true = !render.problem.empty(), .message = render.problem};
+  if (render_degraded.is_true) render_degraded.reason = "RenderFailed";
+  Condition degraded{.type = "Degraded", .is_true = is_degraded};
+  if (is_degraded) {
+    const Condition& cause = render_degraded.is_true ? render_degraded : node_degraded;
+    degraded.reason = cause.type;
+    degraded.message = cause.message;
+  }
+
+  Json object = with_conditions(*pool.object, {updated_condition, updating, node_degraded, render_degraded, degraded}, now);
+  JsonObject& status = object.as_object()["status"].as_object();
+  status["machineCount"] = all;
+  status["updatedMachineCount"] = updated;
+  status["readyMachineCount"] = ready;
+  status["unavailableMachineCount"] = unavailable;
+  status["degradedMachineCount"] = static_cast<int>(failing.size());
+  if (const Json* generation = find(*pool.object, {"metadata", "generation"})) status["observedGeneration"] = *generation;
+  if (is_updated && !is_degraded) status["configuration"] = pool.object->at("spec").at("configuration");
+  return object;
+}
+
+std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>& nodes) {
+  std::vector<PoolView> pools;
+  for (const Json* object : seen.list(types::machine_config_pools)) {
+    PoolView pool{object, std::string(kube::name_of(*object)),
+                  std::string(find_string(*object, {"spec", "configuration", "name"}).value_or("")),
+                  is_true(find(*object, {"spec", "paused"}))};
+    for (const PoolNode& node : nodes) {
+      if (node.pool == pool.name) pool.nodes.push_back(&node);
+    }
+    pools.push_back(std::move(pool));
+  }
+  return pools;
+}
+
+// The node's taints with this one or without it; nothing when they are so.
+std::optional<JsonArray> taints_with(const Json& node, bool wanted) {
+  JsonArray taints = find_array(node, {"spec", "taints"});
+  const auto is_it = [](const Json& taint) {
+    return find_string(taint, {"key"}) == kube::master_label && find_string(taint, {"effect"}) == "NoSchedule";
+  };
+  const auto found = std::find_if(taints.begin(), taints.end(), is_it);
+  if ((found != taints.end()) == wanted) return std::nullopt;
+  if (wanted) {
+    taints.push_back(JsonObject{{"key", kube::master_label}, {"effect", "NoSchedule"}});
+  } else {
+    taints.erase(found);
+  }
+  return taints;
+}
+
+JsonObject metadata_of_patch(const Json& node) {
+  JsonObject metadata;
+  if (const auto version = find_string(node, {"metadata", "resourceVersion"})) metadata["resourceVersion"] = *version;
+  return metadata;
+}
+
+NodeChange change_node(const PoolNode& node, std::string doing, JsonObject annotations) {
+  JsonObject metadata = metadata_of_patch(*node.object);
+  metadata["annotations"] = std::move(annotations);
+  return {node.name, JsonObject{{"metadata", std::move(metadata)}}, std::move(doing)};
+}
+
+}  // namespace
+
+bool PoolNode::is_failing() const { return state == mc::state_degraded || state == mc::state_unreconcilable; }
+
+bool PoolNode::is_available() const { return trouble_of(*this).empty(); }
+
+std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& notices) {
+  const std::vector<const Json*> pools = seen.list(types::machine_config_pools);
+  std::vector<PoolNode> nodes;
+  for (const Json* object : seen.list(types::nodes)) {
+    const JsonObject& labels = labels_of(*object);
+    PoolNode node{.object = object,
+                  .name = std::string(kube::name_of(*object)),
+                  .zone = std::string(find_string(*object, {"metadata", "labels", zone_label}).value_or("")),
+                  .created = std::string(find_string(*object, {"metadata", "creationTimestamp"}).value_or("")),
+                  .current = note(*object, mc::current_config),
+                  .desired = note(*object, mc::desired_config),
+                  .state = note(*object, mc::daemon_state),
+                  .reason = note(*object, mc::daemon_reason),
+                  .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
+                  .is_ready = kube::condition_status(*object, "Ready") == "True",
+                  .is_cordoned = is_true(find(*object, {"spec", "unschedulable"}))};
+    const std::string asked = note(*object, mc::desired_drain);
+    node.waits_for_drain =
+        node.state == mc::state_working && asked.starts_with("drain-") && asked != note(*object, mc::last_applied_drain);
+    if (const Json* drain = seen.find(node_drains, "", node.name)) node.drain = find_string(*drain, {"message"}).value_or("");
+    node.pool = pool_of(node, pools, notices);
+    nodes.push_back(std::move(node));
+  }
+  return nodes;
+}
+
+int max_unavailable(const Json& pool, int nodes) {
+  const Json* value = find(pool, {"spec", "maxUnavailable"});
+  int number = 1;
+  if (value && value->is_string()) {
+    std::string_view text = value->get_string();
+    number = take_number<int>(text).value_or(number);
+    if (text.ends_with('%')) number = number * nodes / 100;
+  } else if (value) {
+    number = integer(pool, {"spec", "maxUnavailable"});
+  }
+  if (kube::name_of(pool) == "master") number = std::min(number, 1);
+  return std::max(number, 1);
+}
+
+PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRender, std::less<>>& renders,
+                     std::string_view own_node, WallTime now) {
+  PoolsPlan made;
+  const std::vector<PoolNode> nodes = pool_nodes(seen, made.plan.notices);
+  const bool may_change = bootstrap_is_complete(seen);
+  for (const PoolView& pool : pools_of(seen, nodes)) {
+    const auto found = renders.find(pool.name);
+    const PoolRender render = found == renders.end() ? PoolRender{} : found->second;
+    std::string waits_for;
+    if (may_change && !pool.is_paused && !pool.target.empty() && !render.is_settling) {
+      for (const PoolNode* node : next_nodes(pool, nodes, seen, own_node, waits_for)) {
+        made.changes.push_back(change_node(*node, fmt::format("setting the config of {} to {}", node->name, pool.target),
+                                           {{mc::desired_config, pool.target}}));
+        made.plan.notices.push_back({*pool.object, "SetDesiredConfig",
+                                     fmt::format("node {} gets {} instead of {}", node->name, pool.target, node->desired)});
+      }
+    }
+    Json object = counted(pool, render, waits_for, now);
+    if (find_object(object, {"status"}) != find_object(*pool.object, {"status"})) {
+      made.plan.wishes.push_back({types::machine_config_pools, std::move(object), Wish::How::status});
+    }
+  }
+  std::ranges::move(machine_config_nodes(nodes, seen, now), std::back_inserter(made.plan.wishes));
+  return made;
+}
+
+std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen) {
+  std::vector<NodeChange> changes;
+  const Json* scheduler = seen.find(types::schedulers, "", "cluster");
+  if (!scheduler) return changes;
+  const bool is_schedulable = is_true(find(*scheduler, {"spec", "mastersSchedulable"}));
+  for (const Json* node : seen.list(types::nodes)) {
+    if (!labels_of(*node).contains(kube::master_label)) continue;
+    JsonObject metadata = metadata_of_patch(*node);
+    JsonObject patch;
+    const bool is_worker = labels_of(*node).contains(kube::worker_label);
+    if (is_worker != is_schedulable) metadata["labels"] = JsonObject{{kube::worker_label, is_schedulable ? Json("") : Json()}};
+    std::optional<JsonArray> taints = taints_with(*node, !is_schedulable);
+    if (is_worker == is_schedulable && !taints) continue;
+    patch["metadata"] = std::move(metadata);
+    if (taints) patch["spec"] = JsonObject{{"taints", *std::move(taints)}};
+    const std::string_view name = kube::name_of(*node);
+    changes.push_back({std::string(name), std::move(patch),
+                       fmt::format("allowing {} to run {} pods", name, is_schedulable ? "ordinary" : "only control plane")});
+  }
+  return changes;
+}
+
+std::vector<Wish> machine_config_nodes(const std::vector<PoolNode>& nodes, const Snapshot& seen, WallTime now) {
+  std::vector<Wish> wishes;
+  for (const PoolNode& node : nodes) {
+    if (node.pool.empty() || node.desired.empty()) continue;
+    Json object = {
+        {"apiVersion", mc::api_version},
+        {"kind", "MachineConfigNode"},
+        {"metadata", {{"name", node.name}}},
+        {"spec",
+         {{"node", {{"name", node.name}}}, {"pool", {{"name", node.pool}}}, {"configVersion", {{"desired", node.desired}}}}}};
+    wishes.push_back({types::machine_config_nodes, std::move(object)});
+    const Json* there = seen.find(types::machine_config_nodes, "", node.name);
+    if (!there) continue;
+    const bool is_updated = is_at(node, node.desired);
+    Condition updated{.type = "Updated", .is_true = is_updated, .reason = is_updated ? "Updated" : "Updating"};
+    updated.message = is_updated ? fmt::format("has {}", node.desired) : trouble_of(node);
+    Condition degraded{
+        .type = "NodeDegraded", .is_true = node.is_failing(), .reason = node.is_failing() ? node.state : "AsExpected"};
+    degraded.message = node.is_failing() ? node.reason : "";
+    Json told = with_conditions(*there, {updated, degraded}, now);
+    JsonObject version = {{"desired", node.desired}};
+    if (!node.current.empty()) version["current"] = node.current;
+    told.as_object()["status"].as_object()["configVersion"] = std::move(version);
+    wishes.push_back({types::machine_config_nodes, std::move(told), Wish::How::status});
+  }
+  return wishes;
+}
+
+}  // namespace slipway::components::machine_config_operator

@@ -1,0 +1,310 @@
+#include "components/machine_config_operator/render_controller.h"
+
+#include "base/digest.h"
+#include "components/controller/conditions.h"
+#include "components/machine_config_operator/kubelet_configs.h"
+#include "components/machine_config_operator/outdated_configs.h"
+#include "machineconfig/labels.h"
+#include "machineconfig/registries.h"
+#include "machineconfig/render.h"
+#include "machineconfig/templates.h"
+#include "machineconfig/update_plan.h"
+
+#include <algorithm>
+#include <array>
+
+namespace slipway::components::machine_config_operator {
+
+namespace {
+
+namespace types = kube::types;
+using machineconfig::MachineConfig;
+using machineconfig::Rendered;
+
+const std::array mirror_types = {
+    kube::ResourceType{"config.openshift.io", "v1", "imagedigestmirrorsets", "ImageDigestMirrorSet", false},
+    kube::ResourceType{"config.openshift.io", "v1", "imagetagmirrorsets", "ImageTagMirrorSet", false},
+    kube::ResourceType{"operator.openshift.io", "v1alpha1", "imagecontentsourcepolicies", "ImageContentSourcePolicy", false}};
+
+const kube::ResourceType kubelet_config_type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+const kube::ResourceType runtime_config_type{"machineconfiguration.openshift.io", "v1", "containerruntimeconfigs",
+                                             "ContainerRuntimeConfig", false};
+
+constexpr std::string_view secret_space = "openshift-config";
+constexpr std::string_view secret_name = "pull-secret";
+constexpr std::string_view controller_name = "machine-config-controller";
+
+bool is_generated(const Json& config) {
+  return find(config, {"metadata", "annotations", machineconfig::generated_by}) != nullptr;
+}
+
+// What somebody else wrote and a pool may select; what we made is not read back.
+bool is_a_users(const Json& config) {
+  return !is_generated(config) && find_string(config, {"metadata", "labels", machineconfig::role_label});
+}
+
+// An object in the state that it has: its version, or all of it where no server gave one.
+std::string state_of(const Json& object) {
+  const auto version = find_string(object, {"metadata", "resourceVersion"});
+  return fmt::format("{} {}\n", kube::describe(object), version ? std::string(*version) : emit_json(object, JsonStyle::compact));
+}
+
+// The same for objects whose status changes while what we read does not.
+std::string spec_of(const Json& object, std::initializer_list<std::string_view> part) {
+  const Json* value = find(object, part);
+  return fmt::format("{} {}\n", kube::describe(object), value ? emit_json(*value, JsonStyle::compact) : "");
+}
+
+// Everything that rendering depends on.
+std::string inputs_of(const Snapshot& seen) {
+  std::string inputs;
+  if (const Json* controller = seen.find(types::controller_configs, "", controller_name)) {
+    inputs += spec_of(*controller, {"metadata", "annotations"}) + spec_of(*controller, {"metadata", "generation"});
+    if (!find(*controller, {"metadata", "generation"})) inputs += state_of(*controller);
+  }
+  if (const Json* secret = seen.find(types::secrets, secret_space, secret_name)) inputs += state_of(*secret);
+  for (const kube::ResourceType& type : mirror_types) {
+    for (const Json* object : seen.list(type)) inputs += state_of(*object);
+  }
+  for (const Json* config : seen.list(kubelet_config_type)) inputs += spec_of(*config, {"spec"});
+  for (const Json* config : seen.list(types::machine_configs)) {
+    if (is_a_users(*config)) inputs += state_of(*config);
+  }
+  for (const Json* pool : seen.list(types::machine_config_pools)) {
+    // What machines have decides over what they can become.
+    inputs += spec_of(*pool, {"metadata", "labels"}) + spec_of(*pool, {"spec", "machineConfigSelector"}) +
+              spec_of(*pool, {"status", "configuration", "name"});
+  }
+  return inputs;
+}
+
+// The user's MachineConfig without which the machines could follow, for the message; empty: no single one.
+std::string culprit(const machineconfig::Pool& pool, const std::vector<MachineConfig>& configs,
+                    const machineconfig::RenderBase& base, const MachineConfig& reached) {
+  for (const MachineConfig& suspect : configs) {
+    if (suspect.annotations.contains(std::string(machineconfig::generated_by))) continue;
+    std::vector<MachineConfig> others;
+    std::ranges::copy_if(configs, std::back_inserter(others),
+                         [&](const MachineConfig& each) { return each.name != suspect.name; });
+    const Result<Rendered> without = machineconfig::render(pool, others, base);
+    if (without.ok() && machineconfig::check_reconcilable(reached, without->config).ok()) return suspect.name;
+  }
+  return "";
+}
+
+// Whether machines that have the pool's config can get this one while they run.
+Result<> check_way(const Snapshot& seen, const machineconfig::Pool& pool, const Rendered& rendered,
+                   const std::vector<MachineConfig>& configs, const machineconfig::RenderBase& base) {
+  const std::string_view name = find_string(pool.object, {"status", "configuration", "name"}).value_or("");
+  const Json* object = seen.find(types::machine_configs, "", name);
+  if (!object || name == rendered.config.name) return Ok{};
+  const MachineConfig reached = TRY(machineconfig::parse_machine_config(*object, name));
+  const Result<> way = machineconfig::check_reconcilable(reached, rendered.config);
+  if (way.ok()) return way;
+  const std::string suspect = culprit(pool, configs, base, reached);
+  if (suspect.empty()) return way.error();
+  return error(way.error().code(), "MachineConfig {}: {}", suspect, way.error().message());
+}
+
+// Without blockOwnerDeletion: the API server wants to know the owner's type for that, and may learn of a new one half a minute
+// late.
+Json rendered_object(const MachineConfig& config, const Json& pool) {
+  Json object = machineconfig::to_json(config);
+  if (const auto uid = find_string(pool, {"metadata", "uid"})) {
+    object.as_object()["metadata"].as_object()["ownerReferences"] =
+        JsonArray{JsonObject{{"apiVersion", machineconfig::api_version},
+                             {"kind", "MachineConfigPool"},
+                             {"name", kube::name_of(pool)},
+                             {"uid", *uid},
+                             {"controller", true}}};
+  }
+  return object;
+}
+
+Json pool_object(std::string_view name, const std::string& config, const std::vector<std::string>& sources) {
+  JsonArray references;
+  for (const std::string& source : sources) {
+    references.push_back({{"apiVersion", machineconfig::api_version}, {"kind", "MachineConfig"}, {"name", source}});
+  }
+  return {{"apiVersion", machineconfig::api_version},
+          {"kind", "MachineConfigPool"},
+          {"metadata", {{"name", name}}},
+          {"spec", {{"configuration", {{"name", config}, {"source", std::move(references)}}}}}};
+}
+
+// The generated MachineConfigs as wished; one of a user that has such a name goes before ours. What we generated before and do
+// not any more goes.
+void wish_generated(const std::vector<MachineConfig>& generated, const Snapshot& seen, Plan& plan) {
+  std::vector<std::string> names;
+  for (const MachineConfig& config : generated) {
+    names.push_back(config.name);
+    const Json* there = seen.find(types::machine_configs, "", config.name);
+    if (there && !is_generated(*there)) continue;
+    plan.wishes.push_back({types::machine_configs, machineconfig::to_json(config)});
+  }
+  for (const Json* config : seen.list(types::machine_configs)) {
+    const std::string_view name = kube::name_of(*config);
+    const bool is_ours = is_generated(*config) && find_string(*config, {"metadata", "labels", machineconfig::role_label});
+    if (is_ours && std::ranges::find(names, name) == names.end()) {
+      plan.wishes.push_back({types::machine_configs, *config, Wish::How::remove});
+    }
+  }
+}
+
+// Says in KubeletConfigs and their kin whether they are honoured.
+void tell_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
+  for (const kube::ResourceType& type : {kubelet_config_type, runtime_config_type}) {
+    for (const Json* object : seen.list(type)) {
+      const std::string reason = reason_to_refuse(*object);
+      const Condition accepted{
+          .type = "Accepted", .is_true = reason.empty(), .reason = reason.empty() ? "Success" : "Refused", .message = reason};
+      Json told = with_conditions(*object, {accepted}, now);
+      if (find_object(told, {"status"}) == find_object(*object, {"status"})) continue;
+      plan.wishes.push_back({type, std::move(told), Wish::How::status});
+    }
+  }
+}
+
+}  // namespace
+
+Result<Secret> docker_config(const Json& secret) {
+  if (const auto plain = find_string(secret, {"stringData", ".dockerconfigjson"})) return Secret(std::string(*plain));
+  const auto encoded = find_string(secret, {"data", ".dockerconfigjson"});
+  if (!encoded) return error(Code::invalid, "pull secret: .dockerconfigjson missing");
+  return Secret(TRY(base64_decode(*encoded).context("the pull secret")));
+}
+
+Result<std::vector<MachineConfig>> generated_configs(const GeneratedFrom& from) {
+  const std::string& version = from.controller.version;
+  std::vector<MachineConfig> all;
+  for (std::string_view role : machineconfig::template_roles) {
+    std::ranges::move(TRY(machineconfig::template_configs(role, from.controller, from.pull_secret)), std::back_inserter(all));
+    std::ranges::move(TRY(machineconfig::registry_configs(role, from.mirror_sets, version)), std::back_inserter(all));
+  }
+  std::ranges::move(TRY(kubelet_machine_configs(from.pools, from.kubelet_configs, all, version)), std::back_inserter(all));
+  return all;
+}
+
+std::vector<Watched> RenderController::watched() {
+  std::vector<Watched> all = {
+      {types::controller_configs},
+      {types::machine_configs},
+      {types::machine_config_pools},
+      {types::nodes},
+      {types::secrets, std::string(secret_space), {.fields = fmt::format("metadata.name={}", secret_name)}}};
+  for (const kube::ResourceType& type : mirror_types) all.push_back({type});
+  all.insert(all.end(), {{kubelet_config_type}, {runtime_config_type}});
+  return all;
+}
+
+RenderController::Outcome RenderController::render_all(const Snapshot& seen) const {
+  Outcome outcome;
+  const auto fail = [&](std::string problem) {
+    outcome.problem = std::move(problem);
+    return outcome;
+  };
+  const Json* object = seen.find(types::controller_configs, "", controller_name);
+  if (!object) return fail("ControllerConfig does not exist yet");
+  const Json* secret = seen.find(types::secrets, secret_space, secret_name);
+  if (!secret) return fail(fmt::format("Secret {}/{} does not exist", secret_space, secret_name));
+  const auto controller = machineconfig::parse_controller_config(*object, "ControllerConfig");
+  if (!controller.ok()) return fail(controller.error().message());
+  if (controller->version != version_) {
+    return fail(fmt::format("the ControllerConfig has version {}, but this program has {}", controller->version, version_));
+  }
+  const Result<Secret> pull_secret = docker_config(*secret);
+  if (!pull_secret.ok()) return fail(pull_secret.error().message());
+  GeneratedFrom from{.controller = controller.value(), .pull_secret = pull_secret.value()};
+  const auto copy = [&](const kube::ResourceType& type, std::vector<Json>& into) {
+    for (const Json* each : seen.list(type)) into.push_back(*each);
+  };
+  for (const kube::ResourceType& type : mirror_types) copy(type, from.mirror_sets);
+  copy(types::machine_config_pools, from.pools);
+  copy(kubelet_config_type, from.kubelet_configs);
+  auto generated = generated_configs(from);
+  if (!generated.ok()) return fail(generated.error().message());
+  outcome.generated = std::move(generated).value();
+
+  // By role: what a user wrote wrong stops the pools that select it and no other.
+  std::vector<MachineConfig> configs = outcome.generated;
+  std::map<std::string, std::string> wrong;
+  for (const Json* each : seen.list(types::machine_configs)) {
+    if (!is_a_users(*each)) continue;
+    const std::string_view name = kube::name_of(*each);
+    auto config = machineconfig::parse_machine_config(*each, fmt::format("MachineConfig {}", name));
+    if (config.ok()) {
+      configs.push_back(std::move(config).value());
+    } else {
+      wrong[std::string(find_string(*each, {"metadata", "labels", machineconfig::role_label}).value_or(""))] =
+          config.error().message();
+    }
+  }
+  const machineconfig::RenderBase base{controller->os_image, controller->extensions_image, version_, version_};
+  for (const Json* each : seen.list(types::machine_config_pools)) {
+    const std::string_view name = kube::name_of(*each);
+    Outcome::Pool& made = outcome.pools[std::string(name)];
+    const auto pool = machineconfig::parse_pool(*each, fmt::format("MachineConfigPool {}", name));
+    if (!pool.ok()) {
+      made.problem = pool.error().message();
+      continue;
+    }
+    for (const std::string& role : pool->roles) {
+      if (const auto found = wrong.find(role); found != wrong.end()) made.problem = found->second;
+    }
+    if (!made.problem.empty()) continue;
+    Result<Rendered> rendered = machineconfig::render(pool.value(), configs, base);
+    const Result<> way =
+        rendered.ok() ? check_way(seen, pool.value(), rendered.value(), configs, base) : Result<>(rendered.error());
+    if (way.ok()) {
+      made.config = std::move(rendered->config);
+      made.sources = std::move(rendered->sources);
+    } else {
+      made.problem = way.error().message();
+    }
+  }
+  return outcome;
+}
+
+RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
+  if (std::string inputs = inputs_of(seen); inputs != inputs_ || inputs_.empty()) {
+    inputs_ = std::move(inputs);
+    changed_ = now;
+    outcome_ = render_all(seen);
+  }
+  RenderPlan made;
+  tell_acceptance(seen, now, made.plan);
+  for (const Json* pool : seen.list(types::machine_config_pools)) {
+    if (!outcome_.problem.empty()) made.pools[std::string(kube::name_of(*pool))].problem = outcome_.problem;
+  }
+  if (!outcome_.problem.empty()) return made;
+  wish_generated(outcome_.generated, seen, made.plan);
+  for (const auto& [name, outcome] : outcome_.pools) {
+    const Json* pool = seen.find(types::machine_config_pools, "", name);
+    if (!pool) continue;
+    PoolRender& told = made.pools[name];
+    told.problem = outcome.problem;
+    if (!outcome.config) continue;
+    const std::string& config = outcome.config->name;
+    const std::string_view before = find_string(*pool, {"spec", "configuration", "name"}).value_or("");
+    if (!before.empty() && before != config && changed_ + render_settle > now) {
+      told.is_settling = true;
+      made.plan.again = changed_ + render_settle;
+      continue;
+    }
+    const bool is_there = seen.find(types::machine_configs, "", config) != nullptr;
+    made.plan.wishes.push_back({types::machine_configs, rendered_object(*outcome.config, *pool), Wish::How::create});
+    // Nobody is sent to a config that is not there yet.
+    if (is_there) made.plan.wishes.push_back({types::machine_config_pools, pool_object(name, config, outcome.sources)});
+    if (is_there && before != config) {
+      made.plan.notices.push_back(
+          {*pool, "RenderedConfigGenerated",
+           fmt::format("pool {} gets {} instead of {}", name, config, before.empty() ? "nothing" : before)});
+    }
+  }
+  for (const std::string& name : outdated_configs(seen)) {
+    made.plan.wishes.push_back({types::machine_configs, *seen.find(types::machine_configs, "", name), Wish::How::remove});
+  }
+  return made;
+}
+
+}  // namespace slipway::components::machine_config_operator

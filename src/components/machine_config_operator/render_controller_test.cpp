@@ -1,0 +1,359 @@
+#include "components/machine_config_operator/render_controller.h"
+
+#include "base/digest.h"
+#include "base/yaml.h"
+#include "components/machine_config_operator/controller.h"
+#include "components/machine_config_operator/inputs.h"
+#include "components/render/manifest.h"
+#include "ignition/data_url.h"
+#include "kube/conditions.h"
+#include "machineconfig/labels.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace slipway::components::machine_config_operator {
+namespace {
+
+namespace types = kube::types;
+
+constexpr WallTime start = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21};
+constexpr std::string_view pull_secret = R"({"auths":{"r.example.com":{"auth":"eA=="}}})";
+
+machineconfig::ControllerConfig sample() {
+  return {.version = "0.1.0",
+          .platform = "none",
+          .cluster_dns_ip = "172.30.0.10",
+          .kubelet_client_ca = "first",
+          .images = {{"machineConfigOperator", "mco@sha256:1"}, {"infraImageKey", "pod@sha256:2"}},
+          .os_image = "os@sha256:3",
+          .infrastructure = {{"status", {{"apiServerInternalURI", "https://api-int.demo:6443"}}}}};
+}
+
+Json user_config(std::string_view name, std::string_view role, std::string_view config) {
+  const Result<Json> parsed = parse_json(config, "config");
+  EXPECT_TRUE(parsed.ok());
+  return {{"apiVersion", machineconfig::api_version},
+          {"kind", "MachineConfig"},
+          {"metadata", {{"name", name}, {"labels", {{machineconfig::role_label, role}}}}},
+          {"spec", {{"config", parsed.value()}}}};
+}
+
+constexpr std::string_view motd =
+    R"({"ignition":{"version":"3.1.0"},"storage":{"files":[{"path":"/etc/motd","contents":{"source":"data:,mine"}}]}})";
+constexpr std::string_view folder = R"({"ignition":{"version":"3.1.0"},"storage":{"directories":[{"path":"/etc/mine"}]}})";
+constexpr std::string_view no_config = R"({"ignition":{"version":"9.9.0"}})";
+
+struct Cluster {
+  Cluster() {
+    put(machineconfig::to_json(sample()));
+    put(built_in_pool("master"));
+    put(built_in_pool("worker"));
+    put({{"apiVersion", "v1"},
+         {"kind", "Secret"},
+         {"metadata", {{"name", "pull-secret"}, {"namespace", "openshift-config"}}},
+         {"data", {{".dockerconfigjson", base64_encode(pull_secret)}}}});
+  }
+
+  void put(Json object) {
+    object.as_object()["metadata"].as_object()["resourceVersion"] = std::to_string(++version);
+    view.put(std::move(object));
+  }
+
+  RenderPlan plan() { return controller.plan(view.snapshot(), now); }
+
+  // Does what plans wish, until they wish nothing more. returns: what the last one says
+  RenderPlan settle() {
+    for (int round = 0; round < 10; ++round) {
+      RenderPlan made = plan();
+      int open = 0;
+      for (const Wish& wish : made.plan.wishes) {
+        if (is_fulfilled(wish, view.snapshot())) continue;
+        ++open;
+        fulfil(wish);
+      }
+      if (open == 0 && !made.plan.again) return made;
+      if (open == 0) now = *made.plan.again;
+    }
+    ADD_FAILURE() << "there is no end of it";
+    return {};
+  }
+
+  void fulfil(const Wish& wish) {
+    const std::string name(kube::name_of(wish.object));
+    if (wish.how == Wish::How::remove) return view.remove(wish.type, "", name);
+    const Snapshot seen = view.snapshot();
+    const Json* before = seen.find(wish.type, "", name);
+    Json object = before && wish.how != Wish::How::status ? *before : wish.object;
+    if (before && wish.how != Wish::How::status) {
+      for (const auto& [key, value] : find_object(wish.object, {"spec"})) object.as_object()["spec"].as_object()[key] = value;
+    }
+    put(std::move(object));
+  }
+
+  std::string target(std::string_view pool) const {
+    const Snapshot seen = view.snapshot();
+    return std::string(
+        find_string(*seen.find(types::machine_config_pools, "", pool), {"spec", "configuration", "name"}).value_or(""));
+  }
+
+  // All machines of the pool have what they shall have.
+  void reach(std::string_view name) {
+    Json pool = *view.snapshot().find(types::machine_config_pools, "", name);
+    pool.as_object()["status"] = JsonObject{{"configuration", pool.at("spec").at("configuration")}};
+    put(std::move(pool));
+  }
+
+  bool has(std::string_view config) const { return view.snapshot().find(types::machine_configs, "", config) != nullptr; }
+
+  View view;
+  RenderController controller{"0.1.0"};
+  WallTime now = start;
+  int version = 0;
+};
+
+// What the bootstrap machine makes of the same objects.
+std::string bootstrap_name(const Cluster& cluster, std::string_view pool) {
+  std::vector<YamlDocument> documents;
+  const Snapshot seen = cluster.view.snapshot();
+  const kube::ResourceType kubelet_configs{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+  for (const kube::ResourceType& type :
+       {types::controller_configs, types::machine_configs, types::machine_config_pools, kubelet_configs}) {
+    for (const Json* object : seen.list(type)) {
+      if (find(*object, {"metadata", "annotations", machineconfig::generated_by})) continue;
+      documents.push_back(parse_yaml(emit_yaml(*object), "manifest.yaml").value());
+    }
+  }
+  const Json secret = {{"data", {{".dockerconfigjson", base64_encode(pull_secret)}}}};
+  const Result<RenderedFiles> files = render_machine_config_pools(documents, secret, "0.1.0");
+  EXPECT_TRUE(files.ok()) << files.error().message();
+  for (const RenderedFile& file : files.value()) {
+    const std::string prefix = fmt::format("machine-configs/rendered-{}-", pool);
+    if (!file.path.starts_with(prefix)) continue;
+    const std::size_t begin = file.path.find('/') + 1;
+    return file.path.substr(begin, file.path.size() - begin - std::string_view(".yaml").size());
+  }
+  return "";
+}
+
+TEST(RenderController, GivesPoolsTheNamesThatTheBootstrapGave) {
+  Cluster cluster;
+  cluster.put(user_config("99-motd", "worker", motd));
+  cluster.settle();
+  for (const char* role : {"master", "worker"}) {
+    EXPECT_EQ(cluster.target(role), bootstrap_name(cluster, role));
+    EXPECT_TRUE(cluster.has(cluster.target(role)));
+  }
+  for (const char* name : {"00-master", "01-master-kubelet", "01-worker-container-runtime"})
+    EXPECT_TRUE(cluster.has(name)) << name;
+}
+
+TEST(RenderController, WhatDiffersBetweenBootstrapAndClusterChangesNoName) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("master");
+  machineconfig::ControllerConfig later = sample();
+  later.kubelet_client_ca = "second";
+  later.root_ca = "other";
+  later.release_image = "release@sha256:9";
+  later.infrastructure.as_object()["metadata"] = JsonObject{{"uid", "x"}};
+  cluster.put(machineconfig::to_json(later));
+  cluster.settle();
+  EXPECT_EQ(cluster.target("master"), before);
+}
+
+TEST(RenderController, TheConfigIsThereBeforeItsPoolNamesIt) {
+  Cluster cluster;
+  const RenderPlan first = cluster.plan();
+  for (const Wish& wish : first.plan.wishes) EXPECT_NE(wish.type, types::machine_config_pools);
+  cluster.settle();
+  // Written by somebody's hand, it is there again.
+  const std::string name = cluster.target("worker");
+  cluster.view.remove(types::machine_configs, "", name);
+  cluster.settle();
+  EXPECT_TRUE(cluster.has(name));
+}
+
+TEST(RenderController, RenderedConfigsBelongToTheirPool) {
+  Cluster cluster;
+  Json pool = built_in_pool("worker");
+  pool.as_object()["metadata"].as_object()["uid"] = "pool-uid";
+  cluster.put(pool);
+  cluster.settle();
+  const Snapshot seen = cluster.view.snapshot();
+  const Json* config = seen.find(types::machine_configs, "", cluster.target("worker"));
+  ASSERT_NE(config, nullptr);
+  EXPECT_EQ(find_string(find_array(*config, {"metadata", "ownerReferences"}).at(0), {"uid"}), "pool-uid");
+  EXPECT_EQ(find_string(*config, {"metadata", "labels", machineconfig::role_label}), std::nullopt) << "no pool selects it";
+  const Json* live = seen.find(types::machine_config_pools, "", "worker");
+  EXPECT_EQ(find_array(*live, {"spec", "configuration", "source"}).size(), 3u);
+}
+
+TEST(RenderController, ChangesThatComeTogetherAreOne) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker");
+  cluster.put(user_config("99-a", "worker", motd));
+  const RenderPlan first = cluster.plan();
+  EXPECT_TRUE(first.pools.at("worker").is_settling);
+  EXPECT_FALSE(first.pools.at("master").is_settling);
+  ASSERT_TRUE(first.plan.again);
+  EXPECT_EQ(*first.plan.again, cluster.now + render_settle);
+  cluster.now += Milliseconds(1'500);
+  EXPECT_EQ(*cluster.plan().plan.again, start + render_settle) << "nothing changed";
+  cluster.put(user_config("99-b", "worker", motd));
+  EXPECT_EQ(*cluster.plan().plan.again, cluster.now + render_settle);
+  EXPECT_EQ(cluster.target("worker"), before);
+  cluster.settle();
+  EXPECT_NE(cluster.target("worker"), before);
+  // And back.
+  cluster.view.remove(types::machine_configs, "", "99-a");
+  cluster.view.remove(types::machine_configs, "", "99-b");
+  cluster.settle();
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, HeartbeatsOfNodesRenderNothing) {
+  Cluster cluster;
+  cluster.settle();
+  // The config of a user would be refused now; without a change nobody looks at it.
+  const std::string before = cluster.target("worker");
+  cluster.put({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "worker-0"}}}});
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 100; ++i) cluster.plan();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(2));
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, AConfigThatIsNoneStopsThePoolsOfItsRole) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker");
+  cluster.put(user_config("99-broken", "worker", no_config));
+  const RenderPlan refused = cluster.settle();
+  EXPECT_NE(refused.pools.at("worker").problem.find("MachineConfig 99-broken"), std::string::npos)
+      << refused.pools.at("worker").problem;
+  EXPECT_EQ(refused.pools.at("master").problem, "");
+  EXPECT_EQ(cluster.target("worker"), before);
+  cluster.view.remove(types::machine_configs, "", "99-broken");
+  EXPECT_EQ(cluster.settle().pools.at("worker").problem, "");
+}
+
+TEST(RenderController, WhatOnlyANewMachineCanGetIsRefusedByName) {
+  Cluster cluster;
+  cluster.put(user_config("50-motd", "worker", motd));
+  cluster.settle();
+  for (const char* role : {"master", "worker"}) cluster.reach(role);
+  const std::string before = cluster.target("worker");
+  cluster.put(user_config("99-folder", "worker", folder));
+  const RenderPlan refused = cluster.settle();
+  const std::string& problem = refused.pools.at("worker").problem;
+  EXPECT_TRUE(problem.starts_with("MachineConfig 99-folder: ")) << problem;
+  EXPECT_EQ(cluster.target("worker"), before);
+  cluster.view.remove(types::machine_configs, "", "99-folder");
+  EXPECT_EQ(cluster.settle().pools.at("worker").problem, "");
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, AUsersObjectGoesBeforeOursOfTheSameName) {
+  Cluster cluster;
+  cluster.put(user_config("00-worker", "worker", motd));
+  cluster.settle();
+  const Snapshot seen = cluster.view.snapshot();
+  EXPECT_EQ(find(*seen.find(types::machine_configs, "", "00-worker"), {"metadata", "annotations"}), nullptr);
+  EXPECT_EQ(cluster.target("worker"), bootstrap_name(cluster, "worker"));
+}
+
+TEST(RenderController, MirrorsComeAndGo) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker");
+  const JsonArray entries = {JsonObject{{"source", "r.example.com"}, {"mirrors", JsonArray{"m:5000"}}}};
+  cluster.put({{"apiVersion", "config.openshift.io/v1"},
+               {"kind", "ImageDigestMirrorSet"},
+               {"metadata", {{"name", "m"}}},
+               {"spec", {{"imageDigestMirrors", entries}}}});
+  cluster.settle();
+  EXPECT_TRUE(cluster.has("99-worker-generated-registries"));
+  EXPECT_NE(cluster.target("worker"), before);
+  cluster.view.remove({"config.openshift.io", "v1", "imagedigestmirrorsets", "ImageDigestMirrorSet", false}, "", "m");
+  cluster.settle();
+  EXPECT_FALSE(cluster.has("99-worker-generated-registries"));
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+Json kubelet_config(std::string_view name, std::string_view pool, JsonObject fields, JsonObject more = {}) {
+  more["machineConfigPoolSelector"] =
+      JsonObject{{"matchLabels", {{fmt::format("pools.operator.machineconfiguration.openshift.io/{}", pool), ""}}}};
+  more["kubeletConfig"] = std::move(fields);
+  return {{"apiVersion", machineconfig::api_version},
+          {"kind", "KubeletConfig"},
+          {"metadata", {{"name", name}}},
+          {"spec", std::move(more)}};
+}
+
+TEST(RenderController, KubeletConfigsAreLaidOverTheTemplate) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker"), master = cluster.target("master");
+  cluster.put(kubelet_config("b", "worker", {{"maxPods", 50}, {"authentication", {{"webhook", {{"cacheTTL", "1m"}}}}}}));
+  cluster.put(kubelet_config("a", "worker", {{"maxPods", 40}, {"podPidsLimit", 10}}));
+  cluster.put(kubelet_config("c", "nobody", {{"maxPods", 30}}));
+  cluster.settle();
+  EXPECT_NE(cluster.target("worker"), before);
+  EXPECT_EQ(cluster.target("master"), master);
+  EXPECT_EQ(cluster.target("worker"), bootstrap_name(cluster, "worker"));
+  const Snapshot seen = cluster.view.snapshot();
+  const Json* object = seen.find(types::machine_configs, "", "99-worker-generated-kubelet");
+  ASSERT_NE(object, nullptr);
+  const auto config = machineconfig::parse_machine_config(*object, "generated");
+  ASSERT_TRUE(config.ok()) << config.error().message();
+  const ignition::File& file = config->config.storage.files.at(0);
+  EXPECT_EQ(file.path, "/etc/kubernetes/kubelet.conf");
+  const Json conf = parse_yaml(ignition::decode_data_url(*file.contents.source).value(), "kubelet.conf")->value;
+  EXPECT_EQ(conf.at("maxPods"), Json(50)) << "the last one by name";
+  EXPECT_EQ(conf.at("podPidsLimit"), Json(10));
+  EXPECT_EQ(find_string(conf, {"authentication", "webhook", "cacheTTL"}), "1m");
+  EXPECT_EQ(find_string(conf, {"authentication", "x509", "clientCAFile"}), "/etc/kubernetes/kubelet-ca.crt");
+}
+
+TEST(RenderController, SaysWhichKubeletConfigsAreRefused) {
+  const kube::ResourceType type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker");
+  cluster.put(kubelet_config("dns", "worker", {{"clusterDNS", JsonArray{"1.1.1.1"}}}));
+  cluster.put(kubelet_config("sizing", "worker", {}, {{"autoSizingReserved", true}}));
+  std::map<std::string, std::string> told;
+  for (const Wish& wish : cluster.plan().plan.wishes) {
+    if (wish.type != type) continue;
+    EXPECT_EQ(kube::condition_status(wish.object, "Accepted"), "False");
+    told[std::string(kube::name_of(wish.object))] =
+        find_string(find_array(wish.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
+  }
+  EXPECT_EQ(told["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
+  EXPECT_EQ(told["sizing"], "spec.autoSizingReserved has no effect");
+  EXPECT_FALSE(cluster.has("99-worker-generated-kubelet"));
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, SaysWhatIsMissing) {
+  {
+    Cluster cluster;
+    cluster.view.remove(types::controller_configs, "", "machine-config-controller");
+    EXPECT_EQ(cluster.plan().pools.at("master").problem, "ControllerConfig does not exist yet");
+  }
+  {
+    Cluster cluster;
+    machineconfig::ControllerConfig other = sample();
+    other.version = "0.2.0";
+    cluster.put(machineconfig::to_json(other));
+    const RenderPlan plan = cluster.plan();
+    EXPECT_EQ(plan.pools.at("master").problem, "the ControllerConfig has version 0.2.0, but this program has 0.1.0");
+    EXPECT_TRUE(plan.plan.wishes.empty());
+  }
+}
+
+}  // namespace
+}  // namespace slipway::components::machine_config_operator

@@ -1,0 +1,65 @@
+#include "components/machine_config_server/bootstrap.h"
+
+#include "base/flags.h"
+#include "base/yaml.h"
+#include "components/render/inputs.h"
+
+#include <utility>
+
+namespace slipway::components::machine_config_server {
+
+RenderedFolder::RenderedFolder(sys::Files& files, std::string folder, std::string kubeconfig_file)
+    : files_(files), folder_(std::move(folder)), kubeconfig_file_(std::move(kubeconfig_file)) {}
+
+Result<std::shared_ptr<const PoolConfig>> RenderedFolder::find(const std::string& pool) {
+  if (!is_control_plane_pool(pool)) {
+    return error(Code::invalid, "pool '{}' is not served by the bootstrap machine, only by the cluster (retry later)", pool);
+  }
+  Texts texts = TRY(read_texts(pool));
+  const std::shared_ptr<const PoolConfig> known = known_.with_lock([&](const auto& all) -> std::shared_ptr<const PoolConfig> {
+    const auto found = all.find(pool);
+    return found != all.end() && found->second.texts == texts ? found->second.config : nullptr;
+  });
+  if (known) return known;
+  std::shared_ptr<const PoolConfig> config = TRY(parse(texts));
+  known_.with_lock([&](auto& all) { all[pool] = {std::move(texts), config}; });
+  return config;
+}
+
+Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool) {
+  const std::string pools = folder_ + "/machine-pools/";
+  const std::optional<std::string> text = TRY(files_.read_if_exists(pools + pool + ".yaml"));
+  if (!text) {
+    // Pools are written in the order of their names and last of all, so master's says that arbiter's will not come.
+    if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
+    return error(Code::unavailable, "the configs are not rendered yet");
+  }
+  std::string controller = TRY(files_.read(folder_ + "/controller-config/machine-config-controller.yaml"));
+  std::string kubeconfig = TRY(files_.read(kubeconfig_file_));
+  return Texts{*text, std::move(controller), std::move(kubeconfig)};
+}
+
+Result<std::shared_ptr<const PoolConfig>> RenderedFolder::parse(const Texts& texts) {
+  const YamlDocument pool = TRY(parse_yaml(texts[0], "pool"));
+  const std::string name = TRY(require_string(pool.value, {"spec", "configuration", "name"}));
+  const std::string path = fmt::format("{}/machine-configs/{}.yaml", folder_, name);
+  const Json rendered = TRY(read_yaml(files_, path));
+  const YamlDocument controller = TRY(parse_yaml(texts[1], "controller config"));
+  PoolConfig config;
+  config.rendered = TRY(machineconfig::parse_machine_config(rendered, path));
+  config.controller = TRY(machineconfig::parse_controller_config(controller.value, "controller config"));
+  config.kubeconfig = Secret(texts[2]);
+  return std::make_shared<const PoolConfig>(std::move(config));
+}
+
+Result<> run_bootstrap(const Environment& environment, const Arguments& arguments) {
+  std::vector<Flag> table = config_server_flags();
+  table.push_back({.name = "server-basedir", .fallback = "/etc/mcs/bootstrap"});
+  table.push_back({.name = "bootstrap-kubeconfig", .fallback = "/etc/kubernetes/kubeconfig"});
+  const Flags flags = TRY(parse_flags("machine-config-server bootstrap", table, arguments));
+  TRY(environment.files.read(flags.text("bootstrap-kubeconfig")));
+  RenderedFolder rendered(environment.files, flags.text("server-basedir"), flags.text("bootstrap-kubeconfig"));
+  return serve_configs(environment, flags, rendered);
+}
+
+}  // namespace slipway::components::machine_config_server

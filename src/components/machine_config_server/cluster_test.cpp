@@ -1,0 +1,244 @@
+#include "components/machine_config_server/cluster.h"
+
+#include "base/yaml.h"
+#include "ignition/data_url.h"
+
+#include "support/fake_kube.h"
+#include "support/memory_files.h"
+#include "support/test_context.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+namespace slipway::components::machine_config_server {
+namespace {
+
+using testing_support::FakeKube;
+
+Json pool(std::string_view name, std::string_view wanted, std::string_view reached, int updated) {
+  Json object = {{"apiVersion", machineconfig::to_json(machineconfig::MachineConfig{}).at("apiVersion")},
+                 {"kind", "MachineConfigPool"},
+                 {"metadata", {{"name", name}}},
+                 {"spec", JsonObject()},
+                 {"status", {{"updatedMachineCount", updated}}}};
+  if (!wanted.empty()) object.at("spec").as_object()["configuration"] = {{"name", wanted}};
+  if (!reached.empty()) object.at("status").as_object()["configuration"] = {{"name", reached}};
+  return object;
+}
+
+TEST(ConfigToServe, IsTheNewOneOnceAMachineArrivedThere) {
+  struct Case {
+    const char* wanted;
+    const char* reached;
+    int updated;
+    const char* served;
+  };
+  for (const Case& c : {Case{"new", "old", 0, "old"}, Case{"new", "old", 1, "new"}, Case{"new", "new", 0, "new"},
+                        Case{"new", "", 0, "new"}, Case{"", "old", 1, "old"}, Case{"", "", 0, ""}}) {
+    EXPECT_EQ(config_to_serve(pool("worker", c.wanted, c.reached, c.updated)), c.served)
+        << c.wanted << " " << c.reached << " " << c.updated;
+  }
+}
+
+// The fake API, which also gives out tokens: "node-bootstrapper 1".
+class ApiWithTokens final : public kube::Api {
+ public:
+  ApiWithTokens(kube::Api& api, sys::Clock& clock) : api_(api), clock_(clock) {}
+
+  Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
+    constexpr std::string_view accounts = "/api/v1/namespaces/openshift-machine-config-operator/serviceaccounts/";
+    if (!request.path.starts_with(accounts) || request.method != "POST") return api_.send(context, request);
+    if (is_silent) return error(Code::unavailable, "no tokens today");
+    const std::string rest = request.path.substr(accounts.size());
+    EXPECT_TRUE(rest.ends_with("/token"));
+    EXPECT_EQ(request.body->at("spec").at("expirationSeconds"), Json(86400));
+    const std::string token = fmt::format("{} {}", rest.substr(0, rest.find('/')), ++given);
+    return Json{{"status", {{"token", token}, {"expirationTimestamp", to_rfc3339(clock_.now() + life.load())}}}};
+  }
+  Result<> stream(const sys::Context& context, const std::string& path,
+                  const std::function<Result<>(kube::WatchEvent)>& on_event) override {
+    return api_.stream(context, path, on_event);
+  }
+
+  std::atomic<bool> is_silent = false;
+  std::atomic<int> given = 0;
+  std::atomic<Seconds> life = Seconds(86400);
+
+ private:
+  kube::Api& api_;
+  sys::Clock& clock_;
+};
+
+class ClusterConfigsTest : public testing::Test {
+ protected:
+  ClusterConfigsTest() {
+    kube.serve(kube::types::machine_config_pools);
+    kube.serve(kube::types::machine_configs);
+    kube.serve(kube::types::controller_configs);
+    put_file("/ca.crt", "CA");
+  }
+  ~ClusterConfigsTest() override { test.stop.request_stop(); }
+
+  void put_file(const std::string& path, std::string_view text) { (void)files.write(path, text, 0600); }
+
+  void put_rendered(std::string_view name) {
+    machineconfig::MachineConfig config{.name = std::string(name)};
+    config.config.ignition.version = ignition::newest_version;
+    config.config.storage.files.push_back({.path = "/etc/motd", .contents = {.source = fmt::format("data:,{}", name)}});
+    kube.put(machineconfig::to_json(config));
+  }
+
+  void put_controller(std::string_view host) {
+    machineconfig::ControllerConfig controller{.version = "1", .kubelet_client_ca = "clients"};
+    controller.infrastructure = {{"status", {{"apiServerInternalURI", fmt::format("https://{}:6443", host)}}}};
+    kube.put(machineconfig::to_json(controller));
+  }
+
+  net::ServerAnswer get(const std::string& path) {
+    return server.answer({.method = "GET",
+                          .path = path,
+                          .query = "",
+                          .headers = {{"Authorization", "Bearer pointer"}},
+                          .body = "",
+                          .peer = "10.0.0.9"});
+  }
+
+  // Watches tell of it on threads of their own. The last answer, when it never comes.
+  net::ServerAnswer get_until(const std::string& path, const std::function<bool(const net::ServerAnswer&)>& is_it) {
+    const SteadyTime deadline = test.clock.steady() + Seconds(10);
+    for (;;) {
+      net::ServerAnswer answer = get(path);
+      if (is_it(answer)) return answer;
+      if (test.clock.steady() > deadline) {
+        ADD_FAILURE() << path << " is still " << answer.status << " " << *answer.body;
+        return answer;
+      }
+      std::this_thread::yield();
+    }
+  }
+  net::ServerAnswer get_until(const std::string& path, int status, std::string_view part = "") {
+    return get_until(path, [&](const net::ServerAnswer& answer) {
+      return answer.status == status && answer.body->find(part) != std::string::npos;
+    });
+  }
+
+  void follow() {
+    thread = std::jthread([this] { (void)configs.follow(context); });
+  }
+
+  testing_support::RealTimeContext test;
+  const sys::Context context = test.context();
+  testing_support::MemoryFiles files;
+  FakeKube kube;
+  ApiWithTokens api{kube, test.clock};
+  ClusterConfigs configs{context, api, files, "/ca.crt"};
+  ConfigServer server{context, configs, {Secret("pointer"), Secret("pointer")}};
+  std::jthread thread;
+};
+
+TEST_F(ClusterConfigsTest, ServesEachPoolAndNeverSaysThatOneWillNotCome) {
+  EXPECT_EQ(get("/config/worker").status, 503) << "nothing is known";
+  follow();
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "", "", 0));
+  get_until("/config/worker", 503, "no config is rendered");
+  kube.put(pool("worker", "rendered-worker-1", "rendered-worker-1", 0));
+  get_until("/config/worker", 503, "rendered-worker-1");
+  put_rendered("rendered-worker-1");
+  const net::ServerAnswer answer = get_until("/config/worker", 200);
+  EXPECT_NE(answer.body->find("data:,rendered-worker-1"), std::string::npos);
+  EXPECT_EQ(get("/config/infra").status, 503);
+  kube.put(pool("infra", "rendered-worker-1", "", 0));
+  get_until("/config/infra", 200);
+}
+
+TEST_F(ClusterConfigsTest, AskingTwiceReadsOnce) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "", 0));
+  put_rendered("rendered-worker-1");
+  follow();
+  const net::ServerAnswer first = get_until("/config/worker", 200);
+  kube.forget();
+  EXPECT_EQ(get("/config/worker").body, first.body);
+  EXPECT_TRUE(kube.requests().empty());
+}
+
+TEST_F(ClusterConfigsTest, WhatChangesIsServed) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "rendered-worker-1", 1));
+  put_rendered("rendered-worker-1");
+  put_rendered("rendered-worker-2");
+  follow();
+  get_until("/config/worker", 200, "data:,rendered-worker-1");
+  kube.put(pool("worker", "rendered-worker-2", "rendered-worker-1", 1));
+  const net::ServerAnswer second = get_until("/config/worker", 200, "data:,rendered-worker-2");
+  put_controller("api-int.other.example.com");
+  get_until("/config/worker", [&](const auto& answer) { return answer.status == 200 && *answer.body != *second.body; });
+}
+
+kube::Access served_access(const net::ServerAnswer& answer) {
+  const Json served = parse_json(*answer.body, "answer").value();
+  const std::function<Result<std::string>(const std::string&)> no_files = [](const std::string& path) {
+    return error(Code::not_found, "{}", path);
+  };
+  for (const Json& file : find_array(served, {"storage", "files"})) {
+    if (find_string(file, {"path"}) != "/etc/kubernetes/kubeconfig") continue;
+    EXPECT_EQ(*find(file, {"mode"}), Json(0600));
+    const std::string text = ignition::decode_data_url(*find_string(file, {"contents", "source"})).value();
+    return kube::parse_kubeconfig(text, "kubeconfig", no_files).value();
+  }
+  ADD_FAILURE() << "no kubeconfig is served";
+  return {};
+}
+
+TEST_F(ClusterConfigsTest, EachRoleJoinsWithATokenOfItsOwn) {
+  put_controller("api-int.demo.example.com");
+  for (const char* name : {"worker", "infra", "master"}) kube.put(pool(name, "rendered-1", "", 0));
+  put_rendered("rendered-1");
+  ASSERT_TRUE(files.remove("/ca.crt").ok());
+  follow();
+  get_until("/config/worker", 503, "the authority of the API server");
+  put_file("/ca.crt", "CA");
+  api.is_silent = true;
+  get_until("/config/worker", 503, "ServiceAccount openshift-machine-config-operator/node-bootstrapper: no token to join with");
+  api.is_silent = false;
+  const kube::Access worker = served_access(get_until("/config/worker", 200));
+  EXPECT_EQ(worker.server, "https://api-int.demo.example.com:6443");
+  EXPECT_EQ(worker.ca, "CA");
+  EXPECT_EQ(worker.token.reveal(), "node-bootstrapper 1");
+  EXPECT_EQ(served_access(get_until("/config/infra", 200)).token.reveal(), "node-bootstrapper 1");
+  EXPECT_EQ(served_access(get_until("/config/master", 200)).token.reveal(), "node-bootstrapper-master 2");
+  EXPECT_EQ(api.given, 2);
+}
+
+TEST_F(ClusterConfigsTest, ATokenIsServedAsLongAsHalfOfItsLifeIsLeft) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-1", "", 0));
+  put_rendered("rendered-1");
+  api.life = Seconds(4);
+  follow();
+  const SteadyTime begin = test.clock.steady();
+  const std::string first(served_access(get_until("/config/worker", 200)).token.reveal());
+  while (served_access(get("/config/worker")).token.reveal() == first) {
+    ASSERT_LT(test.clock.steady() - begin, Seconds(20));
+    std::this_thread::yield();
+  }
+  EXPECT_GE(test.clock.steady() - begin, Milliseconds(1500));
+}
+
+TEST_F(ClusterConfigsTest, AnApiThatDoesNotAnswerIsNotTheEndOfAMachine) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "", 0));
+  put_rendered("rendered-worker-1");
+  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+    if (!request.path.ends_with("/rendered-worker-1")) return std::nullopt;
+    return error(Code::denied, "who are you");
+  };
+  follow();
+  get_until("/config/worker", 503, "who are you");
+}
+
+}  // namespace
+}  // namespace slipway::components::machine_config_server

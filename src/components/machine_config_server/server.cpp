@@ -1,0 +1,263 @@
+#include "components/machine_config_server/server.h"
+
+#include "base/flags.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "ignition/parse.h"
+#include "machineconfig/served_config.h"
+#include "net/ip.h"
+#include "net/url.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace slipway::components::machine_config_server {
+
+namespace {
+
+constexpr Milliseconds between_looks = std::chrono::minutes(1);
+constexpr int config_server_port = 22623;
+constexpr std::array control_plane_pools = {"arbiter", "master"};
+
+// Machines ask once, and all machines behind a load balancer may have one address.
+constexpr int connections = 512;
+constexpr int connections_per_address = 32;
+constexpr Seconds exchange_limit{20};
+
+// Takes the same time wherever the first difference is.
+bool equal_in_constant_time(std::string_view a, std::string_view b) {
+  unsigned char difference = a.size() == b.size() ? 0 : 1;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference = static_cast<unsigned char>(difference | (a[i] ^ (i < b.size() ? b[i] : '\0')));
+  }
+  return difference == 0;
+}
+
+int status_of(Code code) {
+  switch (code) {
+    case Code::not_found: return 404;
+    case Code::unavailable: return 503;
+    default: return 500;
+  }
+}
+
+Result<int> port_of(const Flags& flags, std::string_view flag) {
+  const std::string& text = flags.text(flag);
+  if (const std::optional<std::uint16_t> port = parse_number<std::uint16_t>(text)) return *port;
+  return error(Code::invalid, "--{}: '{}' is not a port", flag, text);
+}
+
+net::ServerAnswer failure(int status, std::string text) { return net::text_answer(status, std::move(text) + "\n"); }
+
+// The text without what could change the meaning of a line or a terminal: "/config/a\x0ab".
+std::string printable(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= 0x20 && byte < 0x7f) {
+      out += c;
+    } else {
+      out += fmt::format("\\x{:02x}", byte);
+    }
+  }
+  return out;
+}
+
+bool is_pool_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.';
+  });
+}
+
+// What the server proves itself and knows machines by.
+struct Credentials {
+  std::string certificate;
+  Secret key;
+  PointerTokens tokens;
+
+  bool operator==(const Credentials&) const = default;
+};
+
+Result<std::optional<Secret>> read_token(sys::Files& files, const std::string& file) {
+  const std::optional<std::string> token = TRY(files.read_if_exists(file));
+  if (!token) return std::optional<Secret>();
+  if (trim(*token).empty()) return error(Code::invalid, "{} is empty", file);
+  return std::optional(Secret(std::string(trim(*token))));
+}
+
+Result<Credentials> read_credentials(sys::Files& files, const Flags& flags) {
+  Credentials found;
+  found.certificate = TRY(files.read(flags.text("cert")));
+  found.key = Secret(TRY(files.read(flags.text("key"))));
+  const std::string& token_file = flags.text("token-file");
+  const auto token = TRY(read_token(files, token_file));
+  if (!token) {
+    return error(Code::not_found,
+                 "{}: no token, so no configs are served (pointer configs and Secret "
+                 "openshift-machine-config-operator/machine-config-server-tls must have the same token)",
+                 token_file);
+  }
+  const auto worker = TRY(read_token(files, flags.text("worker-token-file")));
+  found.tokens = {*token, worker.value_or(*token)};
+  return found;
+}
+
+// Ends when a stop is asked for or the files say something else. One that vanished meanwhile opens no door: what was read at
+// the start stays true until there is something new.
+void wait_for_renewal(const Environment& environment, const Flags& flags, const Credentials& known) {
+  const sys::Context& context = environment.context;
+  while (!context.stop.stop_requested()) {
+    context.clock.wait(context.clock.steady() + between_looks, context.stop, nullptr, 0);
+    const Result<Credentials> now = read_credentials(environment.files, flags);
+    if (!now.ok() || now.value() == known) continue;
+    context.log.info("the certificate or the token was renewed: exiting, to restart with it");
+    return;
+  }
+}
+
+}  // namespace
+
+bool is_control_plane_pool(std::string_view pool) {
+  return std::ranges::find(control_plane_pools, pool) != control_plane_pools.end();
+}
+
+ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens)
+    : context_(context), source_(source), tokens_(std::move(tokens)) {}
+
+net::ServerAnswer ConfigServer::answer(const net::ServerRequest& request) {
+  net::ServerAnswer answer = make_answer(request);
+  answer.headers.push_back({"Connection", "close"});
+  return answer;
+}
+
+net::ServerAnswer ConfigServer::make_answer(const net::ServerRequest& request) {
+  constexpr std::string_view configs = "/config/";
+  if (request.method != "GET" && request.method != "HEAD") return failure(405, "only GET and HEAD are allowed");
+  if (request.path == "/healthz") return net::text_answer(200, "");
+  if (!request.path.starts_with(configs)) return failure(404, "only /config/POOL exists here");
+  const std::string pool = request.path.substr(request.path.rfind('/') + 1);
+  if (!is_allowed(request, pool)) {
+    tell_refusal(request);
+    return failure(403, "access denied: the token of the pool is missing or wrong");
+  }
+  if (!is_pool_name(pool)) return failure(404, "invalid name of a pool");
+  return answer_config(request, pool);
+}
+
+bool ConfigServer::is_allowed(const net::ServerRequest& request, std::string_view pool) const {
+  constexpr std::string_view scheme = "Bearer ";
+  const std::string_view sent = request.header("Authorization").value_or("");
+  if (!sent.starts_with(scheme)) return false;
+  const std::string_view token = sent.substr(scheme.size());
+  const bool is_control_plane = equal_in_constant_time(token, tokens_.control_plane.reveal());
+  const bool is_worker = equal_in_constant_time(token, tokens_.worker.reveal());
+  return is_control_plane || (is_worker && !is_control_plane_pool(pool));
+}
+
+void ConfigServer::tell_refusal(const net::ServerRequest& request) {
+  const SteadyTime now = context_.clock.steady();
+  const std::optional<int> untold = refusals_.with_lock([&](Refusals& refusals) -> std::optional<int> {
+    if (refusals.told && now - *refusals.told < Seconds(1)) {
+      ++refusals.since;
+      return std::nullopt;
+    }
+    refusals.told = now;
+    return std::exchange(refusals.since, 0);
+  });
+  if (!untold) return;
+  const std::string path = printable(request.path);
+  context_.log.warn("refused {} to {}: the token is missing or wrong ({} more refused since the last line)", path, request.peer,
+                    *untold);
+  context_.events.emit({.kind = "config-request",
+                        .name = path,
+                        .phase = sys::Phase::failed,
+                        .error = error(Code::denied, "{} sent no token or a wrong one", request.peer),
+                        .fields = {{"peer", request.peer}, {"not_told", *untold}}});
+}
+
+net::ServerAnswer ConfigServer::answer_config(const net::ServerRequest& request, const std::string& pool) {
+  const Result<ignition::Version> version = machineconfig::accepted_version(request.header("Accept").value_or(""));
+  if (!version.ok()) return failure(400, version.error().message());
+  Result<Body> found = body(pool, version.value());
+  const std::string path = printable(request.path);
+  if (!found.ok()) {
+    context_.log.warn("{} for {}: {}", path, request.peer, found.error().message());
+    return failure(status_of(found.error().code()), found.error().message());
+  }
+  context_.log.info("{} for {}, Ignition {}", path, request.peer, to_string(version.value()));
+  context_.events.emit({.kind = "config-request",
+                        .name = path,
+                        .phase = sys::Phase::finished,
+                        .fields = {{"peer", request.peer}, {"version", to_string(version.value())}}});
+  return {.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = std::move(found).value()};
+}
+
+// Nothing when the cluster does not say by which name machines reach it.
+Result<std::optional<machineconfig::ConfigServerAccess>> ConfigServer::access_for(
+    const std::string& pool, const machineconfig::ControllerConfig& controller) const {
+  const std::string api = controller.internal_api_url();
+  if (api.empty()) return std::optional<machineconfig::ConfigServerAccess>();
+  const net::Url url = TRY(net::parse_url(api).context("the API's address"));
+  return std::optional(machineconfig::ConfigServerAccess{
+      fmt::format("https://{}/config/{}", net::host_and_port(url.host, config_server_port), pool), controller.root_ca,
+      is_control_plane_pool(pool) ? tokens_.control_plane : tokens_.worker});
+}
+
+Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition::Version version) {
+  const std::shared_ptr<const PoolConfig> from = TRY(source_.find(pool));
+  const Body ready = prepared_.with_lock([&](const auto& prepared) -> Body {
+    const auto known = prepared.find(pool);
+    if (known == prepared.end() || known->second.from != from) return nullptr;
+    const auto made = known->second.bodies.find(version);
+    return made == known->second.bodies.end() ? nullptr : made->second;
+  });
+  if (ready) return ready;
+  const auto access = TRY(access_for(pool, from->controller));
+  const machineconfig::JoinCredentials credentials = {from->kubeconfig, access};
+  const ignition::Config served = TRY(machineconfig::served_config(from->rendered, from->controller, credentials, version));
+  const Body made = std::make_shared<const std::string>(emit_json(ignition::to_json(served), JsonStyle::compact));
+  prepared_.with_lock([&](auto& prepared) {
+    Prepared& entry = prepared[pool];
+    if (entry.from != from) entry = {.from = from};
+    entry.bodies[version] = made;
+  });
+  return made;
+}
+
+std::vector<Flag> config_server_flags() {
+  return {{.name = "secure-port", .fallback = "22623"},
+          {.name = "insecure-port", .fallback = "22624"},
+          {.name = "cert", .fallback = "/etc/ssl/mcs/tls.crt"},
+          {.name = "key", .fallback = "/etc/ssl/mcs/tls.key"},
+          {.name = "token-file", .fallback = "/etc/ssl/mcs/token"},
+          {.name = "worker-token-file", .fallback = "/etc/ssl/mcs/worker-token"},
+          {.name = "payload-version"}};
+}
+
+Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source) {
+  const int secure_port = TRY(port_of(flags, "secure-port"));
+  const int insecure_port = TRY(port_of(flags, "insecure-port"));
+  const Credentials credentials = TRY(read_credentials(environment.files, flags));
+  const sys::Context& context = environment.context;
+  ConfigServer configs(context, source, credentials.tokens);
+  const auto handler = [&](const net::ServerRequest& request) { return configs.answer(request); };
+  const auto listen = [&](const std::string& address) {
+    return net::HttpServer::listen({.address = address,
+                                    .port = secure_port,
+                                    .tls = net::ServerTls{credentials.certificate, credentials.key},
+                                    .connections = connections,
+                                    .connections_per_address = connections_per_address,
+                                    .exchange_limit = exchange_limit},
+                                   handler);
+  };
+  Result<net::HttpServer> everywhere = listen("::");
+  if (!everywhere.ok()) everywhere = listen("0.0.0.0");  // where there is no IPv6
+  const net::HttpServer machines = TRY(std::move(everywhere));
+  const net::HttpServer local = TRY(net::HttpServer::listen({.address = "127.0.0.1", .port = insecure_port}, handler));
+  context.log.info("serving configs on port {}", machines.port());
+  wait_for_renewal(environment, flags, credentials);
+  return Ok{};
+}
+
+}  // namespace slipway::components::machine_config_server

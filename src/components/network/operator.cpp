@@ -1,0 +1,128 @@
+#include "components/network/operator.h"
+
+#include "base/digest.h"
+#include "base/text.h"
+#include "components/controller/operand.h"
+#include "components/network/wanted.h"
+#include "components/render/document.h"
+#include "components/workload/workload.h"
+#include "net/url.h"
+
+namespace slipway::components::network {
+
+namespace {
+
+constexpr std::string_view program = "cluster-network-operator";
+constexpr std::string_view space = "openshift-flannel";
+
+const Workload on_nodes = {kube::types::daemon_sets, std::string(space), "flannel-kube-proxy"};
+
+const std::vector<Watched> watched = {
+    {kube::types::networks, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::network_settings, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
+    {kube::types::daemon_sets, std::string(space)},
+    {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
+};
+
+Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
+  if (const Json* object = seen.find(type, "", "cluster")) return object;
+  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
+}
+
+// What administrators asked the installer for, where they look for what the operator does. The rest of it is theirs.
+Wish settings_wish(const Json& config, const Json* settings) {
+  JsonObject spec = {{"clusterNetwork", find_array(config, {"spec", "clusterNetwork"})},
+                     {"serviceNetwork", find_array(config, {"spec", "serviceNetwork"})},
+                     {"defaultNetwork", {{"type", text_of(config, {"spec", "networkType"})}}}};
+  if (!settings) spec["managementState"] = "Managed";
+  Json object = {{"apiVersion", kube::types::network_settings.api_version()},
+                 {"kind", kube::types::network_settings.kind},
+                 {"metadata", {{"name", "cluster"}}},
+                 {"spec", std::move(spec)}};
+  return {kube::types::network_settings, std::move(object)};
+}
+
+Result<std::vector<Wish>> operand_wishes(const Images& images, const std::string& cluster_network, const Json& infrastructure) {
+  const std::string uri = text_of(infrastructure, {"status", "apiServerInternalURI"});
+  const net::Url api = TRY(net::parse_url(uri).context("status.apiServerInternalURI of Infrastructure cluster"));
+  Json config = TRY(fill_document("network/config.yaml", {{"CLUSTER_NETWORK", cluster_network}}));
+  const std::string digest = sha256_hex(emit_json(config, JsonStyle::compact));
+  std::vector<Wish> wishes = TRY(wishes_of_folder("network/manifests", {{"API_HOST", quoted(api.host)},
+                                                                        {"API_PORT", std::to_string(api.port)},
+                                                                        {"CONFIG_DIGEST", digest},
+                                                                        {"FLANNEL_IMAGE", quoted(images.flannel)},
+                                                                        {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)}}));
+  wishes.push_back({kube::types::config_maps, std::move(config)});
+  return wishes;
+}
+
+// Others look here for what the network is; this says it once every node has it.
+void add_status(const Json& config, Aim& aim) {
+  Json object = config;
+  JsonObject status = find_object(config, {"status"});
+  status["clusterNetwork"] = find_array(config, {"spec", "clusterNetwork"});
+  status["serviceNetwork"] = find_array(config, {"spec", "serviceNetwork"});
+  status["networkType"] = network_type;
+  status["clusterNetworkMTU"] = pod_mtu;
+  object.as_object()["status"] = std::move(status);
+  aim.plan.wishes.push_back({kube::types::networks, std::move(object), Wish::How::status});
+}
+
+// Their types are those that people know from the settings of OpenShift's operator.
+std::vector<Condition> conditions_of(const Json& config, const std::vector<std::string>& refusals, const Snapshot& seen) {
+  std::vector<Condition> conditions = workload_conditions("", {on_nodes}, seen);
+  const std::string_view asked = find_string(config, {"spec", "networkType"}).value_or("");
+  for (Condition& each : conditions) {
+    if (each.type == "Available" && each.is_true && asked != network_type) {
+      each.message = fmt::format("spec.networkType is \"{}\"; this release runs {} instead", asked, network_type);
+    }
+    if (each.type == "Degraded" && !refusals.empty()) each = {each.type, true, "NotSupported", join(refusals, "; ")};
+  }
+  return conditions;
+}
+
+Result<Aim> make_aim(const Images& images, const Snapshot& seen, WallTime now) {
+  const Json& config = *TRY(needed(kube::types::networks, seen));
+  const Json* settings = seen.find(kube::types::network_settings, "", "cluster");
+  Aim aim;
+  const Wanted wanted = read_wanted(config, settings ? *settings : Json());
+  aim.conditions = conditions_of(config, wanted.refusals, seen);
+  if (!settings || is_managed(*settings)) {
+    aim.plan.wishes.push_back(settings_wish(config, settings));
+    if (wanted.refusals.empty()) {
+      const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
+      for (Wish& wish : TRY(operand_wishes(images, wanted.cluster_network, infrastructure)))
+        aim.plan.wishes.push_back(std::move(wish));
+      const Json* pods = seen.find(on_nodes.type, on_nodes.space, on_nodes.name);
+      if (pods && !not_rolled_out(*pods)) add_status(config, aim);
+    }
+  }
+  if (settings) {
+    aim.plan.wishes.push_back(
+        {kube::types::network_settings, with_conditions(*settings, aim.conditions, now), Wish::How::status});
+  }
+  return aim;
+}
+
+}  // namespace
+
+WorkloadOperator make_operator(const Images& images) {
+  return {.name = "network",
+          .space = "openshift-network-operator",
+          .watched = watched,
+          .aim = [images](const Snapshot& seen, WallTime now) { return make_aim(images, seen, now); },
+          .configured_by = {kube::types::network_settings}};
+}
+
+Result<> run_operator(const Environment& environment, const Arguments& arguments) {
+  return run_workload_operator(environment, arguments, program,
+                               [](const Environment&, const ReleaseVersion&) -> Result<WorkloadOperator> {
+                                 Images images;
+                                 images.flannel = TRY(environment_text("FLANNEL_IMAGE"));
+                                 images.kube_proxy = TRY(environment_text("KUBE_PROXY_IMAGE"));
+                                 return make_operator(images);
+                               });
+}
+
+}  // namespace slipway::components::network

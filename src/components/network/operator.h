@@ -1,0 +1,19 @@
+// cluster-network-operator start: flannel for the network of the pods, kube-proxy for the addresses of Services.
+#pragma once
+
+#include "components/workload/workload_operator.h"
+
+namespace slipway::components::network {
+
+// Of the operator's environment: FLANNEL_IMAGE, KUBE_PROXY_IMAGE.
+struct Images {
+  std::string flannel;
+  std::string kube_proxy;
+};
+
+WorkloadOperator make_operator(const Images& images);
+
+// The command `start`.
+Result<> run_operator(const Environment& environment, const Arguments& arguments);
+
+}  // namespace slipway::components::network

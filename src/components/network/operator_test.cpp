@@ -1,0 +1,181 @@
+#include "components/network/operator.h"
+
+#include "base/yaml.h"
+#include "components/controller/operand.h"
+#include "support/workload_cluster.h"
+
+#include <gtest/gtest.h>
+
+namespace slipway::components::network {
+namespace {
+
+using kube::types::config_maps;
+using kube::types::daemon_sets;
+using kube::types::network_settings;
+using kube::types::networks;
+
+// A cluster at the beginning, in which wishes can be made true.
+struct Cluster : testing_support::WorkloadCluster {
+  Cluster() : WorkloadCluster(make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2"})) {
+    put("{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
+        "clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}], serviceNetwork: [172.30.0.0/16]}}");
+    put("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
+        "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443'}}");
+  }
+
+  // Makes all of it true; how much that was.
+  int play() {
+    int count = 0;
+    for (const Wish& wish : aim().plan.wishes) {
+      if (is_fulfilled(wish, view.snapshot())) continue;
+      Json object = wish.object;
+      object.at("metadata").as_object()["generation"] = 1;
+      view.put(std::move(object));
+      ++count;
+    }
+    return count;
+  }
+  void roll_out() {
+    Json pods = *view.snapshot().find(daemon_sets, "openshift-flannel", "flannel-kube-proxy");
+    pods.as_object()["status"] = {
+        {"observedGeneration", 1}, {"desiredNumberScheduled", 3}, {"updatedNumberScheduled", 3}, {"numberAvailable", 3}};
+    view.put(std::move(pods));
+  }
+  const Json* settings() const { return view.snapshot().find(network_settings, "", "cluster"); }
+};
+
+const Wish* find_wish(const Aim& aim, const kube::ResourceType& type, std::string_view name, Wish::How how = Wish::How::apply) {
+  for (const Wish& wish : aim.plan.wishes) {
+    if (wish.type == type && wish.how == how && kube::name_of(wish.object) == name) return &wish;
+  }
+  return nullptr;
+}
+
+Condition condition(const Aim& aim, std::string_view type) {
+  for (const Condition& each : aim.conditions) {
+    if (each.type == type) return each;
+  }
+  return {};
+}
+
+TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
+  Cluster cluster;
+  const Aim aim = cluster.aim();
+  const Wish* pods = find_wish(aim, daemon_sets, "flannel-kube-proxy");
+  ASSERT_NE(pods, nullptr);
+  const JsonArray& containers = find_array(pods->object, {"spec", "template", "spec", "containers"});
+  ASSERT_EQ(containers.size(), 2u);
+  for (const Json& container : containers) {
+    const JsonArray& variables = find_array(container, {"env"});
+    ASSERT_GE(variables.size(), 2u);
+    EXPECT_EQ(text_of(variables[0], {"value"}), "api-int.demo.example.com");
+    EXPECT_EQ(text_of(variables[1], {"value"}), "6443");
+  }
+  EXPECT_EQ(text_of(containers[0], {"image"}), "r/flannel@sha256:1");
+  EXPECT_EQ(text_of(containers[1], {"image"}), "r/kube-proxy@sha256:2");
+
+  const Wish* config = find_wish(aim, config_maps, "flannel-kube-proxy-config");
+  ASSERT_NE(config, nullptr);
+  const Result<Json> flannel = parse_json(text_of(config->object, {"data", "net-conf.json"}), "net-conf.json");
+  ASSERT_TRUE(flannel.ok()) << flannel.error().message();
+  EXPECT_EQ(text_of(flannel.value(), {"Network"}), "10.128.0.0/14");
+  EXPECT_EQ(text_of(flannel.value(), {"Backend", "Type"}), "host-gw");
+  const Result<YamlDocument> proxy = parse_yaml(text_of(config->object, {"data", "kube-proxy.yaml"}), "kube-proxy.yaml");
+  ASSERT_TRUE(proxy.ok()) << proxy.error().message();
+  EXPECT_EQ(text_of(proxy->value, {"mode"}), "nftables");
+  EXPECT_EQ(text_of(proxy->value, {"clusterCIDR"}), "10.128.0.0/14");
+}
+
+TEST(NetworkOperator, RollsOutAnotherConfiguration) {
+  const auto digest = [](const Aim& aim) {
+    return text_of(find_wish(aim, daemon_sets, "flannel-kube-proxy")->object,
+                   {"spec", "template", "metadata", "annotations", "network.operator.openshift.io/config-digest"});
+  };
+  Cluster cluster, other;
+  other.put(
+      "{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
+      "clusterNetwork: [{cidr: 10.0.0.0/14}], serviceNetwork: [172.30.0.0/16]}}");
+  EXPECT_EQ(digest(cluster.aim()).size(), 64u);
+  EXPECT_NE(digest(cluster.aim()), digest(other.aim()));
+}
+
+TEST(NetworkOperator, MakesItsSettingsAndLeavesWhatPeopleAddedToThem) {
+  Cluster cluster;
+  const Aim first = cluster.aim();
+  const Wish* settings = find_wish(first, network_settings, "cluster");
+  ASSERT_NE(settings, nullptr);
+  EXPECT_EQ(text_of(settings->object, {"spec", "managementState"}), "Managed");
+  EXPECT_EQ(text_of(settings->object, {"spec", "defaultNetwork", "type"}), "Flannel");
+  cluster.put(
+      "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
+      "spec: {logLevel: Debug, managementState: Force}}");
+  const Aim second = cluster.aim();
+  EXPECT_EQ(find(find_wish(second, network_settings, "cluster")->object, {"spec", "managementState"}), nullptr);
+}
+
+TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
+  Cluster cluster;
+  cluster.play();
+  cluster.play();
+  EXPECT_EQ(find_wish(cluster.aim(), networks, "cluster", Wish::How::status), nullptr);
+  EXPECT_FALSE(condition(cluster.aim(), "Available").is_true);
+  EXPECT_TRUE(condition(cluster.aim(), "Progressing").is_true);
+  cluster.roll_out();
+  cluster.play();
+  const Json& config = *cluster.view.snapshot().find(networks, "", "cluster");
+  EXPECT_EQ(text_of(config, {"status", "networkType"}), "Flannel");
+  EXPECT_EQ(integer(config, {"status", "clusterNetworkMTU"}), 1500);
+  EXPECT_EQ(find_array(config, {"status", "clusterNetwork"}), find_array(config, {"spec", "clusterNetwork"}));
+  EXPECT_EQ(find_array(config, {"status", "serviceNetwork"}), find_array(config, {"spec", "serviceNetwork"}));
+  EXPECT_TRUE(condition(cluster.aim(), "Available").is_true);
+  EXPECT_FALSE(condition(cluster.aim(), "Degraded").is_true);
+  cluster.play();
+  EXPECT_EQ(cluster.play(), 0);
+}
+
+TEST(NetworkOperator, SaysWhatItRunsInThePlaceOfAnotherNetwork) {
+  Cluster cluster;
+  cluster.put(
+      "{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: OVNKubernetes, "
+      "clusterNetwork: [{cidr: 10.0.0.0/14}], serviceNetwork: [172.30.0.0/16]}}");
+  cluster.play();
+  cluster.roll_out();
+  cluster.play();
+  EXPECT_EQ(text_of(*cluster.view.snapshot().find(networks, "", "cluster"), {"status", "networkType"}), "Flannel");
+  EXPECT_EQ(condition(cluster.aim(), "Available").message,
+            "spec.networkType is \"OVNKubernetes\"; this release runs Flannel instead");
+}
+
+TEST(NetworkOperator, LeavesWhatIsThereWhenItRefuses) {
+  Cluster cluster;
+  cluster.play();
+  cluster.roll_out();
+  cluster.put(
+      "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
+      "spec: {managementState: Managed, additionalNetworks: [{name: a}]}}");
+  const Aim aim = cluster.aim();
+  EXPECT_EQ(find_wish(aim, daemon_sets, "flannel-kube-proxy"), nullptr);
+  EXPECT_TRUE(condition(aim, "Degraded").is_true);
+  EXPECT_EQ(condition(aim, "Degraded").reason, "NotSupported");
+  EXPECT_TRUE(condition(aim, "Available").is_true);
+}
+
+TEST(NetworkOperator, TouchesNothingThatIsUnmanaged) {
+  Cluster cluster;
+  cluster.put(
+      "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {managementState: Unmanaged}}");
+  const Aim aim = cluster.aim();
+  ASSERT_EQ(aim.plan.wishes.size(), 1u);
+  EXPECT_EQ(aim.plan.wishes[0].how, Wish::How::status);
+}
+
+TEST(NetworkOperator, SaysWhatIsMissing) {
+  Cluster cluster;
+  cluster.view.remove(kube::types::infrastructures, "", "cluster");
+  const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), cluster.now);
+  ASSERT_FALSE(made.ok());
+  EXPECT_EQ(made.error().message(), "Infrastructure.config.openshift.io cluster, which the installer creates, does not exist");
+}
+
+}  // namespace
+}  // namespace slipway::components::network

@@ -1,0 +1,232 @@
+#include "components/router/proxy.h"
+
+#include "base/number.h"
+#include "base/text.h"
+#include "components/program/socket_command.h"
+#include "sys/clock.h"
+
+#include <algorithm>
+#include <csignal>
+#include <set>
+#include <thread>
+
+namespace slipway::components::router {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Milliseconds answer_limit = 2s;
+constexpr Milliseconds start_limit = 30s;
+// Nobody tells when a process listens.
+constexpr Milliseconds start_look = 5ms;
+constexpr std::size_t words_kept = 2'000;
+// A line to the socket ends with a buffer of haproxy's, 16 KB.
+constexpr std::size_t line_limit = 8'000;
+// Of processes with connections that last. The oldest is ended when there are more.
+constexpr std::size_t most_old = 32;
+
+// haproxy's own mark before each of its words is the time and its number.
+std::string first_alert(std::string_view words) {
+  for (const std::string_view line : split(words, '\n')) {
+    const std::size_t mark = line.find(" : ");
+    if (line.starts_with("[ALERT]") && mark != std::string_view::npos) return std::string(trim(line.substr(mark + 3)));
+  }
+  return std::string(trim(words.substr(0, 300)));
+}
+
+Result<int> pid_of(const std::string& socket) {
+  const std::string said = TRY(ask_over_socket(socket, "show info", answer_limit));
+  constexpr std::string_view key = "\nPid: ";
+  const std::size_t place = said.find(key);
+  std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
+  const int pid = take_number<int>(rest).value_or(0);
+  if (pid <= 0) return error(Code::unavailable, "haproxy did not report its process ID");
+  return pid;
+}
+
+}  // namespace
+
+struct Proxy::Process {
+  explicit Process(sys::Context outer) : context(outer.with_stop(stop.get_token())) {}
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  std::string socket() const { return folder + "/admin.sock"; }
+  bool is_over() const {
+    return end.with_lock([](const auto& it) { return it.has_value(); });
+  }
+
+  // Its own: it lives on while we finish.
+  std::stop_source stop;
+  sys::Context context;
+  std::string folder;
+  int pid = 0;
+  sys::Wakeup ended;
+  Guarded<std::optional<std::string>> end;  // how, once it has
+  std::jthread thread{};                    // first to go
+};
+
+Proxy::Proxy(sys::Files& files, sys::Runner& runner, const Options& options, std::function<void()> changed)
+    : files_(files), runner_(runner), options_(options), changed_(std::move(changed)) {}
+
+Proxy::~Proxy() {
+  for (const auto& process : old_) process->stop.request_stop();
+  if (current_) current_->stop.request_stop();
+}
+
+std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::string folder, std::vector<std::string> more) {
+  auto process = std::make_unique<Process>(context);
+  process->folder = std::move(folder);
+  std::vector<std::string> words = {"haproxy", "-db", "-f", process->folder + "/haproxy.cfg"};
+  words.insert(words.end(), more.begin(), more.end());
+  process->thread = std::jthread([this, words = std::move(words), it = process.get()] {
+    std::string said;
+    sys::Command command{.argv = words, .environment = {"ROUTER_FOLDER=" + it->folder}, .grace = 1s, .output_limit = 1};
+    command.on_line = [&](sys::Stream, std::string_view line) {
+      if (said.size() < words_kept) said += fmt::format("{}\n", line);
+      // The rest is about each server that comes or goes and each backend that ends.
+      if (line.starts_with("[ALERT]") && line.find(" has no server available") == std::string_view::npos) {
+        it->context.log.warn("haproxy: {}", line);
+      } else {
+        it->context.log.debug("haproxy: {}", line);
+      }
+    };
+    const Result<sys::Output> output = runner_.run(it->context, command);
+    std::string end = output.ok() ? first_alert(said) : output.error().message();
+    if (output.ok() && end.empty()) end = fmt::format("exit status {}", output->status);
+    it->end.with_lock([&](auto& place) { place = std::move(end); });
+    it->ended.notify();
+    changed_();
+  });
+  return process;
+}
+
+Result<std::string> Proxy::write(const std::string& name, const Configuration& configuration, const Layout& layout) {
+  for (const auto& [file, content] : configuration.keys) {
+    const std::string path = fmt::format("{}/certificates/{}", options_.folder, file);
+    if (!TRY(files_.info(path))) TRY(files_.write(path, content.reveal(), 0600));
+  }
+  const std::string folder = fmt::format("{}/{}", options_.folder, name);
+  TRY(write_rendered(files_, folder, TRY(render(configuration, layout, options_))));
+  return folder;
+}
+
+bool Proxy::is_running() const { return current_ && !current_->is_over(); }
+
+Proxy::Distance Proxy::distance_to(const Configuration& configuration, const Servers& servers) const {
+  if (!is_running()) return {true, {}};
+  SlotChange change = change_slots(layout_, servers);
+  return {!change.is_all || configuration != configuration_, std::move(change.commands)};
+}
+
+Result<> Proxy::tell(const Servers& servers) {
+  if (!is_running()) return error(Code::unavailable, "haproxy is not running");
+  SlotChange change = change_slots(layout_, servers);
+  std::string line;
+  const auto send = [&]() -> Result<> {
+    const std::string said = TRY(ask_over_socket(current_->socket(), line, answer_limit));
+    line.clear();
+    return is_done(said) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(said.substr(0, 200)));
+  };
+  for (const std::string& command : change.commands) {
+    if (line.size() + command.size() > line_limit) TRY(send());
+    line += (line.empty() ? "" : "; ") + command;
+  }
+  if (!line.empty()) TRY(send());
+  layout_ = std::move(change.layout);
+  return Ok{};
+}
+
+Result<> Proxy::replace(const sys::Context& context, const Configuration& configuration, const Servers& servers) {
+  sweep();
+  Layout layout = first_layout(servers);
+  const std::string folder = TRY(write(std::to_string(next_++), configuration, layout));
+  std::vector<std::string> more;
+  if (is_running()) more = {"-x", current_->socket(), "-sf", std::to_string(current_->pid)};
+  std::unique_ptr<Process> process = start(context, folder, std::move(more));
+  const SteadyTime deadline = context.clock.steady() + start_limit;
+  // It answers when it listens everywhere and has told the one before to end.
+  for (;;) {
+    const std::uint64_t seen = process->ended.count();
+    const Result<int> pid = pid_of(process->socket());
+    if (pid.ok()) {
+      process->pid = pid.value();
+      break;
+    }
+    const std::optional<std::string> end = process->end.with_lock([](const auto& it) { return it; });
+    const bool is_late = context.clock.steady() >= deadline;
+    if (end || is_late) {
+      process->stop.request_stop();
+      process.reset();
+      TRY(files_.remove(folder));
+      if (end) return error(Code::invalid, "{}", *end);
+      return error(Code::timeout, "haproxy did not start to serve within {}", human_duration(start_limit));
+    }
+    // Not ended by a stop: the one before may have been told to end already.
+    context.clock.wait(context.clock.steady() + start_look, {}, &process->ended, seen);
+  }
+  if (current_) old_.push_back(std::move(current_));
+  current_ = std::move(process);
+  configuration_ = configuration;
+  layout_ = std::move(layout);
+  socket_.with_lock([&](std::string& socket) { socket = current_->socket(); });
+  sweep();
+  return Ok{};
+}
+
+Result<> Proxy::check(const sys::Context& context, const Configuration& configuration, const Servers& servers) {
+  const std::string folder = TRY(write("check", configuration, first_layout(servers)));
+  const Result<sys::Output> output = runner_.run(
+      context, {.argv = {"haproxy", "-c", "-f", folder + "/haproxy.cfg"}, .environment = {"ROUTER_FOLDER=" + folder}});
+  TRY(files_.remove(folder));
+  if (!output.ok()) return output.error();
+  if (output->status == 0) return Ok{};
+  return error(Code::invalid, "{}", first_alert(output->err));
+}
+
+int Proxy::draining() {
+  return static_cast<int>(std::ranges::count_if(old_, [](const auto& process) { return !process->is_over(); }));
+}
+
+// Removes what processes have left that ended, and the certificates that nobody has any more.
+void Proxy::sweep() {
+  while (old_.size() > most_old) {
+    old_.front()->stop.request_stop();
+    old_.front()->thread.join();
+    (void)files_.remove(old_.front()->folder);
+    old_.pop_front();
+  }
+  std::erase_if(old_, [&](const std::unique_ptr<Process>& process) {
+    if (!process->is_over()) return false;
+    (void)files_.remove(process->folder);
+    return true;
+  });
+  const Result<std::vector<std::string>> names = files_.list(options_.folder + "/certificates");
+  if (!names.ok()) return;
+  // haproxy has read its files when it serves.
+  for (const std::string& name : names.value()) {
+    if (!configuration_.keys.contains(name)) (void)files_.remove(fmt::format("{}/certificates/{}", options_.folder, name));
+  }
+}
+
+Result<> Proxy::ask() const {
+  const std::string socket = socket_.with_lock([](const std::string& it) { return it; });
+  if (socket.empty()) return error(Code::unavailable, "haproxy is not running yet");
+  TRY(ask_over_socket(socket, "show version", answer_limit));
+  return Ok{};
+}
+
+void Proxy::finish(const sys::Context& context, Milliseconds limit) {
+  if (!is_running()) return;
+  ::kill(current_->pid, SIGUSR1);
+  old_.push_back(std::move(current_));
+  const SteadyTime deadline = context.clock.steady() + limit;
+  for (const auto& process : old_) {
+    while (!process->is_over() && context.clock.steady() < deadline) {
+      context.clock.wait(deadline, {}, &process->ended, 0);
+    }
+  }
+}
+
+}  // namespace slipway::components::router

@@ -1,0 +1,314 @@
+#include "components/runtimecfg/monitor.h"
+
+#include "base/flags.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "components/program/socket_command.h"
+#include "components/runtimecfg/runtimecfg.h"
+#include "kube/roles.h"
+#include "sys/task_group.h"
+#include "sys/wait_for.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+
+namespace slipway::components::runtimecfg {
+
+namespace {
+
+// As in haproxy.cfg.
+constexpr std::string_view backend = "masters";
+constexpr std::string_view proxy = "127.0.0.1:9445";
+constexpr int api_port = 6443;
+
+// haproxy tells nobody when it ends or a server of its comes and goes.
+constexpr Milliseconds between_looks{500};
+
+// The router "default" answers there on every machine on which it runs. A look costs next to nothing where there is none, but
+// most machines have none.
+constexpr std::string_view router = "http://127.0.0.1:1936/healthz/ready";
+constexpr Milliseconds between_router_looks{1'000};
+
+// keepalived takes anything below -253 as "must not have the address".
+constexpr int out_of_the_game = -254;
+constexpr int enough = 40;
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words = split(line, ' ');
+  std::erase(words, "");
+  return words;
+}
+
+// Bits: 1, 2 and 32 are maintenance by command, by another server and by DNS; 4 only remembers how the server began.
+bool is_looked_after(std::string_view admin_state) {
+  const std::optional<unsigned> bits = parse_number<unsigned>(admin_state);
+  return bits && (*bits & (1 | 2 | 32)) == 0;
+}
+
+Result<std::vector<ProxyPlace>> ask_for_places(const ProxyMonitor::Parts& parts) {
+  return parse_proxy_places(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
+}
+
+// The status of the answer; nothing when nobody answers. A kept connection may be to a server that just ended: that says nothing
+// of the next one, so callers ask twice.
+std::optional<int> ask(const Environment& environment, const net::Request& request) {
+  const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
+  if (!answer.ok()) return std::nullopt;
+  return answer->status;
+}
+
+bool api_answers(const Environment& environment) {
+  const Result<net::Url> url = net::parse_url(fmt::format("https://{}/readyz", proxy));
+  // A busy API server may take its time; one that is gone is haproxy's to notice.
+  const net::Request request{.url = url.value(),
+                             .trust = {.any_server = true},
+                             .connect_limit = Milliseconds(1'000),
+                             .whole_limit = Milliseconds(5'000)};
+  // Any answer will do: whether a server is ready is haproxy's to see. Our connection stays with one that is about to end.
+  return ask(environment, request) || ask(environment, request);
+}
+
+RouterHealth router_health(const Environment& environment) {
+  const Result<net::Url> url = net::parse_url(router);
+  const net::Request request{.url = url.value(), .connect_limit = Milliseconds(500), .whole_limit = Milliseconds(1'000)};
+  std::optional<int> status = ask(environment, request);
+  if (!status) status = ask(environment, request);
+  if (!status) return RouterHealth::absent;
+  return *status == 200 ? RouterHealth::ready : RouterHealth::not_ready;
+}
+
+// Whether it was something else: keepalived writes the file too, when it begins.
+Result<bool> write_priority_change(sys::Files& files, const std::string& track_file, int change) {
+  const std::string text = fmt::format("{}\n", change);
+  if (TRY(files.read_if_exists(track_file)) == text) return false;
+  TRY(files.write(track_file, text, 0644));
+  return true;
+}
+
+Result<> follow_masters(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
+                        ProxyMonitor& monitor) {
+  kube::Access access = TRY(kube::read_kubeconfig(environment.files, kubeconfig));
+  access.connect_to = proxy;
+  kube::Client api(environment.http, std::move(access));
+  return kube::follow(context, api, kube::types::nodes, "", {.labels = std::string(kube::master_label)},
+                      [&](const kube::Objects& nodes) -> Result<> {
+                        monitor.set_masters(node_addresses(nodes, v4));
+                        return Ok{};
+                      });
+}
+
+Result<> keep_following(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
+                        ProxyMonitor& monitor) {
+  for (;;) {
+    // The kubelet's certificate comes after this program and is replaced now and then.
+    const Result<> ended = follow_masters(context, environment, kubeconfig, v4, monitor);
+    if (context.stop.stop_requested()) return Ok{};
+    context.log.warn("cannot read the other masters: {}; continuing with the known ones", ended.error().message());
+    if (!sys::pause(context, Seconds(1))) return Ok{};
+  }
+}
+
+Result<int> parse_needed(const std::string& text) {
+  const int number = parse_number<int>(text).value_or(0);
+  if (number < 1) return error(Code::invalid, "--needed-backends: '{}' is not a number greater than 0", text);
+  return number;
+}
+
+}  // namespace
+
+Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text) {
+  const std::vector<std::string_view> lines = split(text, '\n');
+  std::map<std::string_view, std::size_t> columns;
+  std::vector<ProxyPlace> places;
+  for (std::string_view line : lines) {
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() > 1 && words.front() == "#") {
+      for (std::size_t i = 1; i < words.size(); ++i) columns[words[i]] = i - 1;
+      continue;
+    }
+    const auto word = [&](std::string_view column) {
+      const auto found = columns.find(column);
+      return found == columns.end() || found->second >= words.size() ? std::string_view() : words[found->second];
+    };
+    if (word("be_name") != backend) continue;
+    const bool is_enabled = is_looked_after(word("srv_admin_state"));
+    // 2: running, which haproxy also says before the first check; 0 and 1: no check has ended yet.
+    const std::string_view checked = word("srv_check_status");
+    const bool is_up = is_enabled && word("srv_op_state") == "2" && checked != "0" && checked != "1";
+    places.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
+  }
+  if (places.empty()) return error(Code::invalid, "haproxy returned no servers of '{}': {}", backend, text.substr(0, 200));
+  return places;
+}
+
+std::vector<std::string> place_commands(const std::vector<ProxyPlace>& places, const std::set<std::string>& addresses) {
+  std::vector<std::string> commands;
+  std::set<std::string> missing = addresses;
+  std::vector<const ProxyPlace*> free;
+  for (const ProxyPlace& place : places) {
+    if (!place.is_enabled) {
+      free.push_back(&place);
+    } else if (missing.erase(place.address) == 0) {
+      commands.push_back(fmt::format("set server {}/{} state maint", backend, place.name));
+    }
+  }
+  for (const ProxyPlace* place : free) {
+    if (missing.empty()) break;
+    const std::string address = missing.extract(missing.begin()).value();
+    commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, place->name, address, api_port));
+    commands.push_back(fmt::format("set server {}/{} state ready", backend, place->name));
+  }
+  return commands;
+}
+
+int priority_change(int up, int needed, bool answers) {
+  if (up == 0 || !answers) return out_of_the_game;
+  return up < needed ? 0 : enough;
+}
+
+std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4) {
+  std::set<std::string> addresses;
+  for (const Json& node : nodes) {
+    for (const Json& address : find_array(node, {"status", "addresses"})) {
+      if (find_string(address, {"type"}) != "InternalIP") continue;
+      const Result<net::IpAddress> parsed = net::parse_ip(find_string(address, {"address"}).value_or(""));
+      if (parsed.ok() && parsed->is_v4() == v4) addresses.insert(to_string(parsed.value()));
+    }
+  }
+  return addresses;
+}
+
+ProxyMonitor::ProxyMonitor(sys::Files& files, Parts parts) : files_(files), parts_(std::move(parts)) {
+  masters_.with_lock([&](auto& masters) { masters.insert(parts_.own_address); });
+}
+
+void ProxyMonitor::set_masters(std::set<std::string> addresses) {
+  addresses.insert(parts_.own_address);
+  masters_.with_lock([&](auto& masters) { masters = std::move(addresses); });
+  changed_.notify();
+}
+
+Result<bool> ProxyMonitor::look(const sys::Context& context) {
+  const std::set<std::string> masters = masters_.with_lock([](const auto& known) { return known; });
+  const Result<std::vector<ProxyPlace>> places = ask_for_places(parts_);
+  const std::string problem = places.ok() ? "" : places.error().message();
+  if (problem != std::exchange(last_problem_, problem) && !problem.empty()) context.log.warn("haproxy: {}", problem);
+  int up = 0;
+  bool answers = false;
+  if (places.ok()) {
+    up = static_cast<int>(std::ranges::count_if(places.value(), &ProxyPlace::is_up));
+    answers = up > 0 && parts_.answers();
+    // One that fails shows in the next look.
+    const std::vector<std::string> commands = place_commands(places.value(), masters);
+    if (!commands.empty()) {
+      const Result<std::string> said = parts_.ask_proxy(join(commands, "; "));
+      context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));
+    }
+  }
+  const int change = priority_change(up, parts_.needed, answers);
+  if (TRY(write_priority_change(files_, parts_.track_file, change))) {
+    context.log.info("{} of {} API servers are healthy, the proxy {}: {} to the priority", up, masters.size(),
+                     answers ? "answers" : "does not answer", change);
+  }
+  return answers;
+}
+
+int priority_change(RouterHealth health) {
+  switch (health) {
+    case RouterHealth::ready: return enough;
+    case RouterHealth::not_ready: return 0;
+    case RouterHealth::absent: break;
+  }
+  return out_of_the_game;
+}
+
+RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask)
+    : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)) {}
+
+Result<> RouterMonitor::look(const sys::Context& context) {
+  const RouterHealth health = ask_();
+  const int change = priority_change(health);
+  if (TRY(write_priority_change(files_, track_file_, change))) {
+    context.log.info("{}: {} to the priority",
+                     health == RouterHealth::absent  ? "this machine has no router"
+                     : health == RouterHealth::ready ? "the router of this machine is ready"
+                                                     : "the router of this machine is not ready",
+                     change);
+  }
+  return Ok{};
+}
+
+namespace {
+
+Result<> look_after_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
+                        const net::IpAddress& vip, const Flags& flags) {
+  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
+  const std::string& folder = flags.text("out-dir");
+  const auto needed = TRY(parse_needed(flags.text("needed-backends")));
+  ProxyMonitor monitor(environment.files, {.own_address = to_string(own),
+                                           .needed = needed,
+                                           .track_file = folder + "/proxy",
+                                           .ask_proxy =
+                                               [&](std::string_view command) {
+                                                 return ask_over_socket(folder + "/haproxy.sock", command, Milliseconds(2'000));
+                                               },
+                                           .answers = [&] { return api_answers(environment); }});
+  sys::Wakeup answered;
+  sys::TaskGroup tasks(whole);
+  tasks.run("looking at haproxy", [&](const sys::Context& context) -> Result<> {
+    while (!context.stop.stop_requested()) {
+      const std::uint64_t seen = monitor.changed().count();
+      if (TRY(monitor.look(context))) answered.notify();
+      context.clock.wait(context.clock.steady() + between_looks, context.stop, &monitor.changed(), seen);
+    }
+    return Ok{};
+  });
+  tasks.run("following masters", [&](const sys::Context& context) {
+    // Not earlier: there is nobody to ask, and pauses between tries grow.
+    while (answered.count() == 0 && !context.stop.stop_requested()) {
+      context.clock.wait(context.clock.steady() + std::chrono::hours(24), context.stop, &answered, 0);
+    }
+    return keep_following(context, environment, kubeconfig, vip.is_v4(), monitor);
+  });
+  return tasks.wait();
+}
+
+Result<> look_after_ingress(const sys::Context& context, const Environment& environment, const std::string& folder) {
+  RouterMonitor monitor(environment.files, folder + "/ingress", [&] { return router_health(environment); });
+  while (!context.stop.stop_requested()) {
+    TRY(monitor.look(context));
+    context.clock.wait(context.clock.steady() + between_router_looks, context.stop, nullptr, 0);
+  }
+  return Ok{};
+}
+
+}  // namespace
+
+Result<> run_monitor(const Environment& environment, const Arguments& arguments) {
+  const FlagsAndWords given = flags_and_words(arguments);
+  const std::vector<Flag> table = {{.name = "api-vips"},
+                                   {.name = "ingress-vips"},
+                                   {.name = "out-dir", .required = true},
+                                   {.name = "needed-backends", .fallback = "2"}};
+  const Flags flags = TRY(parse_flags("runtimecfg monitor", table, given.flags));
+  const VirtualAddresses addresses = TRY(parse_virtual_addresses(flags));
+  if (given.words.size() != (addresses.api ? 1 : 0)) {
+    return error(Code::invalid, "runtimecfg monitor: exactly one kubeconfig is required with --api-vips, none without it");
+  }
+  sys::TaskGroup tasks(environment.context);
+  if (addresses.api) {
+    tasks.run("the address of the API", [&](const sys::Context& context) {
+      return look_after_api(context, environment, given.words.front(), *addresses.api, flags);
+    });
+  }
+  if (addresses.ingress) {
+    tasks.run("the address of the ingress",
+              [&](const sys::Context& context) { return look_after_ingress(context, environment, flags.text("out-dir")); });
+  }
+  return tasks.wait();
+}
+
+}  // namespace slipway::components::runtimecfg

@@ -1,0 +1,70 @@
+#include "components/static_pod/target_inputs.h"
+
+#include "components/render/document.h"
+
+#include <algorithm>
+
+namespace slipway::components {
+
+namespace {
+
+// Each line once: several functions may ask for the same object.
+void miss(Target& target, std::string line) {
+  if (std::ranges::find(target.missing, line) == target.missing.end()) target.missing.push_back(std::move(line));
+}
+
+}  // namespace
+
+void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, std::string_view maker, const Snapshot& seen,
+                 Target& target) {
+  const Part part{kind, to.name};
+  const Json* original = seen.find(part.type(), from.space, from.name);
+  if (original == nullptr) {
+    if (!maker.empty()) {
+      miss(target, fmt::format("{} {}/{}, which {} creates", part.type().kind, from.space, from.name, maker));
+    }
+    return;
+  }
+  JsonObject copy{{"apiVersion", "v1"},
+                  {"kind", part.type().kind},
+                  {"metadata", {{"name", to.name}, {"namespace", to.space}}},
+                  {"data", find_object(*original, {"data"})}};
+  if (const auto type = find_string(*original, {"type"})) copy["type"] = *type;
+  target.plan.wishes.push_back({part.type(), std::move(copy)});
+}
+
+const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
+  const Json* object = seen.find(type, "", "cluster");
+  if (object == nullptr) miss(target, fmt::format("{} cluster, which the installer creates", type.kind));
+  return object;
+}
+
+std::string infrastructure_fact(std::string_view field, const Snapshot& seen, Target& target) {
+  const Json* object = find_fact(kube::types::infrastructures, seen, target);
+  if (object == nullptr) return {};
+  const std::string text(find_string(*object, {"status", field}).value_or(""));
+  if (text.empty()) miss(target, fmt::format("Infrastructure cluster: status.{}", field));
+  return text;
+}
+
+std::optional<FeatureGates> find_gates(const std::string& version, const Snapshot& seen, Target& target) {
+  const Json* object = find_fact(kube::types::feature_gates, seen, target);
+  if (object == nullptr) return {};
+  Findings findings;
+  FeatureGates gates = feature_gates({{"FeatureGate cluster", *object}}, version, findings);
+  add_missing(findings, target);
+  return findings.has_errors() ? std::nullopt : std::optional(std::move(gates));
+}
+
+void add_missing(const Findings& findings, Target& target) {
+  for (const Finding& finding : findings.all()) {
+    if (finding.severity == Severity::error) miss(target, to_string(finding));
+  }
+}
+
+Json with_overrides(Json made, const Json& settings) {
+  made = merge_layers(std::move(made), find_object(settings, {"spec", "observedConfig"}));
+  return merge_layers(std::move(made), find_object(settings, {"spec", "unsupportedConfigOverrides"}));
+}
+
+}  // namespace slipway::components

@@ -1,0 +1,211 @@
+#include "components/workload/workload_operator.h"
+
+#include "base/check.h"
+#include "base/text.h"
+#include "components/controller/unused_settings.h"
+#include "components/render/document.h"
+#include "data/data.h"
+
+#include <algorithm>
+
+namespace slipway::components {
+
+namespace {
+
+constexpr std::size_t objects_told = 3;
+
+// Types that wishes may have: those of kube/types.h, and built-in ones that nobody else names.
+const kube::ResourceType* find_type(const Json& object) {
+  static const std::vector<kube::ResourceType> table = {
+      kube::types::namespaces,
+      kube::types::nodes,
+      kube::types::pods,
+      kube::types::services,
+      kube::types::endpoints,
+      kube::types::config_maps,
+      kube::types::secrets,
+      kube::types::service_accounts,
+      {"", "v1", "resourcequotas", "ResourceQuota"},
+      kube::types::deployments,
+      kube::types::daemon_sets,
+      {"apps", "v1", "statefulsets", "StatefulSet"},
+      {"batch", "v1", "jobs", "Job"},
+      {"batch", "v1", "cronjobs", "CronJob"},
+      kube::types::endpoint_slices,
+      kube::types::leases,
+      kube::types::certificate_requests,
+      kube::types::roles,
+      kube::types::role_bindings,
+      kube::types::cluster_roles,
+      kube::types::cluster_role_bindings,
+      kube::types::custom_resource_definitions,
+      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
+      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
+      {"networking.k8s.io", "v1", "ingressclasses", "IngressClass", false},
+      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false},
+      {"storage.k8s.io", "v1", "storageclasses", "StorageClass", false},
+      {"apiregistration.k8s.io", "v1", "apiservices", "APIService", false},
+      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", false},
+      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", false},
+      kube::types::cluster_versions,
+      kube::types::cluster_operators,
+      kube::types::infrastructures,
+      kube::types::networks,
+      kube::types::etcds,
+      kube::types::kube_apiservers,
+      kube::types::kube_controller_managers,
+      kube::types::kube_schedulers,
+      kube::types::feature_gates,
+      kube::types::schedulers,
+      kube::types::dnses,
+      kube::types::ingresses,
+      kube::types::proxies,
+      kube::types::config_settings,
+      kube::types::network_settings,
+      kube::types::dns_settings,
+      kube::types::credential_settings,
+      kube::types::ingress_controllers,
+      kube::types::machine_configurations,
+      kube::types::routes,
+      kube::types::machine_configs,
+      kube::types::machine_config_pools,
+      kube::types::controller_configs,
+      kube::types::machine_config_nodes,
+  };
+  const auto found = std::ranges::find_if(table, [&](const kube::ResourceType& type) {
+    return find_string(object, {"kind"}) == type.kind && find_string(object, {"apiVersion"}) == type.api_version();
+  });
+  return found == table.end() ? nullptr : &*found;
+}
+
+// What was said of the operand last, with its times.
+Json remembered(const WorkloadOperator& work, const Snapshot& seen) {
+  const Json* told = seen.find(kube::types::cluster_operators, "", work.name);
+  JsonArray conditions;
+  if (told) conditions = find_array(*told, {"status", "extension", "conditions"});
+  return {{"status", {{"conditions", std::move(conditions)}}}};
+}
+
+// Without the conditions that an operator does not tell any more.
+Json only(Json object, const std::vector<Condition>& told) {
+  JsonArray& conditions = object.as_object()["status"].as_object()["conditions"].as_array();
+  conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
+                                  [&](const Json& each) {
+                                    const auto same = [&](const Condition& condition) {
+                                      return find_string(each, {"type"}) == condition.type;
+                                    };
+                                    return std::ranges::none_of(told, same);
+                                  }),
+                   conditions.end());
+  return object;
+}
+
+// A status follows what it tells of and is never the cause of anything.
+std::vector<std::string> not_as_wished(const std::vector<Wish>& wishes, const Snapshot& seen) {
+  std::vector<std::string> names;
+  for (const Wish& wish : wishes) {
+    if (wish.how != Wish::How::status && !is_fulfilled(wish, seen)) names.push_back(kube::describe(wish.object));
+  }
+  return names;
+}
+
+Condition sync_condition(const Result<Aim>& made, const std::vector<std::string>& open) {
+  Condition condition{.type = "SyncDegraded"};
+  if (!made.ok()) {
+    return {.type = condition.type, .is_true = true, .reason = "SynchronizationError", .message = made.error().message()};
+  }
+  if (open.empty()) return condition;
+  std::vector<std::string> told(open.begin(), open.begin() + static_cast<long>(std::min(open.size(), objects_told)));
+  if (open.size() > objects_told) told.push_back(fmt::format("and {} more", open.size() - objects_told));
+  return {.type = condition.type,
+          .is_true = true,
+          .reason = "ObjectsDiffer",
+          .message = fmt::format("not applied (see the log of the operator): {}", join(told, ", "))};
+}
+
+// Whether all is there and nothing moves, by the operator's own words.
+bool is_complete(const std::vector<Condition>& conditions) {
+  return std::ranges::all_of(conditions, [](const Condition& each) {
+    const std::string_view type = each.type;
+    if (type.ends_with("Available")) return each.is_true;
+    return !type.ends_with("Progressing") || !each.is_true;
+  });
+}
+
+}  // namespace
+
+std::vector<Watched> watched_by(const WorkloadOperator& work) {
+  std::vector<Watched> watched = work.watched;
+  if (work.settings) watched.push_back({*work.settings, "", {.fields = "metadata.name=cluster"}});
+  watched.push_back({kube::types::cluster_operators, "", {.fields = "metadata.name=" + work.name}});
+  return watched;
+}
+
+Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& release, const Snapshot& seen, WallTime now) {
+  ClusterOperatorFacts facts{.name = work.name, .versions = {}, .related = {}};
+  if (work.settings) {
+    const Json* settings = seen.find(*work.settings, "", "cluster");
+    if (!settings || !is_managed(*settings)) {
+      return plan_cluster_operator(seen, facts, settings ? *settings : JsonObject(), now);
+    }
+  }
+  Result<Aim> made = work.aim(seen, now);
+  const bool is_made = made.ok();
+  const std::vector<std::string> open = is_made ? not_as_wished(made.value().plan.wishes, seen) : std::vector<std::string>();
+  const Condition sync = sync_condition(made, open);
+  Json known = remembered(work, seen);
+  Aim aim;
+  if (is_made) {
+    aim = std::move(made).value();
+    aim.conditions.push_back(sync);
+    known = only(std::move(known), aim.conditions);
+    if (open.empty() && is_complete(aim.conditions)) {
+      facts.versions.emplace_back("operator", release.version);
+      for (const std::string& operand : work.operands) facts.versions.emplace_back(operand, release.version);
+    }
+  } else {
+    aim.conditions.push_back(sync);
+  }
+  const Json told = with_conditions(std::move(known), aim.conditions, now);
+  std::vector<kube::ResourceType> configured_by = work.configured_by;
+  if (work.settings) configured_by.push_back(*work.settings);
+  facts.ignored = unused_settings(configured_by, seen);
+  facts.extension = JsonObject{{"conditions", find_array(told, {"status", "conditions"})}};
+  aim.plan.add(plan_cluster_operator(seen, facts, told, now));
+  return std::move(aim.plan);
+}
+
+Result<std::vector<Wish>> wishes_of_folder(std::string_view folder, const TemplateValues& values) {
+  std::vector<Wish> wishes;
+  const std::string prefix = fmt::format("{}/", folder);
+  for (const data::File& file : data::components()) {
+    if (!file.path.starts_with(prefix)) continue;
+    Json object = TRY(fill_document(file.path, values));
+    wishes.push_back(TRY(wish_for(std::move(object)).context(std::string(file.path))));
+  }
+  CHECK(!wishes.empty());
+  return wishes;
+}
+
+Result<Wish> wish_for(Json object, Wish::How how) {
+  const kube::ResourceType* type = find_type(object);
+  if (type) return Wish{*type, std::move(object), how};
+  return error(Code::invalid, "{}: unknown kind for apiVersion {}", kube::describe(object),
+               find_string(object, {"apiVersion"}).value_or("\"\""));
+}
+
+Result<> run_workload_operator(const Environment& environment, const Arguments& arguments, std::string_view program,
+                               const std::function<Result<WorkloadOperator>(const Environment&, const ReleaseVersion&)>& make) {
+  return run_operator_process(environment, arguments, program, [&]() -> Result<OperatorProcess> {
+    ReleaseVersion release;
+    release.version = TRY(environment_text("RELEASE_VERSION"));
+    const WorkloadOperator work = TRY(make(environment, release));
+    return OperatorProcess{
+        .space = work.space,
+        .watched = watched_by(work),
+        .plan = [work, release](const Snapshot& seen, WallTime now) { return plan_workloads(work, release, seen, now); },
+        .observer = work.observer};
+  });
+}
+
+}  // namespace slipway::components
