@@ -101,7 +101,7 @@ struct RootTls {
 };
 
 // Of an earlier run, to be used again as far as it is still good; empty in the first run.
-struct KeptTls {
+struct PreviousTls {
   Tls tls;
   bool has_cluster = false;  // machines have them: they stay as they are
 };

@@ -53,7 +53,7 @@ Graph asset_graph() {
   graph.input<config::InstallConfig>("install config");
   graph.input<Environment>("environment");
   graph.input<Randomness>("random numbers");
-  graph.input<KeptTls>("existing certificates");
+  graph.input<PreviousTls>("existing certificates");
   graph.input<UserTls>("user keys");
   graph.input<UserFiles>("user files");
   graph.input<PointerEdits>("user pointer configs");

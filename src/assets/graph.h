@@ -35,9 +35,9 @@ class Graph {
   }
 
   // An asset and the function that makes it: T or Result<T> of other assets.
-  template <class Made, class... Needs>
-  void add(std::string name, Made (*make)(const Needs&...)) {
-    using T = typename AssetOf<Made>::Type;
+  template <class Returned, class... Needs>
+  void add(std::string name, Returned (*make)(const Needs&...)) {
+    using T = typename AssetOf<Returned>::Type;
     auto run = [make](Graph& graph) -> Result<std::any> {
       Result<T> made = make(graph.value<Needs>()...);
       if (!made.ok()) return std::move(made).error();
@@ -117,7 +117,7 @@ class Graph {
   std::map<std::type_index, std::any> values_;
 };
 
-// All assets of an installation. Inputs: config::InstallConfig, Environment, Randomness, KeptTls, UserTls, UserFiles.
+// All assets of an installation. Inputs: config::InstallConfig, Environment, Randomness, PreviousTls, UserTls, UserFiles.
 Graph asset_graph();
 
 }  // namespace slipway::assets

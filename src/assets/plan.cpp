@@ -116,7 +116,7 @@ class Planner {
     graph_.put(config_);
     graph_.put(std::move(environment));
     graph_.put(std::move(drawn));
-    graph_.put(is_new_ ? KeptTls{} : KeptTls{before_->tls, before_->has_cluster});
+    graph_.put(is_new_ ? PreviousTls{} : PreviousTls{before_->tls, before_->has_cluster});
     graph_.put(std::move(user.tls));
     if (!is_new_password) graph_.put(before_->password);
     if (!is_new_) {

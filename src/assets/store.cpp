@@ -221,10 +221,10 @@ Result<Folder> open_folder(sys::Files& files, const std::string& directory, cons
   return folder;
 }
 
-Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
-                           const Environment& environment, const Request& request) {
+Result<TargetResult> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
+                                   const Environment& environment, const Request& request) {
   const Plan plan = TRY(make(context, files, random, folder, environment, request));
-  Made made;
+  TargetResult made;
   for (const std::string& each : plan.folders) made.folders.push_back(each.empty() ? folder.path : below(folder.path, each));
   if (plan.assets) made.usable_until = first_expiry(plan.assets->tls);
   return made;

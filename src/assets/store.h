@@ -28,7 +28,7 @@ Result<config::InstallConfig> read_config(sys::Files& files, const std::string& 
 Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::Reading& reading = {});
 
 // What a target made.
-struct Made {
+struct TargetResult {
   std::vector<std::string> folders;      // that its files are in: "demo/auth", "demo"
   std::optional<Expiry> usable_until{};  // of Ignition configs
 };
@@ -39,8 +39,8 @@ struct Made {
 //   errors  those of plan_target; then nothing was written. Those of Files; then what was written was taken back, or, where that
 //           fails too, the same command continues: the message says which
 //   time    that of plan_target; blocks on disk
-Result<Made> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
-                           const Environment& environment, const Request& request);
+Result<TargetResult> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
+                                   const Environment& environment, const Request& request);
 
 // What `create cluster` begins with: all assets, continued from whatever is there, the user's changes in them. Writes auth/,
 // metadata.json and tls/journal-gatewayd.*, and consumes what the targets before wrote.

@@ -146,7 +146,7 @@ class Store : public testing::Test {
     testing_support::SeededRandom random(++seed_);
     DyingFiles dying(files, changes, after);
     const Folder folder = TRY(open_folder(dying, "/d"));
-    const Result<Made> result = create_target(context.context(), dying, random, folder, environment, request);
+    const Result<TargetResult> result = create_target(context.context(), dying, random, folder, environment, request);
     changes_ = dying.changes();
     if (!result.ok()) return result.error();
     made_ = result.value();
@@ -215,7 +215,7 @@ class Store : public testing::Test {
   testing_support::TestContext context;
   Environment environment = sample_environment();
   int changes_ = 0;
-  Made made_;  // by the last run
+  TargetResult made_;  // by the last run
 
  private:
   unsigned seed_ = 0;

@@ -12,7 +12,7 @@ namespace slipway::bootstrap {
 
 namespace {
 
-using sys::Look;
+using sys::Observation;
 
 // The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as in OpenShift's pods, serves no HTTP
 // on its client port.
@@ -27,7 +27,7 @@ Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& htt
                   const std::function<bool(const Result<net::Answer>&)>& is_good) {
   const std::string tls = assets + "/tls/etcd-";
   const net::Trust trust = TRY(net::read_trust(files, tls + "ca-bundle.crt", tls + "client.crt", tls + "client.key"));
-  const auto look = [&]() -> Result<Look> {
+  const auto look = [&]() -> Result<Observation> {
     std::string reason;
     for (const std::string_view address : addresses) {
       const net::Url url = TRY(net::parse_url(address));

@@ -120,7 +120,7 @@ Result<> Containers::ensure_image(const Context& context, const std::string& ima
   return Ok{};
 }
 
-Result<> Containers::run(const Context& context, const Container& container, int rank, const Told& told) {
+Result<> Containers::run(const Context& context, const Container& container, int rank, const LineHandler& told) {
   const Turn turn = TRY(Turn::take(*this, context, rank));
   TRY(ensure_image(context, container.image));
   sys::Command command{.argv = command_of(runtime_, container)};

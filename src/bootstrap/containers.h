@@ -50,7 +50,7 @@ class Containers {
   // `at_once`: how many run at the same time; renders are short and use the processor.
   Containers(Runtime runtime, sys::Runner& runner, int at_once) : runtime_(runtime), runner_(runner), free_(at_once) {}
 
-  using Told = std::function<void(std::string_view line)>;  // each line of standard error as it comes
+  using LineHandler = std::function<void(std::string_view line)>;  // each line of standard error as it comes
 
   // Removes containers of these names that an earlier, killed run left behind, perhaps still working. Once, before run().
   Result<> remove_leftovers(const sys::Context& context, const std::set<std::string>& names);
@@ -60,7 +60,7 @@ class Containers {
   //   rank    who goes first when several wait: the lower
   //   errors  unavailable, with the last lines it wrote to standard error; cancelled
   //   time    until a turn is free and the program has ended
-  Result<> run(const sys::Context& context, const Container& container, int rank, const Told& told = {});
+  Result<> run(const sys::Context& context, const Container& container, int rank, const LineHandler& told = {});
 
  private:
   class Turn;

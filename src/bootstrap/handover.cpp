@@ -7,7 +7,7 @@ namespace slipway::bootstrap {
 
 namespace {
 
-using sys::Look;
+using sys::Observation;
 
 constexpr auto limit = std::chrono::hours(1);
 // The API's address may have moved a moment ago, and what was on its way to the other machine is lost.
@@ -17,7 +17,7 @@ const std::string static_pods = "/etc/kubernetes/manifests/";
 }  // namespace
 
 Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Json& patch) {
-  const auto look = [&]() -> Result<Look> {
+  const auto look = [&]() -> Result<Observation> {
     Result<Json> patched = kube::merge_patch(context, api, kube::types::cluster_versions, "", "version", patch);
     if (patched.ok()) return Look::done();
     if (patched.error().code() == Code::not_found) return Look::not_yet("{}", patched.error().message());

@@ -9,7 +9,7 @@ namespace slipway::bootstrap {
 namespace {
 
 using std::chrono::minutes;
-using sys::Look;
+using sys::Observation;
 
 const std::string etcd_pod = "/etc/kubernetes/manifests/etcd-member-pod.yaml";
 const std::string etcd_data = "/var/lib/etcd/member/snap/db";
@@ -23,7 +23,7 @@ Result<> stop_etcd(const sys::Context& context, sys::Files& files, sys::Runner& 
   if (!TRY(files.info(etcd_data))) return error(Code::not_found, "{}: not found, so etcd has not run on this machine", etcd_data);
   // etcd locks this file for as long as it has it open.
   const sys::Command lock{.argv = {"flock", "--exclusive", "--timeout=5", etcd_data, "true"}, .limit = minutes(1)};
-  const auto look = [&]() -> Result<Look> {
+  const auto look = [&]() -> Result<Observation> {
     const sys::Output output = TRY(runner.run(context, lock));
     return output.status == 0 ? Look::done() : Look::not_yet("{} is in use", etcd_data);
   };
@@ -38,7 +38,7 @@ Result<> fetch_master_config(const sys::Context& context, sys::Files& files, net
     request.authorization = Secret("Bearer " + *token);
   }
   std::string config;
-  const auto look = [&]() -> Result<Look> {
+  const auto look = [&]() -> Result<Observation> {
     net::Answer answer = TRY(http.send(request, context.stop));
     if (answer.status >= 500) return Look::not_yet("{}: status {}: {}", config_server, answer.status, answer.body);
     if (answer.status != 200) {

@@ -37,13 +37,13 @@ std::vector<config::PublicKey> public_keys(sys::Files& files) {
 
 }  // namespace
 
-Result<> ask(const Person& person, config::Wizard& wizard) {
+Result<> ask(const Prompter& prompter, config::Wizard& wizard) {
   while (const std::optional<config::Question> question = wizard.next()) {
-    const std::optional<std::string> line = TRY(person.read_line(prompt_of(*question), question->is_secret));
+    const std::optional<std::string> line = TRY(prompter.read_line(prompt_of(*question), question->is_secret));
     if (!line) return error(Code::invalid, "input ended before all questions were answered; nothing was written");
     const Result<> taken = wizard.answer(*line);
     if (taken.ok()) continue;
-    for (const std::string_view problem : split(taken.error().message(), '\n')) person.show(fmt::format("  {}\n", problem));
+    for (const std::string_view problem : split(taken.error().message(), '\n')) prompter.show(fmt::format("  {}\n", problem));
   }
   return Ok{};
 }

@@ -1,4 +1,4 @@
-// Asking somebody at a terminal for an install-config, and saying what to write where nobody can be asked.
+// RegistryAccess somebody at a terminal for an install-config, and saying what to write where nobody can be asked.
 #pragma once
 
 #include "cli/command.h"
@@ -12,14 +12,14 @@
 namespace slipway::cli {
 
 // Who is asked.
-struct Person {
+struct Prompter {
   std::function<void(std::string_view)> show;
   // A line, hidden or not; nothing when the input ends.
   std::function<Result<std::optional<std::string>>(std::string_view prompt, bool hidden)> read_line;
 };
 
 // Asks everything, each question until its answer is good. errors: invalid: the input ended; those of Person
-Result<> ask(const Person& person, config::Wizard& wizard);
+Result<> ask(const Prompter& prompter, config::Wizard& wizard);
 
 // The text of a new install-config: what somebody at the terminal answers.
 //

@@ -16,7 +16,7 @@ struct Typist {
   std::string shown{};
   int hidden = 0;
 
-  Person person() {
+  Prompter prompter() {
     return {.show = [this](std::string_view text) { shown += text; },
             .read_line = [this](std::string_view prompt, bool is_hidden) -> Result<std::optional<std::string>> {
               shown += prompt;
@@ -32,7 +32,7 @@ struct Typist {
 TEST(Ask, EachQuestionIsAskedUntilItsAnswerIsGood) {
   Typist typist{.lines = {"none", "example.com", "Demo", "demo", R"({"auths":{"r.example.com":{"auth":"eDp5"}}})"}};
   config::Wizard wizard({});
-  const Result<> asked = ask(typist.person(), wizard);
+  const Result<> asked = ask(typist.prompter(), wizard);
   ASSERT_TRUE(asked.ok()) << asked.error().message();
   EXPECT_TRUE(typist.shown.starts_with("Platform:\n  1) local\n  2) none\n")) << typist.shown;
   EXPECT_NE(typist.shown.find("Number or name [local]: Base domain: Cluster name:   "), std::string::npos) << typist.shown;
@@ -43,7 +43,7 @@ TEST(Ask, EachQuestionIsAskedUntilItsAnswerIsGood) {
 TEST(Ask, InputThatEndsIsNoAnswer) {
   Typist typist{.lines = {"none"}};
   config::Wizard wizard({});
-  const Result<> asked = ask(typist.person(), wizard);
+  const Result<> asked = ask(typist.prompter(), wizard);
   ASSERT_FALSE(asked.ok());
   EXPECT_NE(asked.error().message().find("nothing was written"), std::string::npos);
 }

@@ -46,7 +46,7 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
                                      std::string_view platform, const std::string& cluster, For use) {
   std::string state = TRY(state_of(environment, arguments, folder));
   const std::string program = TRY(own_program());
-  provider::Choice choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
+  provider::ClusterSelection choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
   if (use == For::new_cluster) {
     choice.options["os-repo"] = absolute(arguments["--os-repo"]);
     choice.options["images"] = absolute(arguments["--images"]);
@@ -55,9 +55,9 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
   return OpenedProvider{std::move(state), std::move(machines)};
 }
 
-Result<provider::Existing> find_machines(const OpenedProvider& opened, const ClusterDirectory& known) {
-  const provider::Existing existing = TRY(opened.machines->find(known.id));
-  if (existing.of == provider::Existing::Of::another_cluster && known.id.infra_id.empty())
+Result<provider::ExistingCluster> find_machines(const OpenedProvider& opened, const ClusterDirectory& known) {
+  const provider::ExistingCluster existing = TRY(opened.machines->find(known.id));
+  if (existing.of == provider::ExistingCluster::Of::another_cluster && known.id.infra_id.empty())
     return error(Code::invalid, "{}/metadata.json: infraID: missing, must be a string", known.folder);
   return existing;
 }
@@ -65,7 +65,7 @@ Result<provider::Existing> find_machines(const OpenedProvider& opened, const Clu
 Result<OpenedProvider> open_own_machines(const Environment& environment, const Arguments& arguments,
                                          const ClusterDirectory& known) {
   OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
-  if (TRY(find_machines(opened, known)).of != provider::Existing::Of::another_cluster) return opened;
+  if (TRY(find_machines(opened, known)).of != provider::ExistingCluster::Of::another_cluster) return opened;
   return error(Code::conflict, "cluster {} in {}: created from another asset directory than {} (name that directory with --dir)",
                known.cluster, opened.state, known.folder);
 }

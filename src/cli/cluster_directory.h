@@ -38,7 +38,7 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
 
 // What exists under the name of a directory's cluster. errors: those of find; invalid: metadata.json does not say which cluster
 // it is
-Result<provider::Existing> find_machines(const OpenedProvider& opened, const ClusterDirectory& known);
+Result<provider::ExistingCluster> find_machines(const OpenedProvider& opened, const ClusterDirectory& known);
 
 // errors: also conflict: the machines under that name are of another directory
 Result<OpenedProvider> open_own_machines(const Environment& environment, const Arguments& arguments,

@@ -52,8 +52,8 @@ Result<std::optional<InstalledRelease>> installed_release(const Environment& env
                                                           const std::string& folder) {
   std::optional<InstalledRelease> installed;
   if (!TRY(environment.files.info(folder + "/metadata.json"))) return installed;
-  const provider::Existing existing = TRY(find_machines(opened, TRY(read_cluster_directory(environment, folder))));
-  if (existing.of == provider::Existing::Of::this_cluster && !existing.release.empty()) {
+  const provider::ExistingCluster existing = TRY(find_machines(opened, TRY(read_cluster_directory(environment, folder))));
+  if (existing.of == provider::ExistingCluster::Of::this_cluster && !existing.release.empty()) {
     installed = InstalledRelease{existing.release, existing.release_version};
   }
   return installed;

@@ -23,14 +23,14 @@ Result<> destroy_machines(const Environment& environment, const Arguments& argum
     return Ok{};
   }
   const OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
-  const provider::Existing existing = TRY(find_machines(opened, known));
-  if (existing.of == provider::Existing::Of::another_cluster) {
+  const provider::ExistingCluster existing = TRY(find_machines(opened, known));
+  if (existing.of == provider::ExistingCluster::Of::another_cluster) {
     environment.context.log.warn(
         "cluster {} in {}: created from another asset directory, not removed; only files in {} are removed", known.cluster,
         opened.state, known.folder);
     return Ok{};
   }
-  if (existing.of == provider::Existing::Of::nothing) {
+  if (existing.of == provider::ExistingCluster::Of::nothing) {
     environment.context.log.warn("no machines of {} found in {}; only files in {} are removed", known.cluster, opened.state,
                                  known.folder);
   }

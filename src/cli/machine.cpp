@@ -42,7 +42,7 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   }
   const std::string os_repo = absolute(arguments["--os-repo"]);
   const local::Images images = TRY(local::find_images(environment.files, absolute(arguments["--images"])));
-  const local::ClusterWishes wishes{.os_repo = os_repo, .images = images, .forwards = forwards};
+  const local::ClusterOptions wishes{.os_repo = os_repo, .images = images, .forwards = forwards};
   TRY(local::preflight(environment.context, environment.files, choice, wishes, {{names, request.ignition}}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(

@@ -48,7 +48,7 @@ Result<ReleaseSource> open_release(const Environment& environment, const Argumen
 }
 
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name,
-                                   const Asking& asking) {
+                                   const RegistryAccess& asking) {
   std::optional<sys::FileInfo> info = TRY(environment.files.info(name));
   if (info && info->kind == sys::FileKind::link) info = TRY(environment.files.info(name + "/."));
   if (info && info->kind == sys::FileKind::directory) {

@@ -24,7 +24,7 @@ struct ReleaseSource {
 };
 
 // How registries are asked.
-struct Asking {
+struct RegistryAccess {
   std::vector<release::Mirror> mirrors{};
   int attempts_by_digest = 4;  // fewer where the content can be done without
 };
@@ -32,7 +32,7 @@ struct Asking {
 // A folder is an image layout with an image named "release"; everything else is an image reference. Uses the environment's
 // files and http as long as it lives. errors: invalid: the argument is neither; those of OciLayout::open
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name,
-                                   const Asking& asking = {});
+                                   const RegistryAccess& asking = {});
 
 // The same for what the positional names.
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments);

@@ -8,10 +8,10 @@
 namespace slipway::cluster {
 
 void BootstrapLog::hear(const sys::Context& context, std::string_view line) {
-  heard_.with_lock([](Heard& heard) { ++heard.lines; });
+  journal_.with_lock([](JournalState& heard) { ++heard.lines; });
   const Result<sys::Event> event = sys::parse_event(line);
   if (!event.ok()) return;  // cut by a kill
-  heard_.with_lock([&](Heard& heard) {
+  journal_.with_lock([&](JournalState& heard) {
     if (event->phase == sys::Phase::failed) {
       heard.failed = event->name;
       heard.failure = fmt::format("{} {} failed: {}", event->kind, event->name, event->error ? event->error->message() : "");
@@ -25,7 +25,7 @@ void BootstrapLog::hear(const sys::Context& context, std::string_view line) {
 
 Result<> BootstrapLog::follow(const sys::Context& context, provider::Provider& machines) {
   while (!context.stop.stop_requested()) {
-    const int from = 1 + heard_.with_lock([](const Heard& heard) { return heard.lines; });
+    const int from = 1 + journal_.with_lock([](const JournalState& heard) { return heard.lines; });
     const Result<sys::Output> ended = machines.run(
         context, "bootstrap",
         {.argv = {"tail", "--quiet", "--follow=name", "--retry", fmt::format("--lines=+{}", from), bootstrap_journal},
@@ -40,7 +40,7 @@ Result<> BootstrapLog::follow(const sys::Context& context, provider::Provider& m
 }
 
 std::string BootstrapLog::last_failure() const {
-  return heard_.with_lock([](const Heard& heard) { return heard.failure; });
+  return journal_.with_lock([](const JournalState& heard) { return heard.failure; });
 }
 
 }  // namespace slipway::cluster

@@ -26,12 +26,12 @@ class BootstrapLog {
  private:
   void hear(const sys::Context& context, std::string_view line);
 
-  struct Heard {
+  struct JournalState {
     int lines = 0;       // of the journal, so far
     std::string failed;  // name of what failed last
     std::string failure;
   };
-  Guarded<Heard> heard_;
+  Guarded<JournalState> journal_;
 };
 
 }  // namespace slipway::cluster

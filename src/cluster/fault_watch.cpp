@@ -8,12 +8,12 @@ namespace slipway::cluster {
 
 FaultWatch::FaultWatch(sys::Clock& clock) : FaultWatch(clock, Pace()) {}
 
-FaultWatch::FaultWatch(sys::Clock& clock, Pace pace) : clock_(clock), pace_(pace), heard_(Heard{.last = clock.steady()}) {}
+FaultWatch::FaultWatch(sys::Clock& clock, Pace pace) : clock_(clock), pace_(pace), activity_(Activity{.last = clock.steady()}) {}
 
 void FaultWatch::hear(const sys::Event& event) {
   if (event.kind == "finding") return;
   const SteadyTime now = clock_.steady();
-  heard_.with_lock([&](Heard& heard) {
+  activity_.with_lock([&](Activity& heard) {
     heard.last = now;
     if (event.phase == sys::Phase::failed && !heard.failed) heard.failed = now;
     if (event.kind != "boot") return;
@@ -26,7 +26,7 @@ void FaultWatch::hear(const sys::Event& event) {
 Result<> FaultWatch::wait_until_due(const sys::Context& context, SteadyTime earliest, Milliseconds silence) {
   for (;;) {
     const std::uint64_t seen = changed_.count();
-    const Heard heard = heard_.with_lock([](const Heard& now) { return now; });
+    const Activity heard = activity_.with_lock([](const Activity& now) { return now; });
     SteadyTime due = heard.failed ? *heard.failed + pace_.after_failure : heard.last + silence;
     for (const auto& [machine, start] : heard.starting) due = std::min(due, start.due);
     due = std::max(due, earliest);
@@ -43,14 +43,14 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
   for (;;) {
     TRY(wait_until_due(context, earliest, silence));
     const SteadyTime now = clock_.steady();
-    const SteadyTime last_told = heard_.with_lock([&](Heard& heard) {
+    const SteadyTime last_told = activity_.with_lock([&](Activity& heard) {
       heard.failed.reset();
       for (auto& [machine, start] : heard.starting) {
         if (start.due <= now) start = {now + start.pause, start.pause * 2};
       }
       return heard.last;
     });
-    const Result<Examination> seen = look(context, final_before.empty() ? Keep::never : Keep::of_final);
+    const Result<Examination> seen = look(context, final_before.empty() ? KeepBundle::never : KeepBundle::if_final);
     if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
     std::set<std::string> final_now;
     if (!seen.ok()) {
@@ -63,7 +63,7 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
         if (final_before.contains(finding.name)) return diagnosis::to_error(finding, seen->bundle);
       }
     }
-    const bool is_quiet = heard_.with_lock([&](const Heard& heard) { return heard.last == last_told; });
+    const bool is_quiet = activity_.with_lock([&](const Activity& heard) { return heard.last == last_told; });
     silence = is_quiet ? std::min(silence * 2, pace_.longest_silence) : pace_.silence;
     if (!final_now.empty()) silence = Milliseconds(0);  // looked at again as soon as may be
     earliest = clock_.steady() + pace_.between_looks;
@@ -74,7 +74,9 @@ Result<> FaultWatch::run(const sys::Context& context, const Look& look) {
 Result<> while_watched(const Environment& environment, const Subject& subject, const std::string& folder, FaultWatch& faults,
                        const std::function<Result<>(const sys::Context&)>& work) {
   const sys::Context& context = environment.context;
-  const auto look = [&](const sys::Context& own, Keep keep) { return examine(environment.with(own), subject, folder, keep); };
+  const auto look = [&](const sys::Context& own, KeepBundle keep) {
+    return examine(environment.with(own), subject, folder, keep);
+  };
   std::stop_source ending;
   const std::stop_callback forward(context.stop, [&] { ending.request_stop(); });
   sys::TaskGroup watching(context);
@@ -89,7 +91,7 @@ Result<> while_watched(const Environment& environment, const Subject& subject, c
   if (worked.ok() || context.stop.stop_requested()) return worked;
   if (!watched.ok() && watched.error().code() != Code::cancelled) return watched;
   if (worked.error().code() != Code::timeout) return worked;
-  const Result<Examination> seen = look(context, Keep::always);
+  const Result<Examination> seen = look(context, KeepBundle::always);
   return explain(worked.error(), seen.ok() ? seen.value() : Examination());
 }
 

@@ -27,8 +27,8 @@ class FaultWatch {
     Milliseconds start = Seconds(42);
     Milliseconds still_starting = Seconds(15);
   };
-  // With Keep::of_final only when the look before found something final: it is kept once.
-  using Look = std::function<Result<Examination>(const sys::Context&, Keep)>;
+  // With Keep::if_final only when the look before found something final: it is kept once.
+  using Look = std::function<Result<Examination>(const sys::Context&, KeepBundle)>;
 
   explicit FaultWatch(sys::Clock& clock);
   FaultWatch(sys::Clock& clock, Pace pace);
@@ -48,7 +48,7 @@ class FaultWatch {
     SteadyTime due;
     Milliseconds pause;
   };
-  struct Heard {
+  struct Activity {
     SteadyTime last{};
     std::optional<SteadyTime> failed{};                    // not looked at yet
     std::map<std::string, Start, std::less<>> starting{};  // machines
@@ -58,7 +58,7 @@ class FaultWatch {
 
   sys::Clock& clock_;
   const Pace pace_;
-  Guarded<Heard> heard_;
+  Guarded<Activity> activity_;
   sys::Wakeup changed_;
 };
 

@@ -18,19 +18,19 @@ class FaultWatchTest : public testing::Test {
   // Runs until the last of the looks was made, or an end before that; each look finds what its row says.
   Result<> run(const std::vector<std::vector<diagnosis::Finding>>& looks) {
     std::size_t next = 0;
-    return watch.run(test.context(), [&](const sys::Context&, Keep keep) -> Result<Examination> {
+    return watch.run(test.context(), [&](const sys::Context&, KeepBundle keep) -> Result<Examination> {
       looked_at.push_back(test.clock.elapsed());
       kept.push_back(keep);
       const auto found = looks[next++];
       if (next == looks.size()) test.stop.request_stop();
-      return Examination{found, keep == Keep::of_final ? "/d/bundle" : ""};
+      return Examination{found, keep == KeepBundle::if_final ? "/d/bundle" : ""};
     });
   }
 
   TestContext test;
   FaultWatch watch{test.clock};
   std::vector<Milliseconds> looked_at;
-  std::vector<Keep> kept;
+  std::vector<KeepBundle> kept;
 };
 
 TEST_F(FaultWatchTest, LooksAfterSilenceAndLessAndLessOften) {
@@ -76,7 +76,7 @@ TEST_F(FaultWatchTest, EndsWhenASecondLookSaysTheSame) {
   const Result<> ended = run({{finding("disk-full", true)}, {finding("disk-full", true)}, {}});
   EXPECT_EQ(ended.error().message(), "disk-full: c\n  stage: s\n  what to do: n\n  log bundle: /d/bundle");
   EXPECT_EQ(looked_at, (std::vector<Milliseconds>{Seconds(30), Seconds(35)}));
-  EXPECT_EQ(kept, (std::vector{Keep::never, Keep::of_final}));
+  EXPECT_EQ(kept, (std::vector{KeepBundle::never, KeepBundle::if_final}));
   EXPECT_EQ(test.told(), std::vector<std::string>{"finding disk-full failed"});
 }
 

@@ -264,15 +264,15 @@ Result<std::string> gather(const Environment& environment, const Subject& subjec
   return pack(environment, made, folder);
 }
 
-Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, Keep keep) {
+Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, KeepBundle keep) {
   Collected made = TRY(begin(environment, subject));
   Examination seen;
   seen.findings = TRY(findings_in(environment, made));
   // That a machine is lost is known at once, and nobody has to be asked.
-  if (keep == Keep::never && has_final(seen.findings)) return seen;
-  TRY(complete(environment, subject, keep == Keep::never ? Depth::look : Depth::everything, made));
+  if (keep == KeepBundle::never && has_final(seen.findings)) return seen;
+  TRY(complete(environment, subject, keep == KeepBundle::never ? Depth::look : Depth::everything, made));
   seen.findings = TRY(findings_in(environment, made));
-  if (keep == Keep::always || (keep == Keep::of_final && has_final(seen.findings))) {
+  if (keep == KeepBundle::always || (keep == KeepBundle::if_final && has_final(seen.findings))) {
     seen.bundle = TRY(pack(environment, made, folder));
   }
   return seen;

@@ -43,10 +43,10 @@ struct Examination {
   std::string bundle;  // the archive, where it was kept
 };
 
-enum class Keep { never, of_final, always };  // of_final: where there is a finding that will not heal by itself
+enum class KeepBundle { never, if_final, always };  // if_final: where there is a finding that will not heal by itself
 
 // Collects the same, and lets the rules look at it; the archive stays in the folder as `keep` says. Errors and time as gather().
-Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, Keep keep);
+Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, KeepBundle keep);
 
 // The failure of a wait with what an examination found: a finding that is final takes its place, others stand behind it, and
 // where the archive is.

@@ -134,7 +134,7 @@ TEST_F(InstallTest, KeepsTheBootstrapMachineForPeople) {
 }
 
 TEST_F(InstallTest, ChecksBeforeAnythingIsMade) {
-  machines.existing.of = provider::Existing::Of::another_cluster;
+  machines.existing.of = provider::ExistingCluster::Of::another_cluster;
   const Result<> failed = run();
   ASSERT_FALSE(failed.ok());
   EXPECT_EQ(failed.error().code(), Code::conflict);

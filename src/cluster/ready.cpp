@@ -19,11 +19,11 @@ using Missing = std::optional<std::string>;
 using Look = std::function<Missing(const kube::Objects&)>;
 
 Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
-  auto look = [&]() -> Result<sys::Look> {
+  auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
-    if (ready.ok()) return sys::Look::done();
+    if (ready.ok()) return sys::Observation::done();
     const std::string more = why_not();
-    return sys::Look::not_yet("{}{}{}", ready.error().message(), more.empty() ? "" : "; ", more);
+    return sys::Observation::not_yet("{}{}{}", ready.error().message(), more.empty() ? "" : "; ", more);
   };
   // Nothing tells from outside that a server begins to listen.
   return sys::wait_for(context, "the Kubernetes API", limit, look, nullptr,

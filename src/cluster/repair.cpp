@@ -117,7 +117,7 @@ class Repair {
       return Ok{};
     }
     const Json endpoints = TRY(kube::get(context_, api_, kube::types::config_maps, "openshift-etcd", "etcd-endpoints"));
-    const kube::FirstRows first = kube::first_machine_rows(endpoints, TRY(kube::list(context_, api_, kube::types::nodes, "")));
+    const kube::InitialRows first = kube::first_machine_rows(endpoints, TRY(kube::list(context_, api_, kube::types::nodes, "")));
     for (const std::string& problem : first.problems) told_({object, "incomplete", problem});
     const std::vector<std::string> masters = kube::names_with_role(first.rows, "master");
     if (masters.empty()) return error(Code::not_found, "{}: no etcd member matches a node", object);

@@ -36,15 +36,15 @@ Result<> step(const sys::Context& context, std::string name, std::string descrip
 }
 
 // What is known of a cluster's machines.
-struct Known {
+struct ClusterMachines {
   std::vector<provider::MachineStatus> machines;
   kube::MachineTable rows;
   std::vector<Json> nodes;
 };
 
-Result<Known> look_around(const Environment& environment, const Workers& where) {
+Result<ClusterMachines> find_machines(const Environment& environment, const Workers& where) {
   const sys::Context& context = environment.context;
-  Known known;
+  ClusterMachines known;
   known.machines = TRY(where.machines.list(context));
   const auto table =
       TRY(kube::find(context, where.api, kube::types::config_maps, kube::machine_table_space, kube::machine_table_name));
@@ -53,13 +53,13 @@ Result<Known> look_around(const Environment& environment, const Workers& where) 
   return known;
 }
 
-std::optional<Json> node_of(const Known& known, const std::string& name) {
+std::optional<Json> node_of(const ClusterMachines& known, const std::string& name) {
   const auto found = std::ranges::find_if(known.nodes, [&](const Json& node) { return kube::name_of(node) == name; });
   if (found == known.nodes.end()) return std::nullopt;
   return *found;
 }
 
-std::vector<std::string> names_of(const Known& known) {
+std::vector<std::string> names_of(const ClusterMachines& known) {
   std::vector<std::string> names;
   for (const provider::MachineStatus& machine : known.machines) names.push_back(machine.name);
   for (const kube::MachineRow& row : known.rows) names.push_back(row.name);
@@ -67,7 +67,7 @@ std::vector<std::string> names_of(const Known& known) {
   return names;
 }
 
-Result<> check_worker(const provider::Provider& machines, const Known& known, const std::string& name) {
+Result<> check_worker(const provider::Provider& machines, const ClusterMachines& known, const std::string& name) {
   TRY(machines.check_name(name));
   const auto problem = no_worker(name, known.rows, node_of(known, name));
   if (problem) return error(Code::invalid, "{}", *problem);
@@ -147,7 +147,7 @@ bool has_other_home(const std::vector<Json>& nodes, const std::string& leaving) 
 
 Result<std::string> create_worker(const Environment& environment, const Workers& where, const std::string& wanted) {
   const sys::Context& context = environment.context;
-  const Known known = TRY(look_around(environment, where));
+  const ClusterMachines known = TRY(find_machines(environment, where));
   const std::string name = wanted.empty() ? next_worker_name(names_of(known)) : wanted;
   TRY(check_worker(where.machines, known, name));
   const bool is_there = find_machine(known.machines, name) != nullptr;
@@ -179,7 +179,7 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
 
 Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force) {
   const sys::Context& context = environment.context;
-  const Known known = TRY(look_around(environment, where));
+  const ClusterMachines known = TRY(find_machines(environment, where));
   TRY(check_worker(where.machines, known, name));
   const std::optional<Json> node = node_of(known, name);
   const std::vector<std::string> names = names_of(known);

@@ -52,7 +52,7 @@ TEST(OtherHome, IsANodeThatTakesOrdinaryPods) {
 class WorkersTest : public testing::Test {
  protected:
   WorkersTest() {
-    machines.existing.of = provider::Existing::Of::this_cluster;
+    machines.existing.of = provider::ExistingCluster::Of::this_cluster;
     kube.put(table({{"master-0", "master", {"10.97.77.11"}}, {"worker-0", "worker", {"10.97.77.14"}}}));
     kube.put(node("master-0", "True", of_master, {{"taints", JsonArray{{{"key", "master"}, {"effect", "NoSchedule"}}}}}));
     kube.put(node("worker-0"));

@@ -103,7 +103,7 @@ TEST(CertificateRecovery, ReplacesAllThatIsOverAndNothingElse) {
 TEST(CertificateRecovery, WithoutSettingsThereIsNothingToRepairBy) {
   const StaticPodOperator work = apiserver::make_operator(variables);
   View empty;
-  EXPECT_TRUE(plan_recovery(work, empty.snapshot(), WallTime{})->wishes.empty());
+  EXPECT_TRUE(plan_recovery(work, empty.snapshot(), WallTime{})->desired_objects.empty());
 }
 
 }  // namespace

@@ -122,20 +122,20 @@ std::vector<Request> requests_of(const Watched& watched) {
 }
 
 // As reconcile() does it: what no watch covers is looked up first.
-std::vector<Request> requests_of(const Wish& wish, const Snapshot& seen) {
-  const kube::ResourceType& type = wish.type;
-  const std::string space(kube::namespace_of(wish.object)), name(kube::name_of(wish.object));
+std::vector<Request> requests_of(const DesiredObject& desired, const Snapshot& seen) {
+  const kube::ResourceType& type = desired.type;
+  const std::string space(kube::namespace_of(desired.object)), name(kube::name_of(desired.object));
   const auto request = [&](std::string_view verb, std::string_view resource, std::string_view named) {
     return Request{std::string(verb), type.group, std::string(resource), space, std::string(named)};
   };
   const bool is_there = seen.find(type, space, name) != nullptr;
   const bool holds_data = type == kube::types::config_maps || type == kube::types::secrets;
   std::vector<Request> requests{request("get", type.plural, name)};
-  switch (wish.how) {
-    case Wish::How::status: requests.push_back(request("update", type.plural + "/status", name)); break;
-    case Wish::How::remove: requests.push_back(request("delete", type.plural, name)); break;
-    case Wish::How::create: requests.push_back(request("create", type.plural, "")); break;
-    case Wish::How::apply:
+  switch (desired.how) {
+    case DesiredObject::How::status: requests.push_back(request("update", type.plural + "/status", name)); break;
+    case DesiredObject::How::remove: requests.push_back(request("delete", type.plural, name)); break;
+    case DesiredObject::How::create: requests.push_back(request("create", type.plural, "")); break;
+    case DesiredObject::How::apply:
       if (holds_data) {
         requests.push_back(is_there ? request("update", type.plural, name) : request("create", type.plural, ""));
       } else {
@@ -228,9 +228,9 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
       const Result<Plan> plan = program.plan(view.snapshot(), now);
       ASSERT_TRUE(plan.ok()) << plan.error().message();
       int open = 0;
-      for (const Wish& wish : plan->wishes) {
-        if (is_fulfilled(wish, view.snapshot())) continue;
-        judge(program, requests_of(wish, view.snapshot()));
+      for (const DesiredObject& desired : plan->desired_objects) {
+        if (is_fulfilled(desired, view.snapshot())) continue;
+        judge(program, requests_of(desired, view.snapshot()));
         ++open;
       }
       for (const Notice& notice : plan->notices) judge(program, requests_of(notice));

@@ -502,7 +502,7 @@ std::string Redactor::redact(std::string content) const {
   if (found.empty()) return is_gzip ? content : std::move(text).value();
   std::string redacted = replaced(text.value(), std::move(found));
   if (!is_gzip) return redacted;
-  Result<std::string> packed = ignition::gzip(redacted, ignition::Effort::little);
+  Result<std::string> packed = ignition::gzip(redacted, ignition::Compression::little);
   return packed.ok() ? std::move(packed).value() : left_out(packed.error().message());
 }
 

@@ -12,11 +12,11 @@ constexpr int window = 15, with_gzip_header = 16;
 
 }  // namespace
 
-Result<std::string> gzip(std::string_view text, Effort effort) {
+Result<std::string> gzip(std::string_view text, Compression compression) {
   constexpr int memory_level = 8;
   z_stream stream{};
-  if (deflateInit2(&stream, effort == Effort::most ? Z_BEST_COMPRESSION : Z_BEST_SPEED, Z_DEFLATED, window + with_gzip_header,
-                   memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
+  if (deflateInit2(&stream, compression == Compression::best ? Z_BEST_COMPRESSION : Z_BEST_SPEED, Z_DEFLATED,
+                   window + with_gzip_header, memory_level, Z_DEFAULT_STRATEGY) != Z_OK) {
     return error(Code::internal, "gzip: no memory");
   }
   std::string packed(deflateBound(&stream, text.size()), '\0');

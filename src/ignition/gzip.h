@@ -8,10 +8,10 @@
 
 namespace slipway::ignition {
 
-enum class Effort { little, most };  // how long is looked for what is shorter
+enum class Compression { fast, best };  // how long is looked for what is shorter
 
 // Without a name and a time: the same text gives the same bytes. errors: internal: no memory
-Result<std::string> gzip(std::string_view text, Effort effort = Effort::most);
+Result<std::string> gzip(std::string_view text, Compression compression = Compression::best);
 
 // All members of a gzip file, one after another.
 //

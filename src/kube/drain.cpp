@@ -73,10 +73,10 @@ Result<> drain(const sys::Context& context, Api& api, const std::string& node, M
     changed.notify();
     return followed;
   });
-  const auto look = [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Observation> {
     const Seen now = seen.with_lock([](const Seen& all) { return all; });
     if (now.failure) return *now.failure;
-    if (!now.pods) return sys::Look::not_yet("pods are not listed yet");
+    if (!now.pods) return sys::Observation::not_yet("pods are not listed yet");
     std::vector<std::string> left;
     for (const Json& pod : pods_to_evict(*now.pods)) {
       const std::string name = describe(pod);
@@ -87,8 +87,8 @@ Result<> drain(const sys::Context& context, Api& api, const std::string& node, M
       const std::optional<std::string> refused = TRY(evict(context, api, pod));
       left.push_back(refused ? fmt::format("{} cannot be evicted: {}", name, *refused) : name + " is evicted");
     }
-    if (left.empty()) return sys::Look::done();
-    return sys::Look::not_yet("{}", join(left, "; "));
+    if (left.empty()) return sys::Observation::done();
+    return sys::Observation::not_yet("{}", join(left, "; "));
   };
   Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to be evicted", node), limit, look, &changed, pace);
   tasks.request_stop();

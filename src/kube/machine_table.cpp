@@ -71,8 +71,8 @@ Json with_machine_table(Json config_map, const MachineTable& rows) {
   return config_map;
 }
 
-FirstRows first_machine_rows(const Json& endpoints, const std::vector<Json>& nodes) {
-  FirstRows first;
+InitialRows first_machine_rows(const Json& endpoints, const std::vector<Json>& nodes) {
+  InitialRows first;
   std::set<std::string, std::less<>> members;
   NodesAt of_members = nodes_at(nodes, "InternalIP");
   for (const auto& endpoint : find_object(endpoints, {"data"})) {

@@ -38,13 +38,13 @@ Json with_machine_table(Json config_map, const MachineTable& rows);
 // The rows of a cluster that has no table, by name. Nodes with the address of a member of etcd, which etcd's operator wrote, are
 // masters; every other Node is a worker. Labels are no proof: a Node that claims to be a master and runs no member gets no row.
 // Of a machine's addresses a row has those that no other Node claims.
-struct FirstRows {
+struct InitialRows {
   MachineTable rows{};
   std::vector<std::string> problems{};  // what has no row, and why
 };
 
 //   endpoints  ConfigMap openshift-etcd/etcd-endpoints: an address a member
-FirstRows first_machine_rows(const Json& endpoints, const std::vector<Json>& nodes);
+InitialRows first_machine_rows(const Json& endpoints, const std::vector<Json>& nodes);
 
 // Null when the table has no such machine.
 const MachineRow* find_machine(const MachineTable& rows, std::string_view name);

@@ -34,7 +34,7 @@ Json endpoints(const JsonObject& data) { return {{"data", data}}; }
 TEST(FirstMachineRows, FollowMembershipOfEtcd) {
   const std::vector<Json> nodes = {node("m1", {"10.0.0.2", "192.0.2.9"}, true), node("m0", {"10.0.0.1"}),
                                    node("w0", {"10.0.0.4"})};
-  const FirstRows first =
+  const InitialRows first =
       first_machine_rows(endpoints({{"8e9e05c52164694d", "10.0.0.2"}, {"91bc3c398fb3c146", "10.0.0.1"}}), nodes);
   EXPECT_EQ(first.rows, (MachineTable{{"m0", "master", {"m0", "10.0.0.1"}},
                                       {"m1", "master", {"m1", "10.0.0.2", "192.0.2.9"}},
@@ -45,9 +45,9 @@ TEST(FirstMachineRows, FollowMembershipOfEtcd) {
 
 TEST(FirstMachineRows, BelieveNoNodeThatClaimsToBeAMaster) {
   // w1 says that it has the address of m1.
-  const FirstRows first = first_machine_rows(endpoints({{"a", "10.0.0.1"}, {"b", "10.0.0.2"}, {"c", "10.0.0.3"}}),
-                                             {node("m0", {"10.0.0.1"}, true), node("m1", {"10.0.0.2"}),
-                                              node("w1", {"10.0.0.2", "10.0.0.5"}), node("w0", {"10.0.0.4"}, true)});
+  const InitialRows first = first_machine_rows(endpoints({{"a", "10.0.0.1"}, {"b", "10.0.0.2"}, {"c", "10.0.0.3"}}),
+                                               {node("m0", {"10.0.0.1"}, true), node("m1", {"10.0.0.2"}),
+                                                node("w1", {"10.0.0.2", "10.0.0.5"}), node("w0", {"10.0.0.4"}, true)});
   EXPECT_EQ(first.rows,
             (MachineTable{{"m0", "master", {"m0", "10.0.0.1"}}, {"m1", "worker", {"m1"}}, {"w1", "worker", {"w1", "10.0.0.5"}}}));
   EXPECT_EQ(first.problems, (std::vector<std::string>{

@@ -14,28 +14,28 @@ namespace slipway::machineconfig {
 
 namespace {
 
-struct Wish {
+struct AcceptedVersion {
   double q = 1;
   std::string version;
 };
 
 // "application/vnd.coreos.ignition+json;version=3.3.0;q=0.9", or nothing for another type or one without a version.
-std::optional<Wish> parse_wish(std::string_view entry) {
+std::optional<AcceptedVersion> parse_accepted(std::string_view entry) {
   const std::vector<std::string_view> parts = split(entry, ';');
   if (!to_lower(trim(parts[0])).ends_with("/vnd.coreos.ignition+json")) return std::nullopt;
-  Wish wish;
+  AcceptedVersion accepted;
   for (std::size_t i = 1; i < parts.size(); ++i) {
     const std::size_t equals = parts[i].find('=');
     if (equals == std::string_view::npos) continue;
     const std::string key = to_lower(trim(parts[i].substr(0, equals)));
     std::string_view value = trim(parts[i].substr(equals + 1));
     if (value.size() >= 2 && value.front() == '"' && value.back() == '"') value = value.substr(1, value.size() - 2);
-    if (key == "version") wish.version = value;
-    if (key == "q") wish.q = parse_number<double>(value).value_or(wish.q);
-    if (!(wish.q >= 0 && wish.q <= 1)) wish.q = 0;
+    if (key == "version") accepted.version = value;
+    if (key == "q") accepted.q = parse_number<double>(value).value_or(accepted.q);
+    if (!(accepted.q >= 0 && accepted.q <= 1)) accepted.q = 0;
   }
-  if (wish.version.empty()) return std::nullopt;
-  return wish;
+  if (accepted.version.empty()) return std::nullopt;
+  return accepted;
 }
 
 std::optional<int> minor_of_3(std::string_view version) {
@@ -76,13 +76,13 @@ std::string node_annotations(const std::string& name) {
 }  // namespace
 
 Result<ignition::Version> accepted_version(std::string_view accept_header) {
-  std::vector<Wish> wishes;
+  std::vector<AcceptedVersion> accepted_versions;
   for (std::string_view entry : split(accept_header, ',')) {
-    if (std::optional<Wish> wish = parse_wish(entry)) wishes.push_back(*std::move(wish));
+    if (std::optional<AcceptedVersion> accepted = parse_accepted(entry)) accepted_versions.push_back(*std::move(accepted));
   }
-  if (wishes.empty()) return ignition::Version::v3_2;
-  std::ranges::stable_sort(wishes, std::ranges::greater(), &Wish::q);
-  const std::string& asked = wishes.front().version;
+  if (accepted_versions.empty()) return ignition::Version::v3_2;
+  std::ranges::stable_sort(accepted_versions, std::ranges::greater(), &AcceptedVersion::q);
+  const std::string& asked = accepted_versions.front().version;
   if (const auto known = ignition::find_version(asked)) return *known;
   const std::optional<int> minor = minor_of_3(asked);
   if (minor && *minor > static_cast<int>(ignition::newest_version)) return ignition::newest_version;

@@ -86,15 +86,15 @@ class Repair {
   }
 
   Result<> wait_for_new(const std::map<std::string, WallTime>& due) {
-    const auto look = [&]() -> Result<sys::Look> {
+    const auto look = [&]() -> Result<sys::Observation> {
       std::vector<std::string> left;
       const std::map<std::string, WallTime> now = TRY(ends_of_certificates(environment_.files, places_));
       for (const auto& [path, end] : due) {
         const auto found = now.find(path);
         if (found != now.end() && found->second <= end) left.push_back(path);
       }
-      if (left.empty()) return sys::Look::done();
-      return sys::Look::not_yet("not renewed yet: {}", join(left, ", "));
+      if (left.empty()) return sys::Observation::done();
+      return sys::Observation::not_yet("not renewed yet: {}", join(left, ", "));
     };
     return sys::wait_for(environment_.context, "expired certificates to be renewed", no_limit, look, nullptr, pace);
   }

@@ -248,9 +248,9 @@ struct Seen {
 };
 
 // Acts whenever something changed, and now and then. Threads: watches tell, one acts.
-class Keeper {
+class DaemonLoop {
  public:
-  Keeper(const Environment& environment, kube::Api& api)
+  DaemonLoop(const Environment& environment, kube::Api& api)
       : environment_(environment), disk_(environment), daemon_(environment, api) {}
 
   void take_node(const kube::Objects& found) {
@@ -326,7 +326,7 @@ class Keeper {
 }  // namespace
 
 Result<> keep_configured(const Environment& environment, kube::Api& api, const std::string& node_name) {
-  Keeper keeper(environment, api);
+  DaemonLoop keeper(environment, api);
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the Node", [&](const sys::Context& context) {
     return kube::follow(context, api, kube::types::nodes, "", {.fields = "metadata.name=" + node_name},

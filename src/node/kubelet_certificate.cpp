@@ -43,10 +43,10 @@ std::string dated_file(const std::string& folder, WallTime now) {
   return fmt::format("{}/kubelet-client-{}.pem", folder, date);
 }
 
-class Errand {
+class CertificateRenewal {
  public:
-  Errand(const Environment& environment, kube::Api& api, const kube::Access& bootstrap, const KubeletIdentity& identity,
-         const std::function<Result<>()>& renew)
+  CertificateRenewal(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,
+                     const KubeletIdentity& identity, const std::function<Result<>()>& renew)
       : environment_(environment),
         api_(api),
         bootstrap_(bootstrap),
@@ -113,7 +113,7 @@ class Errand {
   }
 
   // The role bindings of these credentials come some time after the API itself: asking too early costs nothing but the answer.
-  Result<sys::Look> may_ask() {
+  Result<sys::Observation> may_ask() {
     static const Json question = {
         {"apiVersion", "authorization.k8s.io/v1"},
         {"kind", "SelfSubjectAccessReview"},
@@ -132,12 +132,12 @@ class Errand {
     }
     refused_since_.reset();
     const Json* allowed = find(answer.value(), {"status", "allowed"});
-    if (allowed && *allowed == Json(true)) return sys::Look::done();
+    if (allowed && *allowed == Json(true)) return sys::Observation::done();
     return not_yet("this credential may not create certificate requests yet");
   }
 
   // Just after its start an API server refuses everybody for some seconds. Later the credential is over, or was revoked.
-  Result<sys::Look> refused(const Error& why) {
+  Result<sys::Observation> refused(const Error& why) {
     const SteadyTime now = context().clock.steady();
     if (!refused_since_) refused_since_ = now;
     if (!renew_ || now - *refused_since_ < longest_refusal) return not_yet(why.message());
@@ -152,10 +152,10 @@ class Errand {
   }
 
   // Told once for each reason: the wait may be long, and nobody else says what for.
-  sys::Look not_yet(const std::string& reason) {
+  sys::Observation not_yet(const std::string& reason) {
     if (reason != last_reason_) context().log.info("waiting until this machine may request a certificate: {}", reason);
     last_reason_ = reason;
-    return sys::Look::not_yet("{}", reason);
+    return sys::Observation::not_yet("{}", reason);
   }
 
   Result<> ask(const std::string& name, const Secret& key) {
@@ -172,10 +172,10 @@ class Errand {
                           {{"request", base64_encode(request)},
                            {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
                            {"usages", {"digital signature", "client auth"}}}}};
-    const auto look = [&]() -> Result<sys::Look> {
+    const auto look = [&]() -> Result<sys::Observation> {
       const Result<Json> created = kube::create(context(), api_, kube::types::certificate_requests, object);
       // It exists: this program asked before it was killed.
-      if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
+      if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
       return created.error();
     };
     TRY(sys::wait_for(context(), fmt::format("certificate request {} to be created", name), Seconds(60), look, nullptr, fast));
@@ -285,7 +285,7 @@ bool is_valid_certificate(const std::string& pem, const std::string& node_name, 
 
 Result<> get_kubelet_certificate(const Environment& environment, kube::Api& api, const kube::Access& bootstrap,
                                  const KubeletIdentity& identity, const std::function<Result<>()>& renew) {
-  return Errand(environment, api, bootstrap, identity, renew).run();
+  return CertificateRenewal(environment, api, bootstrap, identity, renew).run();
 }
 
 Result<Secret> fetch_join_kubeconfig(const sys::Context& context, net::Http& http,

@@ -16,10 +16,11 @@ constexpr sys::Pace api_pace{Milliseconds(50), Milliseconds(500)};
 
 Result<std::string> topology(const sys::Context& context, kube::Api& api) {
   std::string found;
-  const auto look = [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Observation> {
     const auto infrastructure = TRY(kube::find(context, api, kube::types::infrastructures, "", "cluster"));
     found = infrastructure ? find_string(*infrastructure, {"status", "controlPlaneTopology"}).value_or("") : "";
-    return found.empty() ? sys::Look::not_yet("Infrastructure cluster has no controlPlaneTopology") : sys::Look::done();
+    return found.empty() ? sys::Observation::not_yet("Infrastructure cluster has no controlPlaneTopology")
+                         : sys::Observation::done();
   };
   TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look, nullptr, api_pace));
   return found;
@@ -34,10 +35,10 @@ std::size_t servers_of(const Json& endpoints) {
 // What serves at this moment.
 Result<std::size_t> count_servers(const sys::Context& context, kube::Api& api) {
   std::size_t servers = 0;
-  const auto look = [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Observation> {
     const auto endpoints = TRY(kube::find(context, api, kube::types::endpoints, "default", "kubernetes"));
     servers = endpoints ? servers_of(*endpoints) : 0;
-    return sys::Look::done();
+    return sys::Observation::done();
   };
   TRY(sys::wait_for(context, "the API servers to be counted", no_limit, look, nullptr, api_pace));
   return servers;
@@ -59,10 +60,10 @@ Result<> report(const sys::Context& context, kube::Api& api) {
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
                        {"data", {{"status", "complete"}}}};
-  const auto look = [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> created = kube::create(context, api, kube::types::config_maps, status);
     // An earlier run made it; nobody else does.
-    if (created.ok() || created.error().code() == Code::conflict) return sys::Look::done();
+    if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
     return created.error();
   };
   return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be written", no_limit, look, nullptr, api_pace);
@@ -84,9 +85,9 @@ Result<> report_bootstrap_complete(const Environment& environment, kube::Api& ap
 
 Result<> run_report_progress(const Environment& environment, const Arguments& arguments) {
   if (arguments.size() != 1) return error(Code::invalid, "usage: report-progress KUBECONFIG");
-  const auto look = [&]() -> Result<sys::Look> {
-    if (TRY(environment.files.info(done_file))) return sys::Look::done();
-    return sys::Look::not_yet("{} does not exist", done_file);
+  const auto look = [&]() -> Result<sys::Observation> {
+    if (TRY(environment.files.info(done_file))) return sys::Observation::done();
+    return sys::Observation::not_yet("{} does not exist", done_file);
   };
   TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, look, nullptr, file_pace));
   const kube::Access access = TRY(kube::read_kubeconfig(environment.files, arguments[0]));

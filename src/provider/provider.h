@@ -70,7 +70,7 @@ struct ClusterRequest {
 };
 
 // What exists under the cluster's name.
-struct Existing {
+struct ExistingCluster {
   enum class Of { nothing, this_cluster, another_cluster };
   Of of = Of::nothing;
   std::string release{};  // that it was created with; empty: not recorded
@@ -107,7 +107,7 @@ class Provider {
   virtual Result<> check_name(const std::string& name) const = 0;
 
   // errors: invalid: its record is damaged
-  virtual Result<Existing> find(const assets::ClusterId& id) = 0;
+  virtual Result<ExistingCluster> find(const assets::ClusterId& id) = 0;
 
   // Checks all that create() needs, and changes nothing. Doubts are logged as warnings.
   // errors: invalid: all that is missing, a line each with what to do; conflict: the name belongs to another cluster

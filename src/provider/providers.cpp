@@ -11,7 +11,7 @@ namespace {
 
 struct Row {
   std::string_view platform;
-  Result<std::unique_ptr<Provider>> (*open)(const net::Environment& environment, Choice choice);
+  Result<std::unique_ptr<Provider>> (*open)(const net::Environment& environment, ClusterSelection selection);
 };
 
 constexpr std::array providers = {
@@ -27,8 +27,9 @@ const Row* find_row(std::string_view platform) {
 
 bool has_provider(std::string_view platform) { return find_row(platform) != nullptr; }
 
-Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform, Choice choice) {
-  if (const Row* row = find_row(platform)) return row->open(environment, std::move(choice));
+Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
+                                                ClusterSelection selection) {
+  if (const Row* row = find_row(platform)) return row->open(environment, std::move(selection));
   return error(Code::invalid,
                "platform {}: this version creates machines on platform local only (run `slipway create ignition-configs` and "
                "create the machines yourself)",

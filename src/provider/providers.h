@@ -12,7 +12,7 @@
 namespace slipway::provider {
 
 // Which cluster, and options of the command line by name without dashes ("state"): each provider reads its own.
-struct Choice {
+struct ClusterSelection {
   std::string cluster;
   std::map<std::string, std::string, std::less<>> options{};
 };
@@ -21,6 +21,7 @@ struct Choice {
 bool has_provider(std::string_view platform);
 
 // errors: invalid: this program has no provider for the platform; what the provider says of its options
-Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform, Choice choice);
+Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
+                                                ClusterSelection selection);
 
 }  // namespace slipway::provider

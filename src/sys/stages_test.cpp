@@ -60,8 +60,8 @@ TEST(RunStages, FollowsNeedsAndRunsTheRestAtOnce) {
     ++started;
     both_started.notify();
     return wait_for(
-        context, "the other", Seconds(30), [&]() -> Result<Look> { return started == 2 ? Look::done() : Look::not_yet("alone"); },
-        &both_started);
+        context, "the other", Seconds(30),
+        [&]() -> Result<Observation> { return started == 2 ? Look::done() : Look::not_yet("alone"); }, &both_started);
   };
   Result<> result = run_stages(
       test.context(), files, "/run",

@@ -10,8 +10,8 @@ bool is_not_yet(Code code) { return code == Code::unavailable || code == Code::t
 
 }  // namespace
 
-Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit, const std::function<Result<Look>()>& look,
-                  Wakeup* wakeup, Pace pace) {
+Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit,
+                  const std::function<Result<Observation>()>& look, Wakeup* wakeup, Pace pace) {
   const SteadyTime deadline = context.clock.steady() + limit;
   Milliseconds between = pace.first;
   std::string reason;
@@ -19,7 +19,7 @@ Result<> wait_for(const Context& context, std::string_view what, Milliseconds li
     // Read before the look: what changes while we look wakes us at once.
     const std::uint64_t seen = wakeup ? wakeup->count() : 0;
     const bool last = context.clock.steady() >= deadline;
-    Result<Look> seen_now = look();
+    Result<Observation> seen_now = look();
     if (seen_now.ok()) {
       if (seen_now->is_done()) return Ok{};
       reason = seen_now->reason();

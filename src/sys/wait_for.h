@@ -1,6 +1,6 @@
 // wait_for: the one way in which slipway waits for something outside of it.
 //
-//   TRY(wait_for(context, "three etcd voters", Seconds(60), [&]() -> Result<Look> {
+//   TRY(wait_for(context, "three etcd voters", Seconds(60), [&]() -> Result<Observation> {
 //     int voters = TRY(count_voters(etcd));
 //     return voters == 3 ? Look::done() : Look::not_yet("{} of 3 vote", voters);
 //   }, &member_list_changed));
@@ -21,19 +21,19 @@
 namespace slipway::sys {
 
 // What one look at the world said.
-class Look {
+class Observation {
  public:
-  static Look done() { return Look(std::nullopt); }
+  static Observation done() { return Observation(std::nullopt); }
   template <class... Args>
-  static Look not_yet(fmt::format_string<Args...> text, Args&&... args) {
-    return Look(fmt::format(text, std::forward<Args>(args)...));
+  static Observation not_yet(fmt::format_string<Args...> text, Args&&... args) {
+    return Observation(fmt::format(text, std::forward<Args>(args)...));
   }
 
   bool is_done() const { return !reason_; }
   const std::string& reason() const { return *reason_; }  // only when !is_done()
 
  private:
-  explicit Look(std::optional<std::string> reason) : reason_(std::move(reason)) {}
+  explicit Observation(std::optional<std::string> reason) : reason_(std::move(reason)) {}
 
   std::optional<std::string> reason_;
 };
@@ -51,8 +51,8 @@ struct Pace {
 //   look    an error of unavailable, timeout or conflict means "not yet, for this reason"; any other ends the wait
 //   wakeup  looks again as soon as it is notified; with it the pace is only a safety net
 //   errors  timeout: "waiting for three etcd voters: timed out after 60 s: 2 of 3 vote"; cancelled; what look returned
-Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit, const std::function<Result<Look>()>& look,
-                  Wakeup* wakeup = nullptr, Pace pace = {});
+Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit,
+                  const std::function<Result<Observation>()>& look, Wakeup* wakeup = nullptr, Pace pace = {});
 
 // Calls `attempt` until it succeeds, pausing in between, up to `attempts` times; only errors of unavailable and timeout are
 // worth another try. The pause doubles. errors: the last one, cancelled

@@ -17,7 +17,7 @@ TEST(WaitFor, SaysWhatWasMissingAtTheEnd) {
   TestContext test;
   int looks = 0;
   Result<> result = wait_for(test.context(), "three etcd voters", Seconds(60),
-                             [&]() -> Result<Look> { return Look::not_yet("{} of 3 vote", ++looks > 5 ? 2 : 1); });
+                             [&]() -> Result<Observation> { return Observation::not_yet("{} of 3 vote", ++looks > 5 ? 2 : 1); });
   EXPECT_EQ(result.error().code(), Code::timeout);
   EXPECT_EQ(result.error().message(), "waiting for three etcd voters: timed out after 1 min 0 s: 2 of 3 vote");
   EXPECT_EQ(test.clock.elapsed(), Seconds(60)) << "the last look is made when the time is over";
@@ -27,11 +27,12 @@ TEST(WaitFor, SaysWhatWasMissingAtTheEnd) {
 TEST(WaitFor, TakesErrorsThatMayPassAsNotYet) {
   TestContext test;
   int looks = 0;
-  EXPECT_TRUE(wait_for(test.context(), "it", Seconds(60), [&]() -> Result<Look> {
+  EXPECT_TRUE(wait_for(test.context(), "it", Seconds(60), [&]() -> Result<Observation> {
                 if (++looks < 3) return error(Code::unavailable, "connection refused");
-                return Look::done();
+                return Observation::done();
               }).ok());
-  Result<> denied = wait_for(test.context(), "it", Seconds(60), []() -> Result<Look> { return error(Code::denied, "403"); });
+  Result<> denied =
+      wait_for(test.context(), "it", Seconds(60), []() -> Result<Observation> { return error(Code::denied, "403"); });
   EXPECT_EQ(denied.error().code(), Code::denied);
   EXPECT_EQ(denied.error().message(), "waiting for it: 403");
 }
@@ -46,7 +47,7 @@ TEST(WaitFor, LooksAtOnceWhenWoken) {
   });
   const SteadyTime start = test.clock.steady();
   EXPECT_TRUE(wait_for(test.context(), "it", Seconds(60),
-                       [&]() -> Result<Look> { return ready ? Look::done() : Look::not_yet("no"); }, &wakeup,
+                       [&]() -> Result<Observation> { return ready ? Observation::done() : Observation::not_yet("no"); }, &wakeup,
                        {Seconds(30), Seconds(30)})
                   .ok());
   EXPECT_LT(test.clock.steady() - start, Seconds(20));
@@ -55,8 +56,9 @@ TEST(WaitFor, LooksAtOnceWhenWoken) {
 TEST(WaitFor, StopsAtOnce) {
   RealTimeContext test;
   std::jthread other([&] { test.stop.request_stop(); });
-  Result<> result = wait_for(test.context(), "it", Seconds(60), []() -> Result<Look> { return Look::not_yet("no"); }, nullptr,
-                             {Seconds(30), Seconds(30)});
+  Result<> result =
+      wait_for(test.context(), "it", Seconds(60), []() -> Result<Observation> { return Observation::not_yet("no"); }, nullptr,
+               {Seconds(30), Seconds(30)});
   EXPECT_EQ(result.error().code(), Code::cancelled);
   EXPECT_EQ(result.error().message(), "waiting for it: stopped: no");
 }

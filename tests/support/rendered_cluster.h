@@ -78,10 +78,10 @@ class RenderedCluster {
   // Makes what is not yet so; returns how much that was.
   int play(const components::Plan& plan) {
     int count = 0;
-    for (const components::Wish& wish : plan.wishes) {
-      if (components::is_fulfilled(wish, view.snapshot())) continue;
+    for (const components::DesiredObject& desired : plan.desired_objects) {
+      if (components::is_fulfilled(desired, view.snapshot())) continue;
       ++count;
-      fulfil(wish);
+      fulfil(desired);
     }
     return count;
   }
@@ -136,19 +136,19 @@ class RenderedCluster {
     }
   }
 
-  void fulfil(const components::Wish& wish) {
-    const std::string space(kube::namespace_of(wish.object)), name(kube::name_of(wish.object));
-    if (wish.how == components::Wish::How::remove) {
-      view.remove(wish.type, space, name);
+  void fulfil(const components::DesiredObject& desired) {
+    const std::string space(kube::namespace_of(desired.object)), name(kube::name_of(desired.object));
+    if (desired.how == components::DesiredObject::How::remove) {
+      view.remove(desired.type, space, name);
       return;
     }
     const components::Snapshot seen = view.snapshot();
-    const Json* before = seen.find(wish.type, space, name);
-    Json after = wish.object;
+    const Json* before = seen.find(desired.type, space, name);
+    Json after = desired.object;
     if (before != nullptr) {
       Json metadata = before->at("metadata");
       for (const char* member : {"labels", "annotations"}) {
-        for (const auto& [key, value] : find_object(wish.object, {"metadata", member})) {
+        for (const auto& [key, value] : find_object(desired.object, {"metadata", member})) {
           metadata.as_object()[member].is_object() ? void() : void(metadata.as_object()[member] = JsonObject());
           if (value.is_null()) {
             metadata.as_object()[member].as_object().erase(key);

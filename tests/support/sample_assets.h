@@ -54,7 +54,7 @@ inline assets::Tls named_tls(std::string_view platform = "local") {
 
 // Root certificates and all others, as the graph makes them.
 inline Result<assets::Tls> make_all_tls(const config::InstallConfig& config, const assets::Environment& environment,
-                                        const assets::Randomness& random, const assets::KeptTls& kept = {},
+                                        const assets::Randomness& random, const assets::PreviousTls& kept = {},
                                         const assets::UserTls& user = {}) {
   const assets::RootTls root = TRY(assets::make_root_tls(config, environment, random, kept));
   return assets::make_tls(config, environment, random, kept, root, user);
@@ -71,7 +71,7 @@ struct SampleGraph {
     graph.put(std::move(config));
     graph.put(sample_environment());
     graph.put(assets::Randomness{&random});
-    graph.put(assets::KeptTls{});
+    graph.put(assets::PreviousTls{});
     graph.put(assets::UserTls{});
     graph.put(assets::UserFiles{});
     graph.put(assets::PointerEdits{});

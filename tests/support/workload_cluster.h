@@ -23,10 +23,10 @@ class WorkloadCluster {
     ASSERT_TRUE(parsed.ok()) << parsed.error().message();
     view.put(parsed->value);
   }
-  components::Aim aim() const {
-    const Result<components::Aim> made = work.aim(view.snapshot(), now);
+  components::DesiredState desired_state() const {
+    const Result<components::DesiredState> made = work.desired_state(view.snapshot(), now);
     EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : components::Aim{};
+    return made.ok() ? made.value() : components::DesiredState{};
   }
 
   components::View view;

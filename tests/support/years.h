@@ -26,10 +26,10 @@ inline std::map<std::string, int> renewals_within(
     const Result<components::Plan> planned = plan(view.snapshot(), now);
     EXPECT_TRUE(planned.ok()) << planned.error().message();
     if (!planned.ok()) break;
-    for (const components::Wish& wish : planned.value().wishes) {
-      const std::string name = fmt::format("{}/{}", kube::namespace_of(wish.object), kube::name_of(wish.object));
-      const auto pem = components::held(&wish.object, "tls.crt");
-      if (wish.type == kube::types::secrets && pem) {
+    for (const components::DesiredObject& desired : planned.value().desired_objects) {
+      const std::string name = fmt::format("{}/{}", kube::namespace_of(desired.object), kube::name_of(desired.object));
+      const auto pem = components::held(&desired.object, "tls.crt");
+      if (desired.type == kube::types::secrets && pem) {
         const auto before = ends.find(name);
         if (before == ends.end()) {
           renewals[name] = 0;
@@ -39,9 +39,9 @@ inline std::map<std::string, int> renewals_within(
         }
         ends[name] = net::parse_certificate(*pem).value().not_after;
       }
-      view.put(wish.object);
+      view.put(desired.object);
     }
-    if (!planned.value().wishes.empty()) {
+    if (!planned.value().desired_objects.empty()) {
       now += Seconds(1);
       continue;
     }

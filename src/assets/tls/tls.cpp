@@ -40,7 +40,7 @@ Result<net::KeyType> choose_type(const config::InstallConfig& config, const Envi
 
 class Maker {
  public:
-  Maker(const config::InstallConfig& config, const Environment& environment, const Randomness& random, const KeptTls& kept,
+  Maker(const config::InstallConfig& config, const Environment& environment, const Randomness& random, const PreviousTls& kept,
         const UserTls& user, net::KeyType type)
       : config_(config), environment_(environment), random_(random), kept_(kept), user_(user), type_(type) {}
 
@@ -167,7 +167,7 @@ class Maker {
   const config::InstallConfig& config_;
   const Environment& environment_;
   const Randomness& random_;
-  const KeptTls& kept_;
+  const PreviousTls& kept_;
   const UserTls& user_;
   const net::KeyType type_;
   Tls made_;
@@ -189,13 +189,13 @@ Result<std::string> public_key_file(const Secret& key) {
 }  // namespace
 
 Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                              const KeptTls& kept) {
+                              const PreviousTls& kept) {
   const net::KeyType type = TRY(choose_type(config, environment, kept.tls));
   return RootTls{TRY(Maker(config, environment, random, kept, {}, type).make_root())};
 }
 
 Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                     const KeptTls& kept, const RootTls& root, const UserTls& user) {
+                     const PreviousTls& kept, const RootTls& root, const UserTls& user) {
   const net::KeyType type = TRY(choose_type(config, environment, root.tls));
   return Maker(config, environment, random, kept, user, type).make(root.tls);
 }

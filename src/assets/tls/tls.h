@@ -47,7 +47,7 @@ std::span<const BundleRow> bundle_rows();
 
 // Makes the two rows that manifests carry, so that a target that needs no more is quick. errors: as make_tls
 Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                              const KeptTls& kept);
+                              const PreviousTls& kept);
 
 // Makes all other rows, bundles and keys.
 //
@@ -57,7 +57,7 @@ Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environ
 //           asked for than what is kept has; internal
 //   time    milliseconds with P-256, with RSA 26 keys on all cores: a second on two
 Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                     const KeptTls& kept, const RootTls& root, const UserTls& user);
+                     const PreviousTls& kept, const RootTls& root, const UserTls& user);
 
 // What lies in /opt/openshift/tls: "root-ca.crt", "service-account.pub", and the machine-config-server's token.
 Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token);

@@ -15,7 +15,7 @@ using testing_support::sample_config;
 using testing_support::sample_environment;
 using testing_support::SeededRandom;
 
-Tls made(const KeptTls& kept = {}, const Environment& environment = sample_environment(),
+Tls made(const PreviousTls& kept = {}, const Environment& environment = sample_environment(),
          const config::InstallConfig& config = sample_config()) {
   SeededRandom random(1);
   Result<Tls> tls = make_all_tls(config, environment, {&random}, kept, {});

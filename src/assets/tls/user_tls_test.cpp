@@ -113,7 +113,7 @@ TEST(UserTls, TakesTheirPlaceInTheTable) {
   put(folder, "admin-kubeconfig-signer", signer);
   put(folder, "admin-kubeconfig-client", admin(signer));
   put(folder, "kube-apiserver-lb-signer", lb);
-  const auto make = [&](const KeptTls& kept) {
+  const auto make = [&](const PreviousTls& kept) {
     return make_all_tls(sample_config(), loading(), {&random}, kept, find_user_tls(folder, loading())->tls).value();
   };
   const Tls first = make({});

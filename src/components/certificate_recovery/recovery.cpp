@@ -24,9 +24,9 @@ LeaderOptions lease(const std::string& identity) {
           .retry = Milliseconds(2'000)};
 }
 
-bool is_certificate(const Wish& wish) {
-  const bool is_pair = wish.type == kube::types::secrets && find(wish.object, {"data", "tls.crt"}) != nullptr;
-  const bool is_bundle = wish.type == kube::types::config_maps && find(wish.object, {"data", "ca-bundle.crt"}) != nullptr;
+bool is_certificate(const DesiredObject& desired) {
+  const bool is_pair = desired.type == kube::types::secrets && find(desired.object, {"data", "tls.crt"}) != nullptr;
+  const bool is_bundle = desired.type == kube::types::config_maps && find(desired.object, {"data", "ca-bundle.crt"}) != nullptr;
   return is_pair || is_bundle;
 }
 
@@ -52,8 +52,10 @@ Result<Plan> plan_recovery(const StaticPodOperator& work, const Snapshot& seen, 
   const Json* settings = seen.find(work.operand.settings, "", "cluster");
   if (settings == nullptr) return Plan{};
   Target target = TRY(work.target(seen, *settings, now));
-  std::erase_if(target.plan.wishes, [](const Wish& wish) { return !is_certificate(wish); });
-  return Plan{.wishes = std::move(target.plan.wishes), .notices = std::move(target.plan.notices), .again = target.plan.again};
+  std::erase_if(target.plan.desired_objects, [](const DesiredObject& desired) { return !is_certificate(desired); });
+  return Plan{.desired_objects = std::move(target.plan.desired_objects),
+              .notices = std::move(target.plan.notices),
+              .again = target.plan.again};
 }
 
 Result<> run_start(const Environment& environment, const Arguments& arguments, const Parts& parts) {

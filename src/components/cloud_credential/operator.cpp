@@ -87,13 +87,13 @@ Json secret_fact(const ObjectName& name, std::optional<bool> exists) {
           {"exists", exists ? Json(*exists) : Json(nullptr)}};
 }
 
-Result<Aim> plan_credentials_operator(const Snapshot& seen) {
-  Aim aim;
+Result<DesiredState> plan_credentials_operator(const Snapshot& seen) {
+  DesiredState desired_state;
   Json crd = TRY(fill_document(definition, {}));
-  aim.plan.wishes.push_back(TRY(wish_for(std::move(crd))));
+  desired_state.plan.desired_objects.push_back(TRY(to_desired_object(std::move(crd))));
   // Its render command made them with the mode of the install-config; not so where the capability was enabled later.
   Json fresh = TRY(fill_document("cloud_credential/cco-operator-config.yaml", {{"MODE", quoted("")}}));
-  aim.plan.wishes.push_back(TRY(wish_for(std::move(fresh), Wish::How::create)));
+  desired_state.plan.desired_objects.push_back(TRY(to_desired_object(std::move(fresh), DesiredObject::How::create)));
   const Json* settings = seen.find(kube::types::credential_settings, "", "cluster");
   const Json* infrastructure = seen.find(kube::types::infrastructures, "", "cluster");
   const std::string_view mode = settings ? find_string(*settings, {"spec", "credentialsMode"}).value_or("") : "";
@@ -101,8 +101,8 @@ Result<Aim> plan_credentials_operator(const Snapshot& seen) {
       infrastructure ? find_string(*infrastructure, {"status", "platformStatus", "type"}).value_or("") : "";
   Condition available{.type = "CredentialsAvailable", .is_true = true};
   if (mode == "Manual") tell_manual(seen, available);
-  aim.conditions = {std::move(available), {.type = "CredentialsProgressing"}, mode_condition(mode, platform)};
-  return aim;
+  desired_state.conditions = {std::move(available), {.type = "CredentialsProgressing"}, mode_condition(mode, platform)};
+  return desired_state;
 }
 
 Result<> observe_secrets(const sys::Context& context, kube::Api& api, View& view) {
@@ -141,7 +141,7 @@ WorkloadOperator make_operator() {
                                       {kube::types::custom_resource_definitions,
                                        "",
                                        {.fields = "metadata.name=credentialsrequests.cloudcredential.openshift.io"}}},
-                          .aim = [](const Snapshot& seen, WallTime) { return plan_credentials_operator(seen); },
+                          .desired_state = [](const Snapshot& seen, WallTime) { return plan_credentials_operator(seen); },
                           .observer = observe_secrets,
                           .settings = kube::types::credential_settings};
 }

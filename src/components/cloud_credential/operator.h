@@ -18,7 +18,7 @@ std::vector<ObjectName> wanted_secrets(const Snapshot& seen);
 Json secret_fact(const ObjectName& name, std::optional<bool> exists);
 
 // The definition of CredentialsRequests, settings where there are none, and what is to be said. errors: internal
-Result<Aim> plan_credentials_operator(const Snapshot& seen);
+Result<DesiredState> plan_credentials_operator(const Snapshot& seen);
 
 // Asks for the wanted Secrets whenever requests change, and every five minutes while there are any. It may read those only in
 // namespaces where an administrator bound the ClusterRole openshift-cloud-credential-operator-secrets. Blocks until a stop.

@@ -42,9 +42,9 @@ Json secret(std::string_view name) {
 }
 
 std::string condition(const View& view, std::string_view type) {
-  const Result<Aim> aim = plan_credentials_operator(view.snapshot());
-  EXPECT_TRUE(aim.ok());
-  for (const Condition& each : aim.value().conditions) {
+  const Result<DesiredState> desired_state = plan_credentials_operator(view.snapshot());
+  EXPECT_TRUE(desired_state.ok());
+  for (const Condition& each : desired_state.value().conditions) {
     if (each.type == type) return fmt::format("{} {}: {}", each.is_true, each.reason, each.message);
   }
   return "none";
@@ -114,13 +114,13 @@ TEST(CredentialsOperator, SaysWhatItMayNotLookAt) {
 TEST(CredentialsOperator, LeavesSettingsAlone) {
   View view;
   view.put(settings("Manual"));
-  const Result<Aim> aim = plan_credentials_operator(view.snapshot());
-  ASSERT_TRUE(aim.ok());
-  ASSERT_EQ(aim.value().plan.wishes.size(), 2u);
-  EXPECT_EQ(aim.value().plan.wishes[0].type, kube::types::custom_resource_definitions);
-  EXPECT_EQ(aim.value().plan.wishes[1].type, kube::types::credential_settings);
-  EXPECT_TRUE(is_fulfilled(aim.value().plan.wishes[1], view.snapshot()));
-  EXPECT_FALSE(is_fulfilled(aim.value().plan.wishes[1], View().snapshot())) << "made where there are none";
+  const Result<DesiredState> desired_state = plan_credentials_operator(view.snapshot());
+  ASSERT_TRUE(desired_state.ok());
+  ASSERT_EQ(desired_state.value().plan.desired_objects.size(), 2u);
+  EXPECT_EQ(desired_state.value().plan.desired_objects[0].type, kube::types::custom_resource_definitions);
+  EXPECT_EQ(desired_state.value().plan.desired_objects[1].type, kube::types::credential_settings);
+  EXPECT_TRUE(is_fulfilled(desired_state.value().plan.desired_objects[1], view.snapshot()));
+  EXPECT_FALSE(is_fulfilled(desired_state.value().plan.desired_objects[1], View().snapshot())) << "made where there are none";
 }
 
 // With an API server; the plan's own watch of requests is played by hand.

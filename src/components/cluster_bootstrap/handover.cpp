@@ -116,10 +116,10 @@ Result<> mark(const sys::Context& context, kube::Api& api, std::string_view name
                       {"count", 1},
                       {"firstTimestamp", now},
                       {"lastTimestamp", now}};
-  return sys::wait_for(context, fmt::format("the event {}", name), 5min, [&]() -> Result<sys::Look> {
+  return sys::wait_for(context, fmt::format("the event {}", name), 5min, [&]() -> Result<sys::Observation> {
     const Result<Json> made = kube::create(context, api, kube::types::events, event);
     if (!made.ok() && made.error().code() != Code::conflict) return made.error();
-    return sys::Look::done();
+    return sys::Observation::done();
   });
 }
 

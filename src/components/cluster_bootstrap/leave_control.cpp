@@ -48,7 +48,7 @@ const LeaseName* find_lease(const Json& lease, std::string_view space) {
 
 std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec", "holderIdentity"}).value_or(""); }
 
-Result<> wait_for_leases(const sys::Context& context, const Leaving& work, Milliseconds limit) {
+Result<> wait_for_leases(const sys::Context& context, const TearDown& work, Milliseconds limit) {
   return sys::for_each_at_once(context, spaces.size(), spaces.size(), [&](const sys::Context& each, std::size_t i) {
     return kube::wait_until(each, work.api, fmt::format("the Leases in {} to be released", spaces[i]), limit, kube::types::leases,
                             spaces[i], {}, [&](const kube::Objects& leases) -> Result<std::optional<std::string>> {
@@ -57,7 +57,7 @@ Result<> wait_for_leases(const sys::Context& context, const Leaving& work, Milli
   });
 }
 
-Result<> give_back_left_leases(const sys::Context& context, const Leaving& work) {
+Result<> give_back_left_leases(const sys::Context& context, const TearDown& work) {
   for (const std::string_view space : spaces) {
     const kube::Objects leases = TRY(kube::list(context, work.api, kube::types::leases, space));
     for (const Json& lease : leases) {
@@ -73,7 +73,7 @@ Result<> give_back_left_leases(const sys::Context& context, const Leaving& work)
   return Ok{};
 }
 
-Result<> take_leases_back(const sys::Context& context, const Leaving& work) {
+Result<> take_leases_back(const sys::Context& context, const TearDown& work) {
   const SteadyTime end = context.clock.steady() + leases_limit;
   for (;;) {
     const Result<> back = wait_for_leases(context, work, look_again);
@@ -83,12 +83,12 @@ Result<> take_leases_back(const sys::Context& context, const Leaving& work) {
 }
 
 // Whoever changes an address here is seen at once by `ip monitor`; looking now and then is for what came before it listened.
-Result<> wait_for_address(const sys::Context& context, const Leaving& work) {
+Result<> wait_for_address(const sys::Context& context, const TearDown& work) {
   if (work.virtual_ips.empty()) return Ok{};
-  const auto look = [&](const sys::Context& own) -> Result<sys::Look> {
+  const auto look = [&](const sys::Context& own) -> Result<sys::Observation> {
     const std::vector<HostAddress> addresses = TRY(host_addresses(work.runner, own));
     const std::optional<std::string> here = address_here(addresses, work.virtual_ips);
-    return here ? sys::Look::not_yet("{}", *here) : sys::Look::done();
+    return here ? sys::Observation::not_yet("{}", *here) : sys::Observation::done();
   };
   if (TRY(look(context)).is_done()) return Ok{};
   sys::Wakeup changed;
@@ -145,7 +145,7 @@ std::optional<std::string> address_here(const std::vector<HostAddress>& addresse
   return {};
 }
 
-Result<> leave_control(const sys::Context& context, const Leaving& work) {
+Result<> leave_control(const sys::Context& context, const TearDown& work) {
   const SteadyTime start = context.clock.steady();
   const auto since = [&] { return human_duration(context.clock.steady() - start); };
   TRY(tolerate(context, wait_for_address(context, work)));

@@ -36,7 +36,7 @@ bool was_left(const Json& lease, std::string_view space, std::string_view host, 
 std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
                                         const std::vector<net::IpAddress>& virtual_ips);
 
-struct Leaving {
+struct TearDown {
   kube::Api& api;  // the temporary API server
   sys::Runner& runner;
   TemporaryPods& pods;
@@ -50,6 +50,6 @@ struct Leaving {
 //   time    30 s at most for the address and 20 s for the leases; after that it goes on with a warning: the address moves when
 //           the API server here is gone, and whoever waits for a lease gets it when it runs out
 //   errors  cancelled; as TemporaryPods
-Result<> leave_control(const sys::Context& context, const Leaving& work);
+Result<> leave_control(const sys::Context& context, const TearDown& work);
 
 }  // namespace slipway::components::cluster_bootstrap

@@ -149,7 +149,7 @@ TEST(LeaveControl, LetsTheAddressGoThenTheControllersThenTheApi) {
   world.kube.put(lease("openshift-cluster-version", "version", "bootstrap_2"));
   world.ip.has_address = true;
   Result<> done = Ok{};
-  std::jthread leaving([&] { done = world.leave(); });
+  std::jthread tear_down([&] { done = world.leave(); });
   while (world.ip.looks < 2) std::this_thread::yield();
   EXPECT_TRUE(world.has("kube-scheduler-pod.yaml")) << "whoever gets its lease now begins by an address that is about to move";
   EXPECT_TRUE(world.has("bootstrap-pod.yaml"));
@@ -160,7 +160,7 @@ TEST(LeaveControl, LetsTheAddressGoThenTheControllersThenTheApi) {
   EXPECT_TRUE(world.has("kube-apiserver-pod.yaml")) << "one lease is still held";
   EXPECT_TRUE(world.files.info("/etc/kubernetes/bootstrap-secrets").value());
   world.kube.put(lease("openshift-cluster-version", "version", ""));
-  leaving.join();
+  tear_down.join();
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_FALSE(world.has("kube-apiserver-pod.yaml"));
   EXPECT_FALSE(world.files.info("/etc/kubernetes/bootstrap-secrets").value());

@@ -53,9 +53,9 @@ Result<> wait_for_api(const Environment& environment, const std::string& server)
   const sys::Pace pace{50ms, 200ms};
   return sys::wait_for(
       environment.context, "the temporary API server", api_limit,
-      [&]() -> Result<sys::Look> {
+      [&]() -> Result<sys::Observation> {
         TRY(probe(environment, environment.context, server, "/readyz"));
-        return sys::Look::done();
+        return sys::Observation::done();
       },
       nullptr, pace);
 }
@@ -64,10 +64,10 @@ Result<> wait_for_end(const Environment& environment, const std::string& server,
   const sys::Pace pace{100ms, 1s};
   return sys::wait_for(
       environment.context, "the end of the temporary API server", limit,
-      [&]() -> Result<sys::Look> {
+      [&]() -> Result<sys::Observation> {
         const Result<int> status = probe(environment, environment.context, server, "/version");
-        if (status.ok()) return sys::Look::not_yet("it still answers, with status {}", status.value());
-        if (status.error().code() == Code::unavailable) return sys::Look::done();
+        if (status.ok()) return sys::Observation::not_yet("it still answers, with status {}", status.value());
+        if (status.error().code() == Code::unavailable) return sys::Observation::done();
         return status.error();
       },
       nullptr, pace);

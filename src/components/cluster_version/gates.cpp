@@ -29,15 +29,15 @@ std::string told_by(const Json& object, std::string_view type) {
   return message.empty() ? "" : fmt::format(": {}", message);
 }
 
-using What = std::optional<std::pair<Lack::Kind, std::string>>;
+using What = std::optional<std::pair<UnmetGate::Kind, std::string>>;
 
 What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
   if (kube::condition_status(live, "Available") != "True") {
-    return std::pair(Lack::Kind::not_available, "not Available" + told_by(live, "Available"));
+    return std::pair(UnmetGate::Kind::not_available, "not Available" + told_by(live, "Available"));
   }
   if (mode == Mode::initializing) return {};
   if (kube::condition_status(live, "Degraded") == "True") {
-    return std::pair(Lack::Kind::degraded, "Degraded" + told_by(live, "Degraded"));
+    return std::pair(UnmetGate::Kind::degraded, "Degraded" + told_by(live, "Degraded"));
   }
   if (mode == Mode::reconciling) return {};
   const JsonArray& reached = find_array(live, {"status", "versions"});
@@ -46,8 +46,8 @@ What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
     const Json* found = std::ranges::find_if(reached, same_name);
     const std::string_view has = found == reached.end() ? "" : find_string(*found, {"version"}).value_or("");
     if (has == version) continue;
-    return std::pair(Lack::Kind::other_version, fmt::format("version {} of {} is not reached{}", version, name,
-                                                            has.empty() ? "" : fmt::format(", has {}", has)));
+    return std::pair(UnmetGate::Kind::other_version, fmt::format("version {} of {} is not reached{}", version, name,
+                                                                 has.empty() ? "" : fmt::format(", has {}", has)));
   }
   return {};
 }
@@ -56,18 +56,18 @@ What rollout_lacks(Mode mode, const Json& live) {
   if (mode != Mode::updating) return {};
   std::optional<std::string> text = not_rolled_out(live);
   if (!text) return {};
-  return std::pair(Lack::Kind::rolling_out, *std::move(text));
+  return std::pair(UnmetGate::Kind::rolling_out, *std::move(text));
 }
 
 bool is_operator(const Gate& gate) { return gate.type == kube::types::cluster_operators; }
 
-std::string_view reason_of(Lack::Kind kind) {
+std::string_view reason_of(UnmetGate::Kind kind) {
   switch (kind) {
-    case Lack::Kind::missing: return "ClusterOperatorMissing";
-    case Lack::Kind::not_available: return "ClusterOperatorNotAvailable";
-    case Lack::Kind::degraded: return "ClusterOperatorDegraded";
-    case Lack::Kind::other_version: return "ClusterOperatorUpdating";
-    case Lack::Kind::rolling_out: return "WorkloadNotAvailable";
+    case UnmetGate::Kind::missing: return "ClusterOperatorMissing";
+    case UnmetGate::Kind::not_available: return "ClusterOperatorNotAvailable";
+    case UnmetGate::Kind::degraded: return "ClusterOperatorDegraded";
+    case UnmetGate::Kind::other_version: return "ClusterOperatorUpdating";
+    case UnmetGate::Kind::rolling_out: return "WorkloadNotAvailable";
   }
   return "";
 }
@@ -96,14 +96,14 @@ std::optional<Gate> gate_of(const Json& manifest) {
   return {};
 }
 
-std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen) {
-  std::vector<Lack> found;
+std::vector<UnmetGate> unmet_gates(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen) {
+  std::vector<UnmetGate> found;
   for (const Gate& gate : gates) {
     if (!is_operator(gate) && mode != Mode::updating) continue;
     const std::string object = gate.space.empty() ? fmt::format("{} {}", gate.type.kind, gate.name)
                                                   : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
     const Json* live = seen.find(gate.type, gate.space, gate.name);
-    What what = std::pair(Lack::Kind::missing, std::string("does not exist"));
+    What what = std::pair(UnmetGate::Kind::missing, std::string("does not exist"));
     if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(mode, *live);
     if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
   }
@@ -117,25 +117,25 @@ bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen) {
   });
 }
 
-std::string to_text(const std::vector<Lack>& lacks) {
+std::string to_text(const std::vector<UnmetGate>& unmet_gates) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(lacks.size(), lacks_told); ++i) {
-    parts.push_back(fmt::format("{}: {}", lacks[i].object, lacks[i].text));
+  for (std::size_t i = 0; i < std::min(unmet_gates.size(), lacks_told); ++i) {
+    parts.push_back(fmt::format("{}: {}", unmet_gates[i].object, unmet_gates[i].text));
   }
-  if (lacks.size() > lacks_told) parts.push_back(fmt::format("and {} more", lacks.size() - lacks_told));
+  if (unmet_gates.size() > lacks_told) parts.push_back(fmt::format("and {} more", unmet_gates.size() - lacks_told));
   return join(parts, "; ");
 }
 
-Milliseconds patience_with(const Lack& lack) {
+Milliseconds patience_with(const UnmetGate& lack) {
   for (const auto& [name, longer] : patience_with_one) {
     if (lack.name == name) return longer;
   }
-  return lack.kind == Lack::Kind::degraded ? patience_degraded : patience;
+  return lack.kind == UnmetGate::Kind::degraded ? patience_degraded : patience;
 }
 
-Slowness too_slow(const std::vector<Lack>& lacks, const std::map<std::string, SteadyTime>& since, SteadyTime now) {
+Slowness too_slow(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since, SteadyTime now) {
   Slowness slowness;
-  for (const Lack& lack : lacks) {
+  for (const UnmetGate& lack : unmet_gates) {
     const auto begun = since.find(lack.object);
     if (begun == since.end()) continue;
     const SteadyTime end = begun->second + patience_with(lack);

@@ -37,28 +37,28 @@ struct Gate {
 std::optional<Gate> gate_of(const Json& manifest);
 
 // What a gate lacks.
-struct Lack {
+struct UnmetGate {
   enum class Kind { missing, not_available, degraded, other_version, rolling_out };
   std::string object;  // "ClusterOperator etcd"
   std::string name;    // "etcd"
   Kind kind;
   std::string text;  // "not Available: 1 of 3 nodes at revision 1"
 
-  bool operator==(const Lack&) const = default;
+  bool operator==(const UnmetGate&) const = default;
 };
 
 // While initializing a ClusterOperator has to be Available and nothing else is asked for. Afterwards it must also not be
 // Degraded; while updating it must have the versions of its manifest, and Deployments and DaemonSets must be rolled out. Pure.
-std::vector<Lack> lacks(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen);
+std::vector<UnmetGate> unmet_gates(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen);
 
 // Whether no ClusterOperator of them says that it has work left (Progressing). Pure.
 bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen);
 
 // "ClusterOperator etcd: not Available: ...; ClusterOperator dns: there is none; and 4 more"; empty without any.
-std::string to_text(const std::vector<Lack>& lacks);
+std::string to_text(const std::vector<UnmetGate>& unmet_gates);
 
 // How long something may lack before it counts as a failure: operators may take their time, and some take longer.
-Milliseconds patience_with(const Lack& lack);
+Milliseconds patience_with(const UnmetGate& lack);
 
 // The failure to be told: the first lack that lasts longer than one may wait for it.
 //
@@ -68,6 +68,6 @@ struct Slowness {
   std::string message{};                // "ClusterOperator etcd: not Available: ...; this lasts for 31 min 0 s"
   std::optional<SteadyTime> again{};    // when the next one becomes a failure
 };
-Slowness too_slow(const std::vector<Lack>& lacks, const std::map<std::string, SteadyTime>& since, SteadyTime now);
+Slowness too_slow(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since, SteadyTime now);
 
 }  // namespace slipway::components::cluster_version

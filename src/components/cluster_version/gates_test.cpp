@@ -8,7 +8,7 @@ namespace slipway::components::cluster_version {
 namespace {
 
 using namespace std::chrono_literals;
-using Kind = Lack::Kind;
+using Kind = UnmetGate::Kind;
 
 Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
 
@@ -41,13 +41,13 @@ TEST(Gates, AreOfThreeKinds) {
 }
 
 // What the ClusterOperator etcd with this status lacks in each mode.
-std::vector<Lack> lacks_with(Mode mode, const char* status) {
+std::vector<UnmetGate> lacks_with(Mode mode, const char* status) {
   View view;
   if (*status) {
     view.put(yaml(fmt::format(
         "{{apiVersion: config.openshift.io/v1, kind: ClusterOperator, metadata: {{name: etcd}}, status: {}}}", status)));
   }
-  return lacks({{kube::types::cluster_operators, "", "etcd", {{"operator", "2"}, {"etcd", "2"}}}}, mode, view.snapshot());
+  return unmet_gates({{kube::types::cluster_operators, "", "etcd", {{"operator", "2"}, {"etcd", "2"}}}}, mode, view.snapshot());
 }
 
 TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
@@ -78,7 +78,7 @@ TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
   };
   for (const Case& each : cases) {
     const auto text = [&](Mode mode) {
-      const std::vector<Lack> found = lacks_with(mode, each.status);
+      const std::vector<UnmetGate> found = lacks_with(mode, each.status);
       return found.empty() ? "" : found.front().text;
     };
     EXPECT_EQ(text(Mode::initializing), each.initializing) << each.status;
@@ -110,23 +110,23 @@ TEST(Lacks, OfWorkloadsCountWhileUpdating) {
     object.as_object()["kind"] = "Deployment";
     View view;
     view.put(object);
-    const std::vector<Lack> found = lacks(gates, Mode::updating, view.snapshot());
+    const std::vector<UnmetGate> found = unmet_gates(gates, Mode::updating, view.snapshot());
     EXPECT_EQ(found.empty() ? "" : found.front().text, lack) << text;
-    EXPECT_TRUE(lacks(gates, Mode::initializing, view.snapshot()).empty());
-    EXPECT_TRUE(lacks(gates, Mode::reconciling, view.snapshot()).empty());
+    EXPECT_TRUE(unmet_gates(gates, Mode::initializing, view.snapshot()).empty());
+    EXPECT_TRUE(unmet_gates(gates, Mode::reconciling, view.snapshot()).empty());
   }
   View view;
   view.put(
       yaml("{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a, namespace: n, generation: 1}, "
            "status: {observedGeneration: 1, desiredNumberScheduled: 3, updatedNumberScheduled: 3, numberAvailable: 2}}"));
-  const std::vector<Lack> found = lacks({{kube::types::daemon_sets, "n", "a"}}, Mode::updating, view.snapshot());
+  const std::vector<UnmetGate> found = unmet_gates({{kube::types::daemon_sets, "n", "a"}}, Mode::updating, view.snapshot());
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(to_text(found), "DaemonSet n/a: 2 of 3 pods are available");
 }
 
 TEST(Lacks, AreToldInOneLine) {
   const auto lack = [](const char* name) {
-    return Lack{fmt::format("ClusterOperator {}", name), name, Kind::missing, "does not exist"};
+    return UnmetGate{fmt::format("ClusterOperator {}", name), name, Kind::missing, "does not exist"};
   };
   EXPECT_EQ(to_text({}), "");
   EXPECT_EQ(to_text({lack("a")}), "ClusterOperator a: does not exist");
@@ -150,7 +150,7 @@ TEST(Patience, HasAnEndThatDependsOnTheOperator) {
                         {"machine-config", Kind::not_available, 90min, "ClusterOperatorNotAvailable"},
                         {"machine-config", Kind::degraded, 90min, "ClusterOperatorDegraded"}};
   for (const Case& each : cases) {
-    const std::vector<Lack> lacking = {{fmt::format("ClusterOperator {}", each.name), each.name, each.kind, "bad"}};
+    const std::vector<UnmetGate> lacking = {{fmt::format("ClusterOperator {}", each.name), each.name, each.kind, "bad"}};
     const std::map<std::string, SteadyTime> since = {{lacking[0].object, at(1min)}};
     const Slowness before = too_slow(lacking, since, at(1min + each.end - 1ms));
     EXPECT_FALSE(before.reason) << each.name;
@@ -162,8 +162,8 @@ TEST(Patience, HasAnEndThatDependsOnTheOperator) {
 }
 
 TEST(Patience, NamesTheOneThatFails) {
-  const std::vector<Lack> lacking = {{"ClusterOperator young", "young", Kind::missing, "bad"},
-                                     {"ClusterOperator old", "old", Kind::missing, "bad"}};
+  const std::vector<UnmetGate> lacking = {{"ClusterOperator young", "young", Kind::missing, "bad"},
+                                          {"ClusterOperator old", "old", Kind::missing, "bad"}};
   const Slowness found = too_slow(
       lacking, {{"ClusterOperator young", SteadyTime(25min)}, {"ClusterOperator old", SteadyTime(0min)}}, SteadyTime(31min));
   EXPECT_TRUE(found.message.starts_with("ClusterOperator old")) << found.message;

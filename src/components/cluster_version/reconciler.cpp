@@ -80,16 +80,16 @@ std::string hash_of(const ApplyPlan& plan) {
 
 }  // namespace
 
-Keeper::Keeper(kube::Api& api, const ReleaseContent& release) : api_(api), release_(release) {}
+Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release) : api_(api), release_(release) {}
 
-Result<> Keeper::run(const sys::Context& context) {
+Result<> Reconciler::run(const sys::Context& context) {
   sys::TaskGroup tasks(context);
   tasks.run("watching the release", [this](const sys::Context& task) { return view_.follow(task, api_, watched_types); });
   tasks.run("applying the release", [this](const sys::Context& task) { return keep(task); });
   return tasks.wait();
 }
 
-Result<> Keeper::keep(const sys::Context& context) {
+Result<> Reconciler::keep(const sys::Context& context) {
   started_ = context.clock.steady();
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view_.changed().count();
@@ -100,7 +100,7 @@ Result<> Keeper::keep(const sys::Context& context) {
 }
 
 // returns: when to look again though nothing changes
-SteadyTime Keeper::look(const sys::Context& context) {
+SteadyTime Reconciler::look(const sys::Context& context) {
   const Snapshot seen = view_.snapshot();
   const SteadyTime now = context.clock.steady();
   const Json* cluster_version = seen.find(kube::types::cluster_versions, "", name);
@@ -121,12 +121,12 @@ SteadyTime Keeper::look(const sys::Context& context) {
   SteadyTime next = due_;
   if (applied_ == steps_.size()) next = std::min(next, repair(context, seen));
   next = std::min(next, go_on(context));
-  const std::vector<Lack> lacking = lacks(current_gates(), mode_, view_.snapshot());
+  const std::vector<UnmetGate> lacking = unmet_gates(current_gates(), mode_, view_.snapshot());
   next = std::min(next, report(context, *cluster_version, lacking));
   return std::min(next, due_);
 }
 
-Keeper::Terms Keeper::terms_of(const Snapshot& seen, const Json& cluster_version) const {
+Reconciler::Terms Reconciler::terms_of(const Snapshot& seen, const Json& cluster_version) const {
   Terms terms{.generation = number_text(cluster_version, {"metadata", "generation"})};
   if (const Json* gate = seen.find(kube::types::feature_gates, "", "cluster")) {
     const JsonArray& versions = find_array(*gate, {"status", "featureGates"});
@@ -140,7 +140,7 @@ Keeper::Terms Keeper::terms_of(const Snapshot& seen, const Json& cluster_version
 }
 
 // Plans the whole work from its beginning, unless it is the same work.
-void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now) {
+void Reconciler::begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now) {
   const bool is_other = terms_ != terms;
   terms_ = terms;
   ManifestFilter filter =
@@ -158,7 +158,7 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
     hash_ = hash;
     retry_ = first_retry;
     watched_.clear();
-    tries_.clear();
+    attempts_.clear();
     for (const kube::Manifest& manifest : plan.apply) {
       if (watched_type(manifest.object)) watched_.push_back({manifest.name, manifest.object});
     }
@@ -177,11 +177,11 @@ void Keeper::begin(const Snapshot& seen, const Json& cluster_version, const Term
 }
 
 // When the next step may begin though nothing changes; nothing: now.
-std::optional<SteadyTime> Keeper::not_before(SteadyTime now) {
+std::optional<SteadyTime> Reconciler::not_before(SteadyTime now) {
   if (applied_ == 0) return {};
   const std::vector<Gate> gates = current_gates();
   const Snapshot seen = view_.snapshot();
-  if (!lacks(gates, mode_, seen).empty()) {
+  if (!unmet_gates(gates, mode_, seen).empty()) {
     well_since_.reset();
     return due_;
   }
@@ -192,7 +192,7 @@ std::optional<SteadyTime> Keeper::not_before(SteadyTime now) {
 }
 
 // Applies the next steps, as far as those before them are well. returns: when to look again though nothing changes
-SteadyTime Keeper::go_on(const sys::Context& context) {
+SteadyTime Reconciler::go_on(const sys::Context& context) {
   while (applied_ < steps_.size() && !context.stop.stop_requested()) {
     const SteadyTime start = context.clock.steady();
     if (const std::optional<SteadyTime> later = not_before(start)) return *later;
@@ -216,7 +216,7 @@ SteadyTime Keeper::go_on(const sys::Context& context) {
 }
 
 // Objects that are made once may be of types that the others define.
-Result<> Keeper::apply(const sys::Context& context, const ApplyPlan& step) {
+Result<> Reconciler::apply(const sys::Context& context, const ApplyPlan& step) {
   kube::Mapper mapper(api_);
   const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
     if (outcome.kind == kube::Outcome::Kind::failed) {
@@ -244,7 +244,7 @@ Result<> Keeper::apply(const sys::Context& context, const ApplyPlan& step) {
 }
 
 // Puts back what is not as the manifests have it. returns: when to look again
-SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
+SteadyTime Reconciler::repair(const sys::Context& context, const Snapshot& seen) {
   if (!view_.is_complete()) return due_;
   const SteadyTime now = context.clock.steady();
   SteadyTime again = due_;
@@ -255,11 +255,11 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
     const std::string key = kube::describe(manifest.object);
     const std::optional<std::string> difference = live ? kube::first_difference(manifest.object, *live) : std::nullopt;
     if (live && !difference) {
-      tries_.erase(key);
+      attempts_.erase(key);
       continue;
     }
     const std::string state = state_of(live);
-    if (const auto tried = tries_.find(key); tried != tries_.end()) {
+    if (const auto tried = attempts_.find(key); tried != attempts_.end()) {
       // The server keeps the field in another form, or the view does not know our write yet.
       if (live && tried->second.state == state) continue;
       if (now < tried->second.at + between_repairs) {
@@ -267,7 +267,7 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
         continue;
       }
     }
-    tries_[key] = {state, now};
+    attempts_[key] = {state, now};
     if (!live && type == kube::types::namespaces) {
       context.log.info("{} was deleted with its content: all manifests are applied again", key);
       due_ = now;
@@ -288,17 +288,17 @@ SteadyTime Keeper::repair(const sys::Context& context, const Snapshot& seen) {
 }
 
 // Of all that is applied.
-std::vector<Gate> Keeper::current_gates() const {
+std::vector<Gate> Reconciler::current_gates() const {
   std::vector<Gate> gates;
   for (std::size_t i = 0; i < applied_; ++i) gates.insert(gates.end(), steps_[i].gates.begin(), steps_[i].gates.end());
   return gates;
 }
 
 // Says how far it is. returns: when there is more to say though nothing changes
-SteadyTime Keeper::report(const sys::Context& context, const Json& cluster_version, const std::vector<Lack>& lacking) {
+SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& lacking) {
   const SteadyTime now = context.clock.steady();
   std::map<std::string, SteadyTime> since;
-  for (const Lack& lack : lacking) {
+  for (const UnmetGate& lack : lacking) {
     const auto known = lacking_since_.find(lack.object);
     since[lack.object] = known == lacking_since_.end() ? now : known->second;
   }
@@ -336,21 +336,21 @@ SteadyTime Keeper::report(const sys::Context& context, const Json& cluster_versi
 }
 
 // Somebody else may write at the same time: then with what they left.
-Result<> Keeper::write_status(const sys::Context& context, const ReleaseProgress& progress) {
+Result<> Reconciler::write_status(const sys::Context& context, const ReleaseProgress& progress) {
   const sys::Pace pace{50ms, 1s};
   return sys::wait_for(
       context, "the status of ClusterVersion", 1min,
-      [&]() -> Result<sys::Look> {
+      [&]() -> Result<sys::Observation> {
         std::optional<Json> object = TRY(kube::find(context, api_, kube::types::cluster_versions, "", name));
-        if (!object) return sys::Look::done();
+        if (!object) return sys::Observation::done();
         Json status = next_status(*object, progress, context.clock.now());
         const Json* known = find(*object, {"status"});
-        if (known && *known == status) return sys::Look::done();
+        if (known && *known == status) return sys::Observation::done();
         object->as_object()["status"] = std::move(status);
         Json written = TRY(kube::update(context, api_, kube::types::cluster_versions, *object, "status"));
         reported_version_ = find_string(written, {"metadata", "resourceVersion"}).value_or("");
         view_.put(std::move(written));
-        return sys::Look::done();
+        return sys::Observation::done();
       },
       nullptr, pace);
 }

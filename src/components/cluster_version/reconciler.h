@@ -1,4 +1,4 @@
-// Keeper: keeps the manifests of a release applied, and reports its progress in ClusterVersion.
+// Reconciler: keeps the manifests of a release applied, and reports its progress in ClusterVersion.
 #pragma once
 
 #include "base/time.h"
@@ -27,9 +27,9 @@ struct ReleaseContent {
 };
 
 // Threads: run() has one of its own for each watch.
-class Keeper {
+class Reconciler {
  public:
-  Keeper(kube::Api& api, const ReleaseContent& release);
+  Reconciler(kube::Api& api, const ReleaseContent& release);
 
   // Applies everything when ClusterVersion, the feature gates or the API's address change, every few minutes, and again soon
   // after a failure; puts back at once what is changed or missing of Namespaces, Deployments, DaemonSets, ClusterOperators and
@@ -48,7 +48,7 @@ class Keeper {
     bool operator==(const Terms&) const = default;
   };
   // A try to put an object back.
-  struct Try {
+  struct RestoreAttempt {
     std::string state;  // of the object that was found: its generation, or its version where it has none
     SteadyTime at;
   };
@@ -61,7 +61,7 @@ class Keeper {
   std::optional<SteadyTime> not_before(SteadyTime now);
   Result<> apply(const sys::Context& context, const ApplyPlan& step);
   SteadyTime repair(const sys::Context& context, const Snapshot& seen);
-  SteadyTime report(const sys::Context& context, const Json& cluster_version, const std::vector<Lack>& lacking);
+  SteadyTime report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& lacking);
   Result<> write_status(const sys::Context& context, const ReleaseProgress& progress);
   std::vector<Gate> current_gates() const;
 
@@ -73,13 +73,13 @@ class Keeper {
   SteadyTime started_{};
   std::optional<Terms> terms_;
   Mode mode_ = Mode::initializing;
-  std::vector<ApplyPlan> steps_;      // one, two at first, or one a run level; of those that are applied only the gates are left
-  std::size_t applied_ = 0;           // of the steps
-  SteadyTime due_{};                  // when everything is applied again
-  Milliseconds retry_{};              // the next pause after a failure
-  std::optional<Error> failure_;      // of the last try
-  std::vector<Manifest> watched_;     // what repair() looks after
-  std::map<std::string, Try> tries_;  // by "Kind namespace/name"
+  std::vector<ApplyPlan> steps_;   // one, two at first, or one a run level; of those that are applied only the gates are left
+  std::size_t applied_ = 0;        // of the steps
+  SteadyTime due_{};               // when everything is applied again
+  Milliseconds retry_{};           // the next pause after a failure
+  std::optional<Error> failure_;   // of the last try
+  std::vector<Manifest> watched_;  // what repair() looks after
+  std::map<std::string, RestoreAttempt> attempts_;  // by "Kind namespace/name"
   std::map<std::string, SteadyTime> lacking_since_;
   std::optional<SteadyTime> well_since_;  // nothing of what is applied lacks anything
   SteadyTime reported_{};  // when the status was written last, what, and the version of ClusterVersion that came of it

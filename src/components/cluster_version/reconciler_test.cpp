@@ -72,7 +72,7 @@ class KeeperTest : public testing::Test {
   void start(const ReleaseContent& content) {
     content_ = content;
     thread_ = std::jthread([this] {
-      Keeper keeper(kube, content_);
+      Reconciler keeper(kube, content_);
       result = keeper.run(test.context());
     });
   }

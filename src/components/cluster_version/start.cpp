@@ -61,7 +61,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const LeaderOptions lease{
       .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
   return lead(context, api, lease, [&](const sys::Context& leading) {
-    Keeper keeper(api, release);
+    Reconciler keeper(api, release);
     return keeper.run(leading);
   });
 }

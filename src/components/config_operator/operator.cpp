@@ -55,7 +55,7 @@ Condition upgradeable(std::string_view set) {
   return condition;
 }
 
-void plan_gates(const std::vector<Json>& lists, const std::string& version, const Snapshot& seen, Aim& aim) {
+void plan_gates(const std::vector<Json>& lists, const std::string& version, const Snapshot& seen, DesiredState& desired_state) {
   Condition available{.type = "FeatureGatesAvailable"};
   Condition progressing{.type = "FeatureGatesProgressing"};
   Condition degraded{.type = "FeatureGateControllerDegraded"};
@@ -75,12 +75,12 @@ void plan_gates(const std::vector<Json>& lists, const std::string& version, cons
       JsonObject status = find_object(*gate, {"status"});
       status["featureGates"] = std::move(wanted);
       object["status"] = std::move(status);
-      aim.plan.wishes.push_back({kube::types::feature_gates, std::move(object), Wish::How::status});
+      desired_state.plan.desired_objects.push_back({kube::types::feature_gates, std::move(object), DesiredObject::How::status});
     } else {
       degraded.is_true = true;
       degraded.message = made.error().message();
     }
-    aim.conditions.push_back(upgradeable(find_string(*gate, {"spec", "featureSet"}).value_or("")));
+    desired_state.conditions.push_back(upgradeable(find_string(*gate, {"spec", "featureSet"}).value_or("")));
   } else {
     degraded.is_true = true;
     degraded.message = "FeatureGate cluster, which the installer creates, does not exist (create it with an empty spec)";
@@ -94,19 +94,19 @@ void plan_gates(const std::vector<Json>& lists, const std::string& version, cons
     progressing.message = "the status of the FeatureGate is being written";
   }
   if (degraded.is_true) degraded.reason = "SynchronizationError";
-  aim.conditions.insert(aim.conditions.end(), {available, progressing, degraded});
+  desired_state.conditions.insert(desired_state.conditions.end(), {available, progressing, degraded});
 }
 
 // ---- cloud configuration
 
-void plan_cloud_config(const Snapshot& seen, Aim& aim) {
+void plan_cloud_config(const Snapshot& seen, DesiredState& desired_state) {
   Condition degraded{.type = "KubeCloudConfigControllerDegraded"};
   const Json* infrastructure = seen.find(kube::types::infrastructures, "", "cluster");
   const std::string_view name =
       infrastructure ? find_string(*infrastructure, {"spec", "cloudConfig", "name"}).value_or("") : std::string_view();
   if (!name.empty()) {
     if (const Json* given = seen.find(kube::types::config_maps, config_space, name)) {
-      aim.plan.wishes.push_back({kube::types::config_maps, generated_cloud_config(*infrastructure, *given)});
+      desired_state.plan.desired_objects.push_back({kube::types::config_maps, generated_cloud_config(*infrastructure, *given)});
     } else {
       degraded.is_true = true;
       degraded.reason = "SynchronizationError";
@@ -114,7 +114,7 @@ void plan_cloud_config(const Snapshot& seen, Aim& aim) {
                                      name, config_space, name);
     }
   }
-  aim.conditions.push_back(std::move(degraded));
+  desired_state.conditions.push_back(std::move(degraded));
 }
 
 // ---- authorities of services
@@ -126,7 +126,7 @@ bool has_bundle(const Json& space) {
   return !is_ours && find_string(space, {"status", "phase"}) != "Terminating";
 }
 
-void plan_service_ca(const Snapshot& seen, Aim& aim) {
+void plan_service_ca(const Snapshot& seen, DesiredState& desired_state) {
   Condition degraded{.type = "ServiceCADegraded"};
   const Json* servers = seen.find(kube::types::config_maps, managed_space, servers_bundle);
   const std::string bundle(servers ? find_string(*servers, {"data", "ca-bundle.crt"}).value_or("") : "");
@@ -136,18 +136,18 @@ void plan_service_ca(const Snapshot& seen, Aim& aim) {
     degraded.message =
         fmt::format("ConfigMap {}/{}, which the kube-apiserver operator creates, does not exist", managed_space, servers_bundle);
   } else {
-    const auto wish = [&](std::string_view space, std::string_view name, std::string_view key) {
-      aim.plan.wishes.push_back(
+    const auto desired = [&](std::string_view space, std::string_view name, std::string_view key) {
+      desired_state.plan.desired_objects.push_back(
           {kube::types::config_maps,
            config_map({std::string(space), std::string(name)}, {{std::string(key), bundle}},
                       {{"kubernetes.io/description", "Authorities of certificates that services of this cluster show."}})});
     };
-    wish(managed_space, "service-ca", "ca-bundle.crt");
+    desired(managed_space, "service-ca", "ca-bundle.crt");
     for (const Json* space : seen.list(kube::types::namespaces)) {
-      if (has_bundle(*space)) wish(kube::name_of(*space), bundle_of_spaces, "service-ca.crt");
+      if (has_bundle(*space)) desired(kube::name_of(*space), bundle_of_spaces, "service-ca.crt");
     }
   }
-  aim.conditions.push_back(std::move(degraded));
+  desired_state.conditions.push_back(std::move(degraded));
 }
 
 // FeatureGate and Infrastructure are settings of the cluster, too.
@@ -172,19 +172,19 @@ Result<std::vector<Json>> read_lists(sys::Files& files) {
 
 }  // namespace
 
-Aim plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen) {
-  Aim aim;
-  plan_gates(lists, release.version, seen, aim);
-  plan_cloud_config(seen, aim);
-  plan_service_ca(seen, aim);
-  return aim;
+DesiredState plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen) {
+  DesiredState desired_state;
+  plan_gates(lists, release.version, seen, desired_state);
+  plan_cloud_config(seen, desired_state);
+  plan_service_ca(seen, desired_state);
+  return desired_state;
 }
 
 WorkloadOperator make_operator(std::vector<Json> lists, const ReleaseVersion& release) {
   return {.name = "config-operator",
           .space = "openshift-config-operator",
           .watched = watched_by_config(),
-          .aim = [lists = std::move(lists), release](const Snapshot& seen, WallTime) -> Result<Aim> {
+          .desired_state = [lists = std::move(lists), release](const Snapshot& seen, WallTime) -> Result<DesiredState> {
             return plan_config(lists, release, seen);
           },
           .settings = kube::types::config_settings,

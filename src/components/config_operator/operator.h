@@ -12,7 +12,7 @@ namespace slipway::components::config_operator {
 // Its objects and conditions. Never an error: what is wrong with one of them does not keep the others. Pure.
 //
 //   lists  FeatureGate objects of the release, as with_gates takes them (feature_gates.h)
-Aim plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen);
+DesiredState plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen);
 
 // lists: the feature gates of each feature set
 WorkloadOperator make_operator(std::vector<Json> lists, const ReleaseVersion& release);

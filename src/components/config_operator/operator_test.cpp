@@ -42,23 +42,23 @@ void put_space(View& view, std::string_view name, std::string_view phase = "Acti
   view.put(yaml(fmt::format("{{apiVersion: v1, kind: Namespace, metadata: {{name: {}}}, status: {{phase: {}}}}}", name, phase)));
 }
 
-Aim aim_of(const View& view) { return plan_config(lists(), release, view.snapshot()); }
+DesiredState aim_of(const View& view) { return plan_config(lists(), release, view.snapshot()); }
 
-std::string condition(const Aim& aim, std::string_view type) {
-  for (const Condition& each : aim.conditions) {
+std::string condition(const DesiredState& desired_state, std::string_view type) {
+  for (const Condition& each : desired_state.conditions) {
     if (each.type == type) return fmt::format("{} {}: {}", each.is_true, each.reason, each.message);
   }
   return "none";
 }
 
 // The status that the FeatureGate shall have, as one line.
-std::string gates_of(const Aim& aim) {
-  for (const Wish& wish : aim.plan.wishes) {
-    if (wish.type != kube::types::feature_gates) continue;
-    EXPECT_EQ(wish.how, Wish::How::status);
-    EXPECT_NE(find(wish.object, {"status", "conditions"}), nullptr) << "others' part of the status stays";
+std::string gates_of(const DesiredState& desired_state) {
+  for (const DesiredObject& desired : desired_state.plan.desired_objects) {
+    if (desired.type != kube::types::feature_gates) continue;
+    EXPECT_EQ(desired.how, DesiredObject::How::status);
+    EXPECT_NE(find(desired.object, {"status", "conditions"}), nullptr) << "others' part of the status stays";
     std::string text;
-    for (const Json& entry : find_array(wish.object, {"status", "featureGates"})) {
+    for (const Json& entry : find_array(desired.object, {"status", "featureGates"})) {
       text += fmt::format("{}:", find_string(entry, {"version"}).value());
       for (const Json& gate : find_array(entry, {"enabled"})) text += fmt::format(" {}", find_string(gate, {"name"}).value());
       text += "; ";
@@ -69,12 +69,12 @@ std::string gates_of(const Aim& aim) {
 }
 
 // "openshift-config-managed/service-ca ca-bundle.crt=PEM", sorted.
-std::vector<std::string> maps_of(const Aim& aim) {
+std::vector<std::string> maps_of(const DesiredState& desired_state) {
   std::vector<std::string> lines;
-  for (const Wish& wish : aim.plan.wishes) {
-    if (wish.type != kube::types::config_maps) continue;
-    std::string line = fmt::format("{}/{}", kube::namespace_of(wish.object), kube::name_of(wish.object));
-    for (const auto& [key, value] : find_object(wish.object, {"data"})) {
+  for (const DesiredObject& desired : desired_state.plan.desired_objects) {
+    if (desired.type != kube::types::config_maps) continue;
+    std::string line = fmt::format("{}/{}", kube::namespace_of(desired.object), kube::name_of(desired.object));
+    for (const auto& [key, value] : find_object(desired.object, {"data"})) {
       line += fmt::format(" {}={}", std::string_view(key), std::string_view(value.as_string()));
     }
     lines.push_back(std::move(line));
@@ -85,18 +85,19 @@ std::vector<std::string> maps_of(const Aim& aim) {
 TEST(ConfigOperator, WritesTheGatesOfItsVersion) {
   View view;
   put_gate(view, "{}", "[]");
-  const Aim aim = aim_of(view);
-  EXPECT_EQ(gates_of(aim), "0.2.0: Old; ");
-  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"),
+  const DesiredState desired_state = aim_of(view);
+  EXPECT_EQ(gates_of(desired_state), "0.2.0: Old; ");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"),
             "false NoGates: the status of the FeatureGate has no entry for version 0.2.0 yet");
-  EXPECT_EQ(condition(aim, "FeatureGatesProgressing"), "true GatesChange: the status of the FeatureGate is being written");
-  EXPECT_EQ(condition(aim, "FeatureGateControllerDegraded"), "false AsExpected: ");
-  EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"), "true AsExpected: ");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesProgressing"),
+            "true GatesChange: the status of the FeatureGate is being written");
+  EXPECT_EQ(condition(desired_state, "FeatureGateControllerDegraded"), "false AsExpected: ");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesUpgradeable"), "true AsExpected: ");
 
   // What the render command wrote is what it wants.
-  view.put(aim.plan.wishes.at(0).object);
-  const Aim next = aim_of(view);
-  EXPECT_TRUE(is_fulfilled(next.plan.wishes.at(0), view.snapshot()));
+  view.put(desired_state.plan.desired_objects.at(0).object);
+  const DesiredState next = aim_of(view);
+  EXPECT_TRUE(is_fulfilled(next.plan.desired_objects.at(0), view.snapshot()));
   EXPECT_EQ(condition(next, "FeatureGatesAvailable"), "true AsExpected: ");
   EXPECT_EQ(condition(next, "FeatureGatesProgressing"), "false AsExpected: ");
 }
@@ -113,10 +114,10 @@ TEST(ConfigOperator, KeepsTheGatesOfVersionsThatTheClusterHad) {
 TEST(ConfigOperator, FollowsTheFeatureSet) {
   View view;
   put_gate(view, "{featureSet: TechPreviewNoUpgrade}", "[{version: 0.2.0, enabled: [{name: Old}], disabled: []}]");
-  Aim aim = aim_of(view);
-  EXPECT_EQ(gates_of(aim), "0.2.0: New Old; ");
-  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "true AsExpected: ");
-  EXPECT_EQ(condition(aim, "FeatureGatesUpgradeable"),
+  DesiredState desired_state = aim_of(view);
+  EXPECT_EQ(gates_of(desired_state), "0.2.0: New Old; ");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"), "true AsExpected: ");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesUpgradeable"),
             "false RestrictedFeatureGates_TechPreviewNoUpgrade: "
             "a cluster with feature set TechPreviewNoUpgrade cannot be updated");
 
@@ -132,11 +133,11 @@ TEST(ConfigOperator, SaysWhyThereAreNoGates) {
             "true SynchronizationError: FeatureGate cluster, which the installer creates, does not exist (create it with an "
             "empty spec)");
   put_gate(view, "{featureSet: Unknown}", "[{version: 0.2.0, enabled: []}]");
-  const Aim aim = aim_of(view);
-  EXPECT_EQ(gates_of(aim), "none");
-  EXPECT_EQ(condition(aim, "FeatureGatesAvailable"), "true AsExpected: ") << "those before stay";
-  EXPECT_TRUE(condition(aim, "FeatureGateControllerDegraded").starts_with("true SynchronizationError: spec.featureSet"))
-      << condition(aim, "FeatureGateControllerDegraded");
+  const DesiredState desired_state = aim_of(view);
+  EXPECT_EQ(gates_of(desired_state), "none");
+  EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"), "true AsExpected: ") << "those before stay";
+  EXPECT_TRUE(condition(desired_state, "FeatureGateControllerDegraded").starts_with("true SynchronizationError: spec.featureSet"))
+      << condition(desired_state, "FeatureGateControllerDegraded");
 }
 
 TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
@@ -149,9 +150,9 @@ TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
             "true SynchronizationError: spec.cloudConfig.name of Infrastructure cluster is given, but ConfigMap "
             "openshift-config/given does not exist");
   put_map(view, "openshift-config", "given", "{config: x, other: y}");
-  const Aim aim = aim_of(view);
-  EXPECT_EQ(maps_of(aim), std::vector<std::string>{"openshift-config-managed/kube-cloud-config cloud.conf=x other=y"});
-  EXPECT_EQ(condition(aim, "KubeCloudConfigControllerDegraded"), "false AsExpected: ");
+  const DesiredState desired_state = aim_of(view);
+  EXPECT_EQ(maps_of(desired_state), std::vector<std::string>{"openshift-config-managed/kube-cloud-config cloud.conf=x other=y"});
+  EXPECT_EQ(condition(desired_state, "KubeCloudConfigControllerDegraded"), "false AsExpected: ");
 }
 
 TEST(ConfigOperator, HandsOutTheAuthoritiesOfServices) {
@@ -162,11 +163,11 @@ TEST(ConfigOperator, HandsOutTheAuthoritiesOfServices) {
   put_map(view, "openshift-config-managed", "kube-apiserver-server-ca", "{ca-bundle.crt: PEM}");
   for (const char* name : {"default", "kube-system", "openshift", "openshift-dns", "shop"}) put_space(view, name);
   put_space(view, "leaving", "Terminating");
-  const Aim aim = aim_of(view);
-  EXPECT_EQ(maps_of(aim), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=PEM",
-                                                    "default/openshift-service-ca.crt service-ca.crt=PEM",
-                                                    "shop/openshift-service-ca.crt service-ca.crt=PEM"}));
-  EXPECT_EQ(condition(aim, "ServiceCADegraded"), "false AsExpected: ");
+  const DesiredState desired_state = aim_of(view);
+  EXPECT_EQ(maps_of(desired_state), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=PEM",
+                                                              "default/openshift-service-ca.crt service-ca.crt=PEM",
+                                                              "shop/openshift-service-ca.crt service-ca.crt=PEM"}));
+  EXPECT_EQ(condition(desired_state, "ServiceCADegraded"), "false AsExpected: ");
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotat
          .message = fmt::format("certificate {}/{} issued by {}, valid until {}", name.space, name.name, info.issuer.common_name,
                                 to_rfc3339(info.not_after))});
   }
-  plan.wishes.push_back({kube::types::secrets, std::move(object)});
+  plan.desired_objects.push_back({kube::types::secrets, std::move(object)});
   return Ok{};
 }
 
@@ -199,8 +199,9 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
   const std::vector<Entry> wanted = TRY(read_bundle({own.front().pem, text_of(authority.trusted)}, now));
   for (const Entry& entry : wanted) ask_again(plan, entry.info.not_after);
   if (const std::string text = text_of(wanted); text != published) {
-    plan.wishes.push_back({kube::types::config_maps, config_map(signer.bundle, {{std::string(bundle_key), text}}, annotations,
-                                                                {{"auth.openshift.io/managed-certificate-type", "ca-bundle"}})});
+    plan.desired_objects.push_back(
+        {kube::types::config_maps, config_map(signer.bundle, {{std::string(bundle_key), text}}, annotations,
+                                              {{"auth.openshift.io/managed-certificate-type", "ca-bundle"}})});
   }
   return authority;
 }

@@ -49,12 +49,12 @@ struct World {
   void put_pair(const ObjectName& name, const net::Certificate& pair) {
     view.put(tls_secret(name, pair, {.component = "test", .description = "a test"}).value());
   }
-  void put(const Wish& wish, WallTime now) {
-    Json object = wish.object;
+  void put(const DesiredObject& desired, WallTime now) {
+    Json object = desired.object;
     const std::string name(*find_string(object, {"metadata", "name"}));
     const std::string space(*find_string(object, {"metadata", "namespace"}));
     const Snapshot seen = view.snapshot();
-    if (const Json* before = seen.find(wish.type, space, name)) {
+    if (const Json* before = seen.find(desired.type, space, name)) {
       JsonObject annotations = find_object(*before, {"metadata", "annotations"});
       for (const auto& [key, value] : find_object(object, {"metadata", "annotations"})) annotations[key] = value;
       object.at("metadata").as_object()["annotations"] = annotations;
@@ -65,11 +65,11 @@ struct World {
   // True when everything came true.
   bool fulfil(const Plan& plan, WallTime now, std::mt19937& random) {
     bool all = true;
-    for (const Wish& wish : plan.wishes) {
+    for (const DesiredObject& desired : plan.desired_objects) {
       if (static_cast<int>(random() % 100) < broken) {
         all = false;
       } else {
-        put(wish, now);
+        put(desired, now);
       }
     }
     return all;
@@ -140,7 +140,7 @@ TEST_P(RotationWalk, KeepsEveryLeafTrustedAtEveryMoment) {
         ASSERT_LT(now, one.not_after) << "a dead authority is still trusted";
       }
     }
-    if (!all || !plan.wishes.empty()) {
+    if (!all || !plan.desired_objects.empty()) {
       now += Seconds(1);
       continue;
     }
@@ -170,7 +170,7 @@ struct Settled : World {
   }
   Plan plan(const Leaf& leaf, WallTime now) { return plan_rotation({authority}, {leaf}, {}, view.snapshot(), now).value(); }
   void plan_and_fulfil(const Leaf& leaf, WallTime now) {
-    for (const Wish& wish : plan(leaf, now).wishes) put(wish, now);
+    for (const DesiredObject& desired : plan(leaf, now).desired_objects) put(desired, now);
   }
   std::string leaf() const { return text(kube::types::secrets, client.secret, "tls.crt"); }
   std::string bundle() const { return text(kube::types::config_maps, authority.bundle, "ca-bundle.crt"); }
@@ -187,7 +187,7 @@ TEST(Rotation, TakesOverWhatIsThereAndThenRests) {
   EXPECT_FALSE(info.server_auth);
   EXPECT_EQ(info.not_after - info.not_before, 30 * day);
   const Plan plan = world.plan(client, start + day);
-  EXPECT_TRUE(plan.wishes.empty());
+  EXPECT_TRUE(plan.desired_objects.empty());
   EXPECT_EQ(plan.again, start - Seconds(1) + 15 * day) << "of the leaf";
   const Snapshot seen = world.view.snapshot();
   const Json* secret = seen.find(kube::types::secrets, "target", "client");
@@ -214,12 +214,12 @@ TEST(Rotation, ASignerSignsNothingThatItsBundleDoesNotHaveForLongEnough) {
   world.plan_and_fulfil(client, start + 16 * day);
   const std::string second = world.leaf();
   EXPECT_NE(first, second);
-  world.put(world.plan(client, replaced).wishes.front(), replaced);
+  world.put(world.plan(client, replaced).desired_objects.front(), replaced);
   const Plan late = world.plan(client, replaced + 2 * day);
-  ASSERT_EQ(late.wishes.size(), 1u);
-  EXPECT_EQ(find_string(late.wishes.front().object, {"kind"}), "ConfigMap");
-  world.put(late.wishes.front(), replaced + 2 * day);
-  EXPECT_TRUE(world.plan(client, replaced + 3 * day).wishes.empty());
+  ASSERT_EQ(late.desired_objects.size(), 1u);
+  EXPECT_EQ(find_string(late.desired_objects.front().object, {"kind"}), "ConfigMap");
+  world.put(late.desired_objects.front(), replaced + 2 * day);
+  EXPECT_TRUE(world.plan(client, replaced + 3 * day).desired_objects.empty());
   EXPECT_EQ(world.plan(client, replaced + 3 * day).again, replaced + 2 * day + hours(36));
   world.plan_and_fulfil(client, replaced + 2 * day + hours(36));
   EXPECT_EQ(world.info(client.secret).issuer, world.info(authority.secret).subject);
@@ -272,7 +272,7 @@ TEST(Rotation, MakesALeafAnewWhenItsNamesOrItsSignerAreNotTheSame) {
     EXPECT_TRUE(net::key_fits(world.leaf(), Secret(world.text(kube::types::secrets, leaf.secret, "tls.key"))).value())
         << row.name;
     EXPECT_TRUE(is_signed_by_one_of(world.leaf(), world.bundle(), start + day)) << row.name;
-    EXPECT_TRUE(world.plan(leaf, start + day).wishes.empty()) << row.name;
+    EXPECT_TRUE(world.plan(leaf, start + day).desired_objects.empty()) << row.name;
   }
 }
 
@@ -296,7 +296,7 @@ TEST(Rotation, WaitsUntilARollOutHasSpreadANewSigner) {
   world.put_pair(authority.secret, make_authority("installer", start, 10 * day));
   const auto plan = [&](WallTime now) {
     const Plan made = plan_rotation({slow}, {leaf}, {}, world.view.snapshot(), now).value();
-    for (const Wish& wish : made.wishes) world.put(wish, now);
+    for (const DesiredObject& desired : made.desired_objects) world.put(desired, now);
   };
   const auto pem = [&] { return world.text(kube::types::secrets, leaf.secret, "tls.crt"); };
   plan(start);

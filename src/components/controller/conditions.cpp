@@ -180,7 +180,7 @@ Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& fac
   if (status == find_object(*known, {"status"})) return plan;
   Json object = *known;
   object.as_object()["status"] = std::move(status);
-  plan.wishes.push_back({kube::types::cluster_operators, std::move(object), Wish::How::status});
+  plan.desired_objects.push_back({kube::types::cluster_operators, std::move(object), DesiredObject::How::status});
   return plan;
 }
 

@@ -57,7 +57,7 @@ Plan plan_for(const Json& operator_object, WallTime now, const Json& known = clu
 // The ClusterOperator that the plan leads to.
 Json told(const Json& operator_object, WallTime now, const Json& known = cluster_operator()) {
   const Plan plan = plan_for(operator_object, now, known);
-  return plan.wishes.empty() ? known : plan.wishes.front().object;
+  return plan.desired_objects.empty() ? known : plan.desired_objects.front().object;
 }
 
 TEST(Conditions, ChangeTheirTimeWithTheirStatusOnly) {
@@ -91,8 +91,8 @@ TEST(Conditions, AreMadeWhereThereIsNoStatusYet) {
 
 TEST(ClusterOperator, IsNotMade) {
   View view;
-  EXPECT_TRUE(
-      plan_cluster_operator(view.snapshot(), {.name = "etcd", .versions = {}, .related = {}}, settings(), noon).wishes.empty());
+  EXPECT_TRUE(plan_cluster_operator(view.snapshot(), {.name = "etcd", .versions = {}, .related = {}}, settings(), noon)
+                  .desired_objects.empty());
 }
 
 TEST(ClusterOperator, IsUnknownWithoutConditions) {
@@ -139,7 +139,7 @@ TEST(ClusterOperator, ForgetsUpgradeableWithTheLastConditionAboutIt) {
   View view;
   view.put(before);
   const Plan plan = plan_cluster_operator(view.snapshot(), {.name = "etcd", .versions = {}, .related = {}}, settings(), noon);
-  EXPECT_EQ(kube::find_condition(plan.wishes.at(0).object, "Upgradeable"), nullptr);
+  EXPECT_EQ(kube::find_condition(plan.desired_objects.at(0).object, "Upgradeable"), nullptr);
 }
 
 TEST(ClusterOperator, NamesSettingsWithoutEffect) {
@@ -148,13 +148,13 @@ TEST(ClusterOperator, NamesSettingsWithoutEffect) {
   const auto plan_with = [&](std::optional<std::vector<std::string>> ignored) {
     Plan plan = plan_cluster_operator(
         view.snapshot(), {.name = "etcd", .versions = {}, .related = {}, .ignored = std::move(ignored)}, settings(), noon);
-    if (!plan.wishes.empty()) view.put(plan.wishes[0].object);
+    if (!plan.desired_objects.empty()) view.put(plan.desired_objects[0].object);
     return plan;
   };
   const auto is_told = [&] {
     return text_of(*view.snapshot().find(kube::types::cluster_operators, "", "etcd"), "SettingsIgnored");
   };
-  EXPECT_TRUE(plan_with(std::vector<std::string>()).wishes.empty()) << "a condition that was never true is left out";
+  EXPECT_TRUE(plan_with(std::vector<std::string>()).desired_objects.empty()) << "a condition that was never true is left out";
   const Plan first = plan_with(std::vector<std::string>{"Etcd cluster: spec.logLevel", "Image cluster: spec.a, spec.b"});
   const std::string message =
       "settings without effect in this release: Etcd cluster: spec.logLevel; Image cluster: spec.a, spec.b";
@@ -165,7 +165,7 @@ TEST(ClusterOperator, NamesSettingsWithoutEffect) {
   EXPECT_EQ(first.notices[0].message, message);
   EXPECT_TRUE(plan_with(std::vector<std::string>{"Etcd cluster: spec.logLevel", "Image cluster: spec.a, spec.b"}).notices.empty())
       << "one Event for one message";
-  EXPECT_TRUE(plan_with(std::nullopt).wishes.empty());
+  EXPECT_TRUE(plan_with(std::nullopt).desired_objects.empty());
   EXPECT_TRUE(plan_with(std::vector<std::string>()).notices.empty());
   EXPECT_EQ(is_told(), "False AsExpected ");
 }
@@ -174,18 +174,18 @@ TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
   const WallTime since = std::chrono::floor<Seconds>(noon);
   Json object = with_conditions(settings(), {{"OldDegraded", false}, {"YoungDegraded", true, "Error", "young"}}, noon);
   const Plan soon = plan_for(object, noon);
-  EXPECT_EQ(text_of(soon.wishes.at(0).object, "Degraded"), "False AsExpected ");
+  EXPECT_EQ(text_of(soon.desired_objects.at(0).object, "Degraded"), "False AsExpected ");
   EXPECT_EQ(soon.again, since + Seconds(120));
   EXPECT_EQ(text_of(told(object, since + Milliseconds(119'999)), "Degraded"), "False AsExpected ");
   const Plan late = plan_for(object, since + Seconds(120));
-  EXPECT_EQ(text_of(late.wishes.at(0).object, "Degraded"), "True Young_Error YoungDegraded: young");
+  EXPECT_EQ(text_of(late.desired_objects.at(0).object, "Degraded"), "True Young_Error YoungDegraded: young");
   EXPECT_EQ(late.again, std::nullopt);
 
   // One that is old does not make a young one told earlier, and the earliest counts.
   object = with_conditions(object, {{"OldDegraded", true, "Error", "old"}}, noon - Seconds(300));
   object = with_conditions(object, {{"NewDegraded", true, "Error", "new"}}, noon + Seconds(30));
   const Plan mixed = plan_for(object, noon + Seconds(30));
-  EXPECT_EQ(text_of(mixed.wishes.at(0).object, "Degraded"), "True Old_Error OldDegraded: old");
+  EXPECT_EQ(text_of(mixed.desired_objects.at(0).object, "Degraded"), "True Old_Error OldDegraded: old");
   EXPECT_EQ(mixed.again, since + Seconds(120));
 }
 
@@ -207,7 +207,7 @@ TEST(ClusterOperator, KeepsVersionsThatAreNotToldYet) {
 
 TEST(ClusterOperator, IsNotWrittenAgainWhenNothingChanged) {
   const Json first = told(settings(), noon);
-  EXPECT_TRUE(plan_for(settings(), later, first).wishes.empty());
+  EXPECT_TRUE(plan_for(settings(), later, first).desired_objects.empty());
   const Json good = with_conditions(settings(), {{"StaticPodsAvailable", true}}, later);
   const Json second = told(good, later, first);
   EXPECT_EQ(find_string(*condition(second, "Available"), {"lastTransitionTime"}), "2026-11-21T12:01:00Z");

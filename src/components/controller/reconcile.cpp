@@ -29,14 +29,14 @@ constexpr int quick_conflicts = 3;
 bool holds_data(const kube::ResourceType& type) { return type == kube::types::config_maps || type == kube::types::secrets; }
 
 // Where the server looks for it.
-std::string space_of(const Wish& wish) {
-  if (!wish.type.namespaced) return "";
-  const std::string_view space = kube::namespace_of(wish.object);
+std::string space_of(const DesiredObject& desired) {
+  if (!desired.type.namespaced) return "";
+  const std::string_view space = kube::namespace_of(desired.object);
   return space.empty() ? "default" : std::string(space);
 }
 
-std::string key_of(const Wish& wish) {
-  return fmt::format("{}.{} {}/{}", wish.type.plural, wish.type.group, space_of(wish), kube::name_of(wish.object));
+std::string key_of(const DesiredObject& desired) {
+  return fmt::format("{}.{} {}/{}", desired.type.plural, desired.type.group, space_of(desired), kube::name_of(desired.object));
 }
 
 // What `data` shall be, as the server writes it.
@@ -99,28 +99,28 @@ Json new_object(Json object) {
   return object;
 }
 
-bool is_so(const Wish& wish, const Json* live) {
-  switch (wish.how) {
-    case Wish::How::remove: return !live || find(*live, {"metadata", "deletionTimestamp"});
-    case Wish::How::create: return live;
-    case Wish::How::status: return live && find_object(*live, {"status"}) == find_object(wish.object, {"status"});
-    case Wish::How::apply: break;
+bool is_so(const DesiredObject& desired, const Json* live) {
+  switch (desired.how) {
+    case DesiredObject::How::remove: return !live || find(*live, {"metadata", "deletionTimestamp"});
+    case DesiredObject::How::create: return live;
+    case DesiredObject::How::status: return live && find_object(*live, {"status"}) == find_object(desired.object, {"status"});
+    case DesiredObject::How::apply: break;
   }
   if (!live) return false;
-  if (!holds_data(wish.type)) return !kube::first_difference(wish.object, *live);
+  if (!holds_data(desired.type)) return !kube::first_difference(desired.object, *live);
   const auto has = [&](std::string_view key) {
-    return has_members(find_object(wish.object, {"metadata", key}), find_object(*live, {"metadata", key}));
+    return has_members(find_object(desired.object, {"metadata", key}), find_object(*live, {"metadata", key}));
   };
-  return data_of(wish.object) == find_object(*live, {"data"}) &&
-         find_object(wish.object, {"binaryData"}) == find_object(*live, {"binaryData"}) && has("labels") && has("annotations");
+  return data_of(desired.object) == find_object(*live, {"data"}) &&
+         find_object(desired.object, {"binaryData"}) == find_object(*live, {"binaryData"}) && has("labels") && has("annotations");
 }
 
 // Whether a watch tells of every change of an object, and of its absence.
-bool covers(const Watched& watched, const Wish& wish) {
-  if (watched.type != wish.type || (!watched.space.empty() && watched.space != space_of(wish))) return false;
+bool covers(const Watched& watched, const DesiredObject& desired) {
+  if (watched.type != desired.type || (!watched.space.empty() && watched.space != space_of(desired))) return false;
   const std::string& fields = watched.selection.fields;
   return watched.selection.labels.empty() &&
-         (fields.empty() || fields == fmt::format("metadata.name={}", kube::name_of(wish.object)));
+         (fields.empty() || fields == fmt::format("metadata.name={}", kube::name_of(desired.object)));
 }
 
 // Threads: run() has two of its own, and some for the wishes of a plan.
@@ -180,7 +180,7 @@ class Reconciler {
   }
 
   Round act(const sys::Context& context, const Plan& plan, const Snapshot& snapshot) {
-    Round round = fulfil_all(context, plan.wishes, snapshot);
+    Round round = fulfil_all(context, plan.desired_objects, snapshot);
     if (context.stop.stop_requested()) return round;
     // What is said of an object whose status was written is not planned again.
     log_all(context, plan.notices, round.contested);
@@ -209,11 +209,11 @@ class Reconciler {
 
   // ---- wishes
 
-  Round fulfil_all(const sys::Context& context, const std::vector<Wish>& wishes, const Snapshot& snapshot) {
-    std::vector<std::pair<const Wish*, const Json*>> open;
-    for (const Wish& wish : wishes) {
-      const Json* known = snapshot.find(wish.type, space_of(wish), kube::name_of(wish.object));
-      if (needs_look(wish) || !is_so(wish, known)) open.emplace_back(&wish, known);
+  Round fulfil_all(const sys::Context& context, const std::vector<DesiredObject>& desired_objects, const Snapshot& snapshot) {
+    std::vector<std::pair<const DesiredObject*, const Json*>> open;
+    for (const DesiredObject& desired : desired_objects) {
+      const Json* known = snapshot.find(desired.type, space_of(desired), kube::name_of(desired.object));
+      if (needs_look(desired) || !is_so(desired, known)) open.emplace_back(&desired, known);
     }
     Guarded<std::vector<std::pair<std::string, Error>>> failures;  // with the objects
     const Result<> done =
@@ -240,89 +240,90 @@ class Reconciler {
     return round;
   }
 
-  Result<> fulfil(const sys::Context& context, const Wish& wish, const Json* known) {
+  Result<> fulfil(const sys::Context& context, const DesiredObject& desired, const Json* known) {
     std::optional<Json> found;
-    if (needs_look(wish)) {
-      found = TRY(look(context, wish));
+    if (needs_look(desired)) {
+      found = TRY(look(context, desired));
       known = found ? &*found : nullptr;
-      if (is_so(wish, known)) return Ok{};
+      if (is_so(desired, known)) return Ok{};
     }
-    Result<Json> written = write(context, wish, known);
-    if (!written.ok() && written.error().code() == Code::conflict) TRY(look(context, wish));
+    Result<Json> written = write(context, desired, known);
+    if (!written.ok() && written.error().code() == Code::conflict) TRY(look(context, desired));
     if (!written.ok()) return std::move(written).error();
-    context.log.debug("{} is {}", kube::describe(wish.object), wish.how == Wish::How::remove ? "removed" : "written");
-    remember(context, wish, written.value());
-    if (wish.how != Wish::How::remove && !is_so(wish, &written.value())) {
-      const std::string field =
-          kube::first_difference(wish.object, written.value()).value_or(wish.how == Wish::How::status ? "status" : "data");
-      warn_once(context, fmt::format("{}: written, but the server stores a different {}", kube::describe(wish.object), field));
+    context.log.debug("{} is {}", kube::describe(desired.object),
+                      desired.how == DesiredObject::How::remove ? "removed" : "written");
+    remember(context, desired, written.value());
+    if (desired.how != DesiredObject::How::remove && !is_so(desired, &written.value())) {
+      const std::string field = kube::first_difference(desired.object, written.value())
+                                    .value_or(desired.how == DesiredObject::How::status ? "status" : "data");
+      warn_once(context, fmt::format("{}: written, but the server stores a different {}", kube::describe(desired.object), field));
     }
     return Ok{};
   }
 
   // Asks what is there, for what no watch tells or has not told yet.
-  Result<std::optional<Json>> look(const sys::Context& context, const Wish& wish) {
-    std::optional<Json> found = TRY(kube::find(context, api_, wish.type, space_of(wish), kube::name_of(wish.object)));
+  Result<std::optional<Json>> look(const sys::Context& context, const DesiredObject& desired) {
+    std::optional<Json> found = TRY(kube::find(context, api_, desired.type, space_of(desired), kube::name_of(desired.object)));
     if (found) {
       work_.view.put(*found);
     } else {
-      work_.view.remove(wish.type, space_of(wish), kube::name_of(wish.object));
+      work_.view.remove(desired.type, space_of(desired), kube::name_of(desired.object));
     }
-    note_look(context, wish);
+    note_look(context, desired);
     return found;
   }
 
   // returns: the object as it is now; of what was removed, what the server says of it
-  Result<Json> write(const sys::Context& context, const Wish& wish, const Json* known) {
-    switch (wish.how) {
-      case Wish::How::create: return kube::create(context, api_, wish.type, new_object(wish.object));
-      case Wish::How::status: {
-        Result<Json> updated = kube::update(context, api_, wish.type, wish.object, "status");
+  Result<Json> write(const sys::Context& context, const DesiredObject& desired, const Json* known) {
+    switch (desired.how) {
+      case DesiredObject::How::create: return kube::create(context, api_, desired.type, new_object(desired.object));
+      case DesiredObject::How::status: {
+        Result<Json> updated = kube::update(context, api_, desired.type, desired.object, "status");
         if (updated.ok() || updated.error().code() != Code::not_found) return updated;
         // Of a few types the status is a member like others: Network.config.openshift.io.
-        return kube::update(context, api_, wish.type, wish.object);
+        return kube::update(context, api_, desired.type, desired.object);
       }
-      case Wish::How::remove: {
-        const std::string path = kube::path_of(wish.type, space_of(wish), kube::name_of(wish.object));
+      case DesiredObject::How::remove: {
+        const std::string path = kube::path_of(desired.type, space_of(desired), kube::name_of(desired.object));
         Result<Json> removed = api_.send(context, {.method = "DELETE", .path = path});
         if (!removed.ok() && removed.error().code() == Code::not_found) return Json(nullptr);
         return removed;
       }
-      case Wish::How::apply: break;
+      case DesiredObject::How::apply: break;
     }
-    if (!holds_data(wish.type)) {
-      Json wanted = new_object(wish.object);
+    if (!holds_data(desired.type)) {
+      Json wanted = new_object(desired.object);
       wanted.as_object().erase("status");
-      return kube::apply(context, api_, wish.type, wanted, work_.manager);
+      return kube::apply(context, api_, desired.type, wanted, work_.manager);
     }
-    if (known) return kube::update(context, api_, wish.type, live_with(*known, wish.object));
-    return kube::create(context, api_, wish.type, new_object(wish.object));
+    if (known) return kube::update(context, api_, desired.type, live_with(*known, desired.object));
+    return kube::create(context, api_, desired.type, new_object(desired.object));
   }
 
   // What was written is known before the watch tells it. Removed objects may stay for a while, to be finished by others.
-  void remember(const sys::Context& context, const Wish& wish, const Json& written) {
-    if (wish.how != Wish::How::remove || find(written, {"metadata", "deletionTimestamp"})) {
+  void remember(const sys::Context& context, const DesiredObject& desired, const Json& written) {
+    if (desired.how != DesiredObject::How::remove || find(written, {"metadata", "deletionTimestamp"})) {
       work_.view.put(written);
     } else {
-      work_.view.remove(wish.type, space_of(wish), kube::name_of(wish.object));
+      work_.view.remove(desired.type, space_of(desired), kube::name_of(desired.object));
     }
-    note_look(context, wish);
+    note_look(context, desired);
   }
 
   // ---- objects that no watch covers
 
-  bool is_covered(const Wish& wish) const {
-    return std::ranges::any_of(work_.watched, [&](const Watched& watched) { return covers(watched, wish); });
+  bool is_covered(const DesiredObject& desired) const {
+    return std::ranges::any_of(work_.watched, [&](const Watched& watched) { return covers(watched, desired); });
   }
 
-  bool needs_look(const Wish& wish) const {
-    return !is_covered(wish) && !looks_.with_lock([&](const auto& looks) { return looks.contains(key_of(wish)); });
+  bool needs_look(const DesiredObject& desired) const {
+    return !is_covered(desired) && !looks_.with_lock([&](const auto& looks) { return looks.contains(key_of(desired)); });
   }
 
-  void note_look(const sys::Context& context, const Wish& wish) {
-    if (is_covered(wish)) return;
+  void note_look(const sys::Context& context, const DesiredObject& desired) {
+    if (is_covered(desired)) return;
     const SteadyTime now = context.clock.steady();
-    looks_.with_lock([&](auto& looks) { looks[key_of(wish)] = now; });
+    looks_.with_lock([&](auto& looks) { looks[key_of(desired)] = now; });
   }
 
   void forget_old_looks(SteadyTime now) {
@@ -394,14 +395,14 @@ class Reconciler {
 }  // namespace
 
 void Plan::add(Plan other) {
-  std::ranges::move(other.wishes, std::back_inserter(wishes));
+  std::ranges::move(other.desired_objects, std::back_inserter(desired_objects));
   std::ranges::move(other.tasks, std::back_inserter(tasks));
   std::ranges::move(other.notices, std::back_inserter(notices));
   if (other.again) again = again ? std::min(*again, *other.again) : other.again;
 }
 
-bool is_fulfilled(const Wish& wish, const Snapshot& seen) {
-  return is_so(wish, seen.find(wish.type, space_of(wish), kube::name_of(wish.object)));
+bool is_fulfilled(const DesiredObject& desired, const Snapshot& seen) {
+  return is_so(desired, seen.find(desired.type, space_of(desired), kube::name_of(desired.object)));
 }
 
 Result<> reconcile(const sys::Context& context, kube::Api& api, const Reconciliation& work) {

@@ -19,7 +19,7 @@
 namespace slipway::components {
 
 // An object as it shall be.
-struct Wish {
+struct DesiredObject {
   enum class How {
     // ConfigMaps and Secrets: `data` is exactly this, labels and annotations are at least these, one that is null is removed;
     // what else is there stays. Other types: fields are at least these (server-side apply).
@@ -50,8 +50,8 @@ struct Notice {
 };
 
 struct Plan {
-  std::vector<Wish> wishes{};  // fulfilled several at once, in no order
-  std::vector<Task> tasks{};   // one after another
+  std::vector<DesiredObject> desired_objects{};  // fulfilled several at once, in no order
+  std::vector<Task> tasks{};                     // one after another
   std::vector<Notice> notices{};
   std::optional<WallTime> again{};  // to be planned again by then, though nothing changes
 
@@ -66,7 +66,7 @@ struct Reconciliation {
 };
 
 // Whether the snapshot has what a wish wants. Pure.
-bool is_fulfilled(const Wish& wish, const Snapshot& seen);
+bool is_fulfilled(const DesiredObject& desired, const Snapshot& seen);
 
 // Plans when everything is seen once, after every change and when a plan wanted to be asked again; does what is not yet so; until
 // a stop. What was written is in the view before the next plan, so a plan may go one step at a time: make, see it made, go on. A

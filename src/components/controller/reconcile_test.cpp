@@ -39,7 +39,7 @@ Snapshot with(const Json& object) {
   return view.snapshot();
 }
 
-bool is_so(Wish::How how, const kube::ResourceType& type, const Json& wanted, const Json& live) {
+bool is_so(DesiredObject::How how, const kube::ResourceType& type, const Json& wanted, const Json& live) {
   return is_fulfilled({type, wanted, how}, with(live));
 }
 
@@ -47,16 +47,16 @@ TEST(Fulfilled, NeedsTheObject) {
   const Snapshot empty = View().snapshot();
   const Json wanted = config_map("c");
   EXPECT_FALSE(is_fulfilled({config_maps, wanted}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::create}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::status}, empty));
-  EXPECT_TRUE(is_fulfilled({config_maps, wanted, Wish::How::remove}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, Wish::How::remove}, with(wanted)));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::create}, empty));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::status}, empty));
+  EXPECT_TRUE(is_fulfilled({config_maps, wanted, DesiredObject::How::remove}, empty));
+  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::remove}, with(wanted)));
   EXPECT_FALSE(is_fulfilled({config_maps, wanted}, with(config_map("d"))));
 }
 
 TEST(Fulfilled, ComparesDataExactly) {
   const Json live = config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"y", "2"}});
-  const auto holds = [&](const Json& wanted) { return is_so(Wish::How::apply, config_maps, wanted, live); };
+  const auto holds = [&](const Json& wanted) { return is_so(DesiredObject::How::apply, config_maps, wanted, live); };
   EXPECT_TRUE(holds(config_map("c", {{"b", "2"}, {"a", "1"}})));
   EXPECT_TRUE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"z", nullptr}})));
   EXPECT_FALSE(holds(config_map("c", {{"a", "1"}}))) << "one too many";
@@ -77,18 +77,18 @@ TEST(Fulfilled, ReadsSecretsAsTheServerKeepsThem) {
       {"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}, {"namespace", "n"}}}, {"stringData", {{"k", "v"}}}};
   Json live = wanted;
   live.as_object().erase("stringData");
-  EXPECT_FALSE(is_so(Wish::How::apply, secrets, wanted, live));
+  EXPECT_FALSE(is_so(DesiredObject::How::apply, secrets, wanted, live));
   live.as_object()["data"] = {{"k", base64_encode("v")}};
-  EXPECT_TRUE(is_so(Wish::How::apply, secrets, wanted, live));
+  EXPECT_TRUE(is_so(DesiredObject::How::apply, secrets, wanted, live));
 }
 
 TEST(Fulfilled, TakesFieldsOfOtherTypesAsTheLeastThereIs) {
   Json live = node("m", "a");
   live.as_object()["spec"] = {{"podCIDR", "10.0.0.0/24"}, {"unschedulable", true}};
   Json wanted = node("m", "a");
-  EXPECT_TRUE(is_so(Wish::How::apply, nodes, wanted, live));
+  EXPECT_TRUE(is_so(DesiredObject::How::apply, nodes, wanted, live));
   wanted.as_object()["spec"] = {{"unschedulable", false}};
-  EXPECT_FALSE(is_so(Wish::How::apply, nodes, wanted, live));
+  EXPECT_FALSE(is_so(DesiredObject::How::apply, nodes, wanted, live));
 }
 
 TEST(Fulfilled, ComparesAStatusExactlyAndNothingElse) {
@@ -96,28 +96,28 @@ TEST(Fulfilled, ComparesAStatusExactlyAndNothingElse) {
   live.as_object()["status"] = {{"x", 1}, {"y", 2}};
   Json wanted = node("m", "b");
   wanted.as_object()["status"] = {{"y", 2}, {"x", 1}};
-  EXPECT_TRUE(is_so(Wish::How::status, nodes, wanted, live));
+  EXPECT_TRUE(is_so(DesiredObject::How::status, nodes, wanted, live));
   wanted.as_object()["status"] = {{"x", 1}};
-  EXPECT_FALSE(is_so(Wish::How::status, nodes, wanted, live));
+  EXPECT_FALSE(is_so(DesiredObject::How::status, nodes, wanted, live));
 }
 
 TEST(Fulfilled, CountsWhatIsBeingRemovedAsRemoved) {
   Json live = config_map("c");
   live.at("metadata").as_object()["deletionTimestamp"] = "2026-11-21T12:00:00Z";
-  EXPECT_TRUE(is_so(Wish::How::remove, config_maps, config_map("c"), live));
+  EXPECT_TRUE(is_so(DesiredObject::How::remove, config_maps, config_map("c"), live));
 }
 
 TEST(PlanAdd, TakesAllAndTheEarlierTime) {
   const WallTime noon{Milliseconds(1'795'262'400'000)};
   Plan plan;
-  plan.add({.wishes = {{config_maps, config_map("a")}}, .again = noon});
-  plan.add({.wishes = {{config_maps, config_map("b")}},
+  plan.add({.desired_objects = {{config_maps, config_map("a")}}, .again = noon});
+  plan.add({.desired_objects = {{config_maps, config_map("b")}},
             .tasks = {{"t", {}}},
             .notices = {{{}, "r", "m"}},
             .again = noon - Seconds(1)});
   plan.add({.again = noon + Seconds(1)});
   plan.add({});
-  EXPECT_EQ(plan.wishes.size(), 2u);
+  EXPECT_EQ(plan.desired_objects.size(), 2u);
   EXPECT_EQ(plan.tasks.size(), 1u);
   EXPECT_EQ(plan.notices.size(), 1u);
   EXPECT_EQ(plan.again, noon - Seconds(1));
@@ -192,20 +192,21 @@ TEST(Reconcile, WritesWhatIsWishedAndThenNothing) {
   world.kube.put(config_map("changed", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"y", "2"}}));
   world.kube.put(config_map("left", {{"a", "1"}}));
   world.kube.put(config_map("gone"));
-  const Plan wished{.wishes = {{config_maps, config_map("new", {{"k", "v"}}, {{"x", nullptr}, {"z", "3"}})},
-                               {config_maps, config_map("changed", {{"a", "9"}}, {{"x", nullptr}, {"z", "3"}})},
-                               {config_maps, config_map("left", {{"a", "2"}}), Wish::How::create},
-                               {config_maps, config_map("made", {{"a", "2"}}), Wish::How::create},
-                               {config_maps, config_map("gone"), Wish::How::remove},
-                               {config_maps, config_map("never"), Wish::How::remove},
-                               {nodes, node("m", "a")}}};  // not watched
+  const Plan wished{.desired_objects = {{config_maps, config_map("new", {{"k", "v"}}, {{"x", nullptr}, {"z", "3"}})},
+                                        {config_maps, config_map("changed", {{"a", "9"}}, {{"x", nullptr}, {"z", "3"}})},
+                                        {config_maps, config_map("left", {{"a", "2"}}), DesiredObject::How::create},
+                                        {config_maps, config_map("made", {{"a", "2"}}), DesiredObject::How::create},
+                                        {config_maps, config_map("gone"), DesiredObject::How::remove},
+                                        {config_maps, config_map("never"), DesiredObject::How::remove},
+                                        {nodes, node("m", "a")}}};  // not watched
   int written = 0;
   const Result<> ended = world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     if (world.rounds == 1) {
       EXPECT_TRUE(has(seen, "changed")) << "all is seen before the first plan";
       return wished;
     }
-    for (const Wish& wish : wished.wishes) EXPECT_TRUE(is_fulfilled(wish, seen)) << kube::describe(wish.object);
+    for (const DesiredObject& desired : wished.desired_objects)
+      EXPECT_TRUE(is_fulfilled(desired, seen)) << kube::describe(desired.object);
     if (written == 0) written = world.kube.writes();
     if (world.rounds == 6) return world.stop();
     world.poke();
@@ -238,7 +239,7 @@ TEST(Reconcile, WritesAStatusAndOnlyThat) {
                   if (find(wanted, {"status"})) return world.stop();
                   wanted.at("metadata").at("labels") = {{"zone", "b"}};
                   wanted.as_object()["status"] = {{"phase", "fine"}};
-                  return Plan{.wishes = {{nodes, wanted, Wish::How::status}}};
+                  return Plan{.desired_objects = {{nodes, wanted, DesiredObject::How::status}}};
                 })
                 .error()
                 .code(),
@@ -259,7 +260,7 @@ TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
                   Json wanted = *seen.find(kube::types::networks, "", "cluster");
                   if (find(wanted, {"status"})) return world.stop();
                   wanted.as_object()["status"] = {{"networkType", "Flannel"}};
-                  return Plan{.wishes = {{kube::types::networks, wanted, Wish::How::status}}};
+                  return Plan{.desired_objects = {{kube::types::networks, wanted, DesiredObject::How::status}}};
                 })
                 .error()
                 .code(),
@@ -274,9 +275,9 @@ TEST(Reconcile, KnowsWhatItWroteBeforeTheWatchSaysSo) {
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     Plan plan;
     if (!has(seen, "first")) {
-      plan.wishes = {{config_maps, config_map("first")}};
+      plan.desired_objects = {{config_maps, config_map("first")}};
     } else if (!has(seen, "second")) {
-      plan.wishes = {{config_maps, config_map("second")}};
+      plan.desired_objects = {{config_maps, config_map("second")}};
     } else {
       return world.stop();
     }
@@ -293,7 +294,7 @@ TEST(Reconcile, MakesObjectsOfCopiesOfOthers) {
     if (has(seen, "copy")) return world.stop();
     Json copy = *seen.find(config_maps, "kube-system", "origin");
     copy.at("metadata").as_object()["name"] = "copy";
-    return Plan{.wishes = {{config_maps, copy}}};
+    return Plan{.desired_objects = {{config_maps, copy}}};
   });
   EXPECT_EQ(world.data("copy"), R"({"k":"v"})");
   EXPECT_EQ(world.logged("warning"), 0);
@@ -308,7 +309,7 @@ TEST(Reconcile, PlansAgainAfterAConflictAndSaysNothing) {
     if (known == "3") return world.stop();
     if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
     const std::string message = "it was " + known;
-    return Plan{.wishes = {{config_maps, config_map("c", {{"n", "3"}})}},
+    return Plan{.desired_objects = {{config_maps, config_map("c", {{"n", "3"}})}},
                 .tasks = {{"counting",
                            [&](const sys::Context&) -> Result<> {
                              ++tasks;
@@ -333,7 +334,7 @@ TEST(Reconcile, SaysWhatCameTrueBesideAConflict) {
     };
     if (known("c") == "3") return world.stop();
     if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
-    Plan plan{.wishes = {{config_maps, config_map("mine", {{"n", "2"}})}, {config_maps, config_map("c", {{"n", "3"}})}}};
+    Plan plan{.desired_objects = {{config_maps, config_map("mine", {{"n", "2"}})}, {config_maps, config_map("c", {{"n", "3"}})}}};
     // As of a status: once it is written nobody plans to say it.
     if (known("mine") == "1") plan.notices = {{config_map("mine"), "Changed", "mine is new"}};
     return plan;
@@ -351,7 +352,7 @@ TEST(Reconcile, TakesWhatAnotherMadeFirst) {
   };
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     if (has(seen, "c")) return world.stop();
-    return Plan{.wishes = {{config_maps, config_map("c", {{"ours", "1"}}), Wish::How::create}}};
+    return Plan{.desired_objects = {{config_maps, config_map("c", {{"ours", "1"}}), DesiredObject::How::create}}};
   });
   EXPECT_EQ(world.data("c"), R"({"theirs":"1"})");
   EXPECT_EQ(world.logged("warning"), 0);
@@ -366,7 +367,7 @@ TEST(Reconcile, SaysWhenConflictsDoNotEnd) {
   };
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     if (has(seen, "c")) return world.stop();
-    return Plan{.wishes = {{config_maps, config_map("c")}}};
+    return Plan{.desired_objects = {{config_maps, config_map("c")}}};
   });
   EXPECT_EQ(refused, 7);
   EXPECT_EQ(world.logged("being deleted; retrying"), 1);
@@ -386,7 +387,7 @@ TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     if (has(seen, "bad")) return tasks > 0 ? world.stop() : Plan{.again = WallTime()};
     if (world.rounds == 2) others = world.data("good");
-    return Plan{.wishes = {{config_maps, config_map("bad")}, {config_maps, config_map("good", {{"k", "v"}})}},
+    return Plan{.desired_objects = {{config_maps, config_map("bad")}, {config_maps, config_map("good", {{"k", "v"}})}},
                 .tasks = {{"counting", [&](const sys::Context&) -> Result<> {
                              ++tasks;
                              return Ok{};
@@ -418,7 +419,7 @@ TEST(Reconcile, TriesAgainAtOnceWhenSomethingChanges) {
       ready = world.test.clock.steady();
       world.poke();
     }
-    return Plan{.wishes = {{config_maps, config_map("c")}}};
+    return Plan{.desired_objects = {{config_maps, config_map("c")}}};
   });
   EXPECT_LT(world.test.clock.steady() - ready, Seconds(1));
 }
@@ -489,8 +490,8 @@ TEST(Reconcile, LooksNowAndThenAtWhatNoWatchCovers) {
   bool is_dropped = false;
   Milliseconds dropped{};
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
-    const Plan plan{.wishes = {{nodes, node("m", "a")}}};
-    if (!is_fulfilled(plan.wishes[0], seen)) return plan;
+    const Plan plan{.desired_objects = {{nodes, node("m", "a")}}};
+    if (!is_fulfilled(plan.desired_objects[0], seen)) return plan;
     if (!is_dropped) {
       world.kube.drop(nodes, "", "m");
       dropped = world.test.clock.elapsed();
@@ -532,10 +533,11 @@ TEST(Reconcile, WarnsOnceWhenTheServerKeepsSomethingElse) {
     if (world.rounds == 4) return world.stop();
     Json wanted = *seen.find(nodes, "", "m");
     wanted.as_object()["status"] = {{"misspelt", 2}};
-    return Plan{.wishes = {{nodes, wanted, Wish::How::status}}, .tasks = {{"poking", [&](const sys::Context&) -> Result<> {
-                                                                             world.kube.put(node("m", std::to_string(++tasks)));
-                                                                             return Ok{};
-                                                                           }}}};
+    return Plan{.desired_objects = {{nodes, wanted, DesiredObject::How::status}},
+                .tasks = {{"poking", [&](const sys::Context&) -> Result<> {
+                             world.kube.put(node("m", std::to_string(++tasks)));
+                             return Ok{};
+                           }}}};
   });
   EXPECT_EQ(world.logged("warning: Node m: written, but the server stores a different status"), 1);
   EXPECT_EQ(world.logged("warning"), 1);

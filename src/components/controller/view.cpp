@@ -65,9 +65,9 @@ Result<> View::follow(const sys::Context& context, kube::Api& api, const std::ve
   sys::TaskGroup tasks(context);
   for (const Watched& each : watched) {
     tasks.run(name_of_watch(each), [this, &api, &each](const sys::Context& own) {
-      Told told;
+      WatchState state_of_watch;
       return kube::follow(own, api, each.type, each.space, each.selection, [&](const kube::Objects& objects) -> Result<> {
-        take(each, told, objects);
+        take(each, state_of_watch, objects);
         return Ok{};
       });
     });
@@ -97,7 +97,7 @@ void View::put(Json object) {
     auto next = std::make_shared<Snapshot::Objects>(*state.objects);
     (*next)[key] = std::make_shared<const Json>(std::move(object));
     state.objects = std::move(next);
-    state.gone.erase(key);
+    state.removed.erase(key);
     return true;
   });
   if (differs) changed_.notify();
@@ -109,7 +109,7 @@ void View::remove(const kube::ResourceType& type, std::string_view space, std::s
     const auto known = state.objects->find(key);
     if (known == state.objects->end()) return false;
     const Json& object = *known->second;
-    if (version_of(object) != 0) state.gone[key] = {std::string(uid_of(object)), version_of(object)};
+    if (version_of(object) != 0) state.removed[key] = {std::string(uid_of(object)), version_of(object)};
     auto next = std::make_shared<Snapshot::Objects>(*state.objects);
     next->erase(key);
     state.objects = std::move(next);
@@ -121,10 +121,10 @@ void View::remove(const kube::ResourceType& type, std::string_view space, std::s
 // Whether an object is newer than what is known of it.
 bool View::is_news(const State& state, const Key& key, const Json& object) {
   const std::uint64_t version = version_of(object);
-  if (const auto gone = state.gone.find(key); gone != state.gone.end() && version != 0) {
+  if (const auto removed = state.removed.find(key); removed != state.removed.end() && version != 0) {
     // It may have changed once more before it was removed; one with finalizers stays for a while, and says so.
-    const bool is_the_same = !gone->second.uid.empty() && gone->second.uid == uid_of(object) && !is_leaving(object);
-    if (is_the_same || version <= gone->second.version) return false;
+    const bool is_the_same = !removed->second.uid.empty() && removed->second.uid == uid_of(object) && !is_leaving(object);
+    if (is_the_same || version <= removed->second.version) return false;
   }
   const auto known = state.objects->find(key);
   if (known == state.objects->end()) return true;
@@ -133,7 +133,7 @@ bool View::is_news(const State& state, const Key& key, const Json& object) {
 }
 
 // What a watch told. It takes away only what it had before: another watch may be ahead of it, as may what we wrote ourselves.
-void View::take(const Watched& watched, Told& told, const kube::Objects& objects) {
+void View::take(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects) {
   const bool differs = state_.with_lock([&](State& state) {
     std::optional<Snapshot::Objects> next;
     const auto edited = [&]() -> Snapshot::Objects& { return next ? *next : next.emplace(*state.objects); };
@@ -144,13 +144,14 @@ void View::take(const Watched& watched, Told& told, const kube::Objects& objects
       newest = std::max(newest, version_of(object));
       if (is_news(state, key, object)) {
         edited()[key] = std::make_shared<const Json>(object);
-        state.gone.erase(key);
+        state.removed.erase(key);
       }
       uids.emplace(std::move(key), uid_of(object));
     }
-    for (const auto& [key, uid] : told.uids) {
+    for (const auto& [key, uid] : state_of_watch.uids) {
       if (uids.contains(key)) continue;
-      if (const auto gone = state.gone.find(key); gone != state.gone.end() && gone->second.uid == uid) state.gone.erase(gone);
+      if (const auto removed = state.removed.find(key); removed != state.removed.end() && removed->second.uid == uid)
+        state.removed.erase(removed);
       const auto known = state.objects->find(key);
       // Another UID: made anew by us, which this watch will tell later.
       if (known != state.objects->end() && uid_of(*known->second) == uid) edited().erase(key);
@@ -164,8 +165,8 @@ void View::take(const Watched& watched, Told& told, const kube::Objects& objects
         if (!uids.contains(key) && version_of(*object) != 0 && version_of(*object) < newest) edited().erase(key);
       }
     }
-    told.uids = std::move(uids);
-    const bool is_first = std::exchange(told.is_first, false);
+    state_of_watch.uids = std::move(uids);
+    const bool is_first = std::exchange(state_of_watch.is_first, false);
     if (is_first) ++state.complete;
     if (next) state.objects = std::make_shared<const Snapshot::Objects>(*std::move(next));
     return is_first || next.has_value();

@@ -73,24 +73,24 @@ class View {
 
  private:
   using Key = Snapshot::Key;
-  struct Gone {
+  struct RemovedObject {
     std::string uid;
     std::uint64_t version = 0;
   };
   struct State {
     std::shared_ptr<const Snapshot::Objects> objects;
-    std::map<Key, Gone> gone;  // removed by us, and not yet by the watch that had them
+    std::map<Key, RemovedObject> removed;  // removed by us, and not yet by the watch that had them
     std::optional<std::size_t> expected{};
     std::size_t complete = 0;
   };
   // What one watch has told: UIDs by key.
-  struct Told {
+  struct WatchState {
     std::map<Key, std::string> uids;
     bool is_first = true;
   };
 
   static bool is_news(const State& state, const Key& key, const Json& object);
-  void take(const Watched& watched, Told& told, const kube::Objects& objects);
+  void take(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects);
 
   Guarded<State> state_;
   sys::Wakeup changed_;

@@ -124,7 +124,8 @@ class Follower {
   bool until(const std::function<bool()>& is_so) {
     return sys::wait_for(
                test_.context(), "the view", Seconds(10),
-               [&]() -> Result<sys::Look> { return is_so() ? sys::Look::done() : sys::Look::not_yet("no"); }, &view.changed())
+               [&]() -> Result<sys::Observation> { return is_so() ? sys::Observation::done() : sys::Observation::not_yet("no"); },
+               &view.changed())
         .ok();
   }
   bool until(std::string_view expected) {

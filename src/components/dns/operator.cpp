@@ -56,23 +56,23 @@ Json placement(const Json& settings, std::string_view field, Json usual) {
   return given && !given->is_null() ? *given : usual;
 }
 
-Result<std::vector<Wish>> operand_wishes(const std::string& image, const Json& settings, const std::string& corefile,
-                                         const std::string& address) {
+Result<std::vector<DesiredObject>> operand_wishes(const std::string& image, const Json& settings, const std::string& corefile,
+                                                  const std::string& address) {
   const Json masters = JsonArray{JsonObject{{"key", kube::master_label}, {"operator", "Exists"}},
                                  JsonObject{{"key", kube::control_plane_label}, {"operator", "Exists"}}};
   const Json tolerations = placement(settings, "tolerations", masters);
   const Json selector = placement(settings, "nodeSelector", JsonObject{{"kubernetes.io/os", "linux"}});
-  std::vector<Wish> wishes =
-      TRY(wishes_of_folder("dns/manifests", {{"CLUSTER_IP", address},
-                                             {"COREFILE_DIGEST", sha256_hex(corefile)},
-                                             {"IMAGE", quoted(image)},
-                                             {"NODE_SELECTOR", emit_json(selector, JsonStyle::compact)},
-                                             {"TOLERATIONS", emit_json(tolerations, JsonStyle::compact)}}));
+  std::vector<DesiredObject> desired_objects =
+      TRY(desired_objects_of_folder("dns/manifests", {{"CLUSTER_IP", address},
+                                                      {"COREFILE_DIGEST", sha256_hex(corefile)},
+                                                      {"IMAGE", quoted(image)},
+                                                      {"NODE_SELECTOR", emit_json(selector, JsonStyle::compact)},
+                                                      {"TOLERATIONS", emit_json(tolerations, JsonStyle::compact)}}));
   const ObjectName name{std::string(space), std::string(operand_name)};
-  wishes.push_back(
+  desired_objects.push_back(
       {kube::types::config_maps,
        config_map(name, {{"Corefile", corefile}}, {}, {{"dns.operator.openshift.io/owning-dns", std::string(settings_name)}})});
-  return wishes;
+  return desired_objects;
 }
 
 // Their types are those that people know from the settings of OpenShift's operator.
@@ -84,25 +84,25 @@ std::vector<Condition> conditions_of(const std::vector<std::string>& refusals, c
   return conditions;
 }
 
-Wish status_wish(Json settings, const std::vector<Condition>& conditions, const std::string& address, WallTime now) {
+DesiredObject status_wish(Json settings, const std::vector<Condition>& conditions, const std::string& address, WallTime now) {
   Json object = with_conditions(std::move(settings), conditions, now);
   JsonObject& status = object.at("status").as_object();
   status["clusterIP"] = address;
   status["clusterDomain"] = cluster_domain;
-  return {kube::types::dns_settings, std::move(object), Wish::How::status};
+  return {kube::types::dns_settings, std::move(object), DesiredObject::How::status};
 }
 
-Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
+Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
   const Json* settings = seen.find(kube::types::dns_settings, "", settings_name);
   if (!settings)
     return error(Code::not_found, "DNS.operator.openshift.io {} does not exist (create it with an empty spec)", settings_name);
   const std::string address = TRY(cluster_ip(seen));
   const Corefile corefile = TRY(corefile_of(*settings, seen));
-  Aim aim;
-  if (is_managed(*settings)) aim.plan.wishes = TRY(operand_wishes(image, *settings, corefile.text, address));
-  aim.conditions = conditions_of(corefile.refusals, seen);
-  aim.plan.wishes.push_back(status_wish(*settings, aim.conditions, address, now));
-  return aim;
+  DesiredState desired_state;
+  if (is_managed(*settings)) desired_state.plan.desired_objects = TRY(operand_wishes(image, *settings, corefile.text, address));
+  desired_state.conditions = conditions_of(corefile.refusals, seen);
+  desired_state.plan.desired_objects.push_back(status_wish(*settings, desired_state.conditions, address, now));
+  return desired_state;
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ WorkloadOperator make_operator(const std::string& image) {
           .space = "openshift-dns-operator",
           .watched = watched,
           .operands = {"coredns"},
-          .aim = [image](const Snapshot& seen, WallTime now) { return make_aim(image, seen, now); },
+          .desired_state = [image](const Snapshot& seen, WallTime now) { return make_aim(image, seen, now); },
           .configured_by = {kube::types::dns_settings}};
 }
 

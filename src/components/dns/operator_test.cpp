@@ -26,41 +26,41 @@ struct Cluster : testing_support::WorkloadCluster {
   }
   int play() {
     int count = 0;
-    for (const Wish& wish : aim().plan.wishes) {
-      if (is_fulfilled(wish, view.snapshot())) continue;
-      view.put(wish.object);
+    for (const DesiredObject& desired : desired_state().plan.desired_objects) {
+      if (is_fulfilled(desired, view.snapshot())) continue;
+      view.put(desired.object);
       ++count;
     }
     return count;
   }
   std::string error() const {
-    const Result<Aim> made = work.aim(view.snapshot(), now);
+    const Result<DesiredState> made = work.desired_state(view.snapshot(), now);
     return made.ok() ? "" : made.error().message();
   }
 };
 
-const Json& wished(const Aim& aim, const kube::ResourceType& type, std::string_view name) {
+const Json& wished(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name) {
   static const Json none;
-  for (const Wish& wish : aim.plan.wishes) {
-    if (wish.type == type && kube::name_of(wish.object) == name) return wish.object;
+  for (const DesiredObject& desired : desired_state.plan.desired_objects) {
+    if (desired.type == type && kube::name_of(desired.object) == name) return desired.object;
   }
   ADD_FAILURE() << "no wish for " << type.kind << " " << name;
   return none;
 }
 
-std::string digest(const Aim& aim) {
-  return text_of(wished(aim, daemon_sets, "dns-default"),
+std::string digest(const DesiredState& desired_state) {
+  return text_of(wished(desired_state, daemon_sets, "dns-default"),
                  {"spec", "template", "metadata", "annotations", "dns.operator.openshift.io/corefile-digest"});
 }
 
 TEST(DnsOperator, RunsCoreDnsBehindTheTenthAddress) {
   Cluster cluster;
-  const Aim aim = cluster.aim();
-  EXPECT_EQ(text_of(wished(aim, kube::types::services, "dns-default"), {"spec", "clusterIP"}), "172.30.0.10");
-  const Json& settings = wished(aim, dns_settings, "default");
+  const DesiredState desired_state = cluster.desired_state();
+  EXPECT_EQ(text_of(wished(desired_state, kube::types::services, "dns-default"), {"spec", "clusterIP"}), "172.30.0.10");
+  const Json& settings = wished(desired_state, dns_settings, "default");
   EXPECT_EQ(text_of(settings, {"status", "clusterIP"}), "172.30.0.10");
   EXPECT_EQ(text_of(settings, {"status", "clusterDomain"}), "cluster.local");
-  const Json& pods = wished(aim, daemon_sets, "dns-default");
+  const Json& pods = wished(desired_state, daemon_sets, "dns-default");
   EXPECT_EQ(text_of(find_array(pods, {"spec", "template", "spec", "containers"}).at(0), {"image"}), "r/coredns@sha256:1");
   EXPECT_EQ(find_array(pods, {"spec", "template", "spec", "tolerations"}).size(), 2u);
   EXPECT_EQ(find(pods, {"spec", "template", "spec", "hostNetwork"}), nullptr);
@@ -71,31 +71,33 @@ TEST(DnsOperator, RunsCoreDnsBehindTheTenthAddress) {
 
 TEST(DnsOperator, PutsPodsWhereItIsTold) {
   Cluster cluster("{nodePlacement: {nodeSelector: {a: b}, tolerations: []}}");
-  const Json pods = wished(cluster.aim(), daemon_sets, "dns-default");
+  const Json pods = wished(cluster.desired_state(), daemon_sets, "dns-default");
   EXPECT_EQ(find_object(pods, {"spec", "template", "spec", "nodeSelector"}), (JsonObject{{"a", "b"}}));
   EXPECT_EQ(find_array(pods, {"spec", "template", "spec", "tolerations"}).size(), 0u);
 }
 
-TEST(DnsOperator, RollsOutAnotherCorefile) { EXPECT_NE(digest(Cluster().aim()), digest(Cluster("{logLevel: Debug}").aim())); }
+TEST(DnsOperator, RollsOutAnotherCorefile) {
+  EXPECT_NE(digest(Cluster().desired_state()), digest(Cluster("{logLevel: Debug}").desired_state()));
+}
 
 TEST(DnsOperator, KeepsTheCorefileThatIsThereWhenItRefuses) {
   Cluster cluster("{logLevel: Debug}");
   cluster.play();
-  const std::string before = digest(cluster.aim());
+  const std::string before = digest(cluster.desired_state());
   const std::string bad = "{servers: [{name: a, zones: [cluster.local], forwardPlugin: {upstreams: [1.1.1.1]}}]}";
   cluster.set(bad);
-  Aim aim = cluster.aim();
-  EXPECT_EQ(digest(aim), before);
-  EXPECT_EQ(text_of(wished(aim, config_maps, "dns-default"), {"data", "Corefile"}).find("# a"), std::string::npos);
+  DesiredState desired_state = cluster.desired_state();
+  EXPECT_EQ(digest(desired_state), before);
+  EXPECT_EQ(text_of(wished(desired_state, config_maps, "dns-default"), {"data", "Corefile"}).find("# a"), std::string::npos);
   const Condition degraded{"Degraded", true, "NotSupported", "spec.servers[a].zones: cluster.local is the zone of the cluster"};
-  EXPECT_NE(std::ranges::find(aim.conditions, degraded), aim.conditions.end());
-  EXPECT_EQ(digest(Cluster(bad).aim()), digest(Cluster().aim())) << "a new cluster has names all the same";
+  EXPECT_NE(std::ranges::find(desired_state.conditions, degraded), desired_state.conditions.end());
+  EXPECT_EQ(digest(Cluster(bad).desired_state()), digest(Cluster().desired_state())) << "a new cluster has names all the same";
 }
 
 TEST(DnsOperator, TouchesNothingThatIsUnmanaged) {
-  const Aim aim = Cluster("{managementState: Unmanaged}").aim();
-  ASSERT_EQ(aim.plan.wishes.size(), 1u);
-  EXPECT_EQ(aim.plan.wishes[0].how, Wish::How::status);
+  const DesiredState desired_state = Cluster("{managementState: Unmanaged}").desired_state();
+  ASSERT_EQ(desired_state.plan.desired_objects.size(), 1u);
+  EXPECT_EQ(desired_state.plan.desired_objects[0].how, DesiredObject::How::status);
 }
 
 TEST(DnsOperator, SaysWhatIsMissing) {

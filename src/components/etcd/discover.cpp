@@ -80,21 +80,21 @@ class Discovery {
     const std::vector<Member>& members = listed.value();
     const bool is_still_so = members == last_;
     last_ = members;
-    const Standing standing = standing_of(members, joining_);
+    const StartPlan standing = plan_start(members, joining_);
     switch (standing.kind) {
-      case Standing::Kind::start:
+      case StartPlan::Kind::start:
         if (joining_.has_data) return std::optional(standing.initial_cluster);
         // etcd refuses to start with a list that lacks a member, and several are added in a row.
         if (!is_still_so || !TRY(has_turn(context))) return not_yet;
         TRY(files_.write(joined_as_file(), std::to_string(standing.self), 0600));
         return std::optional(standing.initial_cluster);
-      case Standing::Kind::put_aside: TRY(put_aside(context)); return not_yet;
-      case Standing::Kind::lost:
+      case StartPlan::Kind::put_aside: TRY(put_aside(context)); return not_yet;
+      case StartPlan::Kind::lost:
         return error(Code::conflict,
                      "{}: is a member of etcd, but {} is empty, so its data is lost (remove the member with `etcdctl member "
                      "remove`; it is then added again)",
                      joining_.name, data_dir_);
-      case Standing::Kind::wait: say(context, fmt::format("{} is not a member of etcd yet", joining_.peer_url)); return not_yet;
+      case StartPlan::Kind::wait: say(context, fmt::format("{} is not a member of etcd yet", joining_.peer_url)); return not_yet;
     }
     return not_yet;
   }
@@ -176,13 +176,13 @@ class Discovery {
 
 }  // namespace
 
-Standing standing_of(const std::vector<Member>& members, const Joining& joining) {
+StartPlan plan_start(const std::vector<Member>& members, const Joining& joining) {
   const auto self = std::ranges::find_if(members, [&](const Member& member) { return first_url(member) == joining.peer_url; });
-  if (self == members.end()) return {Standing::Kind::wait};
-  if (self->is_started()) return {joining.has_data ? Standing::Kind::start : Standing::Kind::lost};
+  if (self == members.end()) return {StartPlan::Kind::wait};
+  if (self->is_started()) return {joining.has_data ? StartPlan::Kind::start : StartPlan::Kind::lost};
   // One that ended before it told its name goes on with its log: the leader counts on what is in it.
-  if (joining.has_data) return {joining.joined_as == self->id ? Standing::Kind::start : Standing::Kind::put_aside};
-  return {Standing::Kind::start, initial_cluster(members, joining), self->id};
+  if (joining.has_data) return {joining.joined_as == self->id ? StartPlan::Kind::start : StartPlan::Kind::put_aside};
+  return {StartPlan::Kind::start, initial_cluster(members, joining), self->id};
 }
 
 Result<> run_discover(const Environment& environment, const Arguments& arguments) {

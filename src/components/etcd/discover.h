@@ -25,7 +25,7 @@ struct Joining {
 };
 
 // What the list of members means for a member that wants to start. Pure.
-struct Standing {
+struct StartPlan {
   enum class Kind {
     start,      // with `initial_cluster`; with nothing when it has been a member before, for its folder says it all
     put_aside,  // what is in its folder is of another life: move it away, then start
@@ -36,7 +36,7 @@ struct Standing {
   std::string initial_cluster{};  // "etcd-bootstrap=https://10.97.77.10:2380,master-0=https://10.97.77.11:2380"
   MemberId self = 0;              // of those that start: which member it is
 };
-Standing standing_of(const std::vector<Member>& members, const Joining& joining);
+StartPlan plan_start(const std::vector<Member>& members, const Joining& joining);
 
 // The command; prints the line. Waits as long as etcd does not know this member.
 Result<> run_discover(const Environment& environment, const Arguments& arguments);

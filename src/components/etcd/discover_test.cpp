@@ -26,35 +26,35 @@ TEST(Discover, KnowsWhatAListMeans) {
     std::string_view what;
     std::vector<Member> members;
     bool has_data;
-    Standing::Kind kind;
+    StartPlan::Kind kind;
   };
   const std::vector<Case> cases = {
-      {"not a member yet", {boot, member(2, "", true)}, false, Standing::Kind::wait},
-      {"removed, or never was", {boot}, true, Standing::Kind::wait},
-      {"new", {boot, member(1, "", true)}, false, Standing::Kind::start},
-      {"of another life", {boot, member(1, "", true)}, true, Standing::Kind::put_aside},
-      {"again", {boot, member(1, "master-1")}, true, Standing::Kind::start},
-      {"lost", {boot, member(1, "master-1")}, false, Standing::Kind::lost},
+      {"not a member yet", {boot, member(2, "", true)}, false, StartPlan::Kind::wait},
+      {"removed, or never was", {boot}, true, StartPlan::Kind::wait},
+      {"new", {boot, member(1, "", true)}, false, StartPlan::Kind::start},
+      {"of another life", {boot, member(1, "", true)}, true, StartPlan::Kind::put_aside},
+      {"again", {boot, member(1, "master-1")}, true, StartPlan::Kind::start},
+      {"lost", {boot, member(1, "master-1")}, false, StartPlan::Kind::lost},
   };
   for (const Case& it : cases) {
-    const Standing standing = standing_of(it.members, {"https://10.0.0.11:2380", "master-1", it.has_data});
+    const StartPlan standing = plan_start(it.members, {"https://10.0.0.11:2380", "master-1", it.has_data});
     EXPECT_EQ(static_cast<int>(standing.kind), static_cast<int>(it.kind)) << it.what;
-    EXPECT_EQ(standing.initial_cluster.empty(), it.has_data || it.kind != Standing::Kind::start) << it.what;
+    EXPECT_EQ(standing.initial_cluster.empty(), it.has_data || it.kind != StartPlan::Kind::start) << it.what;
   }
 }
 
 TEST(Discover, GoesOnWithTheLogThatItBegan) {
   const std::vector<Member> members = {boot, member(1, "", true)};
   const Joining begun{"https://10.0.0.11:2380", "master-1", true, 1}, earlier{"https://10.0.0.11:2380", "master-1", true, 7};
-  EXPECT_EQ(standing_of(members, begun).kind, Standing::Kind::start);
-  EXPECT_EQ(standing_of(members, begun).initial_cluster, "");
-  EXPECT_EQ(standing_of(members, earlier).kind, Standing::Kind::put_aside);
+  EXPECT_EQ(plan_start(members, begun).kind, StartPlan::Kind::start);
+  EXPECT_EQ(plan_start(members, begun).initial_cluster, "");
+  EXPECT_EQ(plan_start(members, earlier).kind, StartPlan::Kind::put_aside);
 }
 
 // etcd compares the peer URLs of all members, of those that have not started too, and wants their names to differ.
 TEST(Discover, NamesAllMembers) {
   const std::vector<Member> members = {member(3, "", true), member(1, "", true), boot, member(2, "", true)};
-  const Standing standing = standing_of(members, {"https://10.0.0.12:2380", "master-2"});
+  const StartPlan standing = plan_start(members, {"https://10.0.0.12:2380", "master-2"});
   EXPECT_EQ(standing.initial_cluster,
             "etcd-bootstrap=https://10.0.0.10:2380,master-2=https://10.0.0.12:2380,not-started-1=https://10.0.0.11:2380,"
             "not-started-3=https://10.0.0.13:2380");

@@ -47,9 +47,9 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
     // Nothing of etcd tells it.
     const Result<> seen = sys::wait_for(
         own, "a snapshot", no_limit,
-        [&]() -> Result<sys::Look> {
-          if (has_snapshot(environment.files, folder)) return sys::Look::done();
-          return sys::Look::not_yet("no snapshot received");
+        [&]() -> Result<sys::Observation> {
+          if (has_snapshot(environment.files, folder)) return sys::Observation::done();
+          return sys::Observation::not_yet("no snapshot received");
         },
         nullptr, pace);
     if (seen.ok()) came = true;

@@ -60,8 +60,8 @@ void keep_words(const ObservedMembers& before, ObservedMembers& now) {
 
 }  // namespace
 
-Result<ObservedMembers> Keeper::read(const sys::Context& context, const Gateway& etcd,
-                                     const std::vector<std::string>& addresses) {
+Result<ObservedMembers> MembershipObserver::read(const sys::Context& context, const Gateway& etcd,
+                                                 const std::vector<std::string>& addresses) {
   std::vector<std::string> order = addresses;
   std::stable_partition(order.begin(), order.end(), [&](const std::string& address) { return address == answered_; });
   Error last = error(Code::unavailable, "no member address is known");
@@ -82,8 +82,8 @@ Result<ObservedMembers> Keeper::read(const sys::Context& context, const Gateway&
   return last;
 }
 
-bool Keeper::act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members,
-                 const std::vector<Action>& actions) {
+bool MembershipObserver::act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members,
+                             const std::vector<Action>& actions) {
   const auto leader = std::ranges::find_if(members, &ObservedMember::is_leader);
   if (leader == members.end()) return false;
   const std::string endpoint = gateway_url(host_of(leader->member));
@@ -110,8 +110,9 @@ bool Keeper::act(const sys::Context& context, const Gateway& etcd, const Observe
   return is_changed;
 }
 
-Milliseconds Keeper::look(const sys::Context& context, const net::Trust& trust, const std::vector<std::string>& addresses,
-                          const std::function<MembershipInput(ObservedMembers)>& input) {
+Milliseconds MembershipObserver::look(const sys::Context& context, const net::Trust& trust,
+                                      const std::vector<std::string>& addresses,
+                                      const std::function<MembershipInput(ObservedMembers)>& input) {
   const Gateway etcd(http_, trust);
   Result<ObservedMembers> members = read(context, etcd, addresses);
   const SteadyTime now = context.clock.steady();
@@ -135,7 +136,7 @@ Milliseconds Keeper::look(const sys::Context& context, const net::Trust& trust, 
 }
 
 Result<> observe(const sys::Context& context, net::Http& http, View& view) {
-  Keeper keeper(http);
+  MembershipObserver keeper(http);
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view.changed().count();
     const Snapshot snapshot = view.snapshot();

@@ -1,7 +1,7 @@
 // Observer: looks at etcd's members, which cannot be watched, makes the changes that are due, and puts what it knows into the
 // view. It decides upon the list that it has just read, and upon a new one after each change.
 //
-//   Keeper keeper(http);
+//   MembershipObserver keeper(http);
 //   const Milliseconds pause = keeper.look(context, trust, endpoints, [](const ObservedMembers& seen) { return input; });
 #pragma once
 
@@ -15,10 +15,10 @@
 namespace slipway::components::etcd {
 
 // One at a time by one thread.
-class Keeper {
+class MembershipObserver {
  public:
   // `http` outlives it.
-  explicit Keeper(net::Http& http) : http_(http) {}
+  explicit MembershipObserver(net::Http& http) : http_(http) {}
 
   // Reads the members from the first of these addresses that knows, asks each how it is, and makes what changes are due.
   //

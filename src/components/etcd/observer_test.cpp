@@ -109,7 +109,7 @@ struct World {
   testing_support::TestContext test;
   sys::Context context = test.context();
   FakeEtcd etcd;
-  Keeper keeper{etcd};
+  MembershipObserver keeper{etcd};
   bool is_complete = false, is_managed = true;
 };
 

@@ -25,9 +25,9 @@ constexpr std::string_view program = "cluster-etcd-operator";
 ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
 
 // What pods read besides their revision is there before the revision is.
-void expect_fulfilled(Wish wish, std::string_view what, const Snapshot& seen, Target& target) {
-  if (!is_fulfilled(wish, seen)) target.missing.push_back(std::string(what));
-  target.plan.wishes.push_back(std::move(wish));
+void expect_fulfilled(DesiredObject desired, std::string_view what, const Snapshot& seen, Target& target) {
+  if (!is_fulfilled(desired, seen)) target.missing.push_back(std::string(what));
+  target.plan.desired_objects.push_back(std::move(desired));
 }
 
 // The authorities are the installer's: before they are seen nothing is signed, or there would be two of each.
@@ -79,9 +79,10 @@ Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime
   const auto bundle = [&](std::string_view name) {
     return held(seen.find(kube::types::config_maps, space, name), "ca-bundle.crt").value_or("");
   };
-  target.plan.wishes.push_back({kube::types::config_maps, config_map(named("etcd-all-bundles"),
-                                                                     {{"metrics-ca-bundle.crt", bundle("etcd-metrics-ca-bundle")},
-                                                                      {"server-ca-bundle.crt", bundle("etcd-ca-bundle")}})});
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps,
+       config_map(named("etcd-all-bundles"), {{"metrics-ca-bundle.crt", bundle("etcd-metrics-ca-bundle")},
+                                              {"server-ca-bundle.crt", bundle("etcd-ca-bundle")}})});
   return Ok{};
 }
 
@@ -112,7 +113,8 @@ Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, con
                                    {"ELECTION_TIMEOUT", slow ? "2500" : "1000"},
                                    {"QUOTA_BYTES", std::to_string(quota_bytes(settings))},
                                    {"MAX_LEARNERS", std::to_string(config.control_plane_replicas + config.arbiter_replicas)}}));
-  target.plan.wishes.push_back({kube::types::config_maps, config_map(named("etcd-pod"), {{"pod.yaml", std::move(pod)}})});
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps, config_map(named("etcd-pod"), {{"pod.yaml", std::move(pod)}})});
   return Ok{};
 }
 
@@ -147,7 +149,7 @@ void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Targe
   if (!has_bootstrap && !cluster.bootstrap_address.empty()) {
     object.at("metadata").as_object()["annotations"] = JsonObject{{bootstrap_annotation, nullptr}};
   }
-  target.plan.wishes.push_back({kube::types::config_maps, std::move(object)});
+  target.plan.desired_objects.push_back({kube::types::config_maps, std::move(object)});
 }
 
 void add_members(const Facts& facts, const Cluster& cluster, const Json& settings, WallTime now, Target& target) {

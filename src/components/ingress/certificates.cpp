@@ -60,7 +60,7 @@ Result<Plan> plan_certificates(const std::vector<Settings>& settings, const std:
     const std::string_view name = kube::name_of(*secret);
     if (!name.starts_with(secret_prefix) || !is_ours(*secret)) continue;
     if (std::ranges::find(names, name.substr(secret_prefix.size())) != names.end()) continue;
-    plan.wishes.push_back({kube::types::secrets, *secret, Wish::How::remove});
+    plan.desired_objects.push_back({kube::types::secrets, *secret, DesiredObject::How::remove});
   }
   return plan;
 }

@@ -56,7 +56,7 @@ Result<> add_router(const Settings& settings, const ServedCertificate& served, c
   // A pod that waits for its Secret begins again only after a while.
   if (served.secret.empty()) return Ok{};
   const Router router = {settings, wanted_replicas(settings, facts, seen), image, served.secret};
-  for (Wish& wish : TRY(router_wishes(router, facts))) plan.wishes.push_back(std::move(wish));
+  for (DesiredObject& desired : TRY(router_wishes(router, facts))) plan.desired_objects.push_back(std::move(desired));
   return Ok{};
 }
 
@@ -64,18 +64,19 @@ Result<> add_router(const Settings& settings, const ServedCertificate& served, c
 void add_trust(const Settings& settings, const Snapshot& seen, Plan& plan) {
   const std::string pem = trusted_by_clients(settings, seen);
   if (pem.empty()) return;
-  plan.wishes.push_back({kube::types::config_maps,
-                         config_map({std::string(managed_space), std::string(default_certificate)}, {{"ca-bundle.crt", pem}})});
+  plan.desired_objects.push_back(
+      {kube::types::config_maps,
+       config_map({std::string(managed_space), std::string(default_certificate)}, {{"ca-bundle.crt", pem}})});
 }
 
-Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
+Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, WallTime now) {
   const ClusterFacts facts = TRY(cluster_facts(seen));
   const std::vector<const Json*> controllers = controllers_of(seen);
   const std::map<std::string, Admission> admissions = admit_all(controllers, facts);
-  Aim aim;
-  Plan& plan = aim.plan;
+  DesiredState desired_state;
+  Plan& plan = desired_state.plan;
   if (!admissions.contains(std::string(default_name))) {
-    plan.wishes.push_back({kube::types::ingress_controllers, default_controller(), Wish::How::create});
+    plan.desired_objects.push_back({kube::types::ingress_controllers, default_controller(), DesiredObject::How::create});
   }
 
   std::vector<Settings> admitted;
@@ -99,23 +100,24 @@ Result<Aim> make_aim(const std::string& image, const Snapshot& seen, WallTime no
     }
     const RouterState state = {admission, seen.find(kube::types::deployments, router_space, deployment_name(name)),
                                pods_of(name, seen), served.problem};
-    plan.wishes.push_back({kube::types::ingress_controllers, with_status(*controller, state, now), Wish::How::status});
+    plan.desired_objects.push_back(
+        {kube::types::ingress_controllers, with_status(*controller, state, now), DesiredObject::How::status});
     if (name != default_name) continue;
     for (const Condition& each : router_conditions(state)) {
       if (each.type == "Available" || each.type == "Progressing" || each.type == "Degraded") {
-        aim.conditions.push_back({"Ingress" + each.type, each.is_true, each.reason, each.message});
+        desired_state.conditions.push_back({"Ingress" + each.type, each.is_true, each.reason, each.message});
       }
     }
   }
-  if (aim.conditions.empty()) {
+  if (desired_state.conditions.empty()) {
     const std::string missing = fmt::format("IngressController {}/{} is being created", operator_space, default_name);
-    aim.conditions = {{"IngressAvailable", false, "NoDefault", missing},
-                      {"IngressProgressing", true, "NoDefault", missing},
-                      {"IngressDegraded"}};
+    desired_state.conditions = {{"IngressAvailable", false, "NoDefault", missing},
+                                {"IngressProgressing", true, "NoDefault", missing},
+                                {"IngressDegraded"}};
   }
-  aim.conditions.insert(aim.conditions.end(), of_certificates.begin(), of_certificates.end());
-  for (Wish& wish : left_overs(admissions, seen)) plan.wishes.push_back(std::move(wish));
-  return aim;
+  desired_state.conditions.insert(desired_state.conditions.end(), of_certificates.begin(), of_certificates.end());
+  for (DesiredObject& desired : left_overs(admissions, seen)) plan.desired_objects.push_back(std::move(desired));
+  return desired_state;
 }
 
 }  // namespace
@@ -125,7 +127,7 @@ WorkloadOperator make_operator(const std::string& router_image) {
           .space = std::string(operator_space),
           .watched = watched,
           .operands = {"ingress-controller"},
-          .aim = [router_image](const Snapshot& seen, WallTime now) { return make_aim(router_image, seen, now); }};
+          .desired_state = [router_image](const Snapshot& seen, WallTime now) { return make_aim(router_image, seen, now); }};
 }
 
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {

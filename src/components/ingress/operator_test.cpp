@@ -60,13 +60,13 @@ struct Cluster : testing_support::WorkloadCluster {
     for (int round = 0; round < 10; ++round) {
       const Snapshot seen = view.snapshot();
       bool has_written = false;
-      for (const Wish& wish : aim().plan.wishes) {
-        if (is_fulfilled(wish, seen)) continue;
+      for (const DesiredObject& desired : desired_state().plan.desired_objects) {
+        if (is_fulfilled(desired, seen)) continue;
         has_written = true;
-        if (wish.how == Wish::How::remove) {
-          view.remove(wish.type, kube::namespace_of(wish.object), kube::name_of(wish.object));
+        if (desired.how == DesiredObject::How::remove) {
+          view.remove(desired.type, kube::namespace_of(desired.object), kube::name_of(desired.object));
         } else {
-          put_wish(wish, seen);
+          put_wish(desired, seen);
         }
       }
       if (!has_written) return round;
@@ -113,21 +113,21 @@ struct Cluster : testing_support::WorkloadCluster {
     return "";
   }
   std::string told(std::string_view type) const {
-    for (const Condition& each : aim().conditions) {
+    for (const Condition& each : desired_state().conditions) {
       if (each.type == type) return each.is_true ? "True" : "False";
     }
     return "";
   }
 
  private:
-  void put_wish(const Wish& wish, const Snapshot& seen) {
-    Json object = wish.object;
-    const Json* known = seen.find(wish.type, kube::namespace_of(object), kube::name_of(object));
-    if (wish.type == deployments) {
+  void put_wish(const DesiredObject& desired, const Snapshot& seen) {
+    Json object = desired.object;
+    const Json* known = seen.find(desired.type, kube::namespace_of(object), kube::name_of(object));
+    if (desired.type == deployments) {
       object.as_object()["metadata"].as_object()["generation"] = 1;
       if (known) object.as_object()["status"] = find_object(*known, {"status"});
     }
-    if (wish.type == secrets && !find_object(object, {"metadata", "annotations"}).empty() && known) {
+    if (desired.type == secrets && !find_object(object, {"metadata", "annotations"}).empty() && known) {
       // The rotation only replaces what is old.
       ++renewed;
     }
@@ -196,13 +196,13 @@ TEST(IngressOperator, MakesTheDefaultControllerAndItsRouters) {
 TEST(IngressOperator, MakesNoRouterBeforeItsCertificate) {
   Cluster cluster;
   cluster.set("default", "{}");
-  for (const Wish& wish : cluster.aim().plan.wishes) EXPECT_NE(wish.type, deployments);
+  for (const DesiredObject& desired : cluster.desired_state().plan.desired_objects) EXPECT_NE(desired.type, deployments);
 }
 
 TEST(IngressOperator, NeedsWhatTheInstallerMakes) {
   Cluster cluster;
   cluster.view.remove(kube::types::ingresses, "", "cluster");
-  const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), noon);
+  const Result<DesiredState> made = cluster.work.desired_state(cluster.view.snapshot(), noon);
   ASSERT_FALSE(made.ok());
   EXPECT_NE(made.error().message().find("Ingress.config.openshift.io cluster"), std::string::npos);
 }

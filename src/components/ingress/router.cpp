@@ -54,7 +54,7 @@ Result<Json> deployment_of(const Router& router, const ClusterFacts& facts, cons
 
 std::string deployment_name(std::string_view controller) { return fmt::format("router-{}", controller); }
 
-Result<std::vector<Wish>> router_wishes(const Router& router, const ClusterFacts& facts) {
+Result<std::vector<DesiredObject>> router_wishes(const Router& router, const ClusterFacts& facts) {
   const Settings& settings = router.settings;
   const TemplateValues values = {{"NAME", settings.name},
                                  {"CERTIFICATE", router.certificate},
@@ -68,19 +68,19 @@ Result<std::vector<Wish>> router_wishes(const Router& router, const ClusterFacts
   Json deployment = TRY(deployment_of(router, facts, values));
   Json internal = TRY(fill_document("ingress/router/service-internal.yaml", values));
   Json budget = TRY(fill_document("ingress/router/disruption-budget.yaml", values));
-  std::vector<Wish> wishes;
-  wishes.push_back({kube::types::deployments, std::move(deployment)});
-  wishes.push_back({disruption_budgets, std::move(budget)});
-  wishes.push_back({kube::types::services, std::move(internal)});
+  std::vector<DesiredObject> desired_objects;
+  desired_objects.push_back({kube::types::deployments, std::move(deployment)});
+  desired_objects.push_back({disruption_budgets, std::move(budget)});
+  desired_objects.push_back({kube::types::services, std::move(internal)});
   if (settings.publishing == Publishing::node_port) {
     Json node_port = TRY(fill_document("ingress/router/service-node-port.yaml", values));
-    wishes.push_back({kube::types::services, std::move(node_port)});
+    desired_objects.push_back({kube::types::services, std::move(node_port)});
   }
-  return wishes;
+  return desired_objects;
 }
 
-std::vector<Wish> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
-  std::vector<Wish> wishes;
+std::vector<DesiredObject> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
+  std::vector<DesiredObject> desired_objects;
   for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, disruption_budgets}) {
     for (const Json* object : seen.list(type, router_space)) {
       const std::string owner = text_of(*object, {"metadata", "labels", owner_label});
@@ -90,10 +90,10 @@ std::vector<Wish> left_overs(const std::map<std::string, Admission>& controllers
       const bool stays = controller != controllers.end() &&
                          (!controller->second.settings || kube::name_of(*object) != node_port_service(owner) ||
                           controller->second.settings->publishing == Publishing::node_port);
-      if (!stays) wishes.push_back({type, *object, Wish::How::remove});
+      if (!stays) desired_objects.push_back({type, *object, DesiredObject::How::remove});
     }
   }
-  return wishes;
+  return desired_objects;
 }
 
 }  // namespace slipway::components::ingress

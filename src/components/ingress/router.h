@@ -24,10 +24,10 @@ struct Router {
 std::string deployment_name(std::string_view controller);
 
 // errors: internal: a template does not fit
-Result<std::vector<Wish>> router_wishes(const Router& router, const ClusterFacts& facts);
+Result<std::vector<DesiredObject>> router_wishes(const Router& router, const ClusterFacts& facts);
 
 // Removes what routers of controllers have that are not in the list, and Services that the strategy of one does not want any
 // more.
-std::vector<Wish> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen);
+std::vector<DesiredObject> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen);
 
 }  // namespace slipway::components::ingress

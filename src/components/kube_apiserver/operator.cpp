@@ -76,7 +76,8 @@ std::vector<Watched> watched() {
 }
 
 void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.wishes.push_back({config_maps, config_map(named(target_space, name), {{std::string(key), std::move(text)}})});
+  target.plan.desired_objects.push_back(
+      {config_maps, config_map(named(target_space, name), {{std::string(key), std::move(text)}})});
 }
 
 // The host of a URL of the Infrastructure; empty with a line.
@@ -145,7 +146,7 @@ Result<> plan_pod(const OperatorVariables& variables, const Facts& facts, Target
   const TemplateValues of_recovery{{"IMAGE", quoted(variables.image)}, {"VERSION", quoted(variables.version)}};
   std::string pod = TRY(fill_text("kube_apiserver/static-pod.yaml", values));
   std::string recovery = TRY(fill_text("kube_apiserver/recovery-pod.yaml", of_recovery));
-  target.plan.wishes.push_back(
+  target.plan.desired_objects.push_back(
       {config_maps, config_map(named(target_space, "kube-apiserver-pod"),
                                {{"pod.yaml", std::move(pod)}, {"recovery-pod.yaml", std::move(recovery)}})});
   return Ok{};
@@ -259,7 +260,7 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
   if (!key || !pem) {
     const Secret made = TRY(net::make_key());
     const std::string public_half = TRY(net::public_key(made));
-    target.plan.wishes.push_back(
+    target.plan.desired_objects.push_back(
         {secrets, secret(named(operator_space, next_key_name), "Opaque",
                          {{"service-account.key", made.reveal()}, {"service-account.pub", public_half}})});
     target.missing.push_back(fmt::format("Secret {}/{}, which this operator creates", operator_space, next_key_name));
@@ -276,11 +277,11 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
     last = std::max(last, number_of(name));
   }
   if (!is_known) keys.emplace_back(fmt::format("service-account-{:03}.pub", last + 1), *pem);
-  target.plan.wishes.push_back({config_maps, config_map(named(target_space, public_keys_name), keys)});
+  target.plan.desired_objects.push_back({config_maps, config_map(named(target_space, public_keys_name), keys)});
 
   const std::optional<std::string> used = held(seen.find(secrets, target_space, key_name), "service-account.key");
   if (used && used != key && !is_everywhere(*pem, settings, seen)) return Ok{};
-  target.plan.wishes.push_back(
+  target.plan.desired_objects.push_back(
       {secrets, secret(named(target_space, key_name), "Opaque", {{"service-account.key", *key}, {"service-account.pub", *pem}})});
   return Ok{};
 }

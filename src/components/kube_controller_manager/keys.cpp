@@ -54,7 +54,7 @@ Result<> adopt(const Json& first, Target& target) {
   const Signer signer = csr_signer();
   const Json object = TRY(tls_secret(
       signer.secret, pair, {.component = signer.component, .description = signer.description, .managed_type = "signer"}));
-  target.plan.wishes.push_back({kube::types::secrets, object, Wish::How::create});
+  target.plan.desired_objects.push_back({kube::types::secrets, object, DesiredObject::How::create});
   return Ok{};
 }
 
@@ -68,7 +68,7 @@ Result<> publish_signers(const Snapshot& seen, const std::string& signer, WallTi
   // Somebody broke one of them; what is published can be trusted less than what we know.
   const std::string text = all.ok() ? all.value() : TRY(join_bundles({signer}, now));
   if (!text.empty()) {
-    target.plan.wishes.push_back(
+    target.plan.desired_objects.push_back(
         {kube::types::config_maps, config_map(at(managed_space, "csr-controller-ca"), {{std::string(bundle_key), text}})});
   }
   return Ok{};
@@ -116,7 +116,7 @@ bool are_api_servers_current(const Snapshot& seen) {
 }
 
 void put_key(const Json& from, Target& target) {
-  target.plan.wishes.push_back(
+  target.plan.desired_objects.push_back(
       {kube::types::secrets, Json{{"apiVersion", "v1"},
                                   {"kind", "Secret"},
                                   {"metadata", {{"name", "service-account-private-key"}, {"namespace", space}}},
@@ -147,7 +147,8 @@ void publish(const Snapshot& seen, const std::string& key, Target& target) {
   const auto name = [&] { return fmt::format("service-account-{:03}.pub", number); };
   while (std::ranges::any_of(data, [&](const auto& entry) { return entry.first == name(); })) ++number;
   data.emplace_back(name(), key);
-  target.plan.wishes.push_back({kube::types::config_maps, config_map(at(managed_space, "sa-token-signing-certs"), data)});
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps, config_map(at(managed_space, "sa-token-signing-certs"), data)});
 }
 
 // One step from the installer's key to one of our own.
@@ -163,10 +164,10 @@ Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, Wal
   if (next == nullptr) {
     const Secret key = TRY(net::make_key());
     const std::string half = TRY(net::public_key(key));
-    target.plan.wishes.push_back({kube::types::secrets,
-                                  secret(at(operator_space, "next-service-account-private-key"), "Opaque",
-                                         {{std::string(private_key), key.reveal()}, {std::string(public_key), half}}),
-                                  Wish::How::create});
+    target.plan.desired_objects.push_back({kube::types::secrets,
+                                           secret(at(operator_space, "next-service-account-private-key"), "Opaque",
+                                                  {{std::string(private_key), key.reveal()}, {std::string(public_key), half}}),
+                                           DesiredObject::How::create});
     return Ok{};
   }
   const std::string half = held(next, public_key).value_or("");

@@ -49,7 +49,7 @@ std::vector<Watched> watched() {
 }
 
 void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.wishes.push_back(
+  target.plan.desired_objects.push_back(
       {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
 }
 

@@ -62,7 +62,7 @@ bool has_address(const std::vector<std::string>& addresses, const std::string& w
 
 class Judge {
  public:
-  Judge(const Json& request, const Knowledge& known) : request_(request), known_(known) {}
+  Judge(const Json& request, const ApprovalFacts& known) : request_(request), known_(known) {}
 
   Verdict client() {
     const Credential credential = credential_of(request_, known_.certificates_have_ids);
@@ -192,14 +192,14 @@ class Judge {
   }
 
   const Json& request_;
-  const Knowledge& known_;
+  const ApprovalFacts& known_;
   net::RequestInfo content_;
   std::string node_;
 };
 
 }  // namespace
 
-std::optional<Verdict> judge_request(const Json& request, const Knowledge& known) {
+std::optional<Verdict> judge_request(const Json& request, const ApprovalFacts& known) {
   if (is_decided(request)) return std::nullopt;
   const std::string_view signer = find_string(request, {"spec", "signerName"}).value_or("");
   if (signer == serving_signer) return Judge(request, known).serving();

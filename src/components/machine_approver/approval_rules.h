@@ -25,7 +25,7 @@ struct Verdict {
 };
 
 // What requests are judged by.
-struct Knowledge {
+struct ApprovalFacts {
   kube::MachineTable machines;
   // A name without a row may join by the credential alone. On the bootstrap machine of a platform whose installer writes no
   // table; in the cluster a person lets such a machine in (`kubectl certificate approve`).
@@ -51,7 +51,7 @@ struct Knowledge {
 //     certificate, or each is its own: of its row, where that has addresses, else of its Node when that was first seen.
 //
 //   returns  nothing for a request that is not to be judged here: decided already, or of another signer
-std::optional<Verdict> judge_request(const Json& request, const Knowledge& known);
+std::optional<Verdict> judge_request(const Json& request, const ApprovalFacts& known);
 
 // The merge patch that gives a node of the table the labels of its role; nothing when it has all. A master gets its taint
 // together with the label "master", as it registers: who takes the taint off later means it (schedulable masters).

@@ -25,7 +25,7 @@ net::SubjectName node_subject(const std::string& name) {
   return {.common_name = "system:node:" + name, .organizations = {"system:nodes"}};
 }
 
-Knowledge knowing(std::set<std::string, std::less<>> nodes, NodeRecords records = {}) {
+ApprovalFacts knowing(std::set<std::string, std::less<>> nodes, NodeRecords records = {}) {
   return {.machines = table, .nodes = std::move(nodes), .records = std::move(records), .approvals = {}};
 }
 
@@ -175,7 +175,7 @@ TEST(ApprovalRules, AWorkersCredentialIsForWorkers) {
   // Nothing tells certificates and tokens apart where the API server does not say how somebody proved who he is.
   Json request = client_request();
   spec(request).as_object().erase("extra");
-  Knowledge old = knowing({});
+  ApprovalFacts old = knowing({});
   old.certificates_have_ids = false;
   EXPECT_EQ(reason_of(judge_request(request, old)), "");
   // The way back is no way around it.
@@ -188,7 +188,7 @@ TEST(ApprovalRules, ANameHasOneApprovalUntilItsNodeExists) {
   const Json request = client_request();
   const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
   const std::string own = sha256_hex(net::parse_request(pem)->public_key);
-  Knowledge known = knowing({});
+  ApprovalFacts known = knowing({});
   known.approvals = {{"master-0", {"0123"}}, {"worker-0", {own}}};
   EXPECT_EQ(reason_of(judge_request(request, known)), "NameAlreadyApproved");
   known.approvals = {{"master-0", {own}}};
@@ -241,7 +241,7 @@ TEST(ApprovalRules, RenewedServingCertificatesHaveTheNamesOfTheLast) {
   for (const auto& row : rows) {
     Json request = serving_request();
     row.change(request);
-    Knowledge known = knowing({"master-0"}, {{"master-0", record}});
+    ApprovalFacts known = knowing({"master-0"}, {{"master-0", record}});
     EXPECT_EQ(reason_of(judge_request(request, known)), row.with_addresses) << row.what;
     known.machines = {{"master-0", "master", {}}};
     EXPECT_EQ(reason_of(judge_request(request, known)), row.without_addresses) << row.what;
@@ -275,7 +275,7 @@ TEST(ApprovalRules, ANodeComesBackWithItsKeyOnly) {
 TEST(ApprovalRules, NamesWithoutARowJoinByTheirCredentialOnTheBootstrapMachineAlone) {
   Json client = client_request();
   spec(client).as_object()["request"] = request_text(node_subject("anybody"));
-  Knowledge known{.machines = {}, .admits_by_credential = true, .nodes = {}, .records = {}, .approvals = {}};
+  ApprovalFacts known{.machines = {}, .admits_by_credential = true, .nodes = {}, .records = {}, .approvals = {}};
   EXPECT_EQ(reason_of(judge_request(client, known)), "");
   EXPECT_EQ(judge_request(client, known)->reason, "BootstrapIdentity");
   known.admits_by_credential = false;

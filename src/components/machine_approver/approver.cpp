@@ -362,7 +362,7 @@ class Approver {
   const sys::Context& context_;
   kube::Api& api_;
   const ApproverInput& input_;
-  Knowledge known_;
+  ApprovalFacts known_;
   bool has_table_;
   bool can_read_table_;
   std::optional<Json> table_;  // the ConfigMap, as it was seen or written last

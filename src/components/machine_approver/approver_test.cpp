@@ -54,8 +54,9 @@ class ApproverTest : public testing::Test {
     return [this, count, &wakeup](const sys::Context& context) {
       return sys::wait_for(
           context, "writes", Seconds(60),
-          [&]() -> Result<sys::Look> {
-            return written >= count ? sys::Look::done() : sys::Look::not_yet("{} of {} writes", written.load(), count);
+          [&]() -> Result<sys::Observation> {
+            return written >= count ? sys::Observation::done()
+                                    : sys::Observation::not_yet("{} of {} writes", written.load(), count);
           },
           &wakeup);
     };

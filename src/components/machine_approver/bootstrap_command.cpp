@@ -16,9 +16,9 @@ constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 Result<> wait_for_file(const sys::Context& context, sys::Files& files, const std::string& file) {
   return sys::wait_for(
       context, "the end of the bootstrap", no_limit,
-      [&]() -> Result<sys::Look> {
-        if (TRY(files.info(file))) return sys::Look::done();
-        return sys::Look::not_yet("{} does not exist", file);
+      [&]() -> Result<sys::Observation> {
+        if (TRY(files.info(file))) return sys::Observation::done();
+        return sys::Observation::not_yet("{} does not exist", file);
       },
       nullptr, file_pace);
 }
@@ -26,16 +26,16 @@ Result<> wait_for_file(const sys::Context& context, sys::Files& files, const std
 // Whether the API server writes the credential-id of client certificates into requests: Kubernetes 1.32 and newer.
 Result<bool> have_certificates_ids(const sys::Context& context, kube::Api& api) {
   bool answer = false;
-  const auto look = [&]() -> Result<sys::Look> {
+  const auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> version = api.send(context, {.path = "/version", .limit = Milliseconds(5'000)});
     if (!version.ok()) {
       if (version.error().code() == Code::cancelled) return version.error();
-      return sys::Look::not_yet("{}", version.error().message());
+      return sys::Observation::not_yet("{}", version.error().message());
     }
     const std::string_view minor = find_string(version.value(), {"minor"}).value_or("");
     const auto number = parse_number<int>(minor.substr(0, minor.find_first_not_of("0123456789")));
     answer = number.value_or(0) >= 32;
-    return sys::Look::done();
+    return sys::Observation::done();
   };
   TRY(sys::wait_for(context, "the API server", no_limit, look, nullptr, file_pace));
   return answer;

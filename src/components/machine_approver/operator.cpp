@@ -36,20 +36,21 @@ Condition table_condition(const Snapshot& seen) {
 Json following_fact() { return {{"apiVersion", facts.api_version()}, {"kind", facts.kind}, {"metadata", {{"name", following}}}}; }
 
 WorkloadOperator make_operator() {
-  return {.name = "machine-approver",
-          .space = "openshift-cluster-machine-approver",
-          .watched = {{.type = kube::types::config_maps,
-                       .space = std::string(kube::machine_table_space),
-                       .selection = {.fields = fmt::format("metadata.name={}", kube::machine_table_name)}}},
-          .aim = [](const Snapshot& seen, WallTime) -> Result<Aim> {
-            return Aim{.conditions = {
-                           available_condition(seen), {.type = "ApproverProgressing", .is_true = false}, table_condition(seen)}};
-          },
-          .observer =
-              [](const sys::Context& context, kube::Api& api, View& view) {
-                return approve_requests(context, api,
-                                        {.follows_table = true, .on_following = [&view] { view.put(following_fact()); }});
-              }};
+  return {
+      .name = "machine-approver",
+      .space = "openshift-cluster-machine-approver",
+      .watched = {{.type = kube::types::config_maps,
+                   .space = std::string(kube::machine_table_space),
+                   .selection = {.fields = fmt::format("metadata.name={}", kube::machine_table_name)}}},
+      .desired_state = [](const Snapshot& seen, WallTime) -> Result<DesiredState> {
+        return DesiredState{
+            .conditions = {available_condition(seen), {.type = "ApproverProgressing", .is_true = false}, table_condition(seen)}};
+      },
+      .observer =
+          [](const sys::Context& context, kube::Api& api, View& view) {
+            return approve_requests(context, api,
+                                    {.follows_table = true, .on_following = [&view] { view.put(following_fact()); }});
+          }};
 }
 
 Result<> run_operator(const Environment& environment, const Arguments& arguments) {

@@ -16,7 +16,7 @@ std::vector<Condition> conditions_with(std::optional<Json> object) {
   View view;
   view.put(following_fact());
   if (object) view.put(std::move(*object));
-  return make_operator().aim(view.snapshot(), {}).value().conditions;
+  return make_operator().desired_state(view.snapshot(), {}).value().conditions;
 }
 
 TEST(MachineApprover, IsDegradedWhenItsTableCannotBeRead) {
@@ -33,12 +33,12 @@ TEST(MachineApprover, IsDegradedWhenItsTableCannotBeRead) {
 
 TEST(MachineApprover, IsAvailableWhenItFollowsTheCluster) {
   View view;
-  const Condition before = make_operator().aim(view.snapshot(), {}).value().conditions.at(0);
+  const Condition before = make_operator().desired_state(view.snapshot(), {}).value().conditions.at(0);
   EXPECT_EQ(before.type, "ApproverAvailable");
   EXPECT_FALSE(before.is_true);
   EXPECT_EQ(before.reason, "NotFollowing");
   view.put(following_fact());
-  EXPECT_TRUE(make_operator().aim(view.snapshot(), {}).value().conditions.at(0).is_true);
+  EXPECT_TRUE(make_operator().desired_state(view.snapshot(), {}).value().conditions.at(0).is_true);
 }
 
 // The objects of other names in that namespace are nobody's table.

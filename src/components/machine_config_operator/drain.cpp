@@ -106,8 +106,8 @@ DrainStep drain_step(const Json& node, bool is_single_master) {
   return is_single_master && is_master ? DrainStep::acknowledge : DrainStep::empty;
 }
 
-PodsToLeave pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod) {
-  PodsToLeave found;
+PodsToMove pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod) {
+  PodsToMove found;
   const Json* own = nullptr;
   for (const Json& pod : pods) {
     if (stays(pod)) continue;
@@ -142,7 +142,7 @@ Result<> drain_node(const sys::Context& context, kube::Api& api, View& view, con
   }
   const std::vector<Json> pods =
       TRY(kube::list(context, api, types::pods, "", {.fields = fmt::format("spec.nodeName={}", kube::name_of(node))}));
-  const PodsToLeave leaving = pods_to_leave(pods, own_pod);
+  const PodsToMove leaving = pods_to_leave(pods, own_pod);
   std::vector<std::string> held;
   for (const Json* pod : leaving.evict) {
     std::string why = TRY(evict(context, api, *pod).context(pod_name(*pod)));

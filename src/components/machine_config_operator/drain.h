@@ -19,13 +19,13 @@ enum class DrainStep {
 DrainStep drain_step(const Json& node, bool is_single_master);
 
 // Pods of a node that have to leave it. Those of DaemonSets and static pods stay, and so do those that have ended.
-struct PodsToLeave {
+struct PodsToMove {
   std::vector<const Json*> evict{};
   std::vector<const Json*> ending{};  // told to end already
 };
 
 // own_pod: name of the pod that this program runs in, which is evicted when it is the last one
-PodsToLeave pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod);
+PodsToMove pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod);
 
 // The PodDisruptionBudgets, by name, that do not let the pod go now.
 std::vector<std::string> held_by(const Json& pod, const std::vector<Json>& budgets);

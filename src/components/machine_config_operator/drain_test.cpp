@@ -59,7 +59,7 @@ TEST(DrainStep, IsWhatTheDaemonAsksFor) {
   EXPECT_EQ(drain_step(node("drain-a", ""), true), DrainStep::empty) << "a worker beside the only master";
 }
 
-TEST(PodsToLeave, AreThoseThatWouldRunOn) {
+TEST(PodsToMove, AreThoseThatWouldRunOn) {
   const JsonArray daemon_set = {JsonObject{{"kind", "DaemonSet"}, {"name", "d"}}};
   const JsonArray replica_set = {JsonObject{{"kind", "ReplicaSet"}, {"name", "r"}}};
   const std::vector<Json> pods = {pod("daemon", {{"ownerReferences", daemon_set}}),
@@ -76,7 +76,7 @@ TEST(PodsToLeave, AreThoseThatWouldRunOn) {
     return found;
   };
   using Names = std::vector<std::string>;
-  const PodsToLeave leaving = pods_to_leave(pods, "own");
+  const PodsToMove leaving = pods_to_leave(pods, "own");
   EXPECT_EQ(names(leaving.evict), (Names{"alone", "replica"}));
   EXPECT_EQ(names(leaving.ending), Names{"going"});
   // This program's own pod is the last.

@@ -142,9 +142,9 @@ class ClusterReader {
 };
 
 // Nobody needs the daemon as long as the bootstrap machine is there, and the hand-over needs the processor time of its pods.
-bool waits_for_hand_over(const Wish& wish, const Snapshot& seen) {
-  if (wish.type != types::daemon_sets || kube::name_of(wish.object) != daemon_name) return false;
-  return !bootstrap_is_complete(seen) && seen.find(wish.type, own_space, daemon_name) == nullptr;
+bool waits_for_hand_over(const DesiredObject& desired, const Snapshot& seen) {
+  if (desired.type != types::daemon_sets || kube::name_of(desired.object) != daemon_name) return false;
+  return !bootstrap_is_complete(seen) && seen.find(desired.type, own_space, daemon_name) == nullptr;
 }
 
 std::vector<Workload> workloads() {
@@ -167,12 +167,12 @@ Condition condition(std::string_view type, bool good, std::string_view bad_reaso
   return made;
 }
 
-Result<Aim> aim_of(const std::string& version, const Snapshot& seen, WallTime now) {
-  Aim aim;
+Result<DesiredState> aim_of(const std::string& version, const Snapshot& seen, WallTime now) {
+  DesiredState desired_state;
   Result<Plan> renewal = plan_server_certificate(seen, now);
   Condition not_renewed{.type = "ServerCertificateDegraded", .is_true = !renewal.ok()};
   if (renewal.ok()) {
-    aim.plan.add(std::move(renewal).value());
+    desired_state.plan.add(std::move(renewal).value());
   } else {
     not_renewed.reason = "NotRenewed";
     not_renewed.message = renewal.error().message();
@@ -187,26 +187,29 @@ Result<Aim> aim_of(const std::string& version, const Snapshot& seen, WallTime no
   Condition known{.type = "ControllerConfigAvailable",
                   .is_true = seen.find(types::controller_configs, "", controller_config_name) != nullptr};
   if (!known.is_true) known.reason = "NotMade";
-  for (std::string_view role : {"master", "worker"}) aim.plan.wishes.push_back(TRY(wish_for(built_in_pool(role))));
+  for (std::string_view role : {"master", "worker"})
+    desired_state.plan.desired_objects.push_back(TRY(to_desired_object(built_in_pool(role))));
   if (!unreadable.is_true) {
     const machineconfig::ControllerConfig config = controller_config(inputs);
     const std::string server = config.internal_api_url();
     const net::Url url = TRY(net::parse_url(server).context("Infrastructure cluster: status.apiServerInternalURI"));
-    aim.plan.wishes.push_back(TRY(wish_for(machineconfig::to_json(config))));
-    aim.plan.add({.wishes = TRY(wishes_of_folder("machine_config_operator/manifests",
-                                                 {{"IMAGE", quoted(inputs.images.at("machine-config-operator"))},
-                                                  {"VERSION", quoted(version)},
-                                                  {"API_SERVER", server},
-                                                  {"API_HOST", quoted(url.host)},
-                                                  {"API_PORT", quoted(std::to_string(url.port))}}))});
+    desired_state.plan.desired_objects.push_back(TRY(to_desired_object(machineconfig::to_json(config))));
+    desired_state.plan.add(
+        {.desired_objects = TRY(desired_objects_of_folder("machine_config_operator/manifests",
+                                                          {{"IMAGE", quoted(inputs.images.at("machine-config-operator"))},
+                                                           {"VERSION", quoted(version)},
+                                                           {"API_SERVER", server},
+                                                           {"API_HOST", quoted(url.host)},
+                                                           {"API_PORT", quoted(std::to_string(url.port))}}))});
   }
-  std::erase_if(aim.plan.wishes, [&](const Wish& wish) { return waits_for_hand_over(wish, seen); });
-  aim.conditions = workload_conditions("Workloads", workloads(), seen);
-  aim.conditions.push_back(std::move(not_renewed));
-  aim.conditions.push_back(std::move(unreadable));
-  aim.conditions.push_back(std::move(known));
-  for (Condition& each : pool_conditions(seen)) aim.conditions.push_back(std::move(each));
-  return aim;
+  std::erase_if(desired_state.plan.desired_objects,
+                [&](const DesiredObject& desired) { return waits_for_hand_over(desired, seen); });
+  desired_state.conditions = workload_conditions("Workloads", workloads(), seen);
+  desired_state.conditions.push_back(std::move(not_renewed));
+  desired_state.conditions.push_back(std::move(unreadable));
+  desired_state.conditions.push_back(std::move(known));
+  for (Condition& each : pool_conditions(seen)) desired_state.conditions.push_back(std::move(each));
+  return desired_state;
 }
 
 }  // namespace
@@ -238,7 +241,7 @@ WorkloadOperator make_operator(const std::string& version) {
   return {.name = "machine-config",
           .space = std::string(own_space),
           .watched = watched(),
-          .aim = [version](const Snapshot& seen, WallTime now) { return aim_of(version, seen, now); },
+          .desired_state = [version](const Snapshot& seen, WallTime now) { return aim_of(version, seen, now); },
           .settings = types::machine_configurations};
 }
 

@@ -47,29 +47,29 @@ struct Cluster {
     view.put(config_map({"openshift-machine-config-operator", "machine-config-operator-images"}, {{"images.json", images}}));
   }
 
-  Aim aim() const {
-    const Result<Aim> made = make_operator("0.1.0").aim(view.snapshot(), now);
+  DesiredState desired_state() const {
+    const Result<DesiredState> made = make_operator("0.1.0").desired_state(view.snapshot(), now);
     EXPECT_TRUE(made.ok()) << made.error().message();
-    return made.ok() ? made.value() : Aim{};
+    return made.ok() ? made.value() : DesiredState{};
   }
 
   machineconfig::ControllerConfig controller_config() const {
-    const Json* object = wished(aim(), types::controller_configs, "machine-config-controller");
+    const Json* object = wished(desired_state(), types::controller_configs, "machine-config-controller");
     EXPECT_NE(object, nullptr);
     return object ? machineconfig::parse_controller_config(*object, "ControllerConfig").value()
                   : machineconfig::ControllerConfig{};
   }
 
-  const Json* wished(const Aim& made, const kube::ResourceType& type, std::string_view name) const {
+  const Json* wished(const DesiredState& made, const kube::ResourceType& type, std::string_view name) const {
     last = made;
-    for (const Wish& wish : last.plan.wishes) {
-      if (wish.type == type && kube::name_of(wish.object) == name) return &wish.object;
+    for (const DesiredObject& desired : last.plan.desired_objects) {
+      if (desired.type == type && kube::name_of(desired.object) == name) return &desired.object;
     }
     return nullptr;
   }
 
   View view;
-  mutable Aim last;
+  mutable DesiredState last;
   const std::string images = R"({"machine-config-operator":"mco@sha256:1","pod":"pod@sha256:2","machine-os":"os@sha256:3",)"
                              R"("keepalived-ipfailover":"k@sha256:4","haproxy-router":"h@sha256:5",)"
                              R"("baremetal-runtimecfg":"r@sha256:6","coredns":"c@sha256:7"})";
@@ -111,9 +111,9 @@ TEST(MachineConfigOperator, BelievesTheClusterOnceTheBootstrapIsOver) {
 
 TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandOver) {
   Cluster cluster;
-  const auto daemon = [&] { return cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-daemon"); };
+  const auto daemon = [&] { return cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-daemon"); };
   EXPECT_EQ(daemon(), nullptr);
-  EXPECT_NE(cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-server"), nullptr);
+  EXPECT_NE(cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-server"), nullptr);
   // One that is there is looked after.
   cluster.view.put({{"apiVersion", "apps/v1"},
                     {"kind", "DaemonSet"},
@@ -127,7 +127,7 @@ TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandOver) {
 TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
   Cluster cluster;
   cluster.view.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
-  const Json server = *cluster.wished(cluster.aim(), types::daemon_sets, "machine-config-server");
+  const Json server = *cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-server");
   const Json& pod = server.at("spec").at("template").at("spec");
   const Json& container = find_array(pod, {"containers"}).at(0);
   EXPECT_EQ(find_string(container, {"image"}), "mco@sha256:1");
@@ -137,16 +137,16 @@ TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
                                    {types::daemon_sets, "machine-config-daemon"},
                                    {types::machine_config_pools, "master"},
                                    {types::machine_config_pools, "worker"}}) {
-    EXPECT_NE(cluster.wished(cluster.aim(), type, name), nullptr) << type.kind << " " << name;
+    EXPECT_NE(cluster.wished(cluster.desired_state(), type, name), nullptr) << type.kind << " " << name;
   }
   // Whoever may give rights may give all of them: the release has the roles of these three.
-  for (const Wish& wish : cluster.aim().plan.wishes)
-    EXPECT_NE(wish.type.group, types::roles.group) << kube::describe(wish.object);
+  for (const DesiredObject& desired : cluster.desired_state().plan.desired_objects)
+    EXPECT_NE(desired.type.group, types::roles.group) << kube::describe(desired.object);
   // Pods without Services and pod networks reach the API by its own name.
   for (const auto& [type, name] : {std::pair{types::deployments, "machine-config-controller"},
                                    {types::daemon_sets, "machine-config-server"},
                                    {types::daemon_sets, "machine-config-daemon"}}) {
-    const Json workload = *cluster.wished(cluster.aim(), type, name);
+    const Json workload = *cluster.wished(cluster.desired_state(), type, name);
     const Json& spec = workload.at("spec").at("template").at("spec");
     EXPECT_EQ(find(spec, {"hostNetwork"}) ? *find(spec, {"hostNetwork"}) : Json(), Json(true)) << name;
     std::map<std::string, std::string> variables;
@@ -173,29 +173,29 @@ TEST(MachineConfigOperator, SaysWhatIsMissing) {
   for (const auto& each : cases) {
     Cluster cluster;
     cluster.view.remove(each.type, each.space, each.name);
-    const Aim aim = cluster.aim();
-    const Condition* degraded = find_condition(aim.conditions, "ControllerConfigDegraded");
+    const DesiredState desired_state = cluster.desired_state();
+    const Condition* degraded = find_condition(desired_state.conditions, "ControllerConfigDegraded");
     ASSERT_NE(degraded, nullptr);
     EXPECT_TRUE(degraded->is_true);
     EXPECT_NE(degraded->message.find(each.line), std::string::npos) << degraded->message;
-    EXPECT_EQ(cluster.wished(aim, types::controller_configs, "machine-config-controller"), nullptr);
-    EXPECT_NE(cluster.wished(aim, types::machine_config_pools, "master"), nullptr);
+    EXPECT_EQ(cluster.wished(desired_state, types::controller_configs, "machine-config-controller"), nullptr);
+    EXPECT_NE(cluster.wished(desired_state, types::machine_config_pools, "master"), nullptr);
   }
 }
 
 TEST(MachineConfigOperator, ACertificateThatCannotBeReadStopsOnlyItsRenewal) {
   Cluster cluster;
-  EXPECT_FALSE(find_condition(cluster.aim().conditions, "ServerCertificateDegraded")->is_true);
+  EXPECT_FALSE(find_condition(cluster.desired_state().conditions, "ServerCertificateDegraded")->is_true);
   cluster.view.put({{"apiVersion", "v1"},
                     {"kind", "Secret"},
                     {"metadata", {{"namespace", "openshift-machine-config-operator"}, {"name", "machine-config-server-tls"}}},
                     {"data", {{"tls.crt", base64_encode("no certificate")}}}});
-  const Aim aim = cluster.aim();
-  const Condition* degraded = find_condition(aim.conditions, "ServerCertificateDegraded");
+  const DesiredState desired_state = cluster.desired_state();
+  const Condition* degraded = find_condition(desired_state.conditions, "ServerCertificateDegraded");
   EXPECT_TRUE(degraded->is_true);
   EXPECT_TRUE(degraded->message.starts_with("Secret openshift-machine-config-operator/machine-config-server-tls"))
       << degraded->message;
-  EXPECT_NE(cluster.wished(aim, types::daemon_sets, "machine-config-server"), nullptr);
+  EXPECT_NE(cluster.wished(desired_state, types::daemon_sets, "machine-config-server"), nullptr);
 }
 
 Json pool(std::string_view name, int all, int updated, JsonObject spec = {}, std::string_view degraded = "") {

@@ -311,10 +311,10 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
     }
     Json object = counted(pool, render, waits_for, now);
     if (find_object(object, {"status"}) != find_object(*pool.object, {"status"})) {
-      made.plan.wishes.push_back({types::machine_config_pools, std::move(object), Wish::How::status});
+      made.plan.desired_objects.push_back({types::machine_config_pools, std::move(object), DesiredObject::How::status});
     }
   }
-  std::ranges::move(machine_config_nodes(nodes, seen, now), std::back_inserter(made.plan.wishes));
+  std::ranges::move(machine_config_nodes(nodes, seen, now), std::back_inserter(made.plan.desired_objects));
   return made;
 }
 
@@ -340,8 +340,8 @@ std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen) {
   return changes;
 }
 
-std::vector<Wish> machine_config_nodes(const std::vector<PoolNode>& nodes, const Snapshot& seen, WallTime now) {
-  std::vector<Wish> wishes;
+std::vector<DesiredObject> machine_config_nodes(const std::vector<PoolNode>& nodes, const Snapshot& seen, WallTime now) {
+  std::vector<DesiredObject> desired_objects;
   for (const PoolNode& node : nodes) {
     if (node.pool.empty() || node.desired.empty()) continue;
     Json object = {
@@ -350,7 +350,7 @@ std::vector<Wish> machine_config_nodes(const std::vector<PoolNode>& nodes, const
         {"metadata", {{"name", node.name}}},
         {"spec",
          {{"node", {{"name", node.name}}}, {"pool", {{"name", node.pool}}}, {"configVersion", {{"desired", node.desired}}}}}};
-    wishes.push_back({types::machine_config_nodes, std::move(object)});
+    desired_objects.push_back({types::machine_config_nodes, std::move(object)});
     const Json* there = seen.find(types::machine_config_nodes, "", node.name);
     if (!there) continue;
     const bool is_updated = is_at(node, node.desired);
@@ -363,9 +363,9 @@ std::vector<Wish> machine_config_nodes(const std::vector<PoolNode>& nodes, const
     JsonObject version = {{"desired", node.desired}};
     if (!node.current.empty()) version["current"] = node.current;
     told.as_object()["status"].as_object()["configVersion"] = std::move(version);
-    wishes.push_back({types::machine_config_nodes, std::move(told), Wish::How::status});
+    desired_objects.push_back({types::machine_config_nodes, std::move(told), DesiredObject::How::status});
   }
-  return wishes;
+  return desired_objects;
 }
 
 }  // namespace slipway::components::machine_config_operator

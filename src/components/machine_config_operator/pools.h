@@ -70,6 +70,6 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
 std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen);
 
 // A MachineConfigNode for every node in a pool: what it shall have, has, and how that goes.
-std::vector<Wish> machine_config_nodes(const std::vector<PoolNode>& nodes, const Snapshot& seen, WallTime now);
+std::vector<DesiredObject> machine_config_nodes(const std::vector<PoolNode>& nodes, const Snapshot& seen, WallTime now);
 
 }  // namespace slipway::components::machine_config_operator

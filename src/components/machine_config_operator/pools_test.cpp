@@ -98,8 +98,8 @@ class World {
   }
 
   Json status(std::string_view pool, std::map<std::string, PoolRender, std::less<>> renders = {}) const {
-    for (const Wish& wish : plan(std::move(renders)).plan.wishes) {
-      if (wish.type == types::machine_config_pools && kube::name_of(wish.object) == pool) return wish.object;
+    for (const DesiredObject& desired : plan(std::move(renders)).plan.desired_objects) {
+      if (desired.type == types::machine_config_pools && kube::name_of(desired.object) == pool) return desired.object;
     }
     return Json();
   }
@@ -439,18 +439,18 @@ TEST(MachineConfigNodes, SayWhatEachNodeShallHaveAndHas) {
   world.node("worker-0", failing);
   world.node("joining", {.current = "", .desired = "", .state = ""});
   std::vector<Notice> notices;
-  const auto wishes = [&] {
+  const auto desired_objects = [&] {
     const Snapshot seen = world.view.snapshot();
     return machine_config_nodes(pool_nodes(seen, notices), seen, now);
   };
-  std::vector<Wish> first = wishes();
+  std::vector<DesiredObject> first = desired_objects();
   ASSERT_EQ(first.size(), 1u);
   EXPECT_EQ(find_string(first[0].object, {"spec", "configVersion", "desired"}), "rendered-worker-2");
   EXPECT_EQ(find_string(first[0].object, {"spec", "pool", "name"}), "worker");
   world.put(first[0].object);
-  const std::vector<Wish> second = wishes();
+  const std::vector<DesiredObject> second = desired_objects();
   ASSERT_EQ(second.size(), 2u);
-  EXPECT_EQ(second[1].how, Wish::How::status);
+  EXPECT_EQ(second[1].how, DesiredObject::How::status);
   EXPECT_EQ(find_string(second[1].object, {"status", "configVersion", "current"}), "rendered-worker-1");
   EXPECT_EQ(kube::condition_status(second[1].object, "Updated"), "False");
   EXPECT_EQ(kube::condition_status(second[1].object, "NodeDegraded"), "True");

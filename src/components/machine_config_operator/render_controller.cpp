@@ -140,13 +140,13 @@ void wish_generated(const std::vector<MachineConfig>& generated, const Snapshot&
     names.push_back(config.name);
     const Json* there = seen.find(types::machine_configs, "", config.name);
     if (there && !is_generated(*there)) continue;
-    plan.wishes.push_back({types::machine_configs, machineconfig::to_json(config)});
+    plan.desired_objects.push_back({types::machine_configs, machineconfig::to_json(config)});
   }
   for (const Json* config : seen.list(types::machine_configs)) {
     const std::string_view name = kube::name_of(*config);
     const bool is_ours = is_generated(*config) && find_string(*config, {"metadata", "labels", machineconfig::role_label});
     if (is_ours && std::ranges::find(names, name) == names.end()) {
-      plan.wishes.push_back({types::machine_configs, *config, Wish::How::remove});
+      plan.desired_objects.push_back({types::machine_configs, *config, DesiredObject::How::remove});
     }
   }
 }
@@ -160,7 +160,7 @@ void tell_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
           .type = "Accepted", .is_true = reason.empty(), .reason = reason.empty() ? "Success" : "Refused", .message = reason};
       Json told = with_conditions(*object, {accepted}, now);
       if (find_object(told, {"status"}) == find_object(*object, {"status"})) continue;
-      plan.wishes.push_back({type, std::move(told), Wish::How::status});
+      plan.desired_objects.push_back({type, std::move(told), DesiredObject::How::status});
     }
   }
 }
@@ -292,9 +292,10 @@ RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
       continue;
     }
     const bool is_there = seen.find(types::machine_configs, "", config) != nullptr;
-    made.plan.wishes.push_back({types::machine_configs, rendered_object(*outcome.config, *pool), Wish::How::create});
+    made.plan.desired_objects.push_back(
+        {types::machine_configs, rendered_object(*outcome.config, *pool), DesiredObject::How::create});
     // Nobody is sent to a config that is not there yet.
-    if (is_there) made.plan.wishes.push_back({types::machine_config_pools, pool_object(name, config, outcome.sources)});
+    if (is_there) made.plan.desired_objects.push_back({types::machine_config_pools, pool_object(name, config, outcome.sources)});
     if (is_there && before != config) {
       made.plan.notices.push_back(
           {*pool, "RenderedConfigGenerated",
@@ -302,7 +303,8 @@ RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
     }
   }
   for (const std::string& name : outdated_configs(seen)) {
-    made.plan.wishes.push_back({types::machine_configs, *seen.find(types::machine_configs, "", name), Wish::How::remove});
+    made.plan.desired_objects.push_back(
+        {types::machine_configs, *seen.find(types::machine_configs, "", name), DesiredObject::How::remove});
   }
   return made;
 }

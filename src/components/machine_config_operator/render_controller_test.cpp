@@ -68,10 +68,10 @@ struct Cluster {
     for (int round = 0; round < 10; ++round) {
       RenderPlan made = plan();
       int open = 0;
-      for (const Wish& wish : made.plan.wishes) {
-        if (is_fulfilled(wish, view.snapshot())) continue;
+      for (const DesiredObject& desired : made.plan.desired_objects) {
+        if (is_fulfilled(desired, view.snapshot())) continue;
         ++open;
-        fulfil(wish);
+        fulfil(desired);
       }
       if (open == 0 && !made.plan.again) return made;
       if (open == 0) now = *made.plan.again;
@@ -80,14 +80,14 @@ struct Cluster {
     return {};
   }
 
-  void fulfil(const Wish& wish) {
-    const std::string name(kube::name_of(wish.object));
-    if (wish.how == Wish::How::remove) return view.remove(wish.type, "", name);
+  void fulfil(const DesiredObject& desired) {
+    const std::string name(kube::name_of(desired.object));
+    if (desired.how == DesiredObject::How::remove) return view.remove(desired.type, "", name);
     const Snapshot seen = view.snapshot();
-    const Json* before = seen.find(wish.type, "", name);
-    Json object = before && wish.how != Wish::How::status ? *before : wish.object;
-    if (before && wish.how != Wish::How::status) {
-      for (const auto& [key, value] : find_object(wish.object, {"spec"})) object.as_object()["spec"].as_object()[key] = value;
+    const Json* before = seen.find(desired.type, "", name);
+    Json object = before && desired.how != DesiredObject::How::status ? *before : desired.object;
+    if (before && desired.how != DesiredObject::How::status) {
+      for (const auto& [key, value] : find_object(desired.object, {"spec"})) object.as_object()["spec"].as_object()[key] = value;
     }
     put(std::move(object));
   }
@@ -166,7 +166,7 @@ TEST(RenderController, WhatDiffersBetweenBootstrapAndClusterChangesNoName) {
 TEST(RenderController, TheConfigIsThereBeforeItsPoolNamesIt) {
   Cluster cluster;
   const RenderPlan first = cluster.plan();
-  for (const Wish& wish : first.plan.wishes) EXPECT_NE(wish.type, types::machine_config_pools);
+  for (const DesiredObject& desired : first.plan.desired_objects) EXPECT_NE(desired.type, types::machine_config_pools);
   cluster.settle();
   // Written by somebody's hand, it is there again.
   const std::string name = cluster.target("worker");
@@ -326,11 +326,11 @@ TEST(RenderController, SaysWhichKubeletConfigsAreRefused) {
   cluster.put(kubelet_config("dns", "worker", {{"clusterDNS", JsonArray{"1.1.1.1"}}}));
   cluster.put(kubelet_config("sizing", "worker", {}, {{"autoSizingReserved", true}}));
   std::map<std::string, std::string> told;
-  for (const Wish& wish : cluster.plan().plan.wishes) {
-    if (wish.type != type) continue;
-    EXPECT_EQ(kube::condition_status(wish.object, "Accepted"), "False");
-    told[std::string(kube::name_of(wish.object))] =
-        find_string(find_array(wish.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
+  for (const DesiredObject& desired : cluster.plan().plan.desired_objects) {
+    if (desired.type != type) continue;
+    EXPECT_EQ(kube::condition_status(desired.object, "Accepted"), "False");
+    told[std::string(kube::name_of(desired.object))] =
+        find_string(find_array(desired.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
   }
   EXPECT_EQ(told["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
   EXPECT_EQ(told["sizing"], "spec.autoSizingReserved has no effect");
@@ -351,7 +351,7 @@ TEST(RenderController, SaysWhatIsMissing) {
     cluster.put(machineconfig::to_json(other));
     const RenderPlan plan = cluster.plan();
     EXPECT_EQ(plan.pools.at("master").problem, "the ControllerConfig has version 0.2.0, but this program has 0.1.0");
-    EXPECT_TRUE(plan.plan.wishes.empty());
+    EXPECT_TRUE(plan.plan.desired_objects.empty());
   }
 }
 

@@ -65,7 +65,7 @@ Result<bool> publish(const std::string& pem, const Snapshot& seen, Plan& plan) {
     const auto changed = TRY(with_authority(*config, pem).context(kube::describe(*secret)));
     if (!changed) continue;
     is_everywhere = false;
-    plan.wishes.push_back({types::secrets, with_values(*secret, {{"userData", *changed}})});
+    plan.desired_objects.push_back({types::secrets, with_values(*secret, {{"userData", *changed}})});
   }
   return is_everywhere;
 }
@@ -93,7 +93,7 @@ Result<Plan> plan_server_certificate(const Snapshot& seen, WallTime now) {
   }
 
   plan.add(TRY(plan_rotation({authority()}, {}, {}, seen, now)));
-  if (!plan.wishes.empty()) return plan;
+  if (!plan.desired_objects.empty()) return plan;
   const Json* signer = seen.find(types::secrets, own_space, authority_name);
   const net::Certificate pair{held(signer, "tls.crt").value_or(""), Secret(held(signer, "tls.key").value_or(""))};
   if (!TRY(publish(pair.pem, seen, plan))) return plan;
@@ -108,7 +108,7 @@ Result<Plan> plan_server_certificate(const Snapshot& seen, WallTime now) {
                                                            .valid_from = from,
                                                            .valid_for = std::min(10 * year, left)},
                                                           &pair));
-  plan.wishes.push_back({types::secrets, with_values(*served, {{"tls.crt", made.pem}, {"tls.key", made.key.reveal()}})});
+  plan.desired_objects.push_back({types::secrets, with_values(*served, {{"tls.crt", made.pem}, {"tls.key", made.key.reveal()}})});
   return plan;
 }
 

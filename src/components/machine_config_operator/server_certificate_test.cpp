@@ -60,9 +60,9 @@ struct Cluster {
 TEST(ServerCertificate, StaysWhileItIsYoung) {
   const Cluster cluster;
   const Plan plan = plan_server_certificate(cluster.view.snapshot(), start + year).value();
-  EXPECT_TRUE(plan.wishes.empty());
+  EXPECT_TRUE(plan.desired_objects.empty());
   EXPECT_EQ(plan.again, start + 8 * year);
-  EXPECT_TRUE(plan_server_certificate(View().snapshot(), start).value().wishes.empty());
+  EXPECT_TRUE(plan_server_certificate(View().snapshot(), start).value().desired_objects.empty());
 }
 
 TEST(ServerCertificate, IsRenewedAfterNewMachinesTrustItsAuthority) {
@@ -74,9 +74,9 @@ TEST(ServerCertificate, IsRenewedAfterNewMachinesTrustItsAuthority) {
     const std::vector<std::string> trusted = cluster.trusted();
     EXPECT_TRUE(std::ranges::any_of(trusted, [&](const std::string& pem) { return net::is_signed_by(served, pem).value(); }));
     const Plan plan = plan_server_certificate(cluster.view.snapshot(), now).value();
-    for (const Wish& wish : plan.wishes) {
-      steps.emplace_back(kube::name_of(wish.object));
-      cluster.view.put(wish.object);
+    for (const DesiredObject& desired : plan.desired_objects) {
+      steps.emplace_back(kube::name_of(desired.object));
+      cluster.view.put(desired.object);
     }
   }
   EXPECT_EQ(steps, (std::vector<std::string>{"machine-config-server-ca", "machine-config-server-ca", "master-user-data",

@@ -31,7 +31,7 @@ Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen)
 }
 
 // What administrators asked the installer for, where they look for what the operator does. The rest of it is theirs.
-Wish settings_wish(const Json& config, const Json* settings) {
+DesiredObject settings_wish(const Json& config, const Json* settings) {
   JsonObject spec = {{"clusterNetwork", find_array(config, {"spec", "clusterNetwork"})},
                      {"serviceNetwork", find_array(config, {"spec", "serviceNetwork"})},
                      {"defaultNetwork", {{"type", text_of(config, {"spec", "networkType"})}}}};
@@ -43,22 +43,24 @@ Wish settings_wish(const Json& config, const Json* settings) {
   return {kube::types::network_settings, std::move(object)};
 }
 
-Result<std::vector<Wish>> operand_wishes(const Images& images, const std::string& cluster_network, const Json& infrastructure) {
+Result<std::vector<DesiredObject>> operand_wishes(const Images& images, const std::string& cluster_network,
+                                                  const Json& infrastructure) {
   const std::string uri = text_of(infrastructure, {"status", "apiServerInternalURI"});
   const net::Url api = TRY(net::parse_url(uri).context("status.apiServerInternalURI of Infrastructure cluster"));
   Json config = TRY(fill_document("network/config.yaml", {{"CLUSTER_NETWORK", cluster_network}}));
   const std::string digest = sha256_hex(emit_json(config, JsonStyle::compact));
-  std::vector<Wish> wishes = TRY(wishes_of_folder("network/manifests", {{"API_HOST", quoted(api.host)},
-                                                                        {"API_PORT", std::to_string(api.port)},
-                                                                        {"CONFIG_DIGEST", digest},
-                                                                        {"FLANNEL_IMAGE", quoted(images.flannel)},
-                                                                        {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)}}));
-  wishes.push_back({kube::types::config_maps, std::move(config)});
-  return wishes;
+  std::vector<DesiredObject> desired_objects =
+      TRY(desired_objects_of_folder("network/manifests", {{"API_HOST", quoted(api.host)},
+                                                          {"API_PORT", std::to_string(api.port)},
+                                                          {"CONFIG_DIGEST", digest},
+                                                          {"FLANNEL_IMAGE", quoted(images.flannel)},
+                                                          {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)}}));
+  desired_objects.push_back({kube::types::config_maps, std::move(config)});
+  return desired_objects;
 }
 
 // Others look here for what the network is; this says it once every node has it.
-void add_status(const Json& config, Aim& aim) {
+void add_status(const Json& config, DesiredState& desired_state) {
   Json object = config;
   JsonObject status = find_object(config, {"status"});
   status["clusterNetwork"] = find_array(config, {"spec", "clusterNetwork"});
@@ -66,7 +68,7 @@ void add_status(const Json& config, Aim& aim) {
   status["networkType"] = network_type;
   status["clusterNetworkMTU"] = pod_mtu;
   object.as_object()["status"] = std::move(status);
-  aim.plan.wishes.push_back({kube::types::networks, std::move(object), Wish::How::status});
+  desired_state.plan.desired_objects.push_back({kube::types::networks, std::move(object), DesiredObject::How::status});
 }
 
 // Their types are those that people know from the settings of OpenShift's operator.
@@ -82,27 +84,27 @@ std::vector<Condition> conditions_of(const Json& config, const std::vector<std::
   return conditions;
 }
 
-Result<Aim> make_aim(const Images& images, const Snapshot& seen, WallTime now) {
+Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTime now) {
   const Json& config = *TRY(needed(kube::types::networks, seen));
   const Json* settings = seen.find(kube::types::network_settings, "", "cluster");
-  Aim aim;
+  DesiredState desired_state;
   const Wanted wanted = read_wanted(config, settings ? *settings : Json());
-  aim.conditions = conditions_of(config, wanted.refusals, seen);
+  desired_state.conditions = conditions_of(config, wanted.refusals, seen);
   if (!settings || is_managed(*settings)) {
-    aim.plan.wishes.push_back(settings_wish(config, settings));
+    desired_state.plan.desired_objects.push_back(settings_wish(config, settings));
     if (wanted.refusals.empty()) {
       const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
-      for (Wish& wish : TRY(operand_wishes(images, wanted.cluster_network, infrastructure)))
-        aim.plan.wishes.push_back(std::move(wish));
+      for (DesiredObject& desired : TRY(operand_wishes(images, wanted.cluster_network, infrastructure)))
+        desired_state.plan.desired_objects.push_back(std::move(desired));
       const Json* pods = seen.find(on_nodes.type, on_nodes.space, on_nodes.name);
-      if (pods && !not_rolled_out(*pods)) add_status(config, aim);
+      if (pods && !not_rolled_out(*pods)) add_status(config, desired_state);
     }
   }
   if (settings) {
-    aim.plan.wishes.push_back(
-        {kube::types::network_settings, with_conditions(*settings, aim.conditions, now), Wish::How::status});
+    desired_state.plan.desired_objects.push_back(
+        {kube::types::network_settings, with_conditions(*settings, desired_state.conditions, now), DesiredObject::How::status});
   }
-  return aim;
+  return desired_state;
 }
 
 }  // namespace
@@ -111,7 +113,7 @@ WorkloadOperator make_operator(const Images& images) {
   return {.name = "network",
           .space = "openshift-network-operator",
           .watched = watched,
-          .aim = [images](const Snapshot& seen, WallTime now) { return make_aim(images, seen, now); },
+          .desired_state = [images](const Snapshot& seen, WallTime now) { return make_aim(images, seen, now); },
           .configured_by = {kube::types::network_settings}};
 }
 

@@ -26,9 +26,9 @@ struct Cluster : testing_support::WorkloadCluster {
   // Makes all of it true; how much that was.
   int play() {
     int count = 0;
-    for (const Wish& wish : aim().plan.wishes) {
-      if (is_fulfilled(wish, view.snapshot())) continue;
-      Json object = wish.object;
+    for (const DesiredObject& desired : desired_state().plan.desired_objects) {
+      if (is_fulfilled(desired, view.snapshot())) continue;
+      Json object = desired.object;
       object.at("metadata").as_object()["generation"] = 1;
       view.put(std::move(object));
       ++count;
@@ -44,15 +44,16 @@ struct Cluster : testing_support::WorkloadCluster {
   const Json* settings() const { return view.snapshot().find(network_settings, "", "cluster"); }
 };
 
-const Wish* find_wish(const Aim& aim, const kube::ResourceType& type, std::string_view name, Wish::How how = Wish::How::apply) {
-  for (const Wish& wish : aim.plan.wishes) {
-    if (wish.type == type && wish.how == how && kube::name_of(wish.object) == name) return &wish;
+const DesiredObject* find_wish(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name,
+                               DesiredObject::How how = DesiredObject::How::apply) {
+  for (const DesiredObject& desired : desired_state.plan.desired_objects) {
+    if (desired.type == type && desired.how == how && kube::name_of(desired.object) == name) return &desired;
   }
   return nullptr;
 }
 
-Condition condition(const Aim& aim, std::string_view type) {
-  for (const Condition& each : aim.conditions) {
+Condition condition(const DesiredState& desired_state, std::string_view type) {
+  for (const Condition& each : desired_state.conditions) {
     if (each.type == type) return each;
   }
   return {};
@@ -60,8 +61,8 @@ Condition condition(const Aim& aim, std::string_view type) {
 
 TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   Cluster cluster;
-  const Aim aim = cluster.aim();
-  const Wish* pods = find_wish(aim, daemon_sets, "flannel-kube-proxy");
+  const DesiredState desired_state = cluster.desired_state();
+  const DesiredObject* pods = find_wish(desired_state, daemon_sets, "flannel-kube-proxy");
   ASSERT_NE(pods, nullptr);
   const JsonArray& containers = find_array(pods->object, {"spec", "template", "spec", "containers"});
   ASSERT_EQ(containers.size(), 2u);
@@ -74,7 +75,7 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   EXPECT_EQ(text_of(containers[0], {"image"}), "r/flannel@sha256:1");
   EXPECT_EQ(text_of(containers[1], {"image"}), "r/kube-proxy@sha256:2");
 
-  const Wish* config = find_wish(aim, config_maps, "flannel-kube-proxy-config");
+  const DesiredObject* config = find_wish(desired_state, config_maps, "flannel-kube-proxy-config");
   ASSERT_NE(config, nullptr);
   const Result<Json> flannel = parse_json(text_of(config->object, {"data", "net-conf.json"}), "net-conf.json");
   ASSERT_TRUE(flannel.ok()) << flannel.error().message();
@@ -87,29 +88,29 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
 }
 
 TEST(NetworkOperator, RollsOutAnotherConfiguration) {
-  const auto digest = [](const Aim& aim) {
-    return text_of(find_wish(aim, daemon_sets, "flannel-kube-proxy")->object,
+  const auto digest = [](const DesiredState& desired_state) {
+    return text_of(find_wish(desired_state, daemon_sets, "flannel-kube-proxy")->object,
                    {"spec", "template", "metadata", "annotations", "network.operator.openshift.io/config-digest"});
   };
   Cluster cluster, other;
   other.put(
       "{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
       "clusterNetwork: [{cidr: 10.0.0.0/14}], serviceNetwork: [172.30.0.0/16]}}");
-  EXPECT_EQ(digest(cluster.aim()).size(), 64u);
-  EXPECT_NE(digest(cluster.aim()), digest(other.aim()));
+  EXPECT_EQ(digest(cluster.desired_state()).size(), 64u);
+  EXPECT_NE(digest(cluster.desired_state()), digest(other.desired_state()));
 }
 
 TEST(NetworkOperator, MakesItsSettingsAndLeavesWhatPeopleAddedToThem) {
   Cluster cluster;
-  const Aim first = cluster.aim();
-  const Wish* settings = find_wish(first, network_settings, "cluster");
+  const DesiredState first = cluster.desired_state();
+  const DesiredObject* settings = find_wish(first, network_settings, "cluster");
   ASSERT_NE(settings, nullptr);
   EXPECT_EQ(text_of(settings->object, {"spec", "managementState"}), "Managed");
   EXPECT_EQ(text_of(settings->object, {"spec", "defaultNetwork", "type"}), "Flannel");
   cluster.put(
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
       "spec: {logLevel: Debug, managementState: Force}}");
-  const Aim second = cluster.aim();
+  const DesiredState second = cluster.desired_state();
   EXPECT_EQ(find(find_wish(second, network_settings, "cluster")->object, {"spec", "managementState"}), nullptr);
 }
 
@@ -117,9 +118,9 @@ TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
   Cluster cluster;
   cluster.play();
   cluster.play();
-  EXPECT_EQ(find_wish(cluster.aim(), networks, "cluster", Wish::How::status), nullptr);
-  EXPECT_FALSE(condition(cluster.aim(), "Available").is_true);
-  EXPECT_TRUE(condition(cluster.aim(), "Progressing").is_true);
+  EXPECT_EQ(find_wish(cluster.desired_state(), networks, "cluster", DesiredObject::How::status), nullptr);
+  EXPECT_FALSE(condition(cluster.desired_state(), "Available").is_true);
+  EXPECT_TRUE(condition(cluster.desired_state(), "Progressing").is_true);
   cluster.roll_out();
   cluster.play();
   const Json& config = *cluster.view.snapshot().find(networks, "", "cluster");
@@ -127,8 +128,8 @@ TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
   EXPECT_EQ(integer(config, {"status", "clusterNetworkMTU"}), 1500);
   EXPECT_EQ(find_array(config, {"status", "clusterNetwork"}), find_array(config, {"spec", "clusterNetwork"}));
   EXPECT_EQ(find_array(config, {"status", "serviceNetwork"}), find_array(config, {"spec", "serviceNetwork"}));
-  EXPECT_TRUE(condition(cluster.aim(), "Available").is_true);
-  EXPECT_FALSE(condition(cluster.aim(), "Degraded").is_true);
+  EXPECT_TRUE(condition(cluster.desired_state(), "Available").is_true);
+  EXPECT_FALSE(condition(cluster.desired_state(), "Degraded").is_true);
   cluster.play();
   EXPECT_EQ(cluster.play(), 0);
 }
@@ -142,7 +143,7 @@ TEST(NetworkOperator, SaysWhatItRunsInThePlaceOfAnotherNetwork) {
   cluster.roll_out();
   cluster.play();
   EXPECT_EQ(text_of(*cluster.view.snapshot().find(networks, "", "cluster"), {"status", "networkType"}), "Flannel");
-  EXPECT_EQ(condition(cluster.aim(), "Available").message,
+  EXPECT_EQ(condition(cluster.desired_state(), "Available").message,
             "spec.networkType is \"OVNKubernetes\"; this release runs Flannel instead");
 }
 
@@ -153,26 +154,26 @@ TEST(NetworkOperator, LeavesWhatIsThereWhenItRefuses) {
   cluster.put(
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
       "spec: {managementState: Managed, additionalNetworks: [{name: a}]}}");
-  const Aim aim = cluster.aim();
-  EXPECT_EQ(find_wish(aim, daemon_sets, "flannel-kube-proxy"), nullptr);
-  EXPECT_TRUE(condition(aim, "Degraded").is_true);
-  EXPECT_EQ(condition(aim, "Degraded").reason, "NotSupported");
-  EXPECT_TRUE(condition(aim, "Available").is_true);
+  const DesiredState desired_state = cluster.desired_state();
+  EXPECT_EQ(find_wish(desired_state, daemon_sets, "flannel-kube-proxy"), nullptr);
+  EXPECT_TRUE(condition(desired_state, "Degraded").is_true);
+  EXPECT_EQ(condition(desired_state, "Degraded").reason, "NotSupported");
+  EXPECT_TRUE(condition(desired_state, "Available").is_true);
 }
 
 TEST(NetworkOperator, TouchesNothingThatIsUnmanaged) {
   Cluster cluster;
   cluster.put(
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {managementState: Unmanaged}}");
-  const Aim aim = cluster.aim();
-  ASSERT_EQ(aim.plan.wishes.size(), 1u);
-  EXPECT_EQ(aim.plan.wishes[0].how, Wish::How::status);
+  const DesiredState desired_state = cluster.desired_state();
+  ASSERT_EQ(desired_state.plan.desired_objects.size(), 1u);
+  EXPECT_EQ(desired_state.plan.desired_objects[0].how, DesiredObject::How::status);
 }
 
 TEST(NetworkOperator, SaysWhatIsMissing) {
   Cluster cluster;
   cluster.view.remove(kube::types::infrastructures, "", "cluster");
-  const Result<Aim> made = cluster.work.aim(cluster.view.snapshot(), cluster.now);
+  const Result<DesiredState> made = cluster.work.desired_state(cluster.view.snapshot(), cluster.now);
   ASSERT_FALSE(made.ok());
   EXPECT_EQ(made.error().message(), "Infrastructure.config.openshift.io cluster, which the installer creates, does not exist");
 }

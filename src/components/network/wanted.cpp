@@ -83,9 +83,9 @@ void refuse_settings(const Json& settings, Wanted& wanted) {
   const Json* proxy = find(settings, {"spec", "deployKubeProxy"});
   if (proxy && *proxy == Json(false)) refuse("deployKubeProxy", "kube-proxy is required for Services");
   for (std::string_view mtu : {"ovnKubernetesConfig", "openshiftSDNConfig"}) {
-    const int wish = integer(settings, {"spec", "defaultNetwork", mtu, "mtu"});
-    if (wish == 0 || wish == pod_mtu) continue;
-    refuse(fmt::format("defaultNetwork.{}.mtu", mtu), fmt::format("must be {}, got {}", pod_mtu, wish));
+    const int desired = integer(settings, {"spec", "defaultNetwork", mtu, "mtu"});
+    if (desired == 0 || desired == pod_mtu) continue;
+    refuse(fmt::format("defaultNetwork.{}.mtu", mtu), fmt::format("must be {}, got {}", pod_mtu, desired));
   }
 }
 

@@ -68,7 +68,7 @@ Json entry_of(const Verdict& verdict, const Json* before, const Options& options
 
 }  // namespace
 
-Admission admit(const Snapshot& seen, const Options& options, const Circumstances& circumstances) {
+Admission admit(const Snapshot& seen, const Options& options, const AdmissionContext& admission_context) {
   Admission admission;
   const auto spaces = chosen_spaces(seen, options);
   std::map<std::string, Claim> claims;
@@ -80,7 +80,7 @@ Admission admit(const Snapshot& seen, const Options& options, const Circumstance
   for (const Json* object : seen.list(kube::types::routes)) {
     if (spaces && !spaces->contains(kube::namespace_of(*object))) continue;
     if (find(*object, {"metadata", "deletionTimestamp"})) continue;
-    candidates.push_back({object, read_route(*object, options, circumstances.has_service_ca)});
+    candidates.push_back({object, read_route(*object, options, admission_context.has_service_ca)});
   }
   std::ranges::sort(candidates, {}, [](const Candidate& it) {
     return std::tuple(find_string(*it.object, {"metadata", "creationTimestamp"}).value_or(""), kube::namespace_of(*it.object),
@@ -91,8 +91,9 @@ Admission admit(const Snapshot& seen, const Options& options, const Circumstance
     if (!reading.route) {
       verdict.reason = reading.refusal.reason;
       verdict.message = reading.refusal.message;
-    } else if (const auto out = std::ranges::find(circumstances.left_out, *reading.route, &std::pair<Route, std::string>::first);
-               out != circumstances.left_out.end()) {
+    } else if (const auto out =
+                   std::ranges::find(admission_context.left_out, *reading.route, &std::pair<Route, std::string>::first);
+               out != admission_context.left_out.end()) {
       verdict.reason = "ExtendedValidationFailed";
       verdict.message = "haproxy rejects this route: " + out->second;
     } else if (std::string owner = claim_place(claims, *reading.route, options.shares_hosts); !owner.empty()) {
@@ -124,7 +125,7 @@ Plan plan_statuses(const Admission& admission, const Options& options, WallTime 
     if (entries == before) continue;
     Json object = *verdict.object;
     object.as_object()["status"] = {{"ingress", std::move(entries)}};
-    plan.wishes.push_back({kube::types::routes, std::move(object), Wish::How::status});
+    plan.desired_objects.push_back({kube::types::routes, std::move(object), DesiredObject::How::status});
   }
   return plan;
 }

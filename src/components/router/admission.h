@@ -11,12 +11,12 @@
 namespace slipway::components::router {
 
 // What admission depends on besides the cluster.
-struct Circumstances {
+struct AdmissionContext {
   bool has_service_ca = false;
   // Routes that haproxy does not take, as they were then, and what it says.
   std::vector<std::pair<Route, std::string>> left_out{};
 
-  bool operator==(const Circumstances&) const = default;
+  bool operator==(const AdmissionContext&) const = default;
 };
 
 struct Verdict {
@@ -33,7 +33,7 @@ struct Admission {
 
 // The oldest route of a host and path has it. A host belongs to the namespace of its oldest route (HostAlreadyClaimed), unless
 // namespaces share hosts.
-Admission admit(const Snapshot& seen, const Options& options, const Circumstances& circumstances);
+Admission admit(const Snapshot& seen, const Options& options, const AdmissionContext& admission_context);
 
 // Writes what differs but for times, so that several routers of one name agree after one write. Entries of others stay.
 Plan plan_statuses(const Admission& admission, const Options& options, WallTime now);

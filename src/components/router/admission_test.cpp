@@ -22,9 +22,10 @@ Json route(const std::string& space, const std::string& name, int day, const std
 }
 
 // "shop/web" for what is admitted, "shop/web REASON" for what is not, by name.
-std::vector<std::string> outcome(const View& view, const Options& with = options, const Circumstances& circumstances = {}) {
+std::vector<std::string> outcome(const View& view, const Options& with = options,
+                                 const AdmissionContext& admission_context = {}) {
   std::vector<std::string> lines;
-  for (const Verdict& verdict : admit(view.snapshot(), with, circumstances).verdicts) {
+  for (const Verdict& verdict : admit(view.snapshot(), with, admission_context).verdicts) {
     lines.push_back(fmt::format("{}/{}{}{}", kube::namespace_of(*verdict.object), kube::name_of(*verdict.object),
                                 verdict.reason.empty() ? "" : " ", verdict.reason));
   }
@@ -69,12 +70,12 @@ TEST(Admit, WhatHaproxyRefusedWaitsUntilItChanges) {
   View view;
   view.put(route("shop", "web", 2, "{to: {name: x}}"));
   const Route before = admit(view.snapshot(), options, {}).routes.at(0);
-  const Circumstances circumstances{.left_out = {{before, "unknown keyword"}}};
-  EXPECT_EQ(outcome(view, options, circumstances), std::vector<std::string>{"shop/web ExtendedValidationFailed"});
+  const AdmissionContext admission_context{.left_out = {{before, "unknown keyword"}}};
+  EXPECT_EQ(outcome(view, options, admission_context), std::vector<std::string>{"shop/web ExtendedValidationFailed"});
   Json changed = route("shop", "web", 2, "{to: {name: y}}");
   changed.as_object()["metadata"].as_object()["resourceVersion"] = "8";
   view.put(changed);
-  EXPECT_EQ(outcome(view, options, circumstances), std::vector<std::string>{"shop/web"});
+  EXPECT_EQ(outcome(view, options, admission_context), std::vector<std::string>{"shop/web"});
 }
 
 TEST(PlanStatuses, WritesOnceAndKeepsWhatOthersSay) {
@@ -84,32 +85,32 @@ TEST(PlanStatuses, WritesOnceAndKeepsWhatOthersSay) {
   view.put(object);
   const Snapshot seen = view.snapshot();
   const Plan plan = plan_statuses(admit(seen, options, {}), options, now);
-  ASSERT_EQ(plan.wishes.size(), 1u);
-  EXPECT_EQ(plan.wishes[0].how, Wish::How::status);
+  ASSERT_EQ(plan.desired_objects.size(), 1u);
+  EXPECT_EQ(plan.desired_objects[0].how, DesiredObject::How::status);
   EXPECT_EQ(
-      emit_json(plan.wishes[0].object.at("status"), JsonStyle::compact),
+      emit_json(plan.desired_objects[0].object.at("status"), JsonStyle::compact),
       R"({"ingress":[{"routerName":"other","host":"h"},{"host":"web-shop.apps.demo.example.com","routerName":"default",)"
       R"("wildcardPolicy":"None","conditions":[{"type":"Admitted","status":"True",)"
       R"("lastTransitionTime":"2026-11-22T02:00:00Z"}],"routerCanonicalHostname":"router-default.apps.demo.example.com"}]})");
   // Another router of the same name, later.
   View later;
-  later.put(plan.wishes[0].object);
-  EXPECT_TRUE(plan_statuses(admit(later.snapshot(), options, {}), options, now + std::chrono::hours(1)).wishes.empty());
+  later.put(plan.desired_objects[0].object);
+  EXPECT_TRUE(plan_statuses(admit(later.snapshot(), options, {}), options, now + std::chrono::hours(1)).desired_objects.empty());
 }
 
 TEST(PlanStatuses, ATimeChangesWithTheStatusOnly) {
   View view;
   view.put(route("shop", "web", 2, "{to: {name: x}, wildcardPolicy: Subdomain}"));
-  Json object = plan_statuses(admit(view.snapshot(), options, {}), options, now).wishes.at(0).object;
+  Json object = plan_statuses(admit(view.snapshot(), options, {}), options, now).desired_objects.at(0).object;
   EXPECT_EQ(find_string(find_array(object, {"status", "ingress"})[0].at("conditions").at(0), {"reason"}), "RouteNotAdmitted");
   object.as_object()["spec"].as_object()["host"] = "bad_host.example.com";
   View worse;
   worse.put(object);
   const Plan plan = plan_statuses(admit(worse.snapshot(), options, {}), options, now + std::chrono::hours(1));
-  ASSERT_EQ(plan.wishes.size(), 1u);  // the host
-  EXPECT_EQ(
-      find_string(find_array(plan.wishes[0].object, {"status", "ingress"})[0].at("conditions").at(0), {"lastTransitionTime"}),
-      "2026-11-22T02:00:00Z");
+  ASSERT_EQ(plan.desired_objects.size(), 1u);  // the host
+  EXPECT_EQ(find_string(find_array(plan.desired_objects[0].object, {"status", "ingress"})[0].at("conditions").at(0),
+                        {"lastTransitionTime"}),
+            "2026-11-22T02:00:00Z");
 }
 
 }  // namespace

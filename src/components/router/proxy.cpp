@@ -114,7 +114,7 @@ Result<std::string> Proxy::write(const std::string& name, const Configuration& c
 
 bool Proxy::is_running() const { return current_ && !current_->is_over(); }
 
-Proxy::Distance Proxy::distance_to(const Configuration& configuration, const Servers& servers) const {
+Proxy::Differences Proxy::distance_to(const Configuration& configuration, const Servers& servers) const {
   if (!is_running()) return {true, {}};
   SlotChange change = change_slots(layout_, servers);
   return {!change.is_all || configuration != configuration_, std::move(change.commands)};

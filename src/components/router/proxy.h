@@ -29,11 +29,11 @@ class Proxy {
   ~Proxy();  // kills what is left
 
   // What separates the process that takes connections from a configuration and its servers.
-  struct Distance {
+  struct Differences {
     bool is_replacement = false;        // it takes another process
     std::vector<std::string> commands;  // what this one can be told meanwhile, or that is all
   };
-  Distance distance_to(const Configuration& configuration, const Servers& servers) const;
+  Differences distance_to(const Configuration& configuration, const Servers& servers) const;
 
   // Tells the process that runs, as far as it has places. errors: unavailable: it does not answer, or refuses; then replace it
   Result<> tell(const Servers& servers);

@@ -61,8 +61,8 @@ Serving::Serving(const Environment& environment, const Options& options, std::fu
       reader_(environment.files, options),
       proxy_(environment.files, environment.runner, options, changed_) {}
 
-Circumstances Serving::circumstances() const {
-  return state_.with_lock([](const State& state) { return state.circumstances; });
+AdmissionContext Serving::admission_context() const {
+  return state_.with_lock([](const State& state) { return state.admission_context; });
 }
 
 Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& seen) {
@@ -72,11 +72,11 @@ Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& se
     material_ = TRY(reader_.read(context));
     const bool is_news = state_.with_lock([&](State& state) {
       const bool has = !material_.service_ca.empty();
-      return std::exchange(state.circumstances.has_service_ca, has) != has;
+      return std::exchange(state.admission_context.has_service_ca, has) != has;
     });
     if (is_news) changed_();
   }
-  const std::vector<Route> routes = admit(seen, options_, circumstances()).routes;
+  const std::vector<Route> routes = admit(seen, options_, admission_context()).routes;
   const Slices slices(seen);
   const Servers servers = find_servers(routes, slices);
   const Proxy::Distance distance = proxy_.distance_to(TRY(configure(routes, material_, options_)), servers);
@@ -112,7 +112,7 @@ Result<> Serving::replace(const sys::Context& context, const std::vector<Route>&
   }
   if (started.error().code() != Code::invalid || !TRY(leave_out(context, routes, slices))) return started;
   std::vector<Route> others = routes;
-  const Circumstances now = circumstances();
+  const AdmissionContext now = admission_context();
   std::erase_if(others, [&](const Route& route) {
     return std::ranges::find(now.left_out, route, &std::pair<Route, std::string>::first) != now.left_out.end();
   });
@@ -130,7 +130,7 @@ Result<bool> Serving::leave_out(const sys::Context& context, const std::vector<R
   if (culprits.empty()) return false;
   for (const auto& [route, words] : culprits) context.log.warn("route {} is omitted: {}", route.full_name(), words);
   state_.with_lock([&](State& state) {
-    auto& known = state.circumstances.left_out;
+    auto& known = state.admission_context.left_out;
     // Of a route that was changed since, what was wrong before does not count.
     for (auto& culprit : culprits) {
       std::erase_if(known, [&](const auto& it) { return it.first.full_name() == culprit.first.full_name(); });

@@ -42,7 +42,7 @@ class Serving {
   Result<SteadyTime> look(const sys::Context& context, const Snapshot& seen);
 
   // What the status of routes depends on.
-  Circumstances circumstances() const;
+  AdmissionContext admission_context() const;
 
   // /healthz: haproxy answers, or was never started; /healthz/ready: it serves all routes that there were when we came.
   net::ServerAnswer answer(const net::ServerRequest& request) const;
@@ -57,7 +57,7 @@ class Serving {
   struct State {
     bool has_begun = false;
     bool is_leaving = false;
-    Circumstances circumstances;
+    AdmissionContext admission_context;
   };
 
   Result<> replace(const sys::Context& context, const std::vector<Route>& routes, const Slices& slices);

@@ -68,7 +68,7 @@ Result<> serve_with(const sys::Context& context, kube::Api& api, const Options& 
                      {.manager = "openshift-router",
                       .watched = watched_by(options),
                       .plan = [&](const Snapshot& seen, WallTime now) -> Result<Plan> {
-                        return plan_statuses(admit(seen, options, serving.circumstances()), options, now);
+                        return plan_statuses(admit(seen, options, serving.admission_context()), options, now);
                       },
                       .view = view});
   });

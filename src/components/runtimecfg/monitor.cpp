@@ -47,8 +47,8 @@ bool is_looked_after(std::string_view admin_state) {
   return bits && (*bits & (1 | 2 | 32)) == 0;
 }
 
-Result<std::vector<ProxyPlace>> ask_for_places(const ProxyMonitor::Parts& parts) {
-  return parse_proxy_places(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
+Result<std::vector<ProxySlot>> ask_for_places(const ProxyMonitor::Parts& parts) {
+  return parse_proxy_slots(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
 }
 
 // The status of the answer; nothing when nobody answers. A kept connection may be to a server that just ended: that says nothing
@@ -118,10 +118,10 @@ Result<int> parse_needed(const std::string& text) {
 
 }  // namespace
 
-Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text) {
+Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text) {
   const std::vector<std::string_view> lines = split(text, '\n');
   std::map<std::string_view, std::size_t> columns;
-  std::vector<ProxyPlace> places;
+  std::vector<ProxySlot> places;
   for (std::string_view line : lines) {
     const std::vector<std::string_view> words = words_of(line);
     if (words.size() > 1 && words.front() == "#") {
@@ -143,18 +143,18 @@ Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text) {
   return places;
 }
 
-std::vector<std::string> place_commands(const std::vector<ProxyPlace>& places, const std::set<std::string>& addresses) {
+std::vector<std::string> slot_commands(const std::vector<ProxySlot>& places, const std::set<std::string>& addresses) {
   std::vector<std::string> commands;
   std::set<std::string> missing = addresses;
-  std::vector<const ProxyPlace*> free;
-  for (const ProxyPlace& place : places) {
+  std::vector<const ProxySlot*> free;
+  for (const ProxySlot& place : places) {
     if (!place.is_enabled) {
       free.push_back(&place);
     } else if (missing.erase(place.address) == 0) {
       commands.push_back(fmt::format("set server {}/{} state maint", backend, place.name));
     }
   }
-  for (const ProxyPlace* place : free) {
+  for (const ProxySlot* place : free) {
     if (missing.empty()) break;
     const std::string address = missing.extract(missing.begin()).value();
     commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, place->name, address, api_port));
@@ -192,16 +192,16 @@ void ProxyMonitor::set_masters(std::set<std::string> addresses) {
 
 Result<bool> ProxyMonitor::look(const sys::Context& context) {
   const std::set<std::string> masters = masters_.with_lock([](const auto& known) { return known; });
-  const Result<std::vector<ProxyPlace>> places = ask_for_places(parts_);
+  const Result<std::vector<ProxySlot>> places = ask_for_places(parts_);
   const std::string problem = places.ok() ? "" : places.error().message();
   if (problem != std::exchange(last_problem_, problem) && !problem.empty()) context.log.warn("haproxy: {}", problem);
   int up = 0;
   bool answers = false;
   if (places.ok()) {
-    up = static_cast<int>(std::ranges::count_if(places.value(), &ProxyPlace::is_up));
+    up = static_cast<int>(std::ranges::count_if(places.value(), &ProxySlot::is_up));
     answers = up > 0 && parts_.answers();
     // One that fails shows in the next look.
-    const std::vector<std::string> commands = place_commands(places.value(), masters);
+    const std::vector<std::string> commands = slot_commands(places.value(), masters);
     if (!commands.empty()) {
       const Result<std::string> said = parts_.ask_proxy(join(commands, "; "));
       context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));

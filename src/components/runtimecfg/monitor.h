@@ -20,21 +20,21 @@
 namespace slipway::components::runtimecfg {
 
 // A place for a server in haproxy.
-struct ProxyPlace {
+struct ProxySlot {
   std::string name;         // "master1"
   std::string address;      // "10.0.0.10"
   bool is_enabled = false;  // haproxy looks after it
   bool is_up = false;       // its last check was good
 
-  bool operator==(const ProxyPlace&) const = default;
+  bool operator==(const ProxySlot&) const = default;
 };
 
 // The answer to "show servers state". errors: invalid: it is of a version that we do not know
-Result<std::vector<ProxyPlace>> parse_proxy_places(std::string_view text);
+Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text);
 
 // The commands after which the enabled places are those of the addresses. An address for which no place is free yet has to wait
 // for the next look. Pure.
-std::vector<std::string> place_commands(const std::vector<ProxyPlace>& places, const std::set<std::string>& addresses);
+std::vector<std::string> slot_commands(const std::vector<ProxySlot>& places, const std::set<std::string>& addresses);
 
 // What is added to the priority of keepalived; the texts of its configuration say what the numbers mean.
 //

@@ -28,22 +28,22 @@ constexpr std::string_view state = R"(1
 )";
 
 TEST(ProxyPlaces, AreReadFromHaproxysState) {
-  const std::vector<ProxyPlace> expected = {{"master1", "10.0.0.10", true, true},   {"master2", "10.0.0.11", true, false},
-                                            {"master3", "10.0.0.12", true, false},  {"master4", "127.0.0.1", false, false},
-                                            {"master5", "10.0.0.13", false, false}, {"master6", "10.0.0.14", true, true}};
-  EXPECT_EQ(parse_proxy_places(state).value(), expected);
+  const std::vector<ProxySlot> expected = {{"master1", "10.0.0.10", true, true},   {"master2", "10.0.0.11", true, false},
+                                           {"master3", "10.0.0.12", true, false},  {"master4", "127.0.0.1", false, false},
+                                           {"master5", "10.0.0.13", false, false}, {"master6", "10.0.0.14", true, true}};
+  EXPECT_EQ(parse_proxy_slots(state).value(), expected);
   for (const char* other : {"", "Can't find backend.\n", "2\n# something new\n"}) {
-    EXPECT_EQ(parse_proxy_places(other).error().code(), Code::invalid) << other;
+    EXPECT_EQ(parse_proxy_slots(other).error().code(), Code::invalid) << other;
   }
 }
 
 TEST(PlaceCommands, MakeThePlacesThoseOfTheAddresses) {
-  const ProxyPlace free_1{"master1", "127.0.0.1"}, free_2{"master2", "127.0.0.1"};
-  const ProxyPlace a{"master1", "10.0.0.10", true, true}, b{"master2", "10.0.0.11", true}, again{"master3", "10.0.0.10", true};
+  const ProxySlot free_1{"master1", "127.0.0.1"}, free_2{"master2", "127.0.0.1"};
+  const ProxySlot a{"master1", "10.0.0.10", true, true}, b{"master2", "10.0.0.11", true}, again{"master3", "10.0.0.10", true};
   const std::string into_2 = "set server masters/master2 addr 10.0.0.11 port 6443";
   using Commands = std::vector<std::string>;
   struct Case {
-    std::vector<ProxyPlace> places;
+    std::vector<ProxySlot> places;
     std::set<std::string> addresses;
     Commands expected;
   };
@@ -59,7 +59,7 @@ TEST(PlaceCommands, MakeThePlacesThoseOfTheAddresses) {
       {{free_1, free_2}, {}, {}},
       {{free_1}, {"fd00::10"}, {"set server masters/master1 addr fd00::10 port 6443", "set server masters/master1 state ready"}},
   };
-  for (const Case& one : cases) EXPECT_EQ(place_commands(one.places, one.addresses), one.expected);
+  for (const Case& one : cases) EXPECT_EQ(slot_commands(one.places, one.addresses), one.expected);
 }
 
 TEST(PriorityChange, IsHighWithEnoughAndForbidsTheAddressWithNone) {

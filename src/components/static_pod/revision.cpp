@@ -89,10 +89,11 @@ Plan plan_next(const Operand& operand, const Revision& next, const Snapshot& see
   for (const Part& part : next.revisioned) {
     Json copy = copy_of(operand, part, *live_part(operand, part, seen), next.number);
     copy.at("metadata").as_object()["labels"] = {{revision_label, std::to_string(next.number)}};
-    Wish wish{part.type(), std::move(copy)};
-    if (!is_fulfilled(wish, seen)) plan.wishes.push_back(std::move(wish));
+    DesiredObject desired{part.type(), std::move(copy)};
+    if (!is_fulfilled(desired, seen)) plan.desired_objects.push_back(std::move(desired));
   }
-  if (plan.wishes.empty()) plan.wishes.push_back({kube::types::config_maps, revision_object(operand, next), Wish::How::create});
+  if (plan.desired_objects.empty())
+    plan.desired_objects.push_back({kube::types::config_maps, revision_object(operand, next), DesiredObject::How::create});
   return plan;
 }
 
@@ -119,11 +120,11 @@ Plan plan_removal(const Operand& operand, const Json& settings, int latest, cons
   const auto remove = [&](const kube::ResourceType& type, const Json& object, int number) {
     // Newer than the latest is what is just being made.
     if (number <= 0 || number > latest || kept.contains(number)) return;
-    plan.wishes.push_back({type,
-                           {{"apiVersion", "v1"},
-                            {"kind", type.kind},
-                            {"metadata", {{"name", kube::name_of(object)}, {"namespace", operand.space}}}},
-                           Wish::How::remove});
+    plan.desired_objects.push_back({type,
+                                    {{"apiVersion", "v1"},
+                                     {"kind", type.kind},
+                                     {"metadata", {{"name", kube::name_of(object)}, {"namespace", operand.space}}}},
+                                    DesiredObject::How::remove});
   };
   for (const auto& [number, marker] : markers) remove(kube::types::config_maps, *marker, number);
   for (const kube::ResourceType& type : {kube::types::config_maps, kube::types::secrets}) {

@@ -37,22 +37,22 @@ struct World {
   }
   RevisionState plan(bool may_begin = true) { return plan_revision(operand, settings, view.snapshot(), may_begin); }
   void act(const Plan& plan) {
-    for (const Wish& wish : plan.wishes) {
-      if (wish.how == Wish::How::remove) {
-        view.remove(wish.type, kube::namespace_of(wish.object), kube::name_of(wish.object));
+    for (const DesiredObject& desired : plan.desired_objects) {
+      if (desired.how == DesiredObject::How::remove) {
+        view.remove(desired.type, kube::namespace_of(desired.object), kube::name_of(desired.object));
       } else {
-        view.put(wish.object);
+        view.put(desired.object);
       }
     }
   }
   // Until there is nothing to do; the revision that is then the latest is published.
   RevisionState settle() {
     RevisionState state = plan();
-    for (int i = 0; !state.plan.wishes.empty() && i < 5; ++i) {
+    for (int i = 0; !state.plan.desired_objects.empty() && i < 5; ++i) {
       act(state.plan);
       state = plan();
     }
-    EXPECT_TRUE(state.plan.wishes.empty());
+    EXPECT_TRUE(state.plan.desired_objects.empty());
     settings.at("status").as_object()["latestAvailableRevision"] = state.latest;
     return state;
   }
@@ -72,7 +72,7 @@ struct World {
 
 std::vector<std::string> wished(const Plan& plan) {
   std::vector<std::string> names;
-  for (const Wish& wish : plan.wishes) names.push_back(kube::describe(wish.object));
+  for (const DesiredObject& desired : plan.desired_objects) names.push_back(kube::describe(desired.object));
   return names;
 }
 
@@ -84,7 +84,7 @@ TEST(Revision, WaitsForPartsThatAreNeeded) {
   const RevisionState state = world.plan();
   EXPECT_EQ(state.latest, 0);
   EXPECT_EQ(state.missing, (Names{"Secret openshift-etcd/key"}));
-  EXPECT_TRUE(state.plan.wishes.empty());
+  EXPECT_TRUE(state.plan.desired_objects.empty());
 }
 
 TEST(Revision, IsCopiesFirstAndThenTheMarker) {
@@ -98,7 +98,7 @@ TEST(Revision, IsCopiesFirstAndThenTheMarker) {
   EXPECT_EQ(wished(state.plan), (Names{"ConfigMap openshift-etcd/revision-status-1"}));
   world.act(state.plan);
   state = world.plan();
-  EXPECT_TRUE(state.plan.wishes.empty());
+  EXPECT_TRUE(state.plan.desired_objects.empty());
   EXPECT_EQ(state.latest, 1);
   EXPECT_EQ(state.reason, "first");
   const Json& copy = *world.look(kube::types::secrets, "key-1");
@@ -122,7 +122,7 @@ TEST(Revision, TakesPartsThatChangeBeforeItIsWhole) {
 TEST(Revision, IsNotBegunWhilePartsAreOnTheirWay) {
   World world;
   world.put_parts();
-  EXPECT_TRUE(world.plan(false).plan.wishes.empty());
+  EXPECT_TRUE(world.plan(false).plan.desired_objects.empty());
   EXPECT_EQ(world.settle().latest, 1);
 }
 
@@ -202,7 +202,7 @@ TEST(Revision, StaysWhenAPartThatIsNeededGoes) {
   const RevisionState state = world.plan();
   EXPECT_EQ(state.latest, 1);
   EXPECT_EQ(state.missing, (Names{"Secret openshift-etcd/key"}));
-  EXPECT_TRUE(state.plan.wishes.empty());
+  EXPECT_TRUE(state.plan.desired_objects.empty());
 }
 
 TEST(Revision, IsRemovedWhenItIsOldAndNobodyHasIt) {

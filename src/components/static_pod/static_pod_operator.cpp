@@ -36,10 +36,10 @@ ClusterOperatorFacts facts_of(const Operand& operand, const OperatorVariables& v
   return facts;
 }
 
-bool is_part(const Operand& operand, const Wish& wish) {
-  if (kube::namespace_of(wish.object) != operand.space) return false;
+bool is_part(const Operand& operand, const DesiredObject& desired) {
+  if (kube::namespace_of(desired.object) != operand.space) return false;
   return std::any_of(operand.revisioned.begin(), operand.revisioned.end(),
-                     [&](const Part& part) { return part.type() == wish.type && part.name == kube::name_of(wish.object); });
+                     [&](const Part& part) { return part.type() == desired.type && part.name == kube::name_of(desired.object); });
 }
 
 // What is made of the operator's objects, and where it is; everything goes in one status.
@@ -87,8 +87,9 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
 
   Result<Target> made = work.target(seen, *settings, now);
   Target target = made.ok() ? std::move(made).value() : Target{};
-  const bool is_settled = std::all_of(target.plan.wishes.begin(), target.plan.wishes.end(),
-                                      [&](const Wish& wish) { return !is_part(operand, wish) || is_fulfilled(wish, seen); });
+  const bool is_settled =
+      std::all_of(target.plan.desired_objects.begin(), target.plan.desired_objects.end(),
+                  [&](const DesiredObject& desired) { return !is_part(operand, desired) || is_fulfilled(desired, seen); });
   RevisionState revision = plan_revision(operand, *settings, seen, made.ok() && is_settled && target.missing.empty());
   std::vector<std::string> missing = target.missing;
   for (std::string& part : revision.missing) {
@@ -106,7 +107,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
 
   Plan plan = std::move(target.plan);
   plan.add(std::move(revision.plan));
-  plan.wishes.push_back({operand.settings, next, Wish::How::status});
+  plan.desired_objects.push_back({operand.settings, next, DesiredObject::How::status});
   const Json* published = find(*settings, {"status", "latestAvailableRevision"});
   if (revision.latest > 0 && (!published || *published != revision.latest)) {
     plan.notices.push_back(

@@ -75,7 +75,7 @@ StaticPodOperator make_operator() {
     for (const char* name : {"etcd-pod", "second"}) {
       Json part = pod_config(text);
       part.at("metadata").as_object()["name"] = name;
-      target.plan.wishes.push_back({kube::types::config_maps, std::move(part)});
+      target.plan.desired_objects.push_back({kube::types::config_maps, std::move(part)});
     }
     target.conditions.push_back({.type = "EtcdMembersDegraded"});
     return target;
@@ -85,8 +85,8 @@ StaticPodOperator make_operator() {
 
 Names unfulfilled(const Plan& plan, const Snapshot& seen) {
   Names names;
-  for (const Wish& wish : plan.wishes) {
-    if (!is_fulfilled(wish, seen)) names.push_back(kube::describe(wish.object));
+  for (const DesiredObject& desired : plan.desired_objects) {
+    if (!is_fulfilled(desired, seen)) names.push_back(kube::describe(desired.object));
   }
   return names;
 }
@@ -118,7 +118,7 @@ TEST(StaticPodOperator, DoesNothingWithoutSettings) {
   view.put(source("one"));
   const Result<Plan> plan = plan_static_pods(make_operator(), variables, view.snapshot(), start);
   ASSERT_TRUE(plan.ok());
-  EXPECT_TRUE(plan.value().wishes.empty());
+  EXPECT_TRUE(plan.value().desired_objects.empty());
 }
 
 TEST(StaticPodOperator, OnlyTellsWhenItIsNotToManage) {
@@ -130,7 +130,7 @@ TEST(StaticPodOperator, OnlyTellsWhenItIsNotToManage) {
     const Result<Plan> plan = plan_static_pods(make_operator(), variables, view.snapshot(), start);
     ASSERT_TRUE(plan.ok());
     ASSERT_EQ(unfulfilled(plan.value(), view.snapshot()), (Names{"ClusterOperator etcd"})) << state;
-    EXPECT_EQ(kube::condition_status(plan.value().wishes[0].object, "Available"), "Unknown") << state;
+    EXPECT_EQ(kube::condition_status(plan.value().desired_objects[0].object, "Available"), "Unknown") << state;
   }
 }
 
@@ -144,16 +144,16 @@ TEST(StaticPodOperator, WritesOneStatusWithEverything) {
   const Result<Plan> plan = plan_static_pods(make_operator(), variables, view.snapshot(), start);
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(unfulfilled(plan.value(), view.snapshot()), (Names{"Etcd cluster", "ClusterOperator etcd"}));
-  const Json& status = plan.value().wishes[0].object.at("status");
+  const Json& status = plan.value().desired_objects[0].object.at("status");
   EXPECT_EQ(status.at("observedGeneration"), 4);
   EXPECT_EQ(status.at("readyReplicas"), 0);
   EXPECT_EQ(status.at("nodeStatuses"), (Json{JsonObject{{"nodeName", "master-0"}}}));
   EXPECT_EQ(find(status, {"latestAvailableRevision"}), nullptr);
   const std::string missing =
       "ConfigMap openshift-etcd-operator/source, ConfigMap openshift-etcd/etcd-pod, ConfigMap openshift-etcd/second";
-  EXPECT_EQ(condition(plan.value().wishes[0].object, "NodeInstallerProgressing"),
+  EXPECT_EQ(condition(plan.value().desired_objects[0].object, "NodeInstallerProgressing"),
             "True NoRevision: no revision yet; missing: " + missing);
-  EXPECT_EQ(kube::condition_status(plan.value().wishes[1].object, "Progressing"), "True");
+  EXPECT_EQ(kube::condition_status(plan.value().desired_objects[1].object, "Progressing"), "True");
 }
 
 TEST(StaticPodOperator, KeepsWhatIsThereWhenTheTargetCannotBeMade) {
@@ -168,7 +168,8 @@ TEST(StaticPodOperator, KeepsWhatIsThereWhenTheTargetCannotBeMade) {
   const Result<Plan> plan = plan_static_pods(make_operator(), variables, view.snapshot(), start);
   ASSERT_TRUE(plan.ok());
   ASSERT_EQ(unfulfilled(plan.value(), view.snapshot()), (Names{"Etcd cluster"}));
-  EXPECT_EQ(condition(plan.value().wishes[0].object, "TargetConfigControllerDegraded"), "True SynchronizationError: source: bad");
+  EXPECT_EQ(condition(plan.value().desired_objects[0].object, "TargetConfigControllerDegraded"),
+            "True SynchronizationError: source: bad");
 }
 
 // One part came from elsewhere, the other is still to be written: they are one revision.

@@ -30,7 +30,7 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
                   {"metadata", {{"name", to.name}, {"namespace", to.space}}},
                   {"data", find_object(*original, {"data"})}};
   if (const auto type = find_string(*original, {"type"})) copy["type"] = *type;
-  target.plan.wishes.push_back({part.type(), std::move(copy)});
+  target.plan.desired_objects.push_back({part.type(), std::move(copy)});
 }
 
 const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {

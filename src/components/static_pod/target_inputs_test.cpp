@@ -12,8 +12,8 @@ TEST(TargetInputs, CopiesDataAndType) {
   view.put(secret({"managed", "ca"}, "kubernetes.io/tls", {{"tls.crt", "one"}}, {{"note", "stays there"}}));
   Target target;
   copy_object(Part::Kind::secret, from, to, "somebody", view.snapshot(), target);
-  ASSERT_EQ(target.plan.wishes.size(), 1u);
-  EXPECT_EQ(target.plan.wishes[0].object, secret(to, "kubernetes.io/tls", {{"tls.crt", "one"}}));
+  ASSERT_EQ(target.plan.desired_objects.size(), 1u);
+  EXPECT_EQ(target.plan.desired_objects[0].object, secret(to, "kubernetes.io/tls", {{"tls.crt", "one"}}));
   EXPECT_TRUE(target.missing.empty());
 }
 
@@ -23,7 +23,7 @@ TEST(TargetInputs, MissesWhatSomebodyHasToMake) {
   copy_object(Part::Kind::config_map, from, to, "", view.snapshot(), target);
   EXPECT_TRUE(target.missing.empty());
   for (int i = 0; i < 2; ++i) copy_object(Part::Kind::config_map, from, to, "somebody", view.snapshot(), target);
-  EXPECT_TRUE(target.plan.wishes.empty());
+  EXPECT_TRUE(target.plan.desired_objects.empty());
   EXPECT_EQ(target.missing, std::vector<std::string>{"ConfigMap managed/ca, which somebody creates"});
 }
 

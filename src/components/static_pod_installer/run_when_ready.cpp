@@ -56,14 +56,15 @@ Result<> wait_until_open(const Environment& environment, const Gate& gate) {
   const std::string what = fmt::format("status 200 from {}", to_string(gate.url));
   return sys::wait_for(
       context, what, gate.limit,
-      [&]() -> Result<sys::Look> {
+      [&]() -> Result<sys::Observation> {
         // Certificates may come later, and be renewed meanwhile: no failure is final.
         const Result<net::Request> request = request_of(environment.files, gate);
-        if (!request.ok()) return sys::Look::not_yet("{}", request.error().message());
+        if (!request.ok()) return sys::Observation::not_yet("{}", request.error().message());
         const Result<net::Answer> answer = environment.http.send(request.value(), context.stop);
-        if (!answer.ok()) return sys::Look::not_yet("{}", answer.error().message());
-        if (answer->status != 200) return sys::Look::not_yet("status {}: {}", answer->status, trim(answer->body).substr(0, 500));
-        return sys::Look::done();
+        if (!answer.ok()) return sys::Observation::not_yet("{}", answer.error().message());
+        if (answer->status != 200)
+          return sys::Observation::not_yet("status {}: {}", answer->status, trim(answer->body).substr(0, 500));
+        return sys::Observation::done();
       },
       nullptr, pace);
 }

@@ -83,7 +83,7 @@ Plan Installer::plan_failure(const Operand& operand, const Json& settings, Failu
   }
   there.last_failed_count = (is_repeated ? here->last_failed_count : 0) + 1;
   *here = there;
-  plan.wishes.push_back({operand.settings, with_node_statuses(settings, statuses), Wish::How::status});
+  plan.desired_objects.push_back({operand.settings, with_node_statuses(settings, statuses), DesiredObject::How::status});
   plan.notices.push_back(
       {settings, std::string(failed),
        fmt::format("{} revision {} not installed on {}: {}", operand.name, failure.revision, place_.node, failure.text), true});

@@ -86,7 +86,7 @@ TEST(Installer, InstallsOnceAndTellsIt) {
   const Plan next = world.plan();
   EXPECT_EQ(messages(next), Names{"InstallCompleted: etcd revision 1 is installed on master-0"});
   EXPECT_TRUE(next.tasks.empty());
-  EXPECT_TRUE(next.wishes.empty());
+  EXPECT_TRUE(next.desired_objects.empty());
   EXPECT_EQ(next.again, world.test.clock.now() + 10min);
 
   world.nodes({{.node = "master-0", .current = 1}});
@@ -123,14 +123,14 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
   EXPECT_EQ(world.run(world.plan()), Names{});
 
   const Plan telling = world.plan();
-  ASSERT_EQ(telling.wishes.size(), 1u);
-  EXPECT_EQ(telling.wishes[0].how, Wish::How::status);
-  EXPECT_EQ(find(telling.wishes[0].object, {"status", "readyReplicas"})->as_int64(), 3) << "what else is there stays";
+  ASSERT_EQ(telling.desired_objects.size(), 1u);
+  EXPECT_EQ(telling.desired_objects[0].how, DesiredObject::How::status);
+  EXPECT_EQ(find(telling.desired_objects[0].object, {"status", "readyReplicas"})->as_int64(), 3) << "what else is there stays";
   ASSERT_EQ(telling.notices.size(), 1u);
   EXPECT_TRUE(telling.notices[0].is_warning);
   EXPECT_TRUE(telling.notices[0].message.starts_with("etcd revision 1 not installed on master-0: creating folder /etc/"))
       << telling.notices[0].message;
-  world.view.put(telling.wishes[0].object);
+  world.view.put(telling.desired_objects[0].object);
   const NodeStatus first = world.master();
   EXPECT_EQ(first.last_failed, 1);
   EXPECT_EQ(first.last_failed_count, 1);
@@ -140,7 +140,7 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
 
   for (int round = 0; round < 3; ++round) {
     const Plan again = world.plan();
-    EXPECT_TRUE(again.wishes.empty());
+    EXPECT_TRUE(again.desired_objects.empty());
     EXPECT_EQ(again.tasks.size(), 1u);
     world.run(again);
   }
@@ -149,7 +149,7 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
   NodeStatus judged = first;
   judged.last_failed_reason = "PodMissing";
   world.nodes({judged});
-  EXPECT_TRUE(world.plan().wishes.empty());
+  EXPECT_TRUE(world.plan().desired_objects.empty());
 
   // The operator takes the target away and gives it again: a new try, which is told anew.
   world.nodes({{.node = "master-0"}});
@@ -159,8 +159,8 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
   world.test.clock.wait(world.test.clock.steady() + 30s, {}, nullptr, 0);
   world.run(world.plan());
   const Plan second = world.plan();
-  ASSERT_EQ(second.wishes.size(), 1u);
-  world.view.put(second.wishes[0].object);
+  ASSERT_EQ(second.desired_objects.size(), 1u);
+  world.view.put(second.desired_objects[0].object);
   EXPECT_EQ(world.master().last_failed_count, 2);
   EXPECT_EQ(world.master().last_failed_time, "2026-11-21T09:30:30Z");
 
@@ -175,7 +175,7 @@ TEST(Installer, TellsNoFailureOfWhatRunsAlready) {
   ASSERT_TRUE(world.files.write(resources, "in the way", 0600).ok());
   EXPECT_EQ(world.run(world.plan()), Names{});
   const Plan next = world.plan();
-  EXPECT_TRUE(next.wishes.empty());
+  EXPECT_TRUE(next.desired_objects.empty());
   EXPECT_EQ(next.tasks.size(), 1u);
 }
 

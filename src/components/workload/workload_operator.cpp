@@ -101,15 +101,16 @@ Json only(Json object, const std::vector<Condition>& told) {
 }
 
 // A status follows what it tells of and is never the cause of anything.
-std::vector<std::string> not_as_wished(const std::vector<Wish>& wishes, const Snapshot& seen) {
+std::vector<std::string> not_as_wished(const std::vector<DesiredObject>& desired_objects, const Snapshot& seen) {
   std::vector<std::string> names;
-  for (const Wish& wish : wishes) {
-    if (wish.how != Wish::How::status && !is_fulfilled(wish, seen)) names.push_back(kube::describe(wish.object));
+  for (const DesiredObject& desired : desired_objects) {
+    if (desired.how != DesiredObject::How::status && !is_fulfilled(desired, seen))
+      names.push_back(kube::describe(desired.object));
   }
   return names;
 }
 
-Condition sync_condition(const Result<Aim>& made, const std::vector<std::string>& open) {
+Condition sync_condition(const Result<DesiredState>& made, const std::vector<std::string>& open) {
   Condition condition{.type = "SyncDegraded"};
   if (!made.ok()) {
     return {.type = condition.type, .is_true = true, .reason = "SynchronizationError", .message = made.error().message()};
@@ -149,47 +150,48 @@ Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& 
       return plan_cluster_operator(seen, facts, settings ? *settings : JsonObject(), now);
     }
   }
-  Result<Aim> made = work.aim(seen, now);
+  Result<DesiredState> made = work.desired_state(seen, now);
   const bool is_made = made.ok();
-  const std::vector<std::string> open = is_made ? not_as_wished(made.value().plan.wishes, seen) : std::vector<std::string>();
+  const std::vector<std::string> open =
+      is_made ? not_as_wished(made.value().plan.desired_objects, seen) : std::vector<std::string>();
   const Condition sync = sync_condition(made, open);
   Json known = remembered(work, seen);
-  Aim aim;
+  DesiredState desired_state;
   if (is_made) {
-    aim = std::move(made).value();
-    aim.conditions.push_back(sync);
-    known = only(std::move(known), aim.conditions);
-    if (open.empty() && is_complete(aim.conditions)) {
+    desired_state = std::move(made).value();
+    desired_state.conditions.push_back(sync);
+    known = only(std::move(known), desired_state.conditions);
+    if (open.empty() && is_complete(desired_state.conditions)) {
       facts.versions.emplace_back("operator", release.version);
       for (const std::string& operand : work.operands) facts.versions.emplace_back(operand, release.version);
     }
   } else {
-    aim.conditions.push_back(sync);
+    desired_state.conditions.push_back(sync);
   }
-  const Json told = with_conditions(std::move(known), aim.conditions, now);
+  const Json told = with_conditions(std::move(known), desired_state.conditions, now);
   std::vector<kube::ResourceType> configured_by = work.configured_by;
   if (work.settings) configured_by.push_back(*work.settings);
   facts.ignored = unused_settings(configured_by, seen);
   facts.extension = JsonObject{{"conditions", find_array(told, {"status", "conditions"})}};
-  aim.plan.add(plan_cluster_operator(seen, facts, told, now));
-  return std::move(aim.plan);
+  desired_state.plan.add(plan_cluster_operator(seen, facts, told, now));
+  return std::move(desired_state.plan);
 }
 
-Result<std::vector<Wish>> wishes_of_folder(std::string_view folder, const TemplateValues& values) {
-  std::vector<Wish> wishes;
+Result<std::vector<DesiredObject>> desired_objects_of_folder(std::string_view folder, const TemplateValues& values) {
+  std::vector<DesiredObject> desired_objects;
   const std::string prefix = fmt::format("{}/", folder);
   for (const data::File& file : data::components()) {
     if (!file.path.starts_with(prefix)) continue;
     Json object = TRY(fill_document(file.path, values));
-    wishes.push_back(TRY(wish_for(std::move(object)).context(std::string(file.path))));
+    desired_objects.push_back(TRY(to_desired_object(std::move(object)).context(std::string(file.path))));
   }
-  CHECK(!wishes.empty());
-  return wishes;
+  CHECK(!desired_objects.empty());
+  return desired_objects;
 }
 
-Result<Wish> wish_for(Json object, Wish::How how) {
+Result<DesiredObject> to_desired_object(Json object, DesiredObject::How how) {
   const kube::ResourceType* type = find_type(object);
-  if (type) return Wish{*type, std::move(object), how};
+  if (type) return DesiredObject{*type, std::move(object), how};
   return error(Code::invalid, "{}: unknown kind for apiVersion {}", kube::describe(object),
                find_string(object, {"apiVersion"}).value_or("\"\""));
 }

@@ -21,7 +21,7 @@
 namespace slipway::components {
 
 // What an operator wants now, and what it says of its operand.
-struct Aim {
+struct DesiredState {
   Plan plan{};
   // Their types end in Available, Progressing, Degraded or Upgradeable: "DNSDegraded". The ClusterOperator is their union. It
   // says nothing of Upgradeable when none of them does.
@@ -33,7 +33,7 @@ struct WorkloadOperator {
   std::string space;                    // of the operator, and of its Lease PROGRAM-lock: "openshift-dns-operator"
   std::vector<Watched> watched;         // besides the ClusterOperator
   std::vector<std::string> operands{};  // names of further versions, each the release's: "coredns"
-  std::function<Result<Aim>(const Snapshot& seen, WallTime now)> aim;
+  std::function<Result<DesiredState>(const Snapshot& seen, WallTime now)> desired_state;
   // Runs beside the plan, while this process leads, and may put facts into the view; none when empty.
   std::function<Result<>(const sys::Context& context, kube::Api& api, View& view)> observer{};
   // Whose object `cluster` has spec.managementState. Without that object, and while it says Unmanaged or Removed, there is no
@@ -60,10 +60,10 @@ Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& 
 
 // Makes wishes of every template below a folder of data/components ("dns/manifests"), filled (document.h). Objects of any type
 // that kube/types.h names, and of built-in ones. errors: invalid: a hole without a value, no YAML, a type that nobody knows
-Result<std::vector<Wish>> wishes_of_folder(std::string_view folder, const TemplateValues& values);
+Result<std::vector<DesiredObject>> desired_objects_of_folder(std::string_view folder, const TemplateValues& values);
 
 // An object as a wish: the same for one that was put together in code.
-Result<Wish> wish_for(Json object, Wish::How how = Wish::How::apply);
+Result<DesiredObject> to_desired_object(Json object, DesiredObject::How how = DesiredObject::How::apply);
 
 // The command `PROGRAM start|operator [--kubeconfig=FILE] [-v N]`: operator_process.h. RELEASE_VERSION has to be set.
 //

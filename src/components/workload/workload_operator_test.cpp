@@ -60,13 +60,14 @@ WorkloadOperator make_operator() {
           .space = "dns-operator",
           .watched = {{kube::types::config_maps, "n"}, {kube::types::deployments, "n"}},
           .operands = {"coredns"},
-          .aim = [](const Snapshot& seen, WallTime) -> Result<Aim> {
+          .desired_state = [](const Snapshot& seen, WallTime) -> Result<DesiredState> {
             const Json* from = seen.find(kube::types::config_maps, "n", "source");
             if (!from) return error(Code::not_found, "there is no ConfigMap n/source");
-            Aim aim;
-            aim.plan.wishes.push_back(TRY(wish_for(deployment(require_string(*from, {"data", "image"}).value()))));
-            aim.conditions = workload_conditions("DNS", {server}, seen);
-            return aim;
+            DesiredState desired_state;
+            desired_state.plan.desired_objects.push_back(
+                TRY(to_desired_object(deployment(require_string(*from, {"data", "image"}).value()))));
+            desired_state.conditions = workload_conditions("DNS", {server}, seen);
+            return desired_state;
           }};
 }
 
@@ -74,8 +75,8 @@ WorkloadOperator make_operator() {
 Json told(const WorkloadOperator& work, View& view, WallTime now) {
   const Result<Plan> plan = plan_workloads(work, release, view.snapshot(), now);
   EXPECT_TRUE(plan.ok());
-  for (const Wish& wish : plan.value().wishes) {
-    if (wish.type == kube::types::cluster_operators) view.put(wish.object);
+  for (const DesiredObject& desired : plan.value().desired_objects) {
+    if (desired.type == kube::types::cluster_operators) view.put(desired.object);
   }
   return *view.snapshot().find(kube::types::cluster_operators, "", "dns");
 }
@@ -172,11 +173,11 @@ TEST(WorkloadOperator, ForgetsConditionsThatAreNotToldAnyMore) {
   View view;
   view.put(cluster_operator());
   WorkloadOperator work = make_operator();
-  work.aim = [](const Snapshot&, WallTime) {
-    return Aim{.conditions = {{"OneAvailable", false, "Bad", "x"}, {"TwoAvailable", true}}};
+  work.desired_state = [](const Snapshot&, WallTime) {
+    return DesiredState{.conditions = {{"OneAvailable", false, "Bad", "x"}, {"TwoAvailable", true}}};
   };
   EXPECT_EQ(condition(told(work, view, noon), "Available"), "False One_Bad: OneAvailable: x");
-  work.aim = [](const Snapshot&, WallTime) { return Aim{.conditions = {{"TwoAvailable", true}}}; };
+  work.desired_state = [](const Snapshot&, WallTime) { return DesiredState{.conditions = {{"TwoAvailable", true}}}; };
   EXPECT_EQ(condition(told(work, view, noon), "Available"), "True AsExpected: ");
 }
 
@@ -187,12 +188,12 @@ TEST(WorkloadOperator, OnlyTellsWhenItIsNotToManage) {
   view.put(cluster_operator());
   view.put(source("one"));
   EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown NoData: ");
-  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 0u);
+  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 0u);
   view.put(settings("Unmanaged"));
   EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown Unmanaged: spec.managementState is Unmanaged");
-  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 0u);
+  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 0u);
   view.put(settings("Managed"));
-  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().wishes.size(), 2u);
+  EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 2u);
 }
 
 TEST(WorkloadOperator, LooksAtWhatItNeeds) {
@@ -213,26 +214,26 @@ TEST(Wishes, AreOfKnownTypes) {
       {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "clusterrolebindings"},
   };
   for (const auto& [version, kind, plural] : cases) {
-    const Result<Wish> wish =
-        wish_for({{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", "a"}}}}, Wish::How::create);
-    ASSERT_TRUE(wish.ok()) << kind;
-    EXPECT_EQ(wish.value().type.plural, plural);
-    EXPECT_EQ(wish.value().how, Wish::How::create);
+    const Result<DesiredObject> desired =
+        to_desired_object({{"apiVersion", version}, {"kind", kind}, {"metadata", {{"name", "a"}}}}, DesiredObject::How::create);
+    ASSERT_TRUE(desired.ok()) << kind;
+    EXPECT_EQ(desired.value().type.plural, plural);
+    EXPECT_EQ(desired.value().how, DesiredObject::How::create);
   }
-  const Result<Wish> unknown =
-      wish_for({{"apiVersion", "v2"}, {"kind", "Service"}, {"metadata", {{"name", "a"}, {"namespace", "n"}}}});
+  const Result<DesiredObject> unknown =
+      to_desired_object({{"apiVersion", "v2"}, {"kind", "Service"}, {"metadata", {{"name", "a"}, {"namespace", "n"}}}});
   ASSERT_FALSE(unknown.ok());
   EXPECT_EQ(unknown.error().message(), "Service n/a: unknown kind for apiVersion v2");
 }
 
 TEST(Wishes, AreMadeOfFolders) {
-  const Result<std::vector<Wish>> wishes = wishes_of_folder("credentials", {{"MODE", "Manual"}});
-  ASSERT_TRUE(wishes.ok()) << wishes.error().message();
+  const Result<std::vector<DesiredObject>> desired_objects = desired_objects_of_folder("credentials", {{"MODE", "Manual"}});
+  ASSERT_TRUE(desired_objects.ok()) << desired_objects.error().message();
   std::string text;
-  for (const Wish& wish : wishes.value()) text += fmt::format("{} ", wish.type.plural);
+  for (const DesiredObject& desired : desired_objects.value()) text += fmt::format("{} ", desired.type.plural);
   EXPECT_EQ(text, "customresourcedefinitions namespaces cloudcredentials ");
-  EXPECT_EQ(find_string(wishes.value().at(2).object, {"spec", "credentialsMode"}), "Manual");
-  const Result<std::vector<Wish>> hollow = wishes_of_folder("credentials", {});
+  EXPECT_EQ(find_string(desired_objects.value().at(2).object, {"spec", "credentialsMode"}), "Manual");
+  const Result<std::vector<DesiredObject>> hollow = desired_objects_of_folder("credentials", {});
   ASSERT_FALSE(hollow.ok());
   EXPECT_NE(hollow.error().message().find("cloud_credential/cco-operator-config.yaml"), std::string::npos)
       << hollow.error().message();

@@ -17,7 +17,7 @@ Result<> FakeProvider::changed(std::string call) {
 
 void FakeProvider::put(const std::string& name, const std::string& ignition) {
   std::lock_guard lock(mutex_);
-  if (existing.of == Existing::Of::nothing) existing.of = Existing::Of::this_cluster;
+  if (existing.of == ExistingCluster::Of::nothing) existing.of = ExistingCluster::Of::this_cluster;
   const auto [machine, is_new] = machines.try_emplace(name);
   if (is_new) {
     machine->second = {{.name = name, .state = "running", .address = fmt::format("192.0.2.{}", 9 + machines.size())}, ignition};
@@ -38,10 +38,10 @@ Result<> FakeProvider::check_name(const std::string& name) const {
   return error(Code::invalid, "'{}' is not the name of a machine", name);
 }
 
-Result<Existing> FakeProvider::find(const assets::ClusterId&) { return existing; }
+Result<ExistingCluster> FakeProvider::find(const assets::ClusterId&) { return existing; }
 
 Result<> FakeProvider::preflight(const sys::Context&, const ClusterRequest&, const std::vector<MachineGroup>&) {
-  if (existing.of == Existing::Of::another_cluster) return error(Code::conflict, "the name belongs to another cluster");
+  if (existing.of == ExistingCluster::Of::another_cluster) return error(Code::conflict, "the name belongs to another cluster");
   return Ok{};
 }
 
@@ -69,7 +69,7 @@ Result<MachineStatus> FakeProvider::add(const sys::Context&, const std::string& 
 
 Result<std::vector<MachineStatus>> FakeProvider::list(const sys::Context&) {
   std::lock_guard lock(mutex_);
-  if (existing.of == Existing::Of::nothing) return error(Code::not_found, "there is no such cluster");
+  if (existing.of == ExistingCluster::Of::nothing) return error(Code::not_found, "there is no such cluster");
   std::vector<MachineStatus> all;
   for (const auto& [name, machine] : machines) all.push_back(machine.status);
   return all;
@@ -78,7 +78,7 @@ Result<std::vector<MachineStatus>> FakeProvider::list(const sys::Context&) {
 Result<> FakeProvider::remove(const sys::Context&, const std::string& name) {
   {
     std::lock_guard lock(mutex_);
-    if (existing.of == Existing::Of::nothing) return error(Code::not_found, "there is no such cluster");
+    if (existing.of == ExistingCluster::Of::nothing) return error(Code::not_found, "there is no such cluster");
     if (machines.erase(name) == 0) return Ok{};
   }
   return changed("remove " + name);
@@ -87,7 +87,7 @@ Result<> FakeProvider::remove(const sys::Context&, const std::string& name) {
 Result<> FakeProvider::remove_all(const sys::Context&) {
   {
     std::lock_guard lock(mutex_);
-    if (std::exchange(existing, {}).of == Existing::Of::nothing) return Ok{};
+    if (std::exchange(existing, {}).of == ExistingCluster::Of::nothing) return Ok{};
     machines.clear();
   }
   return changed("remove all");

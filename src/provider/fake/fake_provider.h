@@ -20,7 +20,7 @@ class FakeProvider final : public Provider {
   };
 
   std::map<std::string, FakeMachine, std::less<>> machines{};
-  Existing existing{};
+  ExistingCluster existing{};
   Capabilities can{.creates_machines = true, .names_nodes = true, .plans_addresses = true, .runs_commands = true};
   std::vector<std::string> calls{};  // "create", "add worker-0"
   // Answers of run(), by the machine's name and the first word of the command.
@@ -31,7 +31,7 @@ class FakeProvider final : public Provider {
   Capabilities capabilities() const override { return can; }
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override;
   Result<> check_name(const std::string& name) const override;
-  Result<Existing> find(const assets::ClusterId& id) override;
+  Result<ExistingCluster> find(const assets::ClusterId& id) override;
   Result<> preflight(const sys::Context& context, const ClusterRequest& request,
                      const std::vector<MachineGroup>& groups) override;
   Result<> create(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>& groups) override;

@@ -135,7 +135,7 @@ Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& 
   const std::vector<std::string> folders = cgroup_folders(all, id, member);
   // The kernel tells nobody that a cgroup of version 1 is empty; a look is a few readings of files.
   const sys::Pace pace{Milliseconds(2), Milliseconds(100)};
-  auto look = [&]() -> Result<sys::Look> {
+  auto look = [&]() -> Result<sys::Observation> {
     const std::set<int> processes = processes_in(folders);
     const bool has_inits = std::any_of(processes.begin(), processes.end(), is_namespace_init);
     for (int pid : processes) {
@@ -149,7 +149,7 @@ Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& 
       // The folder of all clusters goes with the last one.
       if (member.empty()) (void)::rmdir(std::filesystem::path(folder).parent_path().c_str());
     }
-    return stays.empty() ? sys::Look::done() : sys::Look::not_yet("{}, {} processes", stays, processes.size());
+    return stays.empty() ? sys::Observation::done() : sys::Observation::not_yet("{}, {} processes", stays, processes.size());
   };
   return sys::wait_for(context, "the cluster's cgroups to be gone", Seconds(10), look, nullptr, pace);
 }

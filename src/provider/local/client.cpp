@@ -39,8 +39,8 @@ Result<bool> has_owner(const sys::Context& context, const ClusterChoice& choice)
   return answer.ok();
 }
 
-bool has_other_forwards(const ClusterConfig& config, const ClusterWishes& wishes) {
-  return !wishes.forwards.empty() && (wishes.forwards != config.forwards || wishes.host_address != config.host_address);
+bool has_other_forwards(const ClusterConfig& config, const ClusterOptions& options) {
+  return !options.forwards.empty() && (options.forwards != config.forwards || options.host_address != config.host_address);
 }
 
 std::string other_forwards(const ClusterChoice& choice) {
@@ -72,18 +72,18 @@ void add_taken_machines(Findings& findings, sys::Files& files, const ClusterChoi
   }
 }
 
-void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes) {
+void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options) {
   const auto is_there = files.info(choice.paths().config());
   if (is_there.ok() && is_there.value()) {
     const Result<ClusterConfig> config = read_cluster(files, choice);
-    if (config.ok() && has_other_forwards(config.value(), wishes)) findings.error({}, "forward", "{}", other_forwards(choice));
+    if (config.ok() && has_other_forwards(config.value(), options)) findings.error({}, "forward", "{}", other_forwards(choice));
     return;
   }
-  for (const Forward& forward : wishes.forwards) {
-    if (Forwarder::is_free(wishes.host_address, forward.host_port)) continue;
+  for (const Forward& forward : options.forwards) {
+    if (Forwarder::is_free(options.host_address, forward.host_port)) continue;
     findings
         .error({}, "forward", "host-port-taken: port {} of {} is already in use on this host", forward.host_port,
-               wishes.host_address)
+               options.host_address)
         .hint(
             "stop the program that `ss --listening --tcp --processes` shows; with `slipway machine create`, choose another port "
             "with --forward");
@@ -109,12 +109,12 @@ Result<> add_unused_os(Findings& findings, sys::Files& files, const ClusterChoic
 }
 
 // What machines are made of has to be of one build, and of the cluster's where there is one.
-Result<> add_release_troubles(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes) {
+Result<> add_release_troubles(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options) {
   const ClusterPaths paths = choice.paths();
   const auto cluster = read_cluster(files, choice);
   if (!cluster.ok()) {
     if (cluster.error().code() != Code::not_found) return cluster.error();
-    const Result<> fits = check_release(files, wishes.images, wishes.release);
+    const Result<> fits = check_release(files, options.images, options.release);
     if (!fits.ok()) findings.error({}, "release", "{}", fits.error().message());
     return Ok{};
   }
@@ -163,20 +163,20 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std:
   return std::max(before, afterwards);
 }
 
-Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options,
                    const std::vector<MachineGroup>& groups) {
   const std::set<std::string> on = TRY(machines_on(context, files, choice));
   Load load{.machines = 0,
             .inotify_instances = peak_of_inotify(groups, on),
             .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
   for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
-  Facts facts = gather_facts(files, choice.state, wishes.os_repo);
+  Facts facts = gather_facts(files, choice.state, options.os_repo);
   facts.needs_os_repo = !TRY(has_own_os(files, choice));
   Findings findings = check(facts, load);
-  if (!facts.needs_os_repo) TRY(add_unused_os(findings, files, choice, wishes.os_repo));
-  TRY(add_release_troubles(findings, files, choice, wishes));
+  if (!facts.needs_os_repo) TRY(add_unused_os(findings, files, choice, options.os_repo));
+  TRY(add_release_troubles(findings, files, choice, options));
   add_taken_machines(findings, files, choice, groups);
-  add_taken_forwards(findings, files, choice, wishes);
+  add_taken_forwards(findings, files, choice, options);
   for (const Finding& finding : findings.all()) {
     if (finding.severity == Severity::warning) context.log.warn("{} ({}); continuing", finding.message, finding.hint);
   }
@@ -202,32 +202,32 @@ Result<Images> find_images(sys::Files& files, const std::string& folder) {
   return found;
 }
 
-Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes) {
+Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options) {
   TRY(check_name("cluster", choice.cluster));
   const ClusterPaths paths = choice.paths();
   TRY(files.make_directories(paths.folder, 0700));
   const sys::FileLock lock = TRY(lock_cluster(choice));
   if (TRY(files.info(paths.config()))) {
     const ClusterConfig config = TRY(read_cluster(files, choice));
-    if (has_other_forwards(config, wishes)) return error(Code::conflict, "{}", other_forwards(choice));
+    if (has_other_forwards(config, options)) return error(Code::conflict, "{}", other_forwards(choice));
     return Ok{};
   }
   const std::string id = TRY(sys::random_hex(random, 12));
-  const AddressPlan network = TRY(parse_network(wishes.network));
-  const std::string os_commit = TRY(newest_os(files, wishes.os_repo));
-  const std::string domain = wishes.domain.empty() ? choice.cluster + ".internal" : wishes.domain;
+  const AddressPlan network = TRY(parse_network(options.network));
+  const std::string os_commit = TRY(newest_os(files, options.os_repo));
+  const std::string domain = options.domain.empty() ? choice.cluster + ".internal" : options.domain;
   const ClusterConfig config{.name = choice.cluster,
                              .id = id,
                              .network = network,
-                             .os_repo = wishes.os_repo,
-                             .forwards = wishes.forwards,
-                             .images = wishes.images,
+                             .os_repo = options.os_repo,
+                             .forwards = options.forwards,
+                             .images = options.images,
                              .domain = domain,
-                             .records = wishes.records,
-                             .host_address = wishes.host_address,
+                             .records = options.records,
+                             .host_address = options.host_address,
                              .os_commit = os_commit,
-                             .release = wishes.release,
-                             .release_version = wishes.release_version};
+                             .release = options.release,
+                             .release_version = options.release_version};
   return files.write(paths.config(), to_text(config), 0600);
 }
 

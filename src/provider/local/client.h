@@ -37,7 +37,7 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 // Makes the cluster if it is not there: its folder and config. One that is there stays as it is.
 //
 //   errors  conflict: it is there with other forwards (none wished for fits all), or another command works on it
-Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterWishes& wishes);
+Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options);
 
 // Of a host's inotify instances what a machine takes, as measured: one that runs a control plane, and one that does not. Each
 // kubelet has 6, each systemd 5, each API server and controller a few.
@@ -61,7 +61,7 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std:
 // has another config, other forwards, ports of the host. Looks at everything before anything is made; what is doubtful is logged.
 //
 //   errors  invalid: all that is missing or taken, a line each, with what to do
-Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterWishes& wishes,
+Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options,
                    const std::vector<MachineGroup>& groups);
 
 // Starts the cluster's owner if there is none, after sweeping what a dead one left.

@@ -44,7 +44,7 @@ struct NameRecord {
 };
 
 // What whoever makes a cluster may choose.
-struct ClusterWishes {
+struct ClusterOptions {
   std::string os_repo;  // absolute path of the OSTree repository that machines are installed from
   Images images{};
   std::vector<Forward> forwards{};
@@ -67,7 +67,7 @@ struct ClusterConfig {
   std::vector<NameRecord> records{};
   std::string host_address = "127.0.0.1";
   std::string os_commit{};  // that all of its machines are made of; empty in clusters of before, until their next owner starts
-  std::string release{};    // as ClusterWishes'; empty in clusters of before
+  std::string release{};    // as ClusterOptions'; empty in clusters of before
   std::string release_version{};
 
   bool operator==(const ClusterConfig&) const = default;

@@ -40,25 +40,25 @@ Result<std::vector<Machine>> planned_machines(const config::InstallConfig& confi
   return machines;
 }
 
-ClusterWishes cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
-                             const Images& images, const IsFree& is_free) {
+ClusterOptions cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
+                              const Images& images, const IsFree& is_free) {
   const std::string domain = config.cluster_domain();
-  ClusterWishes wishes{.os_repo = os_repo,
-                       .images = images,
-                       .network = config.networking.machine_network.at(0),
-                       .domain = domain,
-                       .host_address = assets::loopback_address(id)};
+  ClusterOptions options{.os_repo = os_repo,
+                         .images = images,
+                         .network = config.networking.machine_network.at(0),
+                         .domain = domain,
+                         .host_address = assets::loopback_address(id)};
   for (const std::string& address : config::api_vips(config)) {
-    wishes.records.push_back({"api." + domain, address});
-    wishes.records.push_back({"api-int." + domain, address});
-    wishes.forwards.push_back({api_port, address, api_port});
+    options.records.push_back({"api." + domain, address});
+    options.records.push_back({"api-int." + domain, address});
+    options.forwards.push_back({api_port, address, api_port});
   }
   for (const std::string& address : config::ingress_vips(config)) {
-    wishes.records.push_back({"*.apps." + domain, address});
-    wishes.forwards.push_back({host_port(http_port, 8080, wishes.host_address, is_free), address, http_port});
-    wishes.forwards.push_back({host_port(https_port, 8443, wishes.host_address, is_free), address, https_port});
+    options.records.push_back({"*.apps." + domain, address});
+    options.forwards.push_back({host_port(http_port, 8080, options.host_address, is_free), address, http_port});
+    options.forwards.push_back({host_port(https_port, 8443, options.host_address, is_free), address, https_port});
   }
-  return wishes;
+  return options;
 }
 
 bool is_of(const ClusterConfig& there, const assets::ClusterId& id) { return there.host_address == assets::loopback_address(id); }

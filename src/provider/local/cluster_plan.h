@@ -20,8 +20,8 @@ using IsFree = std::function<bool(const std::string& address, int port)>;
 
 // The network, its names (api, api-int, *.apps), and the forwards from the host to the API and to applications: ports 80 and 443
 // of the cluster's own loopback address, 8080 and 8443 when another program listens on 80 and 443 of all addresses.
-ClusterWishes cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
-                             const Images& images, const IsFree& is_free);
+ClusterOptions cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
+                              const Images& images, const IsFree& is_free);
 
 // Whether a cluster was created for that id: its loopback address depends on it.
 bool is_of(const ClusterConfig& there, const assets::ClusterId& id);

@@ -54,17 +54,17 @@ TEST(ClusterPlan, NamesLeadToTheVirtualAddresses) {
   const auto wishes_where = [](const IsFree& is_free) {
     return cluster_wishes(demo(), {.infra_id = "demo-x7k2p", .cluster_id = ""}, "/srv/repo", {}, is_free);
   };
-  const ClusterWishes wishes = wishes_where([](const std::string&, int) { return true; });
+  const ClusterOptions options = wishes_where([](const std::string&, int) { return true; });
   const std::vector<NameRecord> records = {{"api.demo.example.com", "10.97.77.5"},
                                            {"api-int.demo.example.com", "10.97.77.5"},
                                            {"*.apps.demo.example.com", "10.97.77.7"}};
-  EXPECT_EQ(wishes.records, records);
-  EXPECT_EQ(wishes.forwards,
+  EXPECT_EQ(options.records, records);
+  EXPECT_EQ(options.forwards,
             (std::vector<Forward>{{6443, "10.97.77.5", 6443}, {80, "10.97.77.7", 80}, {443, "10.97.77.7", 443}}));
-  EXPECT_EQ(ports_of(wishes.forwards), (Ports{6443, 80, 443}));
+  EXPECT_EQ(ports_of(options.forwards), (Ports{6443, 80, 443}));
   // A web server of the host has port 80 of all addresses.
   const auto beside = wishes_where([&](const std::string& address, int port) {
-    EXPECT_EQ(address, wishes.host_address);
+    EXPECT_EQ(address, options.host_address);
     return port != 80;
   });
   EXPECT_EQ(ports_of(beside.forwards), (Ports{6443, 8080, 443}));

@@ -33,14 +33,14 @@ int restart_signal() { return SIGRTMIN + 5; }
 
 }  // namespace
 
-Machine::Machine(const sys::Context& context, const Ground& ground, MachineRecord record)
+Machine::Machine(const sys::Context& context, const MachineEnvironment& machine_environment, MachineRecord record)
     : context_(context),
-      ground_(ground),
+      machine_environment_(machine_environment),
       record_(std::move(record)),
-      paths_(ground.paths.machine(record_.name)),
-      console_(ground.files, paths_.console()) {
+      paths_(machine_environment.paths.machine(record_.name)),
+      console_(machine_environment.files, paths_.console()) {
   // What an owner before us left: a machine that has a disk is one that was switched off.
-  const auto disk = ground_.files.info(sys::marker_path(paths_.folder, disk_stage()));
+  const auto disk = machine_environment_.files.info(sys::marker_path(paths_.folder, disk_stage()));
   if (disk.ok() && disk.value()) condition_.with_lock([](Condition& now) { now.state = State::stopped; });
 }
 
@@ -55,10 +55,10 @@ Machine::~Machine() {
   console_.close();
 }
 
-bool Machine::happened(Happening happening, std::string reason) {
+bool Machine::happened(MachineEvent event, std::string reason) {
   std::optional<State> next;
   condition_.with_lock([&](Condition& now) {
-    next = after(now.state, happening);
+    next = after(now.state, event);
     if (!next) return;
     now.state = *next;
     now.reason = now.state == State::failed || now.state == State::ignition_failed ? reason : "";
@@ -71,19 +71,19 @@ bool Machine::happened(Happening happening, std::string reason) {
                    .fields = {{"state", to_string(*next)}}};
   if (failed) event.error = Error(*next == State::ignition_failed ? Code::invalid : Code::unavailable, std::move(reason));
   context_.events.emit(std::move(event));
-  ground_.changed.notify();
+  machine_environment_.changed.notify();
   return true;
 }
 
 Result<> Machine::switch_on() {
   if (is_on(status().state)) return Ok{};
   condition_.with_lock([](Condition& now) { now.power = std::stop_source(); });
-  if (happened(Happening::switched_on)) switched_on_.push(true);
+  if (happened(MachineEvent::switched_on)) switched_on_.push(true);
   return Ok{};
 }
 
 Result<> Machine::stop() {
-  if (!happened(Happening::asked_to_stop)) return Ok{};
+  if (!happened(MachineEvent::asked_to_stop)) return Ok{};
   // Outside of the lock: what runs on a stop may take locks of its own.
   std::stop_source power = condition_.with_lock([](const Condition& now) { return now.power; });
   power.request_stop();
@@ -92,7 +92,7 @@ Result<> Machine::stop() {
 
 Result<> Machine::reboot() {
   const MachineStatus now = status();
-  if (now.leader == 0 || !happened(Happening::asked_to_reboot)) {
+  if (now.leader == 0 || !happened(MachineEvent::asked_to_reboot)) {
     return error(Code::conflict, "machine {} is {}, so it cannot be rebooted (start it)", record_.name, to_string(now.state));
   }
   // Its number cannot be another's: it is a child of its systemd-nspawn, which is waited for on our own thread.
@@ -110,7 +110,7 @@ void Machine::pull_plug() {
 }
 
 bool Machine::has_ignited() const {
-  const auto marker = ground_.files.info(sys::marker_path(paths_.folder, ignition_stage()));
+  const auto marker = machine_environment_.files.info(sys::marker_path(paths_.folder, ignition_stage()));
   return marker.ok() && marker.value();
 }
 
@@ -120,7 +120,7 @@ MachineStatus Machine::status() const {
         .name = record_.name,
         .state = now.state,
         .reason = now.reason,
-        .address = ground_.config.network.address(record_.number),
+        .address = machine_environment_.config.network.address(record_.number),
         .deployment = now.deployment.commit.empty() ? "" : fmt::format("{}.{}", now.deployment.commit, now.deployment.serial),
         .boots = now.boots,
         .leader = now.leader};
@@ -138,17 +138,17 @@ void Machine::be_on(const sys::Context& context) {
     const Result<> prepared = prepare(context);
     if (!prepared.ok()) {
       const bool refused = status().state == State::igniting && prepared.error().code() == Code::invalid;
-      happened(refused ? Happening::ignition_refused : Happening::broke, prepared.error().message());
+      happened(refused ? MachineEvent::ignition_refused : MachineEvent::broke, prepared.error().message());
       return;
     }
     const Result<int> ended = boot(context);
     if (!ended.ok()) {
-      happened(Happening::broke, ended.error().message());
+      happened(MachineEvent::broke, ended.error().message());
     } else if (ended.value() == 0) {
-      happened(Happening::powered_off);
+      happened(MachineEvent::powered_off);
     } else if (ended.value() != restart_status) {
-      happened(Happening::broke, fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
-    } else if (happened(Happening::restarted) && is_on(status().state)) {
+      happened(MachineEvent::broke, fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
+    } else if (happened(MachineEvent::restarted) && is_on(status().state)) {
       continue;
     }
     return;
@@ -156,8 +156,8 @@ void Machine::be_on(const sys::Context& context) {
 }
 
 Result<> Machine::prepare(const sys::Context& context) {
-  const auto config = TRY(ground_.files.info(paths_.ignition()));
-  return sys::run_stages(context, ground_.files, paths_.folder,
+  const auto config = TRY(machine_environment_.files.info(paths_.ignition()));
+  return sys::run_stages(context, machine_environment_.files, paths_.folder,
                          {
                              {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_new_disk(c); }},
                              {.name = turn_stage(),
@@ -172,45 +172,50 @@ Result<> Machine::prepare(const sys::Context& context) {
 }
 
 Result<> Machine::make_new_disk(const sys::Context& context) {
-  const std::optional<int> turn = ground_.disk_turns.pop(context.stop);
+  const std::optional<int> turn = machine_environment_.disk_turns.pop(context.stop);
   if (!turn) return error(Code::cancelled, "stopped before its disk was created");
   Result<> made = make_disk_in_turn(context);
-  ground_.disk_turns.push(*turn);
+  machine_environment_.disk_turns.push(*turn);
   return made;
 }
 
 Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   disk_.reset();
-  TRY(make_disk(context, ground_.files, ground_.runner, ground_.config.os_commit, ground_.paths, paths_));
-  const std::string images = ground_.paths.images();
-  if (TRY(ground_.files.info(images))) TRY(preload_images(context, ground_.runner, ground_.files, images, paths_.var()));
+  TRY(make_disk(context, machine_environment_.files, machine_environment_.runner, machine_environment_.config.os_commit,
+                machine_environment_.paths, paths_));
+  const std::string images = machine_environment_.paths.images();
+  if (TRY(machine_environment_.files.info(images)))
+    TRY(preload_images(context, machine_environment_.runner, machine_environment_.files, images, paths_.var()));
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk));
-  for (const FirmwareFile& file : firmware_files(record_.name, ground_.domain, ground_.config.network.gateway())) {
-    TRY(ground_.files.write(disk + deployment.path + file.path, file.content, 0644));
+  const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
+  for (const FirmwareFile& file :
+       firmware_files(record_.name, machine_environment_.domain, machine_environment_.config.network.gateway())) {
+    TRY(machine_environment_.files.write(disk + deployment.path + file.path, file.content, 0644));
   }
   return Ok{};
 }
 
 Result<std::string> Machine::use_disk() {
-  std::string place = mounted_disk(ground_.run_folder, record_.name);
-  const std::string images = mounted_images(ground_.run_folder);
-  if (!disk_) disk_.emplace(TRY(MountedDisk::mount(ground_.files, ground_.paths, paths_, images, place)));
+  std::string place = mounted_disk(machine_environment_.run_folder, record_.name);
+  const std::string images = mounted_images(machine_environment_.run_folder);
+  if (!disk_)
+    disk_.emplace(TRY(MountedDisk::mount(machine_environment_.files, machine_environment_.paths, paths_, images, place)));
   return place;
 }
 
 Result<> Machine::ignite(const sys::Context& context) {
   // A run that was killed may have left anything in /etc and /var: it starts again on a new disk.
   const std::string begun = paths_.folder + "/ignition.begun";
-  if (TRY(ground_.files.info(begun))) TRY(make_new_disk(context));
-  TRY(ground_.files.write(begun, "", 0644));
-  happened(Happening::ignition_started);
+  if (TRY(machine_environment_.files.info(begun))) TRY(make_new_disk(context));
+  TRY(machine_environment_.files.write(begun, "", 0644));
+  happened(MachineEvent::ignition_started);
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk));
-  const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
-  const std::string folder = fmt::format("{}/ignition/{}", ground_.run_folder, record_.name);
-  TRY(ground_.files.make_directories(folder, 0700));
-  return run_ignition(context, ground_.runner,
+  const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
+  const std::string network =
+      TRY(make_machine_network(context, machine_environment_.runner, machine_environment_.config.network, record_));
+  const std::string folder = fmt::format("{}/ignition/{}", machine_environment_.run_folder, record_.name);
+  TRY(machine_environment_.files.make_directories(folder, 0700));
+  return run_ignition(context, machine_environment_.runner,
                       {.machine = record_.name,
                        .sysroot = disk,
                        .deployment = deployment,
@@ -228,11 +233,12 @@ Result<> Machine::wait_for_end(const sys::Context& context) {
   waits(fmt::format("waiting until {} is removed", record_.after));
   TRY(sys::wait_for(
       context, fmt::format("the removal of {}", record_.after), no_limit,
-      [&]() -> Result<sys::Look> {
-        if (!TRY(ground_.files.info(ground_.paths.machine(record_.after).record()))) return sys::Look::done();
-        return sys::Look::not_yet("it still exists");
+      [&]() -> Result<sys::Observation> {
+        if (!TRY(machine_environment_.files.info(machine_environment_.paths.machine(record_.after).record())))
+          return sys::Observation::done();
+        return sys::Observation::not_yet("it still exists");
       },
-      &ground_.changed));
+      &machine_environment_.changed));
   waits("");
   return Ok{};
 }
@@ -257,23 +263,25 @@ void Machine::hear(const std::string& message, const std::function<void()>& read
 
 Result<int> Machine::boot(const sys::Context& context) {
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(ground_.files, disk).context("finding the deployment to boot"));
-  const std::string network = TRY(make_machine_network(context, ground_.runner, ground_.config.network, record_));
-  TRY(make_cgroups(ground_.files, ground_.hierarchies, ground_.config.id, record_.name));
-  const std::string mount_point = fmt::format("{}/machines/{}", ground_.run_folder, record_.name);
+  const Deployment deployment =
+      TRY(deployment_to_boot(machine_environment_.files, disk).context("finding the deployment to boot"));
+  const std::string network =
+      TRY(make_machine_network(context, machine_environment_.runner, machine_environment_.config.network, record_));
+  TRY(make_cgroups(machine_environment_.files, machine_environment_.hierarchies, machine_environment_.config.id, record_.name));
+  const std::string mount_point = fmt::format("{}/machines/{}", machine_environment_.run_folder, record_.name);
   // One of its own: a machine can write to what it is given, also where it is given read-only.
-  const std::string marker = fmt::format("{}/booted/{}", ground_.run_folder, record_.name);
-  TRY(ground_.files.make_directories(mount_point, 0755));
-  TRY(ground_.files.write(marker, "", 0444));
+  const std::string marker = fmt::format("{}/booted/{}", machine_environment_.run_folder, record_.name);
+  TRY(machine_environment_.files.make_directories(mount_point, 0755));
+  TRY(machine_environment_.files.write(marker, "", 0444));
   condition_.with_lock([&](Condition& now) {
     now.deployment = deployment;
     ++now.boots;
   });
   console_.add(fmt::format("-- slipway: booting {}.{}", deployment.commit, deployment.serial));
-  happened(Happening::booted);
+  happened(MachineEvent::booted);
 
   std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name,
-                                JsonObject{{"stolen_ms", sys::stolen_time(ground_.files).count()}});
+                                JsonObject{{"stolen_ms", sys::stolen_time(machine_environment_.files).count()}});
   std::mutex span_mutex;  // it ends on the socket's thread or here, whoever is first
   auto end_span = [&](Result<> result) {
     std::lock_guard lock(span_mutex);
@@ -284,19 +292,20 @@ Result<int> Machine::boot(const sys::Context& context) {
     const NotifySocket notify = TRY(NotifySocket::open("slipway/" + record_.name, [&](const std::string& message) {
       hear(message, [&] {
         end_span(Ok{});
-        happened(Happening::ready);
+        happened(MachineEvent::ready);
       });
     }));
-    return ground_.runner.run(
-        context, {.argv = nspawn_command({.name = record_.name,
-                                          .uuid = record_.uuid,
-                                          .sysroot = disk,
-                                          .deployment = deployment,
-                                          .mount_point = mount_point,
-                                          .network_namespace = network,
-                                          .booted_marker = marker,
-                                          .cgroups = cgroup_folders(ground_.hierarchies, ground_.config.id, record_.name),
-                                          .devices = ground_.devices}),
+    return machine_environment_.runner.run(
+        context, {.argv = nspawn_command(
+                      {.name = record_.name,
+                       .uuid = record_.uuid,
+                       .sysroot = disk,
+                       .deployment = deployment,
+                       .mount_point = mount_point,
+                       .network_namespace = network,
+                       .booted_marker = marker,
+                       .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
+                       .devices = machine_environment_.devices}),
                   .environment = {"NOTIFY_SOCKET=" + notify.address()},
                   .grace = power_off_limit,
                   .output_limit = 0,
@@ -304,7 +313,8 @@ Result<int> Machine::boot(const sys::Context& context) {
   }();
   const int leader = condition_.with_lock([](Condition& now) { return std::exchange(now.leader, 0); });
   // What systemd-nspawn did not take along because it was killed, and cgroups that would slow the next boot down.
-  const Result<> swept = end_cgroups(context_.with_stop({}), ground_.hierarchies, ground_.config.id, record_.name);
+  const Result<> swept =
+      end_cgroups(context_.with_stop({}), machine_environment_.hierarchies, machine_environment_.config.id, record_.name);
   // Init is our child then: the owner is the init of its process namespace.
   if (leader != 0) ::waitpid(leader, nullptr, WNOHANG);
   if (!output.ok() && output.error().code() == Code::cancelled) output = sys::Output{};  // powered off because it was asked to

@@ -32,7 +32,7 @@
 namespace slipway::provider::local {
 
 // What all machines of a cluster share; made by the owner, lives longer than they do.
-struct Ground {
+struct MachineEnvironment {
   sys::Files& files;
   sys::Runner& runner;
   sys::Random& random;
@@ -50,7 +50,7 @@ struct Ground {
 class Machine {
  public:
   // A machine that is off. Events: "machine NAME" with the state, "boot NAME" from switching init on to its being ready.
-  Machine(const sys::Context& context, const Ground& ground, MachineRecord record);
+  Machine(const sys::Context& context, const MachineEnvironment& machine_environment, MachineRecord record);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
   ~Machine();  // powers it off, in order unless the plug was pulled, and waits for that
@@ -88,7 +88,7 @@ class Machine {
   std::string ignition_stage() const { return record_.name + "-ignition"; }
   std::string turn_stage() const { return record_.name + "-turn"; }
 
-  bool happened(Happening happening, std::string reason = {});
+  bool happened(MachineEvent event, std::string reason = {});
   void run(std::stop_token end);
   void be_on(const sys::Context& context);
   Result<> prepare(const sys::Context& context);
@@ -102,7 +102,7 @@ class Machine {
   void waits(std::string reason);  // empty: not any more
 
   const sys::Context context_;
-  const Ground& ground_;
+  const MachineEnvironment& machine_environment_;
   const MachineRecord record_;
   const MachinePaths paths_;
   Console console_;

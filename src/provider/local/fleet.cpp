@@ -20,7 +20,8 @@ constexpr Milliseconds longest_stop = Seconds(150);
 
 }  // namespace
 
-Fleet::Fleet(const sys::Context& context, const Ground& ground) : context_(context), ground_(ground), removal_(context) {
+Fleet::Fleet(const sys::Context& context, const MachineEnvironment& machine_environment)
+    : context_(context), machine_environment_(machine_environment), removal_(context) {
   removal_.run("removing disks", [this](const sys::Context& c) -> Result<> {
     remove_gone(c.stop);
     return Ok{};
@@ -34,13 +35,13 @@ Fleet::~Fleet() {
 }
 
 Result<> Fleet::load() {
-  if (!TRY(ground_.files.info(ground_.paths.machines()))) return Ok{};
-  for (const std::string& name : TRY(ground_.files.list(ground_.paths.machines()))) {
-    const std::string path = ground_.paths.machine(name).record();
-    const auto text = TRY(ground_.files.read_if_exists(path));
+  if (!TRY(machine_environment_.files.info(machine_environment_.paths.machines()))) return Ok{};
+  for (const std::string& name : TRY(machine_environment_.files.list(machine_environment_.paths.machines()))) {
+    const std::string path = machine_environment_.paths.machine(name).record();
+    const auto text = TRY(machine_environment_.files.read_if_exists(path));
     if (!text) {
       // Killed while it was made or removed: nobody was told that it is there.
-      TRY(remove_tree(ground_.files, ground_.paths.machine(name).folder));
+      TRY(remove_tree(machine_environment_.files, machine_environment_.paths.machine(name).folder));
       continue;
     }
     MachineRecord record = TRY(parse_machine_record(*text, path));
@@ -83,7 +84,7 @@ Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::
   std::lock_guard lock(mutex_);
   for (const std::string& name : names) {
     if (!machines_.contains(name))
-      return error(Code::not_found, "machine {}: not found in cluster {}", name, ground_.config.name);
+      return error(Code::not_found, "machine {}: not found in cluster {}", name, machine_environment_.config.name);
   }
   for (auto& [name, machine] : machines_) {
     const bool meant = names.empty() || std::find(names.begin(), names.end(), name) != names.end();
@@ -102,35 +103,35 @@ Result<> Fleet::create(const Request& request) {
 
 Result<> Fleet::create_one(const std::string& name, const Request& request) {
   const std::optional<std::string>& ignition = request.ignition;
-  const MachinePaths paths = ground_.paths.machine(name);
+  const MachinePaths paths = machine_environment_.paths.machine(name);
   if (auto found = machines_.find(name); found != machines_.end()) {
     // The same command again continues. Before Ignition was through, its config may still be mended.
-    const auto before = TRY(ground_.files.read_if_exists(paths.ignition()));
+    const auto before = TRY(machine_environment_.files.read_if_exists(paths.ignition()));
     if (before != ignition) {
       if (found->second->has_ignited() || is_on(found->second->status().state) || !before || !ignition) {
         return error(Code::conflict,
                      "machine {}: already exists with another Ignition config (destroy it first, or choose another name)", name);
       }
-      TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
+      TRY(machine_environment_.files.write(paths.ignition(), *ignition, 0600));
     }
     return found->second->switch_on();
   }
   std::vector<int> taken;
   for (const auto& [other, machine] : machines_) taken.push_back(machine->record().number);
-  const int number = TRY(free_number(ground_.config.network, taken));
-  const std::string uuid = TRY(sys::random_hex(ground_.random, 32));
+  const int number = TRY(free_number(machine_environment_.config.network, taken));
+  const std::string uuid = TRY(sys::random_hex(machine_environment_.random, 32));
   MachineRecord record{name, number, uuid, request.after};
-  TRY(ground_.files.make_directories(paths.folder, 0700));
-  if (ignition) TRY(ground_.files.write(paths.ignition(), *ignition, 0600));
-  TRY(ground_.files.write(paths.record(), to_text(record), 0600));
+  TRY(machine_environment_.files.make_directories(paths.folder, 0700));
+  if (ignition) TRY(machine_environment_.files.write(paths.ignition(), *ignition, 0600));
+  TRY(machine_environment_.files.write(paths.record(), to_text(record), 0600));
   return TRY(add(std::move(record)))->switch_on();
 }
 
 Result<Machine*> Fleet::add(MachineRecord record) {
-  const std::string name = record.name, address = ground_.config.network.address(record.number);
-  TRY(ground_.files.write(fmt::format("{}/hosts/{}", ground_.run_folder, name), hosts_entry(address, name, ground_.domain),
-                          0644));
-  auto machine = std::make_unique<Machine>(context_, ground_, std::move(record));
+  const std::string name = record.name, address = machine_environment_.config.network.address(record.number);
+  TRY(machine_environment_.files.write(fmt::format("{}/hosts/{}", machine_environment_.run_folder, name),
+                                       hosts_entry(address, name, machine_environment_.domain), 0644));
+  auto machine = std::make_unique<Machine>(context_, machine_environment_, std::move(record));
   TRY(machine->begin());
   return machines_.emplace(name, std::move(machine)).first->second.get();
 }
@@ -154,27 +155,27 @@ Result<> Fleet::destroy(const std::vector<std::string>& names) {
     machine.reset();
     TRY(forget(record, names.empty()));
   }
-  ground_.changed.notify();
+  machine_environment_.changed.notify();
   return Ok{};
 }
 
 // Whoever removes one machine waits for its end, not for its thousands of files, while the others need the processor.
 Result<> Fleet::forget(const MachineRecord& record, bool is_last) {
-  const std::string folder = ground_.paths.machine(record.name).folder;
-  const std::string gone = ground_.paths.machine(".gone-" + record.uuid).folder;
+  const std::string folder = machine_environment_.paths.machine(record.name).folder;
+  const std::string gone = machine_environment_.paths.machine(".gone-" + record.uuid).folder;
   // A kill from here on leaves a folder without a record, which the next owner removes.
-  TRY(ground_.files.remove(ground_.paths.machine(record.name).record()));
-  TRY(remove_machine_network(context_.with_stop({}), ground_.runner, record));
-  TRY(ground_.files.remove(fmt::format("{}/hosts/{}", ground_.run_folder, record.name)));
-  if (is_last) return remove_tree(ground_.files, folder);
-  TRY(ground_.files.rename(folder, gone));
+  TRY(machine_environment_.files.remove(machine_environment_.paths.machine(record.name).record()));
+  TRY(remove_machine_network(context_.with_stop({}), machine_environment_.runner, record));
+  TRY(machine_environment_.files.remove(fmt::format("{}/hosts/{}", machine_environment_.run_folder, record.name)));
+  if (is_last) return remove_tree(machine_environment_.files, folder);
+  TRY(machine_environment_.files.rename(folder, gone));
   gone_.push(gone);
   return Ok{};
 }
 
 void Fleet::remove_gone(const std::stop_token& end) {
   while (const std::optional<std::string> folder = gone_.pop(end)) {
-    const Result<> removed = remove_tree(ground_.files, *folder);
+    const Result<> removed = remove_tree(machine_environment_.files, *folder);
     if (!removed.ok()) context_.log.warn("removing the disk of a destroyed machine: {}", removed.error().message());
   }
 }
@@ -190,7 +191,7 @@ Result<Json> Fleet::list(const std::vector<std::string>& names) {
 
 Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running) {
   std::vector<std::string> failed;
-  auto look = [&]() -> Result<sys::Look> {
+  auto look = [&]() -> Result<sys::Observation> {
     std::vector<std::string> busy;
     failed.clear();
     TRY(with_machines(names, [&](Machine& machine) -> Result<> {
@@ -202,10 +203,10 @@ Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vecto
       }
       return Ok{};
     }));
-    return busy.empty() ? sys::Look::done() : sys::Look::not_yet("{}", join(busy, ", "));
+    return busy.empty() ? sys::Observation::done() : sys::Observation::not_yet("{}", join(busy, ", "));
   };
   const std::string what = want_running ? "machines to run" : "machines to power off";
-  TRY(sys::wait_for(context, what, want_running ? longest_start : longest_stop, look, &ground_.changed));
+  TRY(sys::wait_for(context, what, want_running ? longest_start : longest_stop, look, &machine_environment_.changed));
   if (failed.empty()) return Ok{};
   return error(Code::unavailable, "{}", join(failed, "\n"));
 }

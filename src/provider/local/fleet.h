@@ -24,7 +24,7 @@ namespace slipway::provider::local {
 class Fleet {
  public:
   // `ground` outlives the fleet.
-  Fleet(const sys::Context& context, const Ground& ground);
+  Fleet(const sys::Context& context, const MachineEnvironment& machine_environment);
   ~Fleet();  // powers all machines off, all at once
 
   // The machines that an owner before us made. They are off, as after a power cut. errors: as Files; invalid: a record
@@ -59,7 +59,7 @@ class Fleet {
   Result<> wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running);
 
   const sys::Context context_;
-  const Ground& ground_;
+  const MachineEnvironment& machine_environment_;
   std::mutex mutex_;  // guards machines_, not what happens inside of them
   Machines machines_;
   Queue<std::string> gone_;  // folders of machines that are gone

@@ -51,14 +51,15 @@ class LocalProvider final : public Provider {
 
   Result<> check_name(const std::string& name) const override { return local::check_name("machine", name); }
 
-  Result<Existing> find(const assets::ClusterId& id) override {
+  Result<ExistingCluster> find(const assets::ClusterId& id) override {
     const auto there = read_cluster(environment_.files, choice_);
-    if (!there.ok() && there.error().code() == Code::not_found) return Existing{};
+    if (!there.ok() && there.error().code() == Code::not_found) return ExistingCluster{};
     // What a kill left behind is removed or completed as one's own.
-    if (!there.ok()) return Existing{.of = Existing::Of::this_cluster};
-    return Existing{.of = is_of(there.value(), id) ? Existing::Of::this_cluster : Existing::Of::another_cluster,
-                    .release = there->release,
-                    .release_version = there->release_version};
+    if (!there.ok()) return ExistingCluster{.of = ExistingCluster::Of::this_cluster};
+    return ExistingCluster{
+        .of = is_of(there.value(), id) ? ExistingCluster::Of::this_cluster : ExistingCluster::Of::another_cluster,
+        .release = there->release,
+        .release_version = there->release_version};
   }
 
   Result<> preflight(const sys::Context& context, const ClusterRequest& request,
@@ -190,20 +191,20 @@ class LocalProvider final : public Provider {
   }
 
   // What the cluster was created with, or what a new one shall be created with.
-  Result<ClusterWishes> wishes_for(const ClusterRequest& request) {
-    ClusterWishes wishes = cluster_wishes(request.config, request.id, os_repo_, images_, Forwarder::is_free);
-    wishes.release = request.release;
-    wishes.release_version = request.release_version;
+  Result<ClusterOptions> wishes_for(const ClusterRequest& request) {
+    ClusterOptions options = cluster_wishes(request.config, request.id, os_repo_, images_, Forwarder::is_free);
+    options.release = request.release;
+    options.release_version = request.release_version;
     const auto there = read_cluster(environment_.files, choice_);
-    if (!there.ok()) return there.error().code() == Code::not_found ? Result(std::move(wishes)) : there.error();
+    if (!there.ok()) return there.error().code() == Code::not_found ? Result(std::move(options)) : there.error();
     if (!is_of(there.value(), request.id)) {
       return error(Code::conflict,
                    "cluster-name-taken: cluster {} already exists in {}, created from another asset directory (change "
                    "metadata.name, or remove the other cluster with its own directory: slipway destroy cluster --dir DIR)",
                    choice_.cluster, choice_.state);
     }
-    wishes.forwards = there->forwards;  // its ports are taken, by itself
-    return wishes;
+    options.forwards = there->forwards;  // its ports are taken, by itself
+    return options;
   }
 
   Result<std::string> addresses_of_network(const sys::Context& context) {

@@ -6,12 +6,12 @@ namespace {
 
 struct Transition {
   State from;
-  Happening happening;
+  MachineEvent event;
   State to;
 };
 
 using enum State;
-using enum Happening;
+using enum MachineEvent;
 
 constexpr Transition transitions[] = {
     {created, switched_on, preparing},
@@ -76,9 +76,9 @@ std::string_view to_string(State state) {
   return "";
 }
 
-std::optional<State> after(State state, Happening happening) {
+std::optional<State> after(State state, MachineEvent event) {
   for (const Transition& transition : transitions) {
-    if (transition.from == state && transition.happening == happening) return transition.to;
+    if (transition.from == state && transition.event == event) return transition.to;
   }
   return std::nullopt;
 }

@@ -20,7 +20,7 @@ enum class State {
   failed,           // anything else went wrong; the reason stands beside it
 };
 
-enum class Happening {
+enum class MachineEvent {
   switched_on,
   asked_to_reboot,
   asked_to_stop,
@@ -36,22 +36,22 @@ enum class Happening {
 inline constexpr std::array all_states = {State::created,         State::preparing, State::igniting, State::booting,
                                           State::running,         State::rebooting, State::stopping, State::stopped,
                                           State::ignition_failed, State::failed};
-inline constexpr std::array all_happenings = {Happening::switched_on,
-                                              Happening::asked_to_reboot,
-                                              Happening::asked_to_stop,
-                                              Happening::ignition_started,
-                                              Happening::ignition_refused,
-                                              Happening::booted,
-                                              Happening::ready,
-                                              Happening::restarted,
-                                              Happening::powered_off,
-                                              Happening::broke};
+inline constexpr std::array all_machine_events = {MachineEvent::switched_on,
+                                                  MachineEvent::asked_to_reboot,
+                                                  MachineEvent::asked_to_stop,
+                                                  MachineEvent::ignition_started,
+                                                  MachineEvent::ignition_refused,
+                                                  MachineEvent::booted,
+                                                  MachineEvent::ready,
+                                                  MachineEvent::restarted,
+                                                  MachineEvent::powered_off,
+                                                  MachineEvent::broke};
 
 // As in lists and JSON: "ignition-failed".
 std::string_view to_string(State state);
 
 // The state after something happened; nothing when it cannot happen, or must not be asked for, in this state.
-std::optional<State> after(State state, Happening happening);
+std::optional<State> after(State state, MachineEvent event);
 
 // Whether the machine uses the processor: from switched on to switched off.
 bool is_on(State state);

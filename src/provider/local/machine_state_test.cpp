@@ -7,17 +7,17 @@
 namespace slipway::provider::local {
 namespace {
 
-State walk(State state, std::initializer_list<Happening> happenings) {
-  for (Happening happening : happenings) {
-    const std::optional<State> next = after(state, happening);
-    EXPECT_TRUE(next) << to_string(state) << " has no way for " << static_cast<int>(happening);
+State walk(State state, std::initializer_list<MachineEvent> happenings) {
+  for (MachineEvent event : happenings) {
+    const std::optional<State> next = after(state, event);
+    EXPECT_TRUE(next) << to_string(state) << " has no way for " << static_cast<int>(event);
     if (!next) return state;
     state = *next;
   }
   return state;
 }
 
-using enum Happening;
+using enum MachineEvent;
 
 TEST(MachineState, FollowsTheLifeOfAMachine) {
   EXPECT_EQ(walk(State::created, {switched_on, ignition_started, booted, ready}), State::running);
@@ -30,17 +30,17 @@ TEST(MachineState, FollowsTheLifeOfAMachine) {
 }
 
 TEST(MachineState, AStopWinsOverEverythingThatComesLater) {
-  for (Happening happening : {ignition_refused, restarted, powered_off, broke}) {
-    EXPECT_EQ(walk(State::stopping, {happening}), State::stopped);
+  for (MachineEvent event : {ignition_refused, restarted, powered_off, broke}) {
+    EXPECT_EQ(walk(State::stopping, {event}), State::stopped);
   }
-  for (Happening happening : {ready, booted, ignition_started}) EXPECT_EQ(walk(State::stopping, {happening}), State::stopping);
+  for (MachineEvent event : {ready, booted, ignition_started}) EXPECT_EQ(walk(State::stopping, {event}), State::stopping);
 }
 
 TEST(MachineState, OffMachinesOnlyStart) {
   for (State state : all_states) {
-    for (Happening happening : all_happenings) {
+    for (MachineEvent event : all_machine_events) {
       if (is_on(state)) continue;
-      EXPECT_EQ(after(state, happening).has_value(), happening == switched_on) << to_string(state);
+      EXPECT_EQ(after(state, event).has_value(), event == switched_on) << to_string(state);
     }
   }
 }
@@ -50,8 +50,8 @@ TEST(MachineState, EveryStateButTheFirstIsReachedAndCanBeLeft) {
   for (std::size_t size = 0; size != reached.size();) {
     size = reached.size();
     for (State from : std::set<State>(reached)) {
-      for (Happening happening : all_happenings) {
-        if (const std::optional<State> to = after(from, happening)) reached.insert(*to);
+      for (MachineEvent event : all_machine_events) {
+        if (const std::optional<State> to = after(from, event)) reached.insert(*to);
       }
     }
   }

@@ -155,31 +155,39 @@ Result<> show_read_only(sys::Files& files, const std::string& folder, const std:
 }
 
 // What machines ask for by the bridge's address: names, and images where the cluster has any.
-Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const Ground& ground) {
-  const std::string address = ground.config.network.gateway(), folder = ground.run_folder;
-  std::vector<Service::Plan> services = {{"the cluster's name server",
-                                          name_server_command(address, ground.domain, folder + "/hosts", ground.config.records),
-                                          name_server_is_up}};
-  if (ground.config.images.registry.empty()) return services;
-  TRY(keep_registry(context, ground.files, ground.runner, ground.config, ground.paths));
-  TRY(show_read_only(ground.files, ground.paths.registry(), folder + "/registry"));
-  TRY(ground.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
-  auto log = [&ground](std::string_view line) {
+Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const MachineEnvironment& machine_environment) {
+  const std::string address = machine_environment.config.network.gateway(), folder = machine_environment.run_folder;
+  std::vector<Service::Plan> services = {
+      {"the cluster's name server",
+       name_server_command(address, machine_environment.domain, folder + "/hosts", machine_environment.config.records),
+       name_server_is_up}};
+  if (machine_environment.config.images.registry.empty()) return services;
+  TRY(keep_registry(context, machine_environment.files, machine_environment.runner, machine_environment.config,
+                    machine_environment.paths));
+  TRY(show_read_only(machine_environment.files, machine_environment.paths.registry(), folder + "/registry"));
+  TRY(machine_environment.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
+  auto log = [&machine_environment](std::string_view line) {
     // A log that cannot be written is no reason to serve nothing.
-    (void)ground.files.append(ground.paths.registry_log(), fmt::format("{}\n", line), 0600);
+    (void)machine_environment.files.append(machine_environment.paths.registry_log(), fmt::format("{}\n", line), 0600);
   };
-  services.push_back({"the cluster's registry", registry_command(ground.paths.registry_program(), folder + "/registry.yaml"),
-                      registry_is_up, log});
+  services.push_back({"the cluster's registry",
+                      registry_command(machine_environment.paths.registry_program(), folder + "/registry.yaml"), registry_is_up,
+                      log});
   return services;
 }
 
 // What machines are made of; after plan_services.
-Result<> keep_machine_parts(const sys::Context& context, const Ground& ground) {
+Result<> keep_machine_parts(const sys::Context& context, const MachineEnvironment& machine_environment) {
   sys::TaskGroup keeping(context);  // both are thousands of links
-  keeping.run("", [&](const sys::Context& c) { return keep_os(c, ground.files, ground.runner, ground.config, ground.paths); });
-  TRY(keep_images(context, ground.files, ground.runner, ground.config, ground.paths));
-  if (TRY(ground.files.info(ground.paths.images())))
-    TRY(mount_images(ground.files, ground.paths.images(), mounted_images(ground.run_folder)));
+  keeping.run("", [&](const sys::Context& c) {
+    return keep_os(c, machine_environment.files, machine_environment.runner, machine_environment.config,
+                   machine_environment.paths);
+  });
+  TRY(keep_images(context, machine_environment.files, machine_environment.runner, machine_environment.config,
+                  machine_environment.paths));
+  if (TRY(machine_environment.files.info(machine_environment.paths.images())))
+    TRY(mount_images(machine_environment.files, machine_environment.paths.images(),
+                     mounted_images(machine_environment.run_folder)));
   return keeping.wait();
 }
 
@@ -207,22 +215,24 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
     disk_turns.push(static_cast<int>(turn));
   const std::string domain = config.domain;
   sys::RealRandom random;
-  const Ground ground{files,  runner,           random,  std::move(config), paths, all, std::string(run_folder),
-                      domain, shared_devices(), changed, disk_turns};
+  const MachineEnvironment machine_environment{
+      files,  runner,           random,  std::move(config), paths, all, std::string(run_folder),
+      domain, shared_devices(), changed, disk_turns};
   std::list<Service> services;
-  for (Service::Plan& plan : TRY(plan_services(context, ground))) services.emplace_back(std::move(plan));
+  for (Service::Plan& plan : TRY(plan_services(context, machine_environment))) services.emplace_back(std::move(plan));
   // Not stopped by a signal: machines use them until they are off.
   sys::TaskGroup serving(context.with_stop({}));
   for (Service& service : services) serving.run("service", [&](const sys::Context& c) { return service.run(c, runner); });
-  TRY(keep_machine_parts(context, ground));  // while the services start
+  TRY(keep_machine_parts(context, machine_environment));  // while the services start
   for (Service& service : services) TRY(service.wait_until_up(context));
 
-  Fleet fleet(context.with_stop({}), ground);
+  Fleet fleet(context.with_stop({}), machine_environment);
   TRY(fleet.load());
   std::list<Forwarder> forwarders;
   sys::TaskGroup forwarding(context.with_stop({}));
-  for (const Forward& forward : ground.config.forwards) {
-    Forwarder& forwarder = forwarders.emplace_back(TRY(Forwarder::listen(ground.config.host_address, forward.host_port)));
+  for (const Forward& forward : machine_environment.config.forwards) {
+    Forwarder& forwarder =
+        forwarders.emplace_back(TRY(Forwarder::listen(machine_environment.config.host_address, forward.host_port)));
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {
       const Result<> ended = forwarder.run(
           c, [&] { return forward.is_address() ? forward.target : fleet.address_of(forward.target); }, forward.port);
@@ -238,7 +248,7 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   const std::stop_callback forward_stop(context.stop, [&] { ending.request_stop(); });
   const sys::Context until_end = context.with_stop(ending.get_token());
   std::list<Conversation> conversations;
-  Shortage shortage(until_end, "the owner of cluster " + ground.config.name);
+  Shortage shortage(until_end, "the owner of cluster " + machine_environment.config.name);
   for (;;) {
     Result<LineSocket> socket = listener.accept(until_end, shortage);
     if (!socket.ok() && socket.error().code() == Code::cancelled) return Ok{};

@@ -10,9 +10,9 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
   Shortage shortage(context, plan_.name);
   auto on_line = [&](sys::Stream, std::string_view line) {
     shortage.over();  // it runs
-    told_.with_lock([&](Told& told) {
+    output_.with_lock([&](ServiceOutput& told) {
       told.is_up = told.is_up || line.find(plan_.is_up) != std::string_view::npos;
-      told.last_words = line;
+      told.last_line = line;
     });
     heard_.notify();
     if (plan_.on_line) plan_.on_line(line);
@@ -24,7 +24,7 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
       return Ok{};
     });
     if (!ran.ok()) {
-      told_.with_lock([&](Told& told) { told.last_words = ran.error().message(); });
+      output_.with_lock([&](ServiceOutput& told) { told.last_line = ran.error().message(); });
       return ran;
     }
     context.log.warn("{}: ended with status {}, restarting", plan_.name, status);
@@ -33,9 +33,10 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
 }
 
 Result<> Service::wait_until_up(const sys::Context& context) {
-  auto look = [&]() -> Result<sys::Look> {
-    const Told told = told_.with_lock([](const Told& now) { return now; });
-    return told.is_up ? sys::Look::done() : sys::Look::not_yet("{}", told.last_words.empty() ? "no output" : told.last_words);
+  auto look = [&]() -> Result<sys::Observation> {
+    const ServiceOutput told = output_.with_lock([](const ServiceOutput& now) { return now; });
+    return told.is_up ? sys::Observation::done()
+                      : sys::Observation::not_yet("{}", told.last_line.empty() ? "no output" : told.last_line);
   };
   return sys::wait_for(context, plan_.name, Seconds(20), look, &heard_);
 }

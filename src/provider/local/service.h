@@ -34,13 +34,13 @@ class Service {
   Result<> wait_until_up(const sys::Context& context);
 
  private:
-  struct Told {
+  struct ServiceOutput {
     bool is_up = false;
-    std::string last_words;
+    std::string last_line;
   };
 
   const Plan plan_;
-  Guarded<Told> told_;
+  Guarded<ServiceOutput> output_;
   sys::Wakeup heard_;
 };
 

@@ -22,10 +22,10 @@ Result<> end_owner(const sys::Context& context, sys::Files& files, const Cluster
     TRY(signal_process(*process, SIGKILL));
     // The handle becomes readable when the process, and with it its whole namespace, is gone; poll waits for just that.
     TRY(sys::wait_for(context, "the cluster's owner to end", Seconds(10),
-                      [&]() -> Result<sys::Look> {
+                      [&]() -> Result<sys::Observation> {
                         pollfd watched{process->get(), POLLIN, 0};
-                        return ::poll(&watched, 1, 500) > 0 ? sys::Look::done()
-                                                            : sys::Look::not_yet("process {} still runs", owner.pid);
+                        return ::poll(&watched, 1, 500) > 0 ? sys::Observation::done()
+                                                            : sys::Observation::not_yet("process {} still runs", owner.pid);
                       },
                       nullptr, {Milliseconds(0), Milliseconds(0)}));
   }

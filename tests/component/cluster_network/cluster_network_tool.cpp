@@ -18,7 +18,8 @@ Result<Json> run(std::string_view which) {
   const components::WorkloadOperator work =
       which == "dns" ? components::dns::make_operator("coredns") : components::network::make_operator({"flannel", "kube-proxy"});
   JsonArray objects;
-  for (const components::Wish& wish : TRY(work.aim(view.snapshot(), WallTime())).plan.wishes) objects.push_back(wish.object);
+  for (const components::DesiredObject& desired : TRY(work.desired_state(view.snapshot(), WallTime())).plan.desired_objects)
+    objects.push_back(desired.object);
   return Json(std::move(objects));
 }
 

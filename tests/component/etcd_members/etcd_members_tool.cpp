@@ -30,7 +30,7 @@ Result<> keep(const components::Environment& environment, const std::vector<std:
   const net::Trust trust = TRY(read_trust(environment.files, folder));
   const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
   const sys::Context& context = environment.context;
-  Keeper keeper(environment.http);
+  MembershipObserver keeper(environment.http);
   std::map<std::string, std::string> told;
   std::size_t changes = 0;
   const auto say = [&](const std::string& line) {

@@ -29,10 +29,10 @@ class OneAnswer final : public net::Http {
 };
 
 void proxy_places(std::string_view text) {
-  const auto places = parse_proxy_places(text);
+  const auto places = parse_proxy_slots(text);
   if (!places.ok()) return;
   // A command is one line of words of ours: a server's name could be anything else.
-  for (const std::string& command : place_commands(places.value(), {"10.0.0.1", "10.0.0.2"})) {
+  for (const std::string& command : slot_commands(places.value(), {"10.0.0.1", "10.0.0.2"})) {
     CHECK(command.find('\n') == std::string::npos);
   }
 }

@@ -18,7 +18,7 @@ constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client-
 constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
 
 void judge(const Json& request) {
-  const Knowledge known = {
+  const ApprovalFacts known = {
       .machines = {{"master-0", "master", {"10.97.77.11"}}, {"worker-0", "worker", {"10.97.77.14", "worker-0"}}},
       .nodes = {"worker-0"},
       .records = {{"worker-0", {.keys = {"00"}}}},
