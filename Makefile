@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload demo demo-destroy test test-long bench bench-install fuzz packages help
+.PHONY: programs payload demo demo-destroy check test test-long bench bench-install fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -18,6 +18,9 @@ demo: payload ## build everything and install a cluster on local machines with a
 
 demo-destroy: ## remove the cluster of the demo
 	@SLIPWAY_STATE=$(build)/machines $(programs)/slipway destroy cluster --dir $(build)/demo
+
+check: packages ## what to run before each commit: builds what changed, runs the tests that need no payload
+	@tools/check
 
 test: payload ## all tests, with the time of each part at the end
 	@tools/test

@@ -1,23 +1,27 @@
 # Helpers for what lies under tests/.
 #
-# add_component(NAME registry NEEDS skopeo docker-registry [ENVIRONMENT K=V ...] [LABEL component])
-#   runs tests/component/NAME with pytest. A missing program is a failure where CI=true and a skip elsewhere: a judge that is
+# add_component(NAME registry NEEDS skopeo docker-registry [ENVIRONMENT K=V ...] [LABEL component] [ALONE])
+#   runs tests/component/NAME with pytest. ALONE: no other test runs at the same time; so do all that have another label than
+#   component, because they install whole clusters. A missing program is a failure where CI=true and a skip elsewhere: a judge that is
 #   silently absent judges nothing.
 # add_fuzzer(NAME yaml SOURCES yaml.cpp LIBRARIES slipway_base)
 #   with the preset "fuzz" a libFuzzer program; in every other build a program that replays tests/fuzz/NAME/corpus.
 
 function(add_component)
-  cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT;LABEL" "NEEDS;ENVIRONMENT")
+  cmake_parse_arguments(PARSE_ARGV 0 arg "ALONE" "NAME;TIMEOUT;LABEL" "NEEDS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()
   if(NOT arg_LABEL)
     set(arg_LABEL component)
   endif()
+  if(NOT arg_LABEL STREQUAL "component")
+    set(arg_ALONE TRUE)
+  endif()
   add_test(NAME ${arg_LABEL}.${arg_NAME}
     COMMAND ${CMAKE_SOURCE_DIR}/tests/component/run ${CMAKE_CURRENT_SOURCE_DIR}/${arg_NAME} ${arg_NEEDS})
   set_tests_properties(${arg_LABEL}.${arg_NAME} PROPERTIES LABELS ${arg_LABEL} TIMEOUT ${arg_TIMEOUT}
-    SKIP_RETURN_CODE 77 RUN_SERIAL ON
+    SKIP_RETURN_CODE 77 RUN_SERIAL ${arg_ALONE}
     ENVIRONMENT "SLIPWAY_BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY};SLIPWAY_SOURCE=${CMAKE_SOURCE_DIR};SLIPWAY_BUILD=${CMAKE_SOURCE_DIR}/build;${arg_ENVIRONMENT}")
 endfunction()
 
