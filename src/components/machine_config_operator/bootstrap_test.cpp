@@ -97,6 +97,21 @@ TEST(MachineConfigOperatorBootstrap, TellsTheControllerWhatTemplatesNeed) {
   EXPECT_EQ(find_string(config->proxy, {"httpProxy"}), "http://p:1");
 }
 
+TEST(MachineConfigOperatorBootstrap, ReadsVirtualAddressesUnderEachNameThatPlatformsUse) {
+  for (const char* platform : {"{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7]}}",
+                               "{vsphere: {apiVIP: 10.0.0.5, ingressVIP: 10.0.0.7}}",
+                               "{ovirt: {api_vips: [10.0.0.5], ingress_vips: [10.0.0.7]}}"}) {
+    OperatorEnvironment world;
+    put_inputs(world, platform);
+    ASSERT_TRUE(run_bootstrap(world.environment(), flags()).ok()) << platform;
+    const std::string path = "/assets/mco-bootstrap/bootstrap/manifests/machineconfigcontroller-controllerconfig.yaml";
+    const auto config = machineconfig::parse_controller_config(parse_yaml(world.text(path), path)->value, path);
+    ASSERT_TRUE(config.ok()) << config.error().message();
+    EXPECT_EQ(config->api_vips, std::vector<std::string>{"10.0.0.5"}) << platform;
+    EXPECT_EQ(config->ingress_vips, std::vector<std::string>{"10.0.0.7"}) << platform;
+  }
+}
+
 TEST(MachineConfigOperatorBootstrap, WithoutVirtualAddressesThereIsNoKeepalived) {
   OperatorEnvironment world;
   put_inputs(world, "{none: {}}");

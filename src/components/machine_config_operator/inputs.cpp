@@ -26,12 +26,18 @@ constexpr std::array images = {
     MachineConfigImage{"baseos-extensions-image", "rhel-coreos-extensions"},
 };
 
-std::vector<std::string> addresses(const Json& platform, std::string_view list, std::string_view single) {
+// Virtual addresses under the first name that the platform has: platform ovirt spells them differently.
+std::vector<std::string> addresses(const Json& platform, std::initializer_list<std::string_view> names) {
   std::vector<std::string> all;
-  for (const Json& item : find_array(platform, {list})) {
-    if (item.is_string()) all.emplace_back(item.get_string());
+  for (const std::string_view name : names) {
+    const Json* value = find(platform, {name});
+    if (value == nullptr || !all.empty()) continue;
+    if (value->is_string() && !value->get_string().empty()) all.emplace_back(value->get_string());
+    if (!value->is_array()) continue;
+    for (const Json& item : value->get_array()) {
+      if (item.is_string()) all.emplace_back(item.get_string());
+    }
   }
-  if (const auto one = find_string(platform, {single}); all.empty() && one && !one->empty()) all.emplace_back(*one);
   return all;
 }
 
@@ -55,8 +61,8 @@ void take_install_config(const Json& map, const std::string& name, MachineConfig
   }
   const auto& platform = *platforms.begin();
   inputs.platform = platform.key();
-  inputs.api_vips = addresses(platform.value(), "apiVIPs", "apiVIP");
-  inputs.ingress_vips = addresses(platform.value(), "ingressVIPs", "ingressVIP");
+  inputs.api_vips = addresses(platform.value(), {"apiVIPs", "apiVIP", "api_vips", "api_vip"});
+  inputs.ingress_vips = addresses(platform.value(), {"ingressVIPs", "ingressVIP", "ingress_vips", "ingress_vip"});
 }
 
 void take_network(const Json& object, const std::string& name, MachineConfigInputs& inputs, Findings& findings) {

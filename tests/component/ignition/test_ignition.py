@@ -240,8 +240,8 @@ def random_config(chance):
 
 
 def test_random_configs_merge_as_on_the_machine(machine, tmp_path):
-    seed = int(os.environ.get("SEED", random.randrange(10**6)))
-    print(f"SEED={seed}")
+    seed = int(os.environ.get("SLIPWAY_TEST_SEED", random.randrange(10**6)))
+    print(f"SLIPWAY_TEST_SEED={seed}")
     chance = random.Random(seed)
     for _ in range(8):
         configs = [random_config(chance) for _ in range(chance.randint(2, 3))]

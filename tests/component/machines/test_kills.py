@@ -10,7 +10,7 @@ import time
 import host_clock
 from conftest import OS_REPO, until
 
-SEED = int(os.environ.get("SEED", random.randrange(1 << 32)))
+SEED = int(os.environ.get("SLIPWAY_TEST_SEED", random.randrange(1 << 32)))
 MOMENTS = 20
 CONTROL = "control.sock"
 
@@ -47,7 +47,7 @@ def test_twenty_moments(cluster, tmp_path, capsys):
     drawn += draw.choices(places, k=MOMENTS - len(drawn))
 
     with capsys.disabled():
-        print(f"\nSEED={SEED}")
+        print(f"\nSLIPWAY_TEST_SEED={SEED}")
     for number, (phase, victim, limit) in enumerate(drawn):
         wait = draw.uniform(0, limit)
         creating = subprocess.Popen(cluster.command(*create), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -110,7 +110,7 @@ def test_an_owner_that_is_still_dying(cluster):
 
 def test_a_destroy_that_is_killed(cluster):
     draw = random.Random(SEED + 1)
-    print(f"SEED={SEED}")
+    print(f"SLIPWAY_TEST_SEED={SEED}")
     for _ in range(3):
         cluster.create("m0")
         destroying = subprocess.Popen(cluster.command("destroy", "--all"))

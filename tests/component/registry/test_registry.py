@@ -235,8 +235,8 @@ def test_a_stopped_mirror_ends_at_once_and_cleans_up(registry, tmp_path):
 
 def test_a_killed_mirror_leaves_no_broken_reference(registry, tmp_path):
     layout = Layout(tmp_path / "layout", large=30_000_000)
-    seed = int(os.environ.get("SLIPWAY_SEED", time.time_ns() % 1_000_000))
-    print(f"SLIPWAY_SEED={seed}")
+    seed = int(os.environ.get("SLIPWAY_TEST_SEED", time.time_ns() % 1_000_000))
+    print(f"SLIPWAY_TEST_SEED={seed}")
     chance = random.Random(seed)
     command = [SLIPWAY, "release", "mirror", str(layout.folder), "--to", registry.repository]
     start = host_clock.now()
