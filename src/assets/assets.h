@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "config/install_config.h"
 #include "ignition/types.h"
+#include "kube/machine_table.h"
 #include "net/x509.h"
 #include "sys/random.h"
 
@@ -38,14 +39,7 @@ struct Environment {
   bool load_certificates = false;          // use the user's authorities in tls/ (OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS)
   // Names, roles and addresses of the machines whose certificate requests are approved. Empty where a platform has Machine
   // objects or the user adds nodes by hand.
-  struct Node {
-    std::string name;
-    std::string role;  // "master", "worker"
-    std::vector<std::string> addresses;
-
-    bool operator==(const Node&) const = default;
-  };
-  std::vector<Node> nodes{};
+  kube::MachineTable nodes{};
 
   std::string cluster_profile{};    // the profile whose manifests of the release are used; empty: the release's default
   std::string bootstrap_node_ip{};  // what the kubelet of the bootstrap machine shall be known by; empty: its own choice

@@ -264,6 +264,27 @@ const JsonObject& find_object(const Json& value, std::initializer_list<std::stri
   return found && found->is_object() ? found->get_object() : none;
 }
 
+std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
+  return std::string(find_string(value, keys).value_or(""));
+}
+
+std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::string_view> keys) {
+  std::vector<std::string> texts;
+  for (const Json& item : find_array(value, keys)) {
+    if (item.is_string()) texts.emplace_back(item.get_string());
+  }
+  return texts;
+}
+
+JsonArray array_of(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
+
+int integer_of(const Json& value, std::initializer_list<std::string_view> keys) {
+  const Json* found = find(value, keys);
+  if (found == nullptr) return 0;
+  if (found->is_uint64()) return std::in_range<int>(found->get_uint64()) ? static_cast<int>(found->get_uint64()) : 0;
+  return found->is_int64() && std::in_range<int>(found->get_int64()) ? static_cast<int>(found->get_int64()) : 0;
+}
+
 Result<std::string> require_string(const Json& value, std::initializer_list<std::string_view> keys) {
   const Json* found = find(value, keys);
   if (!found) return error(Code::invalid, "{}: missing, must be a string", join_path(keys));

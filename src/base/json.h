@@ -19,6 +19,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace slipway {
 
@@ -55,6 +56,16 @@ std::optional<std::string_view> find_string(const Json& value, std::initializer_
 // The array or object reached by these keys, an empty one when it is missing or something else.
 const JsonArray& find_array(const Json& value, std::initializer_list<std::string_view> keys);
 const JsonObject& find_object(const Json& value, std::initializer_list<std::string_view> keys);
+
+// The string reached by these keys, "" when it is missing or no string.
+std::string text_of(const Json& value, std::initializer_list<std::string_view> keys);
+
+// The strings of the array reached by these keys; items that are no strings are left out.
+std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::string_view> keys);
+JsonArray array_of(const std::vector<std::string>& texts);
+
+// The integer reached by these keys, 0 when it is missing, no integer or outside of the range of int.
+int integer_of(const Json& value, std::initializer_list<std::string_view> keys);
 
 // errors  invalid, naming the path ("metadata.name: missing, a string is needed")
 Result<std::string> require_string(const Json& value, std::initializer_list<std::string_view> keys);

@@ -1,6 +1,7 @@
 #include "bootstrap/renders.h"
 
 #include "bootstrap/in_place.h"
+#include "release/release.h"
 
 namespace slipway::bootstrap {
 
@@ -219,9 +220,10 @@ Render cco_render(const Inputs& inputs) {
 }  // namespace
 
 Render api_render(const Inputs& inputs) {
-  Container program = container(inputs, "api-render", inputs.image("cluster-config-api"), "/usr/bin/render",
-                                {"--asset-output-dir=/assets/api-bootstrap", "--rendered-manifest-dir=/assets/manifests",
-                                 "--cluster-profile=self-managed-high-availability", "--payload-version=" + inputs.version});
+  Container program =
+      container(inputs, "api-render", inputs.image("cluster-config-api"), "/usr/bin/render",
+                {"--asset-output-dir=/assets/api-bootstrap", "--rendered-manifest-dir=/assets/manifests",
+                 fmt::format("--cluster-profile={}", release::default_profile), "--payload-version=" + inputs.version});
   program.mounts = {{inputs.assets, "/assets", true}};
   return {.stage = "api-bootstrap",
           .container = std::move(program),

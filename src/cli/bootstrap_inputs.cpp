@@ -3,6 +3,7 @@
 #include "assets/ignition/bootstrap_ignition.h"
 #include "config/names.h"
 #include "net/ip.h"
+#include "release/release.h"
 #include "sys/environment_variable.h"
 
 #include <algorithm>
@@ -16,7 +17,6 @@ constexpr const char* node_ip_variable = "OPENSHIFT_INSTALL_BOOTSTRAP_NODE_IP";
 constexpr const char* profile_variable = "OPENSHIFT_INSTALL_EXPERIMENTAL_CLUSTER_PROFILE";
 constexpr const char* os_image_variable = "OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE";
 constexpr std::string_view oauth_server = "oauth-server";
-constexpr std::string_view default_profile = "self-managed-high-availability";
 
 // Ours name their images by a registry that cannot exist (docs/decisions/0003-release-layout.md), also in mirrors.
 bool is_of_slipway(const release::Release& release) {
@@ -40,12 +40,12 @@ std::vector<std::string> mirrored_images(const config::InstallConfig& config, st
 
 // Empty: the default, which every release has.
 Result<std::string> chosen_profile(const sys::Context& context, const std::string& profile, bool is_own_release) {
-  if (profile.empty() || profile == default_profile) return std::string();
+  if (profile.empty() || profile == release::default_profile) return std::string();
   if (!config::is_dns_label(profile))
     return error(Code::invalid, "{}: '{}' is not a valid name of a cluster profile", profile_variable, profile);
   if (is_own_release) {
     return error(Code::invalid, "{}: releases of slipway have no manifests for cluster profile {}, only for {}", profile_variable,
-                 profile, default_profile);
+                 profile, release::default_profile);
   }
   context.log.warn("using cluster profile {} from {}", profile, profile_variable);
   return profile;

@@ -79,7 +79,7 @@ std::optional<sys::Event> settled_event(const Json& cluster_operator, WallTime t
   for (const Json& each : find_array(cluster_operator, {"status", "conditions"})) {
     const std::string_view type = find_string(each, {"type"}).value_or("");
     if (type != "Available" && type != "Progressing") continue;
-    since = std::max(since, std::string(find_string(each, {"lastTransitionTime"}).value_or("")));
+    since = std::max(since, text_of(each, {"lastTransitionTime"}));
   }
   const std::string name(kube::name_of(cluster_operator));
   return sys::Event{.time = time,

@@ -8,8 +8,8 @@
 
 namespace slipway::cluster {
 
-std::vector<assets::Environment::Node> planned_nodes(const std::vector<provider::Machine>& machines) {
-  std::vector<assets::Environment::Node> nodes;
+kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines) {
+  kube::MachineTable nodes;
   for (const provider::Machine& machine : machines) {
     if (machine.role != "bootstrap") nodes.push_back({machine.name, machine.role, {machine.address}});
   }

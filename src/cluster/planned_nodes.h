@@ -1,7 +1,7 @@
 // The machines of a provider as the cluster sees them. Pure.
 #pragma once
 
-#include "assets/assets.h"
+#include "kube/machine_table.h"
 #include "provider/provider.h"
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace slipway::cluster {
 
 // Machines that will be nodes: all but the bootstrap machine.
-std::vector<assets::Environment::Node> planned_nodes(const std::vector<provider::Machine>& machines);
+kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines);
 
 // Why machines are not up, as far as their provider says: "worker-0 is igniting: waits for its configuration: Internal Server
 // Error"; empty when it says nothing.

@@ -7,7 +7,7 @@ namespace {
 
 TEST(PlannedNodes, LeaveOutTheBootstrapMachine) {
   const auto nodes = planned_nodes({{"bootstrap", "bootstrap", "10.97.77.10"}, {"master-0", "master", "10.97.77.11"}});
-  EXPECT_EQ(nodes, (std::vector<assets::Environment::Node>{{"master-0", "master", {"10.97.77.11"}}}));
+  EXPECT_EQ(nodes, (kube::MachineTable{{"master-0", "master", {"10.97.77.11"}}}));
 }
 
 TEST(MachineTroubles, AreTheMachinesOwnWords) {

@@ -1,6 +1,7 @@
 #include "cluster/ready.h"
 
 #include "base/text.h"
+#include "config/platforms.h"
 #include "kube/conditions.h"
 #include "kube/machine_table.h"
 #include "kube/roles.h"
@@ -45,10 +46,9 @@ Condition watched(Step step, const kube::ResourceType& type, std::string space, 
   return {step, wait};
 }
 
-// Platform local names its machines; elsewhere their hostnames are the user's or the platform's, and only their number is known.
 Look control_plane_look(const config::InstallConfig& config) {
   const int expected = config.control_plane.replicas;
-  if (!config.platform.local) {
+  if (!config::platform_row(config.platform.type).names_nodes) {
     return [expected](const kube::Objects& found) { return too_few_control_plane_nodes(found, expected); };
   }
   std::vector<std::string> names;

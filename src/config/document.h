@@ -96,6 +96,7 @@ void validate_required(Document& document);  // what is missing, unless a rule s
 std::string platform_type(const Document& document);
 
 // The text of a member; empty when there is none.
+using slipway::text_of;
 inline std::string text_of(const JsonObject& object, std::string_view name) {
   const Json* value = object.if_contains(name);
   return value && value->is_string() ? std::string(value->get_string()) : "";

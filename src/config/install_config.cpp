@@ -9,24 +9,9 @@ namespace slipway::config {
 
 namespace {
 
-std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(value, keys).value_or(""));
-}
-
-int number_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  return found && found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
-}
-
-std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  std::vector<std::string> texts;
-  for (const Json& item : find_array(value, keys)) texts.push_back(text_of(item, {}));
-  return texts;
-}
-
 MachinePool pool_of(const Json& config, const Json& pool, std::string_view platform) {
   return {.name = text_of(pool, {"name"}),
-          .replicas = number_of(pool, {"replicas"}),
+          .replicas = integer_of(pool, {"replicas"}),
           .hyperthreading = text_of(pool, {"hyperthreading"}) != "Disabled",
           .architecture = text_of(pool, {"architecture"}),
           .platform = effective_pool(config, pool, platform)};
@@ -39,10 +24,10 @@ Networking networking_of(const Json& section) {
     networking.machine_network.push_back(text_of(network, {"cidr"}));
   }
   for (const Json& network : find_array(section, {"clusterNetwork"})) {
-    networking.cluster_network.push_back({text_of(network, {"cidr"}), number_of(network, {"hostPrefix"})});
+    networking.cluster_network.push_back({text_of(network, {"cidr"}), integer_of(network, {"hostPrefix"})});
   }
   networking.service_network = texts_of(section, {"serviceNetwork"});
-  networking.mtu = number_of(section, {"clusterNetworkMTU"});
+  networking.mtu = integer_of(section, {"clusterNetworkMTU"});
   return networking;
 }
 

@@ -23,6 +23,7 @@ constexpr std::array rows = {
                 .about = "Machines on this host, created by slipway.",
                 .api_type = "None",
                 .holds_virtual_addresses = true,
+                .names_nodes = true,
                 .machine_network = "10.97.77.0/24",
                 .network_type = "Flannel",
                 .has_fast_keys = true},

@@ -32,6 +32,7 @@ struct PlatformRow {
   bool is_cloud = false;                 // a public cloud with an API of its own: publish Internal, any credentialsMode
   bool has_integration = false;          // the cluster uses the platform's API, so it needs credentials and a cloud controller
   bool holds_virtual_addresses = false;  // machines hold the API and ingress addresses themselves, by VRRP
+  bool names_nodes = false;              // Nodes have the names master-0, master-1, ...; elsewhere only their number is known
   bool has_metadata_service = false;     // at 169.254.169.254
   bool asks_for_addresses = false;       // machines use DHCP; with two families they have to ask for both
   bool has_dotless_names = false;        // names that are made of the cluster's may have no dot

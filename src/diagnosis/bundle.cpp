@@ -19,8 +19,6 @@ std::string folder_of(std::string_view machine) {
   return machine == "bootstrap" ? "bootstrap/" : fmt::format("{}{}/", control_plane, machine);
 }
 
-std::string text_at(const Json& value, std::string_view key) { return std::string(find_string(value, {key}).value_or("")); }
-
 // The documents of a file of JSON lines; lines that a kill has cut are passed over.
 std::vector<Json> json_lines(std::string_view text, std::string_view path) {
   std::vector<Json> found;
@@ -97,8 +95,8 @@ std::vector<Machine> Bundle::machines() const {
   std::vector<Machine> machines;
   if (const std::string* table = find("host/machines.jsonl")) {
     for (const Json& row : json_lines(*table, "host/machines.jsonl")) {
-      const std::string name = text_at(row, "name");
-      machines.push_back({name, folder_of(name), text_at(row, "state"), text_at(row, "reason"), text_at(row, "address")});
+      const std::string name = text_of(row, {"name"});
+      machines.push_back({name, folder_of(name), text_of(row, {"state"}), text_of(row, {"reason"}), text_of(row, {"address"})});
     }
     return machines;
   }
@@ -124,7 +122,7 @@ Expected Bundle::expected() const {
   const std::string* text = find("host/expected.json");
   const Result<Json> document = parse_json(text ? *text : "{}", "host/expected.json");
   if (!document.ok()) return expected;
-  expected.domain = text_at(document.value(), "domain");
+  expected.domain = text_of(document.value(), {"domain"});
   for (const Json& address : find_array(document.value(), {"apiAddresses"})) {
     if (address.is_string()) expected.api_addresses.emplace_back(address.get_string());
   }

@@ -48,8 +48,8 @@ std::optional<Crash> crash_by_api(const Bundle& bundle) {
         if (worst && worst->restarts >= restarts) continue;
         const std::string ended = how_it_ended(status);
         worst = Crash{.pod = name,
-                      .container = std::string(find_string(status, {"name"}).value_or("")),
-                      .node = std::string(find_string(pod, {"spec", "nodeName"}).value_or("")),
+                      .container = text_of(status, {"name"}),
+                      .node = text_of(pod, {"spec", "nodeName"}),
                       .restarts = restarts,
                       .seen = {"resources/pods.json", 0,
                                fmt::format("{}, container {}: CrashLoopBackOff, restarted {} times; {}", name,

@@ -22,7 +22,7 @@ struct Section {
   std::string field;
   const Json& value;
 
-  std::string text(std::string_view key) const { return std::string(find_string(value, {key}).value_or("")); }
+  std::string text(std::string_view key) const { return text_of(value, {key}); }
   std::string field_of(std::string_view key) const { return fmt::format("{}.{}", field, key); }
 };
 

@@ -1,6 +1,8 @@
 // Types of objects as the API's paths name them.
 #pragma once
 
+#include "base/json.h"
+
 #include <string>
 #include <string_view>
 
@@ -24,8 +26,12 @@ std::string root_of(std::string_view api_version);
 std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
                     std::string_view subresource = {});
 
-// Types that slipway names itself; others are found by discovery (mapper.h). Defined here so that tables in other files may
-// be made of them.
+// The domain of API groups, annotations and labels that are slipway's own. Types with this group are records of one program and
+// exist in its memory only; annotations of this domain are on objects of the cluster.
+inline constexpr std::string_view private_domain = "slipway.internal";
+
+// Types that slipway names itself; others are found by discovery (mapper.h). Defined in the header so that tables of other files
+// can contain them. A new type also gets a row in types.cpp.
 namespace types {
 inline const ResourceType namespaces{"", "v1", "namespaces", "Namespace", false};
 inline const ResourceType nodes{"", "v1", "nodes", "Node", false};
@@ -37,8 +43,23 @@ inline const ResourceType secrets{"", "v1", "secrets", "Secret"};
 inline const ResourceType service_accounts{"", "v1", "serviceaccounts", "ServiceAccount"};
 inline const ResourceType events{"", "v1", "events", "Event"};
 
+inline const ResourceType resource_quotas{"", "v1", "resourcequotas", "ResourceQuota"};
+
 inline const ResourceType deployments{"apps", "v1", "deployments", "Deployment"};
 inline const ResourceType daemon_sets{"apps", "v1", "daemonsets", "DaemonSet"};
+inline const ResourceType stateful_sets{"apps", "v1", "statefulsets", "StatefulSet"};
+inline const ResourceType jobs{"batch", "v1", "jobs", "Job"};
+inline const ResourceType cron_jobs{"batch", "v1", "cronjobs", "CronJob"};
+inline const ResourceType pod_disruption_budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
+inline const ResourceType network_policies{"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"};
+inline const ResourceType ingress_classes{"networking.k8s.io", "v1", "ingressclasses", "IngressClass", false};
+inline const ResourceType priority_classes{"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false};
+inline const ResourceType storage_classes{"storage.k8s.io", "v1", "storageclasses", "StorageClass", false};
+inline const ResourceType api_services{"apiregistration.k8s.io", "v1", "apiservices", "APIService", false};
+inline const ResourceType admission_policies{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies",
+                                             "ValidatingAdmissionPolicy", false};
+inline const ResourceType admission_policy_bindings{"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings",
+                                                    "ValidatingAdmissionPolicyBinding", false};
 inline const ResourceType endpoint_slices{"discovery.k8s.io", "v1", "endpointslices", "EndpointSlice"};
 inline const ResourceType leases{"coordination.k8s.io", "v1", "leases", "Lease"};
 inline const ResourceType certificate_requests{"certificates.k8s.io", "v1", "certificatesigningrequests",
@@ -66,6 +87,10 @@ inline const ResourceType feature_gates{"config.openshift.io", "v1", "featuregat
 inline const ResourceType schedulers{"config.openshift.io", "v1", "schedulers", "Scheduler", false};
 inline const ResourceType dnses{"config.openshift.io", "v1", "dnses", "DNS", false};
 inline const ResourceType ingresses{"config.openshift.io", "v1", "ingresses", "Ingress", false};
+inline const ResourceType api_servers{"config.openshift.io", "v1", "apiservers", "APIServer", false};
+inline const ResourceType authentications{"config.openshift.io", "v1", "authentications", "Authentication", false};
+inline const ResourceType images{"config.openshift.io", "v1", "images", "Image", false};
+inline const ResourceType node_settings{"config.openshift.io", "v1", "nodes", "Node", false};
 inline const ResourceType proxies{"config.openshift.io", "v1", "proxies", "Proxy", false};
 
 // Settings of operators.
@@ -85,6 +110,13 @@ inline const ResourceType controller_configs{"machineconfiguration.openshift.io"
                                              false};
 inline const ResourceType machine_config_nodes{"machineconfiguration.openshift.io", "v1", "machineconfignodes",
                                                "MachineConfigNode", false};
+inline const ResourceType kubelet_configs{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+inline const ResourceType runtime_configs{"machineconfiguration.openshift.io", "v1", "containerruntimeconfigs",
+                                          "ContainerRuntimeConfig", false};
+inline const ResourceType credentials_requests{"cloudcredential.openshift.io", "v1", "credentialsrequests", "CredentialsRequest"};
 }  // namespace types
+
+// The type of an object, by its apiVersion and kind; null for types without a name above.
+const ResourceType* find_type(const Json& object);
 
 }  // namespace slipway::kube

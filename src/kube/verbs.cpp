@@ -37,8 +37,6 @@ Result<Json> list_page(const sys::Context& context, Api& api, Milliseconds limit
 
 }  // namespace
 
-std::string ResourceType::api_version() const { return group.empty() ? version : group + "/" + version; }
-
 std::string root_of(std::string_view api_version) {
   return fmt::format("{}{}", api_version.find('/') == std::string_view::npos ? "/api/" : "/apis/", api_version);
 }

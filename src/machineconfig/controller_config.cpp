@@ -46,16 +46,16 @@ constexpr std::array object_fields = {ObjectField{"dns", &Config::dns}, ObjectFi
 
 struct ListField {
   std::string_view key;
+  std::string_view older_key;  // in clusters that an earlier version installed; read, never written
   std::vector<std::string> Config::*member;
 };
-constexpr std::array annotated_lists = {ListField{"slipway.invalid/api-vips", &Config::api_vips},
-                                        ListField{"slipway.invalid/ingress-vips", &Config::ingress_vips}};
+constexpr std::array annotated_lists = {
+    ListField{"slipway.internal/api-vips", "slipway.invalid/api-vips", &Config::api_vips},
+    ListField{"slipway.internal/ingress-vips", "slipway.invalid/ingress-vips", &Config::ingress_vips}};
 
 }  // namespace
 
-std::string ControllerConfig::internal_api_url() const {
-  return std::string(find_string(infrastructure, {"status", "apiServerInternalURI"}).value_or(""));
-}
+std::string ControllerConfig::internal_api_url() const { return text_of(infrastructure, {"status", "apiServerInternalURI"}); }
 
 Json to_json(const ControllerConfig& config) {
   JsonObject annotations = {{config_generated_by, config.version}};
@@ -107,7 +107,8 @@ Result<ControllerConfig> parse_controller_config(const Json& object, std::string
     if (const Json* value = find(object, {"spec", field.key})) config.*field.member = *value;
   }
   for (const ListField& field : annotated_lists) {
-    const std::string_view list = find_string(object, {"metadata", "annotations", field.key}).value_or("");
+    std::string list = text_of(object, {"metadata", "annotations", field.key});
+    if (list.empty()) list = text_of(object, {"metadata", "annotations", field.older_key});
     if (list.empty()) continue;
     for (std::string_view item : split(list, ',')) (config.*field.member).emplace_back(item);
   }

@@ -128,8 +128,7 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
     // One API server is enough where there is one master only.
     const bool is_single = find_string(config.infrastructure, {"status", "controlPlaneTopology"}) == "SingleReplica";
     values.insert({{"API_VIPS", config.api_vips.front()},
-                   {"CLUSTER_DOMAIN", needed("spec.dns.spec.baseDomain",
-                                             std::string(find_string(config.dns, {"spec", "baseDomain"}).value_or("")))},
+                   {"CLUSTER_DOMAIN", needed("spec.dns.spec.baseDomain", text_of(config.dns, {"spec", "baseDomain"}))},
                    {"INGRESS_VIPS", config.ingress_vips.front()},
                    {"KEEPALIVED_IMAGE", image("keepalivedImage")},
                    {"NEEDED_API_SERVERS", is_single ? "1" : "2"},

@@ -37,9 +37,7 @@ constexpr sys::Pace api_pace{Milliseconds(500), Milliseconds(15'000)};
 
 Daemon::Daemon(const Environment& environment, kube::Api& api) : environment_(environment), api_(api), disk_(environment) {}
 
-std::string Daemon::annotation(std::string_view name) const {
-  return std::string(find_string(node_, {"metadata", "annotations", name}).value_or(""));
-}
+std::string Daemon::annotation(std::string_view name) const { return text_of(node_, {"metadata", "annotations", name}); }
 
 Result<Daemon::Next> Daemon::step(const Json& node) {
   node_ = node;
@@ -310,9 +308,7 @@ class DaemonLoop {
  private:
   // Of all that changes on a Node, what somebody else says to this program.
   static std::array<std::string, 2> others_annotations(const Json& node) {
-    const auto value = [&](std::string_view name) {
-      return std::string(find_string(node, {"metadata", "annotations", name}).value_or(""));
-    };
+    const auto value = [&](std::string_view name) { return text_of(node, {"metadata", "annotations", name}); };
     return {value(mc::desired_config), value(mc::last_applied_drain)};
   }
 

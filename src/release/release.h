@@ -11,9 +11,13 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slipway::release {
+
+// The cluster profile whose manifests a cluster gets when nobody chooses another.
+inline constexpr std::string_view default_profile = "self-managed-high-availability";
 
 struct Component {
   Reference image;                              // by digest

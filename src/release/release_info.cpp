@@ -53,9 +53,9 @@ Result<Release> parse_release_info(std::string_view text, std::string_view name)
   Findings findings;
   const Result<Digest> digest = Digest::parse(find_string(document, {"digest"}).value_or(""));
   if (!digest.ok()) findings.error(place, "digest", "{}", digest.error().message());
-  Release release{.version = std::string(find_string(document, {"version"}).value_or("")),
+  Release release{.version = text_of(document, {"version"}),
                   .digest = digest.ok() ? digest.value() : Digest::of(""),
-                  .created = std::string(find_string(document, {"created"}).value_or("")),
+                  .created = text_of(document, {"created"}),
                   .metadata = texts_of(find_object(document, {"metadata"})),
                   .components = {},
                   .manifests = {}};

@@ -42,7 +42,7 @@ JsonObject of_aws(const InstallConfig& config, const ClusterId& id) {
 
 // Both addresses are always empty, as in openshift-install: `destroy` asks the host of libvirtURI instead.
 JsonObject of_baremetal(const InstallConfig& config, const ClusterId&) {
-  return {{"libvirtURI", text_at(config.platform.section, {"libvirtURI"})},
+  return {{"libvirtURI", text_of(config.platform.section, {"libvirtURI"})},
           {"bootstrapProvisioningIP", ""},
           {"provisioningHostIP", ""}};
 }
@@ -50,7 +50,7 @@ JsonObject of_baremetal(const InstallConfig& config, const ClusterId&) {
 JsonObject of_gcp(const InstallConfig& config, const ClusterId&) {
   JsonObject made = picked(config, {"region", "projectID", "networkProjectID"});
   // A zone of somebody else's is looked up by its domain.
-  const bool is_shared = made.contains("networkProjectID") && !text_at(config.platform.section, {"network"}).empty();
+  const bool is_shared = made.contains("networkProjectID") && !text_of(config.platform.section, {"network"}).empty();
   if (is_shared) made["privateZoneDomain"] = config.cluster_domain() + ".";
   return made;
 }
@@ -62,7 +62,7 @@ JsonObject of_kubevirt(const InstallConfig& config, const ClusterId& id) {
 }
 
 JsonObject of_libvirt(const InstallConfig& config, const ClusterId&) {
-  return {{"uri", text_at(config.platform.section, {"URI"})}};
+  return {{"uri", text_of(config.platform.section, {"URI"})}};
 }
 
 JsonObject of_local(const InstallConfig& config, const ClusterId&) {
@@ -77,15 +77,15 @@ JsonObject of_openstack(const InstallConfig& config, const ClusterId& id) {
 }
 
 JsonObject of_ovirt(const InstallConfig& config, const ClusterId&) {
-  return {{"cluster_id", text_at(config.platform.section, {"ovirt_cluster_id"})}, {"remove_template", true}};
+  return {{"cluster_id", text_of(config.platform.section, {"ovirt_cluster_id"})}, {"remove_template", true}};
 }
 
 JsonObject of_vsphere(const InstallConfig& config, const ClusterId&) {
   JsonArray vcenters;
   for (const Json& each : find_array(config.platform.section, {"vcenters"})) {
-    vcenters.push_back({{"vCenter", text_at(each, {"server"})},
-                        {"username", text_at(each, {"user"})},
-                        {"password", text_at(each, {"password"})}});
+    vcenters.push_back({{"vCenter", text_of(each, {"server"})},
+                        {"username", text_of(each, {"user"})},
+                        {"password", text_of(each, {"password"})}});
   }
   return {{"terraform_platform", "vsphere"}, {"VCenters", std::move(vcenters)}};
 }

@@ -69,9 +69,7 @@ std::string control_plane_macs(const InstallConfig& config) {
 }
 
 TemplateValues baremetal_values(const InstallConfig& config, const IronicCredentials& ironic) {
-  const auto field = [&](std::string_view name) {
-    return std::string(find_string(config.platform.section, {name}).value_or(""));
-  };
+  const auto field = [&](std::string_view name) { return text_of(config.platform.section, {name}); };
   const std::string network = field("provisioningNetwork"), cidr = field("provisioningNetworkCIDR");
   const bool has_network = network != "Disabled", is_managed = network == "Managed";
 

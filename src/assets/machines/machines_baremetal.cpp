@@ -41,17 +41,17 @@ Json nothing_known() {
 }
 
 std::string hardware_profile(const Json& host) {
-  const std::string given = text_at(host, {"hardwareProfile"});
+  const std::string given = text_of(host, {"hardwareProfile"});
   return given.empty() || given == "default" ? "unknown" : given;
 }
 
 bool has_login(const Json& host) {
-  return !text_at(host, {"bmc", "username"}).empty() && !text_at(host, {"bmc", "password"}).empty();
+  return !text_of(host, {"bmc", "username"}).empty() && !text_of(host, {"bmc", "password"}).empty();
 }
 
 Json bmc_details(const Json& host, const std::string& credentials) {
   if (!has_login(host)) return {{"address", ""}, {"credentialsName", ""}};
-  JsonObject details = {{"address", text_at(host, {"bmc", "address"})}, {"credentialsName", credentials}};
+  JsonObject details = {{"address", text_of(host, {"bmc", "address"})}, {"credentialsName", credentials}};
   const Json* disabled = find(host, {"bmc", "disableCertificateVerification"});
   if (disabled && *disabled == Json(true)) details["disableCertificateVerification"] = true;
   return details;
@@ -67,30 +67,30 @@ struct Hosts {
 // lets none wait whose provisioning network is unmanaged.
 Hosts make_hosts(const InstallConfig& config, const ClusterId& id) {
   Hosts made;
-  const bool do_wait = text_at(config.platform.section, {"provisioningNetwork"}) != "Unmanaged";
+  const bool do_wait = text_of(config.platform.section, {"provisioningNetwork"}) != "Unmanaged";
   int masters = 0;
   for (const Json& host : find_array(config.platform.section, {"hosts"})) {
-    const std::string name = text_at(host, {"name"});
+    const std::string name = text_of(host, {"name"});
     const std::string credentials = name + "-bmc-secret", network = name + "-network-config-secret";
     JsonObject object = object_of("metal3.io/v1alpha1", "BareMetalHost", machine_namespace, name);
     JsonObject& metadata = object["metadata"].get_object();
     JsonObject spec = {{"bmc", bmc_details(host, credentials)},
-                       {"bootMACAddress", text_at(host, {"bootMACAddress"})},
+                       {"bootMACAddress", text_of(host, {"bootMACAddress"})},
                        {"hardwareProfile", hardware_profile(host)},
                        {"online", true}};
-    if (const std::string mode = text_at(host, {"bootMode"}); !mode.empty()) spec["bootMode"] = mode;
+    if (const std::string mode = text_of(host, {"bootMode"}); !mode.empty()) spec["bootMode"] = mode;
     if (const JsonObject& hints = find_object(host, {"rootDeviceHints"}); !hints.empty()) spec["rootDeviceHints"] = hints;
     if (has_login(host)) {
       made.logins.push_back(
           secret_object(machine_namespace, credentials, "",
-                        {{"password", text_at(host, {"bmc", "password"})}, {"username", text_at(host, {"bmc", "username"})}}));
+                        {{"password", text_of(host, {"bmc", "password"})}, {"username", text_of(host, {"bmc", "username"})}}));
     }
     if (const Json* nmstate = find(host, {"networkConfig"}); nmstate && !nmstate->is_null()) {
-      const std::string text = nmstate->is_string() ? text_at(*nmstate, {}) : emit_yaml(sorted_keys(*nmstate));
+      const std::string text = nmstate->is_string() ? text_of(*nmstate, {}) : emit_yaml(sorted_keys(*nmstate));
       made.networks.push_back(secret_object(machine_namespace, network, "", {{"nmstate", text}}));
       spec["preprovisioningNetworkDataName"] = network;
     }
-    if (text_at(host, {"role"}) != "worker" && masters < config.control_plane.replicas) {
+    if (text_of(host, {"role"}) != "worker" && masters < config.control_plane.replicas) {
       metadata["labels"] = {{"installer.openshift.io/role", "control-plane"}};
       spec["consumerRef"] = {{"apiVersion", machine_api},
                              {"kind", "Machine"},
@@ -132,7 +132,7 @@ AssetFiles baremetal_machines(const InstallConfig& config, const ClusterId& id) 
 }
 
 Json baremetal_provisioning(const InstallConfig& config) {
-  auto text = [&](std::string_view key) { return text_at(config.platform.section, {key}); };
+  auto text = [&](std::string_view key) { return text_of(config.platform.section, {key}); };
   JsonObject object = object_of("metal3.io/v1alpha1", "Provisioning", "", "provisioning-configuration");
   object["spec"] = {{"provisioningDHCPRange", text("provisioningDHCPRange")},
                     {"provisioningIP", text("clusterProvisioningIP")},

@@ -25,7 +25,7 @@ class Pool {
       : config_(config), id_(id), pool_(pool), role_(role), domains_(failure_domains(config)) {}
 
   std::vector<std::string> zones() const {
-    std::vector<std::string> names = texts_of(find_array(pool_.platform, {"zones"}));
+    std::vector<std::string> names = texts_of(pool_.platform, {"zones"});
     if (!names.empty()) return names;
     for (const FailureDomain& domain : domains_) names.push_back(domain.name);
     return names;
@@ -36,7 +36,7 @@ class Pool {
     const std::string_view wanted = role_ == "master" ? "control-plane" : "compute";
     std::vector<Json> found;
     for (const Json& host : find_array(config_.platform.section, {"hosts"})) {
-      if (text_at(host, {"role"}) == wanted) found.push_back(host);
+      if (text_of(host, {"role"}) == wanted) found.push_back(host);
     }
     return found;
   }
@@ -145,7 +145,7 @@ Result<> fix_addresses(const Json& device, const std::string& name, JsonObject& 
       files.push_back(manifest_file(fmt::format("openshift/99_openshift-machine-api_{}-{}.yaml", what, claim), object));
     };
     put("claim", address_claim(claim, i));
-    put("address", address_of(claim, i, cidr, text_at(device, {"gateway"})));
+    put("address", address_of(claim, i, cidr, text_of(device, {"gateway"})));
   }
   return Ok{};
 }
@@ -158,7 +158,7 @@ Result<Machines> make_machines(const Pool& pool, const ClusterId& id, std::strin
   for (std::size_t i = 0; i < static_cast<std::size_t>(replicas) && !zones.empty(); ++i) {
     std::string zone = zones[i % zones.size()];
     const Json host = i < hosts.size() ? hosts[i] : Json(nullptr);
-    if (const std::string own = text_at(host, {"failureDomain"}); !own.empty()) zone = own;
+    if (const std::string own = text_of(host, {"failureDomain"}); !own.empty()) zone = own;
     const FailureDomain* domain = TRY(pool.domain(zone));
     const std::string name = machine_name(id, role, i);
     JsonObject provider = pool.provider(domain);

@@ -7,7 +7,7 @@ namespace slipway::assets {
 std::vector<FailureDomain> failure_domains(const config::InstallConfig& config) {
   std::vector<FailureDomain> domains;
   for (const Json& each : find_array(config.platform.section, {"failureDomains"})) {
-    auto text = [&](std::initializer_list<std::string_view> keys) { return text_at(each, keys); };
+    auto text = [&](std::initializer_list<std::string_view> keys) { return text_of(each, keys); };
     FailureDomain domain{.name = text({"name"}),
                          .region = text({"region"}),
                          .zone = text({"zone"}),
@@ -18,8 +18,8 @@ std::vector<FailureDomain> failure_domains(const config::InstallConfig& config) 
                          .folder = text({"topology", "folder"}),
                          .resource_pool = text({"topology", "resourcePool"}),
                          .template_path = text({"topology", "template"}),
-                         .networks = texts_of(find_array(each, {"topology", "networks"})),
-                         .tag_ids = texts_of(find_array(each, {"topology", "tagIDs"}))};
+                         .networks = texts_of(each, {"topology", "networks"}),
+                         .tag_ids = texts_of(each, {"topology", "tagIDs"})};
     if (domain.resource_pool.empty()) domain.resource_pool = domain.compute_cluster + "/Resources";
     domains.push_back(std::move(domain));
   }

@@ -12,9 +12,9 @@ constexpr std::string_view name_space = "kube-system";
 Json vsphere_secret(const config::InstallConfig& config) {
   std::map<std::string, std::string> data;
   for (const Json& vcenter : find_array(config.platform.section, {"vcenters"})) {
-    const std::string server = text_at(vcenter, {"server"});
-    data[server + ".username"] = text_at(vcenter, {"user"});
-    data[server + ".password"] = text_at(vcenter, {"password"});
+    const std::string server = text_of(vcenter, {"server"});
+    data[server + ".username"] = text_of(vcenter, {"user"});
+    data[server + ".password"] = text_of(vcenter, {"password"});
   }
   return secret_object(name_space, secret_name, "", data);
 }

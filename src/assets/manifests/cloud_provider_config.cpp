@@ -33,9 +33,9 @@ bool has_labels(const std::vector<FailureDomain>& domains) { return domains.size
 
 // The data centers of a vCenter: its own, then those of failure domains that it does not name.
 std::vector<std::string> datacenters_of(const Json& vcenter, const std::vector<FailureDomain>& domains) {
-  std::vector<std::string> names = texts_of(find_array(vcenter, {"datacenters"}));
+  std::vector<std::string> names = texts_of(vcenter, {"datacenters"});
   for (const FailureDomain& domain : domains) {
-    if (domain.server == text_at(vcenter, {"server"}) && std::ranges::find(names, domain.datacenter) == names.end()) {
+    if (domain.server == text_of(vcenter, {"server"}) && std::ranges::find(names, domain.datacenter) == names.end()) {
       names.push_back(domain.datacenter);
     }
   }
@@ -49,7 +49,7 @@ std::string vsphere_ini(const InstallConfig& config, const ClusterId& id) {
   std::string text = "[Global]\n";
   text += line("secret-name", "vsphere-creds") + line("secret-namespace", "kube-system") + line("insecure-flag", "1") + "\n";
   for (const Json& vcenter : find_array(config.platform.section, {"vcenters"})) {
-    text += fmt::format("[VirtualCenter \"{}\"]\n", text_at(vcenter, {"server"}));
+    text += fmt::format("[VirtualCenter \"{}\"]\n", text_of(vcenter, {"server"}));
     if (const std::int64_t port = port_of(vcenter); port != 0) text += line("port", std::to_string(port)) + "\n";
     text += line("datacenters", join(datacenters_of(vcenter, domains), ","));
   }
@@ -69,10 +69,10 @@ std::string vsphere_yaml(const InstallConfig& config) {
   JsonObject vcenters;
   for (const Json& each : find_array(config.platform.section, {"vcenters"})) {
     const std::int64_t port = port_of(each);
-    vcenters[text_at(each, {"server"})] = {{"user", ""},
+    vcenters[text_of(each, {"server"})] = {{"user", ""},
                                            {"password", ""},
                                            {"tenantref", ""},
-                                           {"server", text_at(each, {"server"})},
+                                           {"server", text_of(each, {"server"})},
                                            {"port", port == 0 ? default_port : port},
                                            {"insecureFlag", true},
                                            {"datacenters", find_array(each, {"datacenters"})},

@@ -48,10 +48,10 @@ ClusterApiManifests make_cluster_api_manifests(const config::InstallConfig& conf
     const std::string name = fmt::format("{}-{}", id.infra_id, i);
     const std::string credentials = fmt::format("vsphere-creds-{}", i);
     add(fmt::format("01_capi-cluster-{}", i), cluster(name));
-    add(fmt::format("01_vsphere-cluster-{}", i), vsphere_cluster(config, name, credentials, text_at(vcenters[i], {"server"})));
+    add(fmt::format("01_vsphere-cluster-{}", i), vsphere_cluster(config, name, credentials, text_of(vcenters[i], {"server"})));
     add(fmt::format("01_{}", credentials),
         secret_object(guests, credentials, "",
-                      {{"password", text_at(vcenters[i], {"password"})}, {"username", text_at(vcenters[i], {"user"})}}));
+                      {{"password", text_of(vcenters[i], {"password"})}, {"username", text_of(vcenters[i], {"user"})}}));
   }
   return made;
 }

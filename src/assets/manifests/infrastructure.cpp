@@ -54,9 +54,9 @@ Description virtual_addresses(const InstallConfig& config) {
 Description describe_aws(const InstallConfig& config, const ClusterId&) {
   const Json& section = config.platform.section;
   Description made;
-  put_text(made.status, "region", text_at(section, {"region"}));
+  put_text(made.status, "region", text_of(section, {"region"}));
   JsonArray endpoints = find_array(section, {"serviceEndpoints"});
-  std::ranges::sort(endpoints, {}, [](const Json& each) { return text_at(each, {"name"}); });
+  std::ranges::sort(endpoints, {}, [](const Json& each) { return text_of(each, {"name"}); });
   if (!endpoints.empty()) made.spec["serviceEndpoints"] = made.status["serviceEndpoints"] = endpoints;
   const Json* propagates = find(section, {"propagateUserTags"});
   const JsonObject& tags = find_object(section, {"userTags"});
@@ -67,8 +67,8 @@ Description describe_aws(const InstallConfig& config, const ClusterId&) {
 Description describe_gcp(const InstallConfig& config, const ClusterId&) {
   const Json& section = config.platform.section;
   Description made;
-  put_text(made.status, "projectID", text_at(section, {"projectID"}));
-  put_text(made.status, "region", text_at(section, {"region"}));
+  put_text(made.status, "projectID", text_of(section, {"projectID"}));
+  put_text(made.status, "region", text_of(section, {"region"}));
   const std::pair<std::string_view, std::string_view> lists[] = {{"userLabels", "resourceLabels"}, {"userTags", "resourceTags"}};
   for (const auto& [given, shown] : lists) {
     if (const JsonArray& list = find_array(section, {given}); !list.empty()) made.status[shown] = list;
@@ -77,9 +77,9 @@ Description describe_gcp(const InstallConfig& config, const ClusterId&) {
 }
 
 Description describe_external(const InstallConfig& config, const ClusterId&) {
-  const bool manager = text_at(config.platform.section, {"cloudControllerManager"}) == "External";
+  const bool manager = text_of(config.platform.section, {"cloudControllerManager"}) == "External";
   Description made;
-  put_text(made.spec, "platformName", text_at(config.platform.section, {"platformName"}));
+  put_text(made.spec, "platformName", text_of(config.platform.section, {"platformName"}));
   made.status["cloudControllerManager"] = {{"state", manager ? "External" : "None"}};
   return made;
 }
@@ -95,7 +95,7 @@ Description describe_kubevirt(const InstallConfig& config, const ClusterId&) {
   Description made;
   const Description addresses = virtual_addresses(config);
   for (const std::string_view key : {"apiServerInternalIP", "ingressIP"}) {
-    put_text(made.status, key, text_at(addresses.status, {key}));
+    put_text(made.status, key, text_of(addresses.status, {key}));
   }
   return made;
 }
@@ -125,7 +125,7 @@ Description describe_vsphere(const InstallConfig& config, const ClusterId& id) {
   JsonArray domains, vcenters;
   for (const FailureDomain& domain : failure_domains(config)) domains.push_back(failure_domain(domain, id));
   for (const Json& each : find_array(config.platform.section, {"vcenters"})) {
-    JsonObject vcenter = {{"server", text_at(each, {"server"})}, {"datacenters", find_array(each, {"datacenters"})}};
+    JsonObject vcenter = {{"server", text_of(each, {"server"})}, {"datacenters", find_array(each, {"datacenters"})}};
     if (const Json* port = find(each, {"port"}); port && *port != Json(0)) vcenter["port"] = *port;
     vcenters.push_back(std::move(vcenter));
   }

@@ -32,18 +32,4 @@ JsonObject config_map(std::string_view name_space, std::string_view name, JsonOb
 
 std::string file_number(std::size_t i, std::size_t count) { return fmt::format("{:0>{}}", i, std::to_string(count).size()); }
 
-std::string text_at(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(value, keys).value_or(""));
-}
-
-std::vector<std::string> texts_of(const JsonArray& list) {
-  std::vector<std::string> texts;
-  for (const Json& each : list) {
-    if (each.is_string()) texts.emplace_back(each.get_string());
-  }
-  return texts;
-}
-
-JsonArray array_of(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
-
 }  // namespace slipway::assets

@@ -23,11 +23,4 @@ JsonObject config_map(std::string_view name_space, std::string_view name, JsonOb
 // The number of one of `count` files: "07" of ten, so that their names stand in their order.
 std::string file_number(std::size_t i, std::size_t count);
 
-// The text at a path of keys, empty when there is none.
-std::string text_at(const Json& value, std::initializer_list<std::string_view> keys);
-
-// Lists of texts, from and to JSON.
-std::vector<std::string> texts_of(const JsonArray& list);
-JsonArray array_of(const std::vector<std::string>& texts);
-
 }  // namespace slipway::assets

@@ -59,7 +59,7 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
                           .is_first = is_first,
                           .group = slash == std::string::npos ? "" : version.substr(0, slash),
                           .kind = text({"kind"}, "kind"),
-                          .name_space = std::string(find_string(document.value, {"metadata", "namespace"}).value_or("")),
+                          .name_space = text_of(document.value, {"metadata", "namespace"}),
                           .name = text({"metadata", "name"}, "metadata.name"),
                           .value = document.value};
     is_first = false;

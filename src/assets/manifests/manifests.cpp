@@ -21,7 +21,7 @@ JsonObject cluster_object(std::string_view kind) { return object_of(config_api, 
 
 // The zone of names that only the cluster's own networks see; the public one has an id that only the cloud knows.
 Json private_zone(const InstallConfig& config, const ClusterId& id) {
-  const std::string given = text_at(config.platform.section, {"hostedZone"});
+  const std::string given = text_of(config.platform.section, {"hostedZone"});
   if (!given.empty()) return {{"id", given}};
   return {
       {"tags", {{"Name", fmt::format("{}-int", id.infra_id)}, {fmt::format("kubernetes.io/cluster/{}", id.infra_id), "owned"}}}};
@@ -37,7 +37,7 @@ Json dns(const InstallConfig& config, const ClusterId& id) {
 
 Json ingress_platform(const InstallConfig& config) {
   if (config.platform.type != "aws") return {{"type", ""}};
-  const std::string given = text_at(config.platform.section, {"lbType"});
+  const std::string given = text_of(config.platform.section, {"lbType"});
   return {{"aws", {{"type", given.empty() ? "Classic" : given}}}, {"type", "AWS"}};
 }
 
@@ -159,10 +159,8 @@ Result<Json> user_ca_bundle(const InstallConfig& config) {
 }
 
 // The machine table, for the approver. openshift-install has no such file.
-Json machine_addresses(const std::vector<Environment::Node>& nodes) {
-  kube::MachineTable rows;
-  for (const Environment::Node& node : nodes) rows.push_back({node.name, node.role, node.addresses});
-  return config_map(kube::machine_table_space, kube::machine_table_name, {{"machines", kube::format_machine_table(rows)}});
+Json machine_addresses(const kube::MachineTable& nodes) {
+  return config_map(kube::machine_table_space, kube::machine_table_name, {{"machines", kube::format_machine_table(nodes)}});
 }
 
 }  // namespace

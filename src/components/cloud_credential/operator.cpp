@@ -21,8 +21,7 @@ constexpr Milliseconds look_after_failure = 15s;
 constexpr Milliseconds long_time = 1h;
 constexpr std::size_t secrets_told = 3;
 
-const kube::ResourceType requests{"cloudcredential.openshift.io", "v1", "credentialsrequests", "CredentialsRequest"};
-const kube::ResourceType facts{"facts.slipway", "v1", "", "SecretFact"};
+const kube::ResourceType facts{std::string(kube::private_domain), "v1", "secretfacts", "SecretFact"};
 
 // Platforms on which nothing asks for credentials of a cloud.
 constexpr std::array<std::string_view, 5> without_cloud = {"", "None", "BareMetal", "External", "KubeVirt"};
@@ -71,9 +70,8 @@ void tell_manual(const Snapshot& seen, Condition& available) {
 
 std::vector<ObjectName> wanted_secrets(const Snapshot& seen) {
   std::vector<ObjectName> names;
-  for (const Json* request : seen.list(requests, space)) {
-    ObjectName name{std::string(find_string(*request, {"spec", "secretRef", "namespace"}).value_or("")),
-                    std::string(find_string(*request, {"spec", "secretRef", "name"}).value_or(""))};
+  for (const Json* request : seen.list(kube::types::credentials_requests, space)) {
+    ObjectName name{text_of(*request, {"spec", "secretRef", "namespace"}), text_of(*request, {"spec", "secretRef", "name"})};
     const auto same = [&](const ObjectName& each) { return each.space == name.space && each.name == name.name; };
     if (!name.space.empty() && !name.name.empty() && std::ranges::none_of(names, same)) names.push_back(std::move(name));
   }
@@ -135,7 +133,7 @@ Result<> observe_secrets(const sys::Context& context, kube::Api& api, View& view
 WorkloadOperator make_operator() {
   return WorkloadOperator{.name = "cloud-credential",
                           .space = std::string(space),
-                          .watched = {{requests, std::string(space)},
+                          .watched = {{kube::types::credentials_requests, std::string(space)},
                                       {kube::types::credential_settings, "", {.fields = "metadata.name=cluster"}},
                                       {kube::types::infrastructures},
                                       {kube::types::custom_resource_definitions,

@@ -14,7 +14,6 @@ namespace {
 using testing_support::FakeKube;
 
 constexpr const char* space = "openshift-cloud-credential-operator";
-const kube::ResourceType requests{"cloudcredential.openshift.io", "v1", "credentialsrequests", "CredentialsRequest"};
 
 Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
 
@@ -156,10 +155,10 @@ TEST(CredentialsOperator, LooksForSecrets) {
   view.put(request("four", "hidden"));
   wait_for("1 of 4 Secrets that CredentialsRequests ask for cannot be checked");
   const Snapshot seen = view.snapshot();
-  for (const Json* fact : seen.list({"facts.slipway", "v1", "", "SecretFact"})) {
+  for (const Json* fact : seen.list({std::string(kube::private_domain), "v1", "secretfacts", "SecretFact"})) {
     EXPECT_EQ(emit_json(*fact, JsonStyle::compact).find("aGlkZGVu"), std::string::npos) << "contents stay where they are";
   }
-  EXPECT_EQ(seen.list({"facts.slipway", "v1", "", "SecretFact"}).size(), 4u);
+  EXPECT_EQ(seen.list({std::string(kube::private_domain), "v1", "secretfacts", "SecretFact"}).size(), 4u);
   stop.request_stop();
 }
 

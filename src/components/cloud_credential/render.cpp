@@ -48,8 +48,7 @@ Result<Json> find_install_config(const Environment& environment, const std::stri
 }  // namespace
 
 Result<CredentialsPlan> plan_credentials(const Json& install_config) {
-  CredentialsPlan plan{.enabled = is_enabled(install_config),
-                       .mode = std::string(find_string(install_config, {"credentialsMode"}).value_or(""))};
+  CredentialsPlan plan{.enabled = is_enabled(install_config), .mode = text_of(install_config, {"credentialsMode"})};
   if (plan.enabled && !plan.mode.empty() && plan.mode != "Manual") {
     return error(Code::invalid,
                  "install-config: credentialsMode: must be Manual, got {}, because this release creates no credentials",

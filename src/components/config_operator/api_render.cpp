@@ -6,6 +6,7 @@
 #include "components/program/flags.h"
 #include "components/render/manifest_files.h"
 #include "components/render/manifest_filter.h"
+#include "release/release.h"
 
 namespace slipway::components::config_operator {
 
@@ -17,7 +18,7 @@ const std::vector<Flag> table = {
     {.name = "asset-output-dir", .required = true},
     {.name = "rendered-manifest-dir", .required = true},
     {.name = "payload-version", .required = true},
-    {.name = "cluster-profile", .fallback = "self-managed-high-availability"},
+    {.name = "cluster-profile", .fallback = release::default_profile},
     {.name = "image-manifests", .fallback = "/usr/share/bootkube/manifests/manifests"},
 };
 
@@ -60,8 +61,8 @@ Result<std::string> complete_gates(const Environment& environment, const std::st
 
 Result<> run_api_render(const Environment& environment, const Arguments& arguments) {
   const Flags flags = TRY(parse_flags(program, table, arguments));
-  const std::string profile =
-      flags.text("cluster-profile") == "single-node-developer" ? "self-managed-high-availability" : flags.text("cluster-profile");
+  const std::string profile = flags.text("cluster-profile") == "single-node-developer" ? std::string(release::default_profile)
+                                                                                       : flags.text("cluster-profile");
   const std::string& version = flags.text("payload-version");
   const int major = TRY(major_version(version).context("--payload-version"));
   const std::string& crds = flags.text("image-manifests");

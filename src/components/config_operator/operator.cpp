@@ -6,6 +6,7 @@
 #include "components/render/inputs.h"
 #include "components/render/manifest.h"
 #include "components/render/manifest_files.h"
+#include "release/release.h"
 
 #include <algorithm>
 
@@ -13,7 +14,6 @@ namespace slipway::components::config_operator {
 
 namespace {
 
-constexpr std::string_view profile = "self-managed-high-availability";
 // The layer openshift-api of the image (images/components.yaml).
 constexpr std::string_view lists_folder = "/usr/share/bootkube/manifests/featuregates";
 
@@ -66,7 +66,7 @@ void plan_gates(const std::vector<Json>& lists, const std::string& version, cons
     // CustomNoUpgrade keeps a status that has this version, but here its lists may have changed since.
     JsonObject without_status = gate->as_object();
     without_status.erase("status");
-    const Result<Json> made = with_gates(Json(std::move(without_status)), lists, version, profile);
+    const Result<Json> made = with_gates(Json(std::move(without_status)), lists, version, std::string(release::default_profile));
     if (made.ok()) {
       JsonArray wanted = with_entry(known, find_array(made.value(), {"status", "featureGates"}).at(0), version,
                                     seen.find(kube::types::cluster_versions, "", "version"));

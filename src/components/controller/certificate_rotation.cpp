@@ -112,7 +112,7 @@ Result<std::vector<Entry>> read_bundle(const std::vector<std::string>& pems, Wal
   return entries;
 }
 
-std::string text_of(const std::vector<Entry>& entries) {
+std::string pem_of(const std::vector<Entry>& entries) {
   std::string text;
   for (const Entry& entry : entries) text += entry.pem;
   return text;
@@ -196,9 +196,9 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
   } else {
     annotations.emplace_back(since_annotation, to_rfc3339(now));
   }
-  const std::vector<Entry> wanted = TRY(read_bundle({own.front().pem, text_of(authority.trusted)}, now));
+  const std::vector<Entry> wanted = TRY(read_bundle({own.front().pem, pem_of(authority.trusted)}, now));
   for (const Entry& entry : wanted) ask_again(plan, entry.info.not_after);
-  if (const std::string text = text_of(wanted); text != published) {
+  if (const std::string text = pem_of(wanted); text != published) {
     plan.desired_objects.push_back(
         {kube::types::config_maps, config_map(signer.bundle, {{std::string(bundle_key), text}}, annotations,
                                               {{"auth.openshift.io/managed-certificate-type", "ca-bundle"}})});
@@ -368,7 +368,7 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
 }
 
 Result<std::string> join_bundles(const std::vector<std::string>& pems, WallTime now) {
-  return text_of(TRY(read_bundle(pems, now)));
+  return pem_of(TRY(read_bundle(pems, now)));
 }
 
 }  // namespace slipway::components

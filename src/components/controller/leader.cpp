@@ -24,14 +24,6 @@ std::string micro_time(WallTime time) {
 
 std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec", "holderIdentity"}).value_or(""); }
 
-int integer(const Json& lease, std::string_view key) {
-  const Json* value = find(lease, {"spec", key});
-  if (value == nullptr) return 0;
-  return value->is_int64()    ? static_cast<int>(value->get_int64())
-         : value->is_uint64() ? static_cast<int>(value->get_uint64())
-                              : 0;
-}
-
 // The Lease as a watch tells it, for the thread that decides.
 class Watched {
  public:
@@ -133,7 +125,7 @@ Result<std::string> pod_identity(sys::Files& files, sys::Random& random) {
 }
 
 SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options) {
-  const int said = integer(lease.object, "leaseDurationSeconds");
+  const int said = integer_of(lease.object, {"spec", "leaseDurationSeconds"});
   return lease.changed + (said > 0 ? Seconds(said) : options.duration);
 }
 
@@ -153,7 +145,7 @@ Json held_lease(const std::optional<SeenLease>& lease, const LeaderOptions& opti
   const bool ours_before = lease && holder_of(object) == options.identity;
   if (!ours_before) {
     spec["acquireTime"] = micro_time(now);
-    spec["leaseTransitions"] = lease ? integer(object, "leaseTransitions") + 1 : 0;
+    spec["leaseTransitions"] = lease ? integer_of(object, {"spec", "leaseTransitions"}) + 1 : 0;
   }
   spec["holderIdentity"] = options.identity;
   spec["leaseDurationSeconds"] = options.duration.count();

@@ -37,10 +37,10 @@ Result<std::vector<Part>> parts_of(std::string_view lines) {
 
 NodeStatus parse_node_status(const Json& entry) {
   NodeStatus status{.node = text_of(entry, {"nodeName"}),
-                    .current = integer(entry, {"currentRevision"}),
-                    .target = integer(entry, {"targetRevision"}),
-                    .last_failed = integer(entry, {"lastFailedRevision"}),
-                    .last_failed_count = integer(entry, {"lastFailedCount"}),
+                    .current = integer_of(entry, {"currentRevision"}),
+                    .target = integer_of(entry, {"targetRevision"}),
+                    .last_failed = integer_of(entry, {"lastFailedRevision"}),
+                    .last_failed_count = integer_of(entry, {"lastFailedCount"}),
                     .last_failed_reason = text_of(entry, {"lastFailedReason"}),
                     .last_failed_errors = {},
                     .last_failed_time = text_of(entry, {"lastFailedTime"})};
@@ -74,17 +74,6 @@ JsonObject node_status_object(JsonObject entry, const NodeStatus& status) {
 }
 
 }  // namespace
-
-int integer(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  if (found == nullptr) return 0;
-  if (found->is_uint64()) return static_cast<int>(found->get_uint64());
-  return found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
-}
-
-std::string text_of(const Json& value, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(value, keys).value_or(""));
-}
 
 const kube::ResourceType& Part::type() const { return kind == Kind::secret ? kube::types::secrets : kube::types::config_maps; }
 
@@ -155,7 +144,7 @@ int wanted_revision(const Json& settings, std::string_view node) {
     if (status.target > 0) return status.target;
     if (status.current > 0) return status.current;
   }
-  return integer(settings, {"status", "latestAvailableRevision"});
+  return integer_of(settings, {"status", "latestAvailableRevision"});
 }
 
 }  // namespace slipway::components

@@ -37,10 +37,6 @@ struct Operand {
   std::string pod_config() const { return name + "-pod"; }
 };
 
-// A whole number and a text of an object; 0 and "" where there is none.
-int integer(const Json& value, std::initializer_list<std::string_view> keys);
-std::string text_of(const Json& value, std::initializer_list<std::string_view> keys);
-
 // Names of folders below static_pod_resources: "kube-apiserver-pod-3" with configmaps/, secrets/ and the pod;
 // "kube-apiserver-certs" likewise.
 inline constexpr std::string_view static_pod_resources = "/etc/kubernetes/static-pod-resources";

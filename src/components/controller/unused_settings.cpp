@@ -13,11 +13,6 @@ namespace {
 
 using Types = std::vector<const kube::ResourceType*>;
 
-const kube::ResourceType api_servers{"config.openshift.io", "v1", "apiservers", "APIServer", false};
-const kube::ResourceType authentications{"config.openshift.io", "v1", "authentications", "Authentication", false};
-const kube::ResourceType images{"config.openshift.io", "v1", "images", "Image", false};
-const kube::ResourceType node_settings{"config.openshift.io", "v1", "nodes", "Node", false};
-
 const Types of_static_pods = {&kube::types::etcds, &kube::types::kube_apiservers, &kube::types::kube_controller_managers,
                               &kube::types::kube_schedulers};
 const Types with_config = {&kube::types::kube_apiservers, &kube::types::kube_controller_managers, &kube::types::kube_schedulers};
@@ -42,19 +37,19 @@ struct Row {
 
 // All other fields have no effect. Who follows a field is said where it is not the operator of that name.
 const std::vector<Row> rows = {
-    {{&api_servers}, "clientCA"},
-    {{&api_servers}, "audit.profile", Effect::usual, "Default"},
-    {{&api_servers}, "encryption.type", Effect::usual, "identity"},
-    {{&api_servers}, "tlsSecurityProfile.type", Effect::usual, "Intermediate"},
+    {{&kube::types::api_servers}, "clientCA"},
+    {{&kube::types::api_servers}, "audit.profile", Effect::usual, "Default"},
+    {{&kube::types::api_servers}, "encryption.type", Effect::usual, "identity"},
+    {{&kube::types::api_servers}, "tlsSecurityProfile.type", Effect::usual, "Intermediate"},
     // kube-apiserver. The rest needs an OAuth server, a webhook or OIDC.
-    {{&authentications}, "serviceAccountIssuer"},
-    {{&authentications}, "type", Effect::usual, "None"},
+    {{&kube::types::authentications}, "serviceAccountIssuer"},
+    {{&kube::types::authentications}, "type", Effect::usual, "None"},
     // The installer describes the cluster with these. Zones (publicZone, privateZone) are not managed.
     {{&kube::types::dnses}, "baseDomain"},
     {{&kube::types::dnses}, "platform"},
     {{&kube::types::feature_gates}, "featureSet"},
     {{&kube::types::feature_gates}, "customNoUpgrade"},
-    {{&images}, "imageStreamImportMode", Effect::usual, "Legacy"},
+    {{&kube::types::images}, "imageStreamImportMode", Effect::usual, "Legacy"},
     // config-operator and machine-config; the installer describes the platform.
     {{&kube::types::infrastructures}, "cloudConfig"},
     {{&kube::types::infrastructures}, "platformSpec"},
@@ -64,8 +59,8 @@ const std::vector<Row> rows = {
     {{&kube::types::networks}, "serviceNetwork"},
     {{&kube::types::networks}, "networkType"},
     {{&kube::types::networks}, "networkDiagnostics.mode", Effect::usual, "Disabled"},
-    {{&node_settings}, "cgroupMode", Effect::usual, "v2"},
-    {{&node_settings}, "workerLatencyProfile", Effect::usual, "Default"},
+    {{&kube::types::node_settings}, "cgroupMode", Effect::usual, "v2"},
+    {{&kube::types::node_settings}, "workerLatencyProfile", Effect::usual, "Default"},
     // machine-config gives machines the proxy of the status, which the installer wrote, and the bundle of this name.
     {{&kube::types::proxies}, "httpProxy", Effect::in_force},
     {{&kube::types::proxies}, "httpsProxy", Effect::in_force},

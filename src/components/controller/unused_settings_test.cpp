@@ -12,10 +12,6 @@
 namespace slipway::components {
 namespace {
 
-const kube::ResourceType api_servers{"config.openshift.io", "v1", "apiservers", "APIServer", false};
-const kube::ResourceType images{"config.openshift.io", "v1", "images", "Image", false};
-const kube::ResourceType node_settings{"config.openshift.io", "v1", "nodes", "Node", false};
-
 std::string unused(const kube::ResourceType& type, std::string_view yaml) {
   return join(unused_settings(type, parse_yaml(yaml, "test").value().value), " ");
 }
@@ -26,19 +22,20 @@ TEST(UnusedSettings, AreFieldsThatNothingReads) {
     std::string_view object, expected;
   };
   const Case cases[] = {
-      {api_servers, "spec: {}", ""},
-      {api_servers, "{}", ""},
-      {api_servers, "spec: {audit: {profile: Default}, clientCA: {name: mine}, servingCerts: {namedCertificates: []}}", ""},
-      {api_servers, "spec: {audit: {profile: AllRequestBodies, customRules: [{group: a, profile: None}]}}",
+      {kube::types::api_servers, "spec: {}", ""},
+      {kube::types::api_servers, "{}", ""},
+      {kube::types::api_servers,
+       "spec: {audit: {profile: Default}, clientCA: {name: mine}, servingCerts: {namedCertificates: []}}", ""},
+      {kube::types::api_servers, "spec: {audit: {profile: AllRequestBodies, customRules: [{group: a, profile: None}]}}",
        "spec.audit.customRules spec.audit.profile"},
-      {api_servers, "spec: {encryption: {type: aescbc}, tlsSecurityProfile: {type: Custom, custom: {ciphers: [a]}}}",
+      {kube::types::api_servers, "spec: {encryption: {type: aescbc}, tlsSecurityProfile: {type: Custom, custom: {ciphers: [a]}}}",
        "spec.encryption.type spec.tlsSecurityProfile.custom spec.tlsSecurityProfile.type"},
-      {api_servers, "spec: {tlsSecurityProfile: {type: Intermediate, intermediate: {}}}", ""},
-      {api_servers, "spec: {fieldOfTomorrow: 1}", "spec.fieldOfTomorrow"},
-      {images, "spec: {registrySources: {insecureRegistries: [r.example.com]}, additionalTrustedCA: {name: ''}}",
+      {kube::types::api_servers, "spec: {tlsSecurityProfile: {type: Intermediate, intermediate: {}}}", ""},
+      {kube::types::api_servers, "spec: {fieldOfTomorrow: 1}", "spec.fieldOfTomorrow"},
+      {kube::types::images, "spec: {registrySources: {insecureRegistries: [r.example.com]}, additionalTrustedCA: {name: ''}}",
        "spec.registrySources.insecureRegistries"},
-      {node_settings, "spec: {cgroupMode: v2, workerLatencyProfile: Default}", ""},
-      {node_settings, "spec: {workerLatencyProfile: LowUpdateSlowReaction}", "spec.workerLatencyProfile"},
+      {kube::types::node_settings, "spec: {cgroupMode: v2, workerLatencyProfile: Default}", ""},
+      {kube::types::node_settings, "spec: {workerLatencyProfile: LowUpdateSlowReaction}", "spec.workerLatencyProfile"},
       {kube::types::schedulers, "spec: {mastersSchedulable: true, profile: NoScoring, policy: {name: ''}}", ""},
       {kube::types::schedulers, "spec: {defaultNodeSelector: a=b}", "spec.defaultNodeSelector"},
       {kube::types::networks, "spec: {networkType: Flannel, externalIP: {policy: {}}, serviceNodePortRange: 30000-32000}",

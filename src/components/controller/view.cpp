@@ -51,6 +51,11 @@ std::vector<const Json*> Snapshot::list(const kube::ResourceType& type, std::str
   return found;
 }
 
+Result<const Json*> of_installer(const kube::ResourceType& type, const Snapshot& seen) {
+  if (const Json* object = seen.find(type, "", "cluster")) return object;
+  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
+}
+
 View::View() {
   state_.with_lock([](State& state) { state.objects = std::make_shared<const Snapshot::Objects>(); });
 }

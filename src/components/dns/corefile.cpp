@@ -111,7 +111,7 @@ class Maker {
         continue;
       }
       const std::string address = text_of(upstream, {"address"});
-      const int number = integer(upstream, {"port"});
+      const int number = integer_of(upstream, {"port"});
       if (!net::is_ip(address)) {
         refuse("spec.upstreamResolvers.upstreams: \"{}\" is not an IP address", address);
       } else {

@@ -13,7 +13,7 @@ namespace slipway::components::etcd {
 
 namespace {
 
-const kube::ResourceType facts_type{"slipway.internal", "v1", "etcdclusters", "EtcdCluster", false};
+const kube::ResourceType facts_type{std::string(kube::private_domain), "v1", "etcdclusters", "EtcdCluster", false};
 
 std::optional<InstallConfig> find_install_config(const Snapshot& seen) {
   const Json* object = seen.find(kube::types::config_maps, "kube-system", "cluster-config-v1");
@@ -37,32 +37,20 @@ std::string internal_address(const Json& node, const std::optional<InstallConfig
   return {};
 }
 
-Json texts_json(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
-
-std::vector<std::string> texts_of(const Json& object, std::string_view key) {
-  std::vector<std::string> found;
-  for (const Json& item : find_array(object, {key})) found.emplace_back(item.get_string());
-  return found;
-}
-
 bool truth(const Json& object, std::string_view key) {
   const Json* value = find(object, {key});
   return value && value->is_bool() && value->get_bool();
 }
 
-std::string text(const Json& object, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(object, keys).value_or(""));
-}
-
 ObservedMember parse_observed(const Json& object) {
-  return {.member = {.id = parse_number<MemberId>(text(object, {"id"})).value_or(0),
-                     .name = text(object, {"name"}),
-                     .peer_urls = texts_of(object, "peerURLs"),
-                     .client_urls = texts_of(object, "clientURLs"),
+  return {.member = {.id = parse_number<MemberId>(text_of(object, {"id"})).value_or(0),
+                     .name = text_of(object, {"name"}),
+                     .peer_urls = texts_of(object, {"peerURLs"}),
+                     .client_urls = texts_of(object, {"clientURLs"}),
                      .is_learner = truth(object, "isLearner")},
           .is_healthy = truth(object, "isHealthy"),
           .is_leader = truth(object, "isLeader"),
-          .problem = text(object, {"problem"})};
+          .problem = text_of(object, {"problem"})};
 }
 
 }  // namespace
@@ -118,8 +106,8 @@ Json facts_object(const Facts& facts) {
   for (const ObservedMember& it : facts.members) {
     members.push_back({{"id", std::to_string(it.member.id)},
                        {"name", it.member.name},
-                       {"peerURLs", texts_json(it.member.peer_urls)},
-                       {"clientURLs", texts_json(it.member.client_urls)},
+                       {"peerURLs", array_of(it.member.peer_urls)},
+                       {"clientURLs", array_of(it.member.client_urls)},
                        {"isLearner", it.member.is_learner},
                        {"isHealthy", it.is_healthy},
                        {"isLeader", it.is_leader},
@@ -137,7 +125,7 @@ std::optional<Facts> find_facts(const Snapshot& seen) {
   Facts facts{.unreadable = text(*object, {"unreadable"}), .refused = text(*object, {"refused"})};
   for (const Json& member : find_array(*object, {"members"})) facts.members.push_back(parse_observed(member));
   for (const Json& change : find_array(*object, {"changes"})) {
-    facts.changes.push_back({text(change, {"reason"}), text(change, {"message"})});
+    facts.changes.push_back({text_of(change, {"reason"}), text_of(change, {"message"})});
   }
   return facts;
 }

@@ -21,20 +21,12 @@ std::uint64_t number(const Json& object, std::string_view key) {
   return parse_number<std::uint64_t>(find_string(object, {key}).value_or("")).value_or(0);
 }
 
-std::vector<std::string> texts_of(const Json& object, std::string_view key) {
-  std::vector<std::string> found;
-  for (const Json& item : find_array(object, {key})) {
-    if (item.is_string()) found.emplace_back(item.get_string());
-  }
-  return found;
-}
-
 Member parse_member(const Json& object) {
   const Json* learner = find(object, {"isLearner"});
   return {.id = number(object, "ID"),
-          .name = std::string(find_string(object, {"name"}).value_or("")),
-          .peer_urls = texts_of(object, "peerURLs"),
-          .client_urls = texts_of(object, "clientURLs"),
+          .name = text_of(object, {"name"}),
+          .peer_urls = texts_of(object, {"peerURLs"}),
+          .client_urls = texts_of(object, {"clientURLs"}),
           .is_learner = learner && learner->is_bool() && learner->get_bool()};
 }
 
@@ -93,7 +85,7 @@ Result<std::vector<Member>> Gateway::list(const sys::Context& context, const std
 
 Result<MemberStatus> Gateway::status(const sys::Context& context, const std::string& endpoint) const {
   const Json answer = TRY(call(context, endpoint, "/v3/maintenance/status", JsonObject()));
-  return MemberStatus{number(answer, "leader"), number(answer, "raftTerm"), texts_of(answer, "errors")};
+  return MemberStatus{number(answer, "leader"), number(answer, "raftTerm"), texts_of(answer, {"errors"})};
 }
 
 Result<> Gateway::add_learner(const sys::Context& context, const std::string& endpoint, const std::string& peer_url) const {

@@ -77,7 +77,7 @@ struct Cluster : testing_support::WorkloadCluster {
   // As its controller would say when so many pods are available.
   void tell(const std::string& name, int available, const std::string& progressing = "NewReplicaSetAvailable") {
     Json deployment = *find(deployments, router_space, name);
-    const int wanted = integer(deployment, {"spec", "replicas"});
+    const int wanted = integer_of(deployment, {"spec", "replicas"});
     deployment.as_object()["status"] = {
         {"observedGeneration", 1},
         {"replicas", wanted},
@@ -145,7 +145,7 @@ TEST(IngressOperator, MakesTheDefaultControllerAndItsRouters) {
   EXPECT_EQ(cluster.told("IngressProgressing"), "True");
   cluster.settle();
   const Json& deployment = *cluster.find(deployments, router_space, "router-default");
-  EXPECT_EQ(integer(deployment, {"spec", "replicas"}), 2);
+  EXPECT_EQ(integer_of(deployment, {"spec", "replicas"}), 2);
   EXPECT_EQ(find_object(cluster.pod("default"), {"nodeSelector"}),
             (JsonObject{{"node-role.kubernetes.io/worker", ""}, {"kubernetes.io/os", "linux"}}));
   EXPECT_TRUE(find_array(cluster.pod("default"), {"tolerations"}).empty());
@@ -228,7 +228,7 @@ TEST(IngressOperator, PlansNoMoreRoutersThanThereAreMachinesUnlessAsked) {
     cluster.cluster_says(one.placement, one.topology);
     cluster.set("default", one.spec);
     cluster.settle();
-    EXPECT_EQ(integer(*cluster.find(deployments, router_space, "router-default"), {"spec", "replicas"}), one.expected)
+    EXPECT_EQ(integer_of(*cluster.find(deployments, router_space, "router-default"), {"spec", "replicas"}), one.expected)
         << one.placement << " " << one.topology << " " << one.spec;
   }
 }
@@ -238,7 +238,9 @@ TEST(IngressOperator, LetsHalfOfTheRoutersBeAwayAndASingleOne) {
     Cluster cluster;
     cluster.set("default", spec);
     cluster.settle();
-    EXPECT_EQ(*find(*cluster.find(disruption_budgets, router_space, "router-default"), {"spec", "maxUnavailable"}), expected);
+    EXPECT_EQ(
+        *find(*cluster.find(kube::types::pod_disruption_budgets, router_space, "router-default"), {"spec", "maxUnavailable"}),
+        expected);
   }
 }
 
@@ -369,7 +371,7 @@ TEST(IngressOperator, RemovesWhatAControllerThatIsGoneHad) {
   EXPECT_EQ(cluster.find(deployments, router_space, "router-b"), nullptr);
   EXPECT_EQ(cluster.find(services, router_space, "router-internal-b"), nullptr);
   EXPECT_EQ(cluster.find(services, router_space, "router-nodeport-b"), nullptr);
-  EXPECT_EQ(cluster.find(disruption_budgets, router_space, "router-b"), nullptr);
+  EXPECT_EQ(cluster.find(kube::types::pod_disruption_budgets, router_space, "router-b"), nullptr);
   EXPECT_EQ(cluster.find(secrets, router_space, "router-certs-b"), nullptr);
   EXPECT_NE(cluster.find(services, router_space, "router-nodeport-x"), nullptr);
   EXPECT_NE(cluster.find(secrets, router_space, "router-certs-x"), nullptr);

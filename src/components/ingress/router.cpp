@@ -70,7 +70,7 @@ Result<std::vector<DesiredObject>> router_wishes(const Router& router, const Clu
   Json budget = TRY(fill_document("ingress/router/disruption-budget.yaml", values));
   std::vector<DesiredObject> desired_objects;
   desired_objects.push_back({kube::types::deployments, std::move(deployment)});
-  desired_objects.push_back({disruption_budgets, std::move(budget)});
+  desired_objects.push_back({kube::types::pod_disruption_budgets, std::move(budget)});
   desired_objects.push_back({kube::types::services, std::move(internal)});
   if (settings.publishing == Publishing::node_port) {
     Json node_port = TRY(fill_document("ingress/router/service-node-port.yaml", values));
@@ -81,7 +81,7 @@ Result<std::vector<DesiredObject>> router_wishes(const Router& router, const Clu
 
 std::vector<DesiredObject> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
   std::vector<DesiredObject> desired_objects;
-  for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, disruption_budgets}) {
+  for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, kube::types::pod_disruption_budgets}) {
     for (const Json* object : seen.list(type, router_space)) {
       const std::string owner = text_of(*object, {"metadata", "labels", owner_label});
       if (owner.empty()) continue;

@@ -12,8 +12,6 @@ namespace slipway::components::ingress {
 
 inline constexpr std::string_view controller_label = "ingresscontroller.operator.openshift.io/deployment-ingresscontroller";
 
-inline const kube::ResourceType disruption_budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
-
 struct Router {
   Settings settings;
   int replicas = 1;

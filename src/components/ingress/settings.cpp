@@ -55,13 +55,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> times = {
 // The longest that haproxy can wait: it counts milliseconds in 31 bits.
 constexpr Milliseconds longest{2'147'483'647};
 
-Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
-  if (const Json* object = seen.find(type, "", "cluster")) return object;
-  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
-}
-
 int number_or(const Json& value, std::initializer_list<std::string_view> keys, int fallback) {
-  const int number = integer(value, keys);
+  const int number = integer_of(value, keys);
   return number == 0 ? fallback : number;
 }
 
@@ -116,10 +111,10 @@ Result<> put_variables(const Json& controller, Settings& settings) {
   if (text_of(controller, {"spec", "routeAdmission", "namespaceOwnership"}) == "InterNamespaceAllowed") {
     put("ROUTER_DISABLE_NAMESPACE_OWNERSHIP_CHECK", "true");
   }
-  if (const int threads = integer(controller, {"spec", "tuningOptions", "threadCount"}))
+  if (const int threads = integer_of(controller, {"spec", "tuningOptions", "threadCount"}))
     put("ROUTER_THREADS", std::to_string(threads));
   // -1 is "as many as the machine allows".
-  if (const int most = integer(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
+  if (const int most = integer_of(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
     put("ROUTER_MAX_CONNECTIONS", std::to_string(most));
   }
   for (const auto& [member, variable] : times) {
@@ -155,7 +150,7 @@ Result<Settings> read_settings(const Json& controller, const ClusterFacts& facts
       return error(Code::invalid, "spec.endpointPublishingStrategy.hostNetwork: the three ports must be different");
     }
   }
-  if (find(controller, {"spec", "replicas"})) settings.replicas = integer(controller, {"spec", "replicas"});
+  if (find(controller, {"spec", "replicas"})) settings.replicas = integer_of(controller, {"spec", "replicas"});
   TRY(put_placement(controller, facts, settings));
   settings.certificate = text_of(controller, {"spec", "defaultCertificate", "name"});
   TRY(put_variables(controller, settings));
@@ -187,8 +182,8 @@ std::string expression_text(const Json& expression) {
 }  // namespace
 
 Result<ClusterFacts> cluster_facts(const Snapshot& seen) {
-  const Json& ingress = *TRY(needed(kube::types::ingresses, seen));
-  const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
+  const Json& ingress = *TRY(of_installer(kube::types::ingresses, seen));
+  const Json& infrastructure = *TRY(of_installer(kube::types::infrastructures, seen));
   ClusterFacts facts;
   facts.domain = TRY(require_string(ingress, {"spec", "domain"}).context("Ingress cluster"));
   facts.routes_domain = text_of(ingress, {"spec", "appsDomain"});

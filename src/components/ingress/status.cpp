@@ -42,9 +42,9 @@ std::string not_scheduled(const std::vector<const Json*>& pods) {
 }
 
 std::string too_few(const Json& deployment, int needed) {
-  const int available = integer(deployment, {"status", "availableReplicas"});
+  const int available = integer_of(deployment, {"status", "availableReplicas"});
   if (available >= needed) return "";
-  return fmt::format("{} of {} routers are available, {} are required", available, integer(deployment, {"spec", "replicas"}),
+  return fmt::format("{} of {} routers are available, {} are required", available, integer_of(deployment, {"spec", "replicas"}),
                      needed);
 }
 
@@ -54,14 +54,14 @@ std::string what_is_wrong(const Json& deployment) {
     return std::string(kube::condition_text(deployment, "Progressing", "message"));
   }
   if (kube::condition_text(deployment, "Progressing", "reason") != "NewReplicaSetAvailable") return "";
-  const int replicas = integer(deployment, {"spec", "replicas"});
+  const int replicas = integer_of(deployment, {"spec", "replicas"});
   return replicas == 0 ? "" : too_few(deployment, fewest(replicas));
 }
 
 std::vector<Condition> deployment_conditions(const RouterState& state) {
   const std::string missing = "the Deployment does not exist yet";
   const Json* deployment = state.deployment;
-  const int replicas = deployment ? integer(*deployment, {"spec", "replicas"}) : 0;
+  const int replicas = deployment ? integer_of(*deployment, {"spec", "replicas"}) : 0;
   return {
       good_unless("DeploymentAvailable", "DeploymentUnavailable", deployment ? not_available(*deployment).value_or("") : missing),
       good_unless("DeploymentReplicasMinAvailable", "DeploymentMinimumReplicasNotMet",
@@ -140,9 +140,9 @@ std::vector<Condition> router_conditions(const RouterState& state) {
 Json with_status(Json controller, const RouterState& state, WallTime now) {
   Json updated = with_conditions(std::move(controller), router_conditions(state), now);
   JsonObject& status = updated.as_object()["status"].as_object();
-  status["availableReplicas"] = state.deployment ? integer(*state.deployment, {"status", "availableReplicas"}) : 0;
+  status["availableReplicas"] = state.deployment ? integer_of(*state.deployment, {"status", "availableReplicas"}) : 0;
   status["selector"] = fmt::format("{}={}", controller_label, kube::name_of(updated));
-  status["observedGeneration"] = integer(updated, {"metadata", "generation"});
+  status["observedGeneration"] = integer_of(updated, {"metadata", "generation"});
   if (state.admission.settings) {
     const Settings& settings = *state.admission.settings;
     status["domain"] = settings.domain;

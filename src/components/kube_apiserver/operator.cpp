@@ -19,9 +19,6 @@ namespace {
 using kube::types::config_maps;
 using kube::types::secrets;
 
-const kube::ResourceType authentications{"config.openshift.io", "v1", "authentications", "Authentication", false};
-const kube::ResourceType api_servers{"config.openshift.io", "v1", "apiservers", "APIServer", false};
-
 constexpr std::string_view bundle_key = "ca-bundle.crt";
 constexpr std::string_view next_key_name = "next-bound-service-account-signing-key";
 constexpr std::string_view key_name = "bound-service-account-signing-key";
@@ -67,17 +64,12 @@ std::vector<Watched> watched() {
   return {{kube::types::infrastructures},
           {kube::types::networks},
           {kube::types::feature_gates},
-          {authentications},
-          {api_servers},
+          {kube::types::authentications},
+          {kube::types::api_servers},
           {config_maps, std::string(config_space)},
           {secrets, std::string(config_space), {.fields = "metadata.name=etcd-client"}},
           {config_maps, std::string(managed_space)},
           {secrets, std::string(managed_space)}};
-}
-
-void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.desired_objects.push_back(
-      {config_maps, config_map(named(target_space, name), {{std::string(key), std::move(text)}})});
 }
 
 // The host of a URL of the Infrastructure; empty with a line.
@@ -116,7 +108,7 @@ std::optional<Facts> find_facts(const OperatorVariables& variables, const Snapsh
   } else {
     findings.error({"Network cluster"}, "spec.serviceNetwork", "{}", first.error().message());
   }
-  if (const Json* object = seen.find(authentications, "", "cluster")) {
+  if (const Json* object = seen.find(kube::types::authentications, "", "cluster")) {
     const std::string_view issuer = find_string(*object, {"spec", "serviceAccountIssuer"}).value_or("");
     if (!issuer.empty()) facts.input.issuer = issuer;
   }
@@ -129,14 +121,14 @@ std::optional<Facts> find_facts(const OperatorVariables& variables, const Snapsh
 Result<> plan_config(const Facts& facts, const Json& settings, Target& target) {
   Json config = TRY(make_config(facts.input));
   const Json* policy = find(config, {"auditConfig", "policyConfiguration"});
-  if (policy != nullptr) put("kube-apiserver-audit-policies", "policy.yaml", emit_yaml(*policy), target);
+  if (policy != nullptr) put_text(target_space, "kube-apiserver-audit-policies", "policy.yaml", emit_yaml(*policy), target);
   const Json of_masters = TRY(
       fill_document("kube_apiserver/config-masters.yaml",
                     {{"LOAD_BALANCER", quoted(facts.names.load_balancer)},
                      {"INTERNAL_LOAD_BALANCER", quoted(facts.names.internal_load_balancer)},
                      {"KEYS_URL", quoted(fmt::format("https://{}:6443/openid/v1/jwks", facts.names.internal_load_balancer))}}));
   config = with_overrides(merge_layers(std::move(config), of_masters), settings);
-  put("config", "config.yaml", emit_yaml(sorted_keys(config)), target);
+  put_text(target_space, "config", "config.yaml", emit_yaml(sorted_keys(config)), target);
   return Ok{};
 }
 
@@ -181,7 +173,7 @@ std::string plan_bundle(const std::vector<Source>& sources, std::string_view nam
   if (pems.size() != sources.size()) return {};
   Result<std::string> joined = join_bundles(pems, now);
   if (!joined.ok()) return fmt::format("{}/{}: {}", target_space, name, joined.error().message());
-  put(name, bundle_key, std::move(joined).value(), target);
+  put_text(target_space, name, bundle_key, std::move(joined).value(), target);
   return {};
 }
 
@@ -193,7 +185,7 @@ void plan_bundles(const Snapshot& seen, WallTime now, Target& target) {
                                  {named(operator_space, "kube-control-plane-signer-ca"), self},
                                  {named(managed_space, "kubelet-bootstrap-kubeconfig"), installer},
                                  {named(operator_space, "node-system-admin-ca"), self}};
-  if (const Json* object = seen.find(api_servers, "", "cluster")) {
+  if (const Json* object = seen.find(kube::types::api_servers, "", "cluster")) {
     const std::string_view own = find_string(*object, {"spec", "clientCA", "name"}).value_or("");
     if (!own.empty()) clients.push_back({named(config_space, own), "the administrator, as set in APIServer cluster,"});
   }
@@ -298,10 +290,10 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
   plan_bundles(seen, now, target);
   plan_copies(seen, target);
   TRY(plan_bound_key(seen, settings, target));
-  put("control-plane-node-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})),
-      target);
-  put("kube-apiserver-cert-syncer-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})),
-      target);
+  put_text(target_space, "control-plane-node-kubeconfig", "kubeconfig",
+           TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})), target);
+  put_text(target_space, "kube-apiserver-cert-syncer-kubeconfig", "kubeconfig",
+           TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})), target);
   // A revision without its certificates would not start.
   const std::vector<Part> parts = operand().unversioned;
   for (const Part& part : parts) {

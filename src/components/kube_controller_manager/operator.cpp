@@ -48,11 +48,6 @@ std::vector<Watched> watched() {
           {kube::types::secrets, "openshift-config", {.fields = "metadata.name=initial-service-account-private-key"}}};
 }
 
-void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.desired_objects.push_back(
-      {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
-}
-
 // Neither is made of half of what it needs: a revision that is mended at once is one too many.
 Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifetimes, const Snapshot& seen, const Json& settings,
                       Target& target) {
@@ -75,9 +70,9 @@ Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifet
     const JsonArray duration{Json(fmt::format("{}s", lifetimes.kubelet->count()))};
     config = merge_layers(std::move(config), Json{{"extendedArguments", {{"cluster-signing-duration", duration}}}});
   }
-  put("config", "config.yaml", emit_yaml(with_overrides(std::move(config), settings)), target);
+  put_text(space, "config", "config.yaml", emit_yaml(with_overrides(std::move(config), settings)), target);
   const Json policy = TRY(make_policy_config(values, gate_list));
-  put("cluster-policy-controller-config", "config.yaml", emit_yaml(policy), target);
+  put_text(space, "cluster-policy-controller-config", "config.yaml", emit_yaml(policy), target);
   return Ok{};
 }
 
@@ -85,13 +80,15 @@ Result<Target> plan_target(const OperatorVariables& variables, const std::string
                            const Json& settings, WallTime now) {
   Target target;
   const TemplateValues images = {{"IMAGE", quoted(variables.image)}, {"POLICY_IMAGE", quoted(policy_image)}};
-  put("kube-controller-manager-pod", "pod.yaml", TRY(fill_text("kube_controller_manager/static-pod.yaml", images)), target);
-  put("recycler-config", "recycler-pod.yaml", TRY(fill_text("kube_controller_manager/recycler-pod.yaml", images)), target);
+  put_text(space, "kube-controller-manager-pod", "pod.yaml", TRY(fill_text("kube_controller_manager/static-pod.yaml", images)),
+           target);
+  put_text(space, "recycler-config", "recycler-pod.yaml", TRY(fill_text("kube_controller_manager/recycler-pod.yaml", images)),
+           target);
   const Lifetimes lifetimes = lifetimes_of(seen, target.conditions);
   TRY(plan_configs(variables, lifetimes, seen, settings, target));
   if (const std::string server = infrastructure_fact("apiServerInternalURI", seen, target); !server.empty()) {
-    put("controller-manager-kubeconfig", "kubeconfig",
-        TRY(fill_text("kube_controller_manager/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
+    put_text(space, "controller-manager-kubeconfig", "kubeconfig",
+             TRY(fill_text("kube_controller_manager/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
   }
 
   const auto copy = [&](Part::Kind kind, std::string_view from, std::string_view to, std::string_view maker) {

@@ -13,8 +13,6 @@ constexpr std::string_view space = "openshift-kube-scheduler";
 constexpr std::string_view managed_space = "openshift-config-managed";
 constexpr std::string_view api_operator = "the kube-apiserver operator";
 constexpr std::string_view default_profile = "LowNodeUtilization";
-const kube::ResourceType schedulers{"config.openshift.io", "v1", "schedulers", "Scheduler", false};
-
 Operand operand() {
   using Kind = Part::Kind;
   return {.name = "kube-scheduler",
@@ -30,20 +28,15 @@ Operand operand() {
 }
 
 std::vector<Watched> watched() {
-  return {{schedulers},
+  return {{kube::types::schedulers},
           {kube::types::infrastructures},
           {kube::types::feature_gates},
           {kube::types::config_maps, std::string(managed_space), {.fields = "metadata.name=kube-apiserver-server-ca"}},
           {kube::types::secrets, std::string(managed_space), {.fields = "metadata.name=kube-scheduler-client-cert-key"}}};
 }
 
-void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.desired_objects.push_back(
-      {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
-}
-
 Result<> plan_config(const Snapshot& seen, const Json& settings, Target& target) {
-  const Json* wanted = find_fact(schedulers, seen, target);
+  const Json* wanted = find_fact(kube::types::schedulers, seen, target);
   if (wanted == nullptr) return Ok{};
   std::string_view profile = find_string(*wanted, {"spec", "profile"}).value_or("");
   if (profile.empty()) profile = default_profile;
@@ -60,7 +53,7 @@ Result<> plan_config(const Snapshot& seen, const Json& settings, Target& target)
   Json config = TRY(fill_document("kube_scheduler/config.yaml", {}));
   config = merge_layers(std::move(config), TRY(fill_document("kube_scheduler/config-masters.yaml", {})));
   config = merge_layers(std::move(config), *layer);
-  put("config", "config.yaml", emit_yaml(with_overrides(std::move(config), settings)), target);
+  put_text(space, "config", "config.yaml", emit_yaml(with_overrides(std::move(config), settings)), target);
   return Ok{};
 }
 
@@ -69,11 +62,11 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
   TRY(plan_config(seen, settings, target));
   if (const std::optional<FeatureGates> gates = find_gates(variables.version, seen, target)) {
     const TemplateValues values = {{"IMAGE", quoted(variables.image)}, {"FEATURE_GATES", join(gates->settings(), ",")}};
-    put("kube-scheduler-pod", "pod.yaml", TRY(fill_text("kube_scheduler/static-pod.yaml", values)), target);
+    put_text(space, "kube-scheduler-pod", "pod.yaml", TRY(fill_text("kube_scheduler/static-pod.yaml", values)), target);
   }
   if (const std::string server = infrastructure_fact("apiServerInternalURI", seen, target); !server.empty()) {
-    put("scheduler-kubeconfig", "kubeconfig", TRY(fill_text("kube_scheduler/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})),
-        target);
+    put_text(space, "scheduler-kubeconfig", "kubeconfig",
+             TRY(fill_text("kube_scheduler/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
   }
   const std::string managed(managed_space), own(space);
   copy_object(Part::Kind::config_map, {managed, "kube-apiserver-server-ca"}, {own, "serviceaccount-ca"}, api_operator, seen,

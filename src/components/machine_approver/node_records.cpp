@@ -70,20 +70,12 @@ std::vector<std::string> addresses_of(const Json& node) {
   return addresses;
 }
 
-JsonArray array_of(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
-
-std::vector<std::string> texts_of(const Json& value, std::string_view list) {
-  std::vector<std::string> texts;
-  for (const Json& each : find_array(value, {list})) texts.emplace_back(find_string(each, {}).value_or(""));
-  return texts;
-}
-
 bool is_true(const Json& value, std::string_view member) {
   const Json* found = find(value, {member});
   return found && *found == Json(true);
 }
 
-std::string text_of(const NodeRecord& record) {
+std::string to_text(const NodeRecord& record) {
   JsonObject object = {{"keys", array_of(record.keys)},
                        {"joined", array_of(record.joined)},
                        {"hadRow", record.had_row},
@@ -98,14 +90,14 @@ std::string text_of(const NodeRecord& record) {
 Result<NodeRecord> parse_record(const Json& text) {
   const Json value = TRY(parse_json(find_string(text, {}).value_or(""), "record"));
   if (!value.is_object()) return error(Code::invalid, "must be an object, got {}", kind_name(value));
-  NodeRecord record{.keys = texts_of(value, "keys"),
-                    .joined = texts_of(value, "joined"),
+  NodeRecord record{.keys = texts_of(value, {"keys"}),
+                    .joined = texts_of(value, {"joined"}),
                     .serving = std::nullopt,
                     .had_row = is_true(value, "hadRow"),
                     .is_registered = is_true(value, "isRegistered"),
-                    .since = std::string(find_string(value, {"since"}).value_or(""))};
+                    .since = text_of(value, {"since"})};
   if (const Json* serving = find(value, {"serving"})) {
-    record.serving = ServingNames{texts_of(*serving, "names"), texts_of(*serving, "addresses")};
+    record.serving = ServingNames{texts_of(*serving, {"names"}), texts_of(*serving, {"addresses"})};
   }
   return record;
 }
@@ -226,7 +218,7 @@ NodeRecords parse_records(const Json& config_map, std::vector<std::string>& unre
 
 Json with_records(Json config_map, const NodeRecords& records) {
   JsonObject data;
-  for (const auto& [name, record] : records) data[name] = text_of(record);
+  for (const auto& [name, record] : records) data[name] = to_text(record);
   config_map.as_object()["data"] = std::move(data);
   return config_map;
 }

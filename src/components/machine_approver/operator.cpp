@@ -7,7 +7,7 @@ namespace slipway::components::machine_approver {
 namespace {
 
 // Of this process: the cluster has no such objects.
-const kube::ResourceType facts{"facts.slipway", "v1", "", "ApproverFact", false};
+const kube::ResourceType facts{std::string(kube::private_domain), "v1", "approverfacts", "ApproverFact", false};
 constexpr std::string_view following = "following";
 
 Condition available_condition(const Snapshot& seen) {

@@ -51,7 +51,7 @@ std::string read_map_key(sys::Files& files, const std::string& path, std::string
   if (text.empty()) return "";
   const Result<YamlDocument> map = parse_yaml(text, path);
   if (!map.ok()) findings.error({path}, "", "{}", map.error().message());
-  return map.ok() ? std::string(find_string(map->value, {"data", key}).value_or("")) : "";
+  return map.ok() ? text_of(map->value, {"data", key}) : "";
 }
 
 void read_images(sys::Files& files, const Flags& flags, MachineConfigInputs& inputs, Findings& findings) {

@@ -18,17 +18,13 @@ using namespace std::chrono_literals;
 namespace types = kube::types;
 namespace mc = machineconfig;
 
-const kube::ResourceType budget_type{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
-
 constexpr std::string_view drain_prefix = "drain-";
 constexpr Milliseconds first_pause = 1s;
 constexpr Milliseconds later_pause = 10s;
 constexpr Milliseconds at_first = 1min;  // how long a drain is looked at with the first pause
 constexpr std::size_t pods_told = 3;
 
-std::string note(const Json& object, std::string_view key) {
-  return std::string(find_string(object, {"metadata", "annotations", key}).value_or(""));
-}
+std::string note(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
 
 bool is_of_a_daemon_set(const Json& pod) {
   return std::ranges::any_of(find_array(pod, {"metadata", "ownerReferences"}),
@@ -83,7 +79,7 @@ Result<std::string> evict(const sys::Context& context, kube::Api& api, const Jso
   if (answer.ok() || answer.error().code() == Code::not_found) return std::string();
   // A budget's refusal looks like a server that is busy.
   if (answer.error().code() != Code::unavailable) return answer.error();
-  const std::vector<Json> budgets = TRY(kube::list(context, api, budget_type, space));
+  const std::vector<Json> budgets = TRY(kube::list(context, api, kube::types::pod_disruption_budgets, space));
   const std::vector<std::string> holders = held_by(pod, budgets);
   if (holders.empty()) return fmt::format("{} cannot be evicted: {}", pod_name(pod), answer.error().message());
   return fmt::format("{} is held by PodDisruptionBudget {}", pod_name(pod), join(holders, ", "));
@@ -128,7 +124,7 @@ std::vector<std::string> held_by(const Json& pod, const std::vector<Json>& budge
   for (const Json& budget : budgets) {
     if (kube::namespace_of(budget) != kube::namespace_of(pod)) continue;
     if (!selects(find(budget, {"spec", "selector"}), find_object(pod, {"metadata", "labels"}))) continue;
-    if (integer(budget, {"status", "disruptionsAllowed"}) == 0) names.emplace_back(kube::name_of(budget));
+    if (integer_of(budget, {"status", "disruptionsAllowed"}) == 0) names.emplace_back(kube::name_of(budget));
   }
   return names;
 }

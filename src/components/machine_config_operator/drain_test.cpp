@@ -16,8 +16,6 @@ namespace types = kube::types;
 using testing_support::FakeKube;
 using testing_support::TestContext;
 
-const kube::ResourceType budgets{"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"};
-
 Json pod(std::string_view name, JsonObject metadata = {}, std::string_view phase = "Running") {
   metadata["name"] = name;
   metadata["namespace"] = "apps";
@@ -95,7 +93,7 @@ TEST(HeldBy, NamesTheBudgetsThatLetNothingGo) {
 
 struct Drain : testing::Test {
   Drain() {
-    kube.serve(budgets);
+    kube.serve(kube::types::pod_disruption_budgets);
     kube.put(node("drain-rendered-2", ""));
     // Evictions: a pod of `held` is refused as servers do, any other is gone.
     kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {

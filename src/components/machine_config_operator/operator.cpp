@@ -115,7 +115,7 @@ class ClusterReader {
 
   std::string text_if_any(std::string_view space, std::string_view name, std::string_view key) const {
     const Json* found = seen_.find(types::config_maps, space, name);
-    return found ? std::string(find_string(*found, {"data", key}).value_or("")) : "";
+    return found ? text_of(*found, {"data", key}) : "";
   }
 
   // The authorities of kubelets' clients: those of the bootstrap machine until it is complete. Other ones would give rendered
@@ -220,12 +220,12 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
     const Json* pool = seen.find(types::machine_config_pools, "", role);
     // A pool without machines reaches everything, and masters there are.
     const bool has_reached = pool && find_string(*pool, {"status", "configuration", "name"}) &&
-                             (role != "master" || integer(*pool, {"status", "machineCount"}) > 0);
+                             (role != "master" || integer_of(*pool, {"status", "machineCount"}) > 0);
     if (!has_reached)
       (role == "master" ? missing : moving).push_back(fmt::format("{}: no machine has reached a config yet", role));
   }
   for (const Json* pool : seen.list(types::machine_config_pools)) {
-    const int all = integer(*pool, {"status", "machineCount"}), updated = integer(*pool, {"status", "updatedMachineCount"});
+    const int all = integer_of(*pool, {"status", "machineCount"}), updated = integer_of(*pool, {"status", "updatedMachineCount"});
     const Json* paused = find(*pool, {"spec", "paused"});
     if (updated < all && !(paused && *paused == Json(true))) {
       moving.push_back(fmt::format("{}: {} of {} machines are updated", kube::name_of(*pool), updated, all));

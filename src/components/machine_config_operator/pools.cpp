@@ -33,9 +33,7 @@ struct ControlPlanePod {
 constexpr std::array control_plane_pods = {ControlPlanePod{"openshift-etcd", "etcd-"},
                                            ControlPlanePod{"openshift-kube-apiserver", "kube-apiserver-"}};
 
-std::string note(const Json& node, std::string_view key) {
-  return std::string(find_string(node, {"metadata", "annotations", key}).value_or(""));
-}
+std::string note(const Json& node, std::string_view key) { return text_of(node, {"metadata", "annotations", key}); }
 
 bool is_true(const Json* value) { return value && value->is_bool() && value->get_bool(); }
 
@@ -207,8 +205,7 @@ Json counted(const PoolView& pool, const PoolRender& render, const std::string& 
 std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>& nodes) {
   std::vector<PoolView> pools;
   for (const Json* object : seen.list(types::machine_config_pools)) {
-    PoolView pool{object, std::string(kube::name_of(*object)),
-                  std::string(find_string(*object, {"spec", "configuration", "name"}).value_or("")),
+    PoolView pool{object, std::string(kube::name_of(*object)), text_of(*object, {"spec", "configuration", "name"}),
                   is_true(find(*object, {"spec", "paused"}))};
     for (const PoolNode& node : nodes) {
       if (node.pool == pool.name) pool.nodes.push_back(&node);
@@ -259,8 +256,8 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
     const JsonObject& labels = labels_of(*object);
     PoolNode node{.object = object,
                   .name = std::string(kube::name_of(*object)),
-                  .zone = std::string(find_string(*object, {"metadata", "labels", zone_label}).value_or("")),
-                  .created = std::string(find_string(*object, {"metadata", "creationTimestamp"}).value_or("")),
+                  .zone = text_of(*object, {"metadata", "labels", zone_label}),
+                  .created = text_of(*object, {"metadata", "creationTimestamp"}),
                   .current = note(*object, mc::current_config),
                   .desired = note(*object, mc::desired_config),
                   .state = note(*object, mc::daemon_state),
@@ -286,7 +283,7 @@ int max_unavailable(const Json& pool, int nodes) {
     number = take_number<int>(text).value_or(number);
     if (text.ends_with('%')) number = number * nodes / 100;
   } else if (value) {
-    number = integer(pool, {"spec", "maxUnavailable"});
+    number = integer_of(pool, {"spec", "maxUnavailable"});
   }
   if (kube::name_of(pool) == "master") number = std::min(number, 1);
   return std::max(number, 1);

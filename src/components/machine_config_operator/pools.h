@@ -13,7 +13,7 @@ namespace slipway::components::machine_config_operator {
 
 // A fact of this process, of no server: why a node that shall be emptied is not empty yet (drain.h). Named as the node;
 // `message`.
-inline const kube::ResourceType node_drains{"slipway.invalid", "v1", "nodedrains", "NodeDrain", false};
+inline const kube::ResourceType node_drains{std::string(kube::private_domain), "v1", "nodedrains", "NodeDrain", false};
 
 // A node as pools see it. Lives as long as the snapshot.
 struct PoolNode {

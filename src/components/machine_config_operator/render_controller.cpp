@@ -26,10 +26,6 @@ const std::array mirror_types = {
     kube::ResourceType{"config.openshift.io", "v1", "imagetagmirrorsets", "ImageTagMirrorSet", false},
     kube::ResourceType{"operator.openshift.io", "v1alpha1", "imagecontentsourcepolicies", "ImageContentSourcePolicy", false}};
 
-const kube::ResourceType kubelet_config_type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
-const kube::ResourceType runtime_config_type{"machineconfiguration.openshift.io", "v1", "containerruntimeconfigs",
-                                             "ContainerRuntimeConfig", false};
-
 constexpr std::string_view secret_space = "openshift-config";
 constexpr std::string_view secret_name = "pull-secret";
 constexpr std::string_view controller_name = "machine-config-controller";
@@ -66,7 +62,7 @@ std::string inputs_of(const Snapshot& seen) {
   for (const kube::ResourceType& type : mirror_types) {
     for (const Json* object : seen.list(type)) inputs += state_of(*object);
   }
-  for (const Json* config : seen.list(kubelet_config_type)) inputs += spec_of(*config, {"spec"});
+  for (const Json* config : seen.list(kube::types::kubelet_configs)) inputs += spec_of(*config, {"spec"});
   for (const Json* config : seen.list(types::machine_configs)) {
     if (is_a_users(*config)) inputs += state_of(*config);
   }
@@ -153,7 +149,7 @@ void wish_generated(const std::vector<MachineConfig>& generated, const Snapshot&
 
 // Says in KubeletConfigs and their kin whether they are honoured.
 void tell_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
-  for (const kube::ResourceType& type : {kubelet_config_type, runtime_config_type}) {
+  for (const kube::ResourceType& type : {kube::types::kubelet_configs, kube::types::runtime_configs}) {
     for (const Json* object : seen.list(type)) {
       const std::string reason = reason_to_refuse(*object);
       const Condition accepted{
@@ -193,7 +189,7 @@ std::vector<Watched> RenderController::watched() {
       {types::nodes},
       {types::secrets, std::string(secret_space), {.fields = fmt::format("metadata.name={}", secret_name)}}};
   for (const kube::ResourceType& type : mirror_types) all.push_back({type});
-  all.insert(all.end(), {{kubelet_config_type}, {runtime_config_type}});
+  all.insert(all.end(), {{kube::types::kubelet_configs}, {kube::types::runtime_configs}});
   return all;
 }
 
@@ -220,7 +216,7 @@ RenderController::Outcome RenderController::render_all(const Snapshot& seen) con
   };
   for (const kube::ResourceType& type : mirror_types) copy(type, from.mirror_sets);
   copy(types::machine_config_pools, from.pools);
-  copy(kubelet_config_type, from.kubelet_configs);
+  copy(kube::types::kubelet_configs, from.kubelet_configs);
   auto generated = generated_configs(from);
   if (!generated.ok()) return fail(generated.error().message());
   outcome.generated = std::move(generated).value();
@@ -235,8 +231,7 @@ RenderController::Outcome RenderController::render_all(const Snapshot& seen) con
     if (config.ok()) {
       configs.push_back(std::move(config).value());
     } else {
-      wrong[std::string(find_string(*each, {"metadata", "labels", machineconfig::role_label}).value_or(""))] =
-          config.error().message();
+      wrong[text_of(*each, {"metadata", "labels", machineconfig::role_label})] = config.error().message();
     }
   }
   const machineconfig::RenderBase base{controller->os_image, controller->extensions_image, version_, version_};

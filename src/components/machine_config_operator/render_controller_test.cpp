@@ -117,7 +117,7 @@ struct Cluster {
 std::string bootstrap_name(const Cluster& cluster, std::string_view pool) {
   std::vector<YamlDocument> documents;
   const Snapshot seen = cluster.view.snapshot();
-  const kube::ResourceType kubelet_configs{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+  const kube::ResourceType& kubelet_configs = kube::types::kubelet_configs;
   for (const kube::ResourceType& type :
        {types::controller_configs, types::machine_configs, types::machine_config_pools, kubelet_configs}) {
     for (const Json* object : seen.list(type)) {
@@ -319,7 +319,7 @@ TEST(RenderController, KubeletConfigsAreLaidOverTheTemplate) {
 }
 
 TEST(RenderController, SaysWhichKubeletConfigsAreRefused) {
-  const kube::ResourceType type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+  const kube::ResourceType& type = kube::types::kubelet_configs;
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");

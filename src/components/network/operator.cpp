@@ -25,11 +25,6 @@ const std::vector<Watched> watched = {
     {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
 };
 
-Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
-  if (const Json* object = seen.find(type, "", "cluster")) return object;
-  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
-}
-
 // What administrators asked the installer for, where they look for what the operator does. The rest of it is theirs.
 DesiredObject settings_wish(const Json& config, const Json* settings) {
   JsonObject spec = {{"clusterNetwork", find_array(config, {"spec", "clusterNetwork"})},
@@ -85,7 +80,7 @@ std::vector<Condition> conditions_of(const Json& config, const std::vector<std::
 }
 
 Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTime now) {
-  const Json& config = *TRY(needed(kube::types::networks, seen));
+  const Json& config = *TRY(of_installer(kube::types::networks, seen));
   const Json* settings = seen.find(kube::types::network_settings, "", "cluster");
   DesiredState desired_state;
   const Wanted wanted = read_wanted(config, settings ? *settings : Json());
@@ -93,7 +88,7 @@ Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTi
   if (!settings || is_managed(*settings)) {
     desired_state.plan.desired_objects.push_back(settings_wish(config, settings));
     if (wanted.refusals.empty()) {
-      const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
+      const Json& infrastructure = *TRY(of_installer(kube::types::infrastructures, seen));
       for (DesiredObject& desired : TRY(operand_wishes(images, wanted.cluster_network, infrastructure)))
         desired_state.plan.desired_objects.push_back(std::move(desired));
       const Json* pods = seen.find(on_nodes.type, on_nodes.space, on_nodes.name);

@@ -125,7 +125,7 @@ TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
   cluster.play();
   const Json& config = *cluster.view.snapshot().find(networks, "", "cluster");
   EXPECT_EQ(text_of(config, {"status", "networkType"}), "Flannel");
-  EXPECT_EQ(integer(config, {"status", "clusterNetworkMTU"}), 1500);
+  EXPECT_EQ(integer_of(config, {"status", "clusterNetworkMTU"}), 1500);
   EXPECT_EQ(find_array(config, {"status", "clusterNetwork"}), find_array(config, {"spec", "clusterNetwork"}));
   EXPECT_EQ(find_array(config, {"status", "serviceNetwork"}), find_array(config, {"spec", "serviceNetwork"}));
   EXPECT_TRUE(condition(cluster.desired_state(), "Available").is_true);

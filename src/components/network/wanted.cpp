@@ -83,7 +83,7 @@ void refuse_settings(const Json& settings, Wanted& wanted) {
   const Json* proxy = find(settings, {"spec", "deployKubeProxy"});
   if (proxy && *proxy == Json(false)) refuse("deployKubeProxy", "kube-proxy is required for Services");
   for (std::string_view mtu : {"ovnKubernetesConfig", "openshiftSDNConfig"}) {
-    const int desired = integer(settings, {"spec", "defaultNetwork", mtu, "mtu"});
+    const int desired = integer_of(settings, {"spec", "defaultNetwork", mtu, "mtu"});
     if (desired == 0 || desired == pod_mtu) continue;
     refuse(fmt::format("defaultNetwork.{}.mtu", mtu), fmt::format("must be {}, got {}", pod_mtu, desired));
   }

@@ -41,13 +41,6 @@ std::optional<net::Cidr> read_cidr(std::string_view text, const Place& place, co
   return std::nullopt;
 }
 
-int integer(const Json& value, std::initializer_list<std::string_view> keys) {
-  const Json* found = find(value, keys);
-  if (found == nullptr) return 0;
-  if (found->is_int64()) return static_cast<int>(found->get_int64());
-  return found->is_uint64() ? static_cast<int>(found->get_uint64()) : 0;
-}
-
 void add_virtual_ips(const Json& platform, const Place& place, std::vector<net::IpAddress>& addresses, Findings& findings) {
   std::vector<std::string_view> names;
   // Older configs have one address, newer ones a list; whichever platform it is, the fields are called the same.
@@ -193,12 +186,12 @@ std::vector<std::string> Network::service_cidrs() const {
 }
 
 Network parse_network(const Json& object, const std::string& file, Findings& findings) {
-  Network network{.type = std::string(find_string(object, {"spec", "networkType"}).value_or("")), .cluster = {}, .service = {}};
+  Network network{.type = text_of(object, {"spec", "networkType"}), .cluster = {}, .service = {}};
   for (const Json& entry : find_array(object, {"spec", "clusterNetwork"})) {
     const std::string_view text = find_string(entry, {"cidr"}).value_or("");
     const auto cidr = read_cidr(text, {file}, "spec.clusterNetwork", findings);
     if (!cidr) continue;
-    const int host_prefix = integer(entry, {"hostPrefix"});
+    const int host_prefix = integer_of(entry, {"hostPrefix"});
     if (host_prefix != 0 && (host_prefix < cidr->prefix || host_prefix > cidr->bits())) {
       findings.error({file}, "spec.clusterNetwork", "hostPrefix {} does not fit {}", host_prefix, text);
     }
@@ -240,9 +233,9 @@ InstallConfig parse_install_config(const Json& config_map, const std::string& fi
   }
   const Json& value = document->value;
   const Place place{file + ": install-config"};
-  config.control_plane_replicas = integer(value, {"controlPlane", "replicas"});
+  config.control_plane_replicas = integer_of(value, {"controlPlane", "replicas"});
   if (config.control_plane_replicas < 1) findings.error(place, "controlPlane.replicas", "must be greater than 0");
-  config.arbiter_replicas = integer(value, {"arbiter", "replicas"});
+  config.arbiter_replicas = integer_of(value, {"arbiter", "replicas"});
   config.bootstrap_in_place = find(value, {"bootstrapInPlace"}) != nullptr;
   std::vector<std::string_view> networks;
   for (const Json& entry : find_array(value, {"networking", "machineNetwork"})) {

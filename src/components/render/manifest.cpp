@@ -24,7 +24,7 @@ JsonObject head(std::string_view kind, const ObjectName& name, const Texts& anno
 }
 
 // Times of certificates have no fraction, which other programs expect of these annotations.
-std::string text_of(WallTime time) { return to_rfc3339(std::chrono::floor<Seconds>(time)); }
+std::string in_seconds(WallTime time) { return to_rfc3339(std::chrono::floor<Seconds>(time)); }
 
 }  // namespace
 
@@ -52,8 +52,8 @@ Result<Json> tls_secret(const ObjectName& name, const net::Certificate& certific
     annotations.emplace_back("auth.openshift.io/certificate-hostnames", join(sorted, ","));
   }
   annotations.emplace_back("auth.openshift.io/certificate-issuer", info.issuer.common_name);
-  annotations.emplace_back("auth.openshift.io/certificate-not-after", text_of(info.not_after));
-  annotations.emplace_back("auth.openshift.io/certificate-not-before", text_of(info.not_before));
+  annotations.emplace_back("auth.openshift.io/certificate-not-after", in_seconds(info.not_after));
+  annotations.emplace_back("auth.openshift.io/certificate-not-before", in_seconds(info.not_before));
   if (!rotation.refresh_period.empty()) {
     annotations.emplace_back("certificates.openshift.io/refresh-period", rotation.refresh_period);
   }

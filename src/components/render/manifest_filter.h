@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "release/release.h"
 
 #include <optional>
 #include <set>
@@ -15,7 +16,7 @@ namespace slipway::components {
 struct ManifestFilter {
   using Names = std::set<std::string, std::less<>>;
 
-  std::string profile = "self-managed-high-availability";
+  std::string profile{release::default_profile};
   std::string exclude_id{};             // environment variable EXCLUDE_MANIFESTS
   std::string feature_set{};            // spec.featureSet of the FeatureGate; empty is the set that annotations call Default
   std::optional<Names> gates{};         // feature gates that are enabled

@@ -21,10 +21,6 @@ constexpr std::string_view prefix = "haproxy.router.openshift.io/";
 constexpr std::array<std::string_view, 8> known_annotations = {"timeout",     "timeout-tunnel",  "balance",      "rewrite-target",
                                                                "hsts_header", "disable_cookies", "ip_allowlist", "ip_whitelist"};
 
-std::string text_of(const Json& object, std::initializer_list<std::string_view> keys) {
-  return std::string(find_string(object, keys).value_or(""));
-}
-
 bool is_host(std::string_view host) {
   if (host.empty() || host.size() > 253) return false;
   return std::ranges::all_of(split(host, '.'), [](std::string_view label) {

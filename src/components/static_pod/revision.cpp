@@ -99,8 +99,8 @@ Plan plan_next(const Operand& operand, const Revision& next, const Snapshot& see
 
 // Of others than those in use; negative: no limit.
 long limit_of(const Json& settings) {
-  const long succeeded = integer(settings, {"spec", "succeededRevisionLimit"});
-  const long failed = integer(settings, {"spec", "failedRevisionLimit"});
+  const long succeeded = integer_of(settings, {"spec", "succeededRevisionLimit"});
+  const long failed = integer_of(settings, {"spec", "failedRevisionLimit"});
   if (succeeded < 0 || failed < 0) return -1;
   const long limit = std::max(succeeded, failed);
   return limit == 0 ? default_limit : limit;
@@ -152,7 +152,7 @@ RevisionState plan_revision(const Operand& operand, const Json& settings, const 
                 .reason = {},
                 .revisioned = {},
                 .unversioned = operand.unversioned,
-                .forced = std::string(find_string(settings, {"spec", "forceRedeploymentReason"}).value_or(""))};
+                .forced = text_of(settings, {"spec", "forceRedeploymentReason"})};
   for (const Part& part : operand.revisioned) {
     if (live_part(operand, part, seen)) {
       next.revisioned.push_back(part);
@@ -160,7 +160,7 @@ RevisionState plan_revision(const Operand& operand, const Json& settings, const 
       state.missing.push_back(fmt::format("{} {}/{}", part.type().kind, operand.space, part.name));
     }
   }
-  const int published = static_cast<int>(integer(settings, {"status", "latestAvailableRevision"}));
+  const int published = static_cast<int>(integer_of(settings, {"status", "latestAvailableRevision"}));
   std::vector<std::string> why;
   if (state.latest == 0 && published == 0) {
     why = {"first"};

@@ -60,8 +60,8 @@ std::string problem_of_container(const Json& container) {
   if (!reason.empty() && reason != "PodInitializing" && reason != "ContainerCreating") {
     return fmt::format("container {}: {}{}", name, reason, message.empty() ? "" : ": " + message);
   }
-  if (find(container, {"state", "terminated"}) && integer(container, {"state", "terminated", "exitCode"}) != 0) {
-    return fmt::format("container {} ended with exit code {}", name, integer(container, {"state", "terminated", "exitCode"}));
+  if (find(container, {"state", "terminated"}) && integer_of(container, {"state", "terminated", "exitCode"}) != 0) {
+    return fmt::format("container {} ended with exit code {}", name, integer_of(container, {"state", "terminated", "exitCode"}));
   }
   return "";
 }
@@ -81,7 +81,7 @@ Pod look_at_pod(const Operand& operand, const std::string& node, const Snapshot&
     for (const Json& container : find_array(*object, {"status", list})) {
       if (pod.problem.empty()) pod.problem = problem_of_container(container);
       if (find_string(container, {"state", "waiting", "reason"}) == "CrashLoopBackOff" ||
-          integer(container, {"restartCount"}) >= restarts_of_one_that_keeps_ending) {
+          integer_of(container, {"restartCount"}) >= restarts_of_one_that_keeps_ending) {
         pod.keeps_ending = true;
       }
     }
@@ -133,7 +133,7 @@ class Rollout {
     Masters masters = find_masters(seen, settings);
     members_ = members_of(operand, settings, masters.nodes, seen, now);
     state_.conditions = std::move(masters.conditions);
-    published_before_ = integer(settings, {"status", "latestAvailableRevision"});
+    published_before_ = integer_of(settings, {"status", "latestAvailableRevision"});
     // Not before every node has its entry: one that lost it, with its pod running, would be taken for a node without a revision.
     const bool all_known = std::none_of(members_.begin(), members_.end(), [](const Member& member) { return member.is_new; });
     state_.published = all_known ? std::max(latest, published_before_) : published_before_;

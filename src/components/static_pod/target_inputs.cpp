@@ -33,6 +33,11 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
   target.plan.desired_objects.push_back({part.type(), std::move(copy)});
 }
 
+void put_text(std::string_view space, std::string_view name, std::string_view key, std::string text, Target& target) {
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
+}
+
 const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
   const Json* object = seen.find(type, "", "cluster");
   if (object == nullptr) miss(target, fmt::format("{} cluster, which the installer creates", type.kind));

@@ -19,6 +19,9 @@ namespace slipway::components {
 void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, std::string_view maker, const Snapshot& seen,
                  Target& target);
 
+// ConfigMap SPACE/NAME with one key becomes part of the target.
+void put_text(std::string_view space, std::string_view name, std::string_view key, std::string text, Target& target);
+
 // An object named `cluster`, which the installer makes; null with a line.
 const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target);
 

@@ -17,15 +17,15 @@ struct Pods {
 
 Pods pods_of(const Json& workload) {
   if (find_string(workload, {"kind"}) == kube::types::daemon_sets.kind) {
-    return {.wanted = integer(workload, {"status", "desiredNumberScheduled"}),
-            .updated = integer(workload, {"status", "updatedNumberScheduled"}),
-            .available = integer(workload, {"status", "numberAvailable"})};
+    return {.wanted = integer_of(workload, {"status", "desiredNumberScheduled"}),
+            .updated = integer_of(workload, {"status", "updatedNumberScheduled"}),
+            .available = integer_of(workload, {"status", "numberAvailable"})};
   }
-  const int updated = integer(workload, {"status", "updatedReplicas"});
-  return {.wanted = find(workload, {"spec", "replicas"}) ? integer(workload, {"spec", "replicas"}) : 1,
+  const int updated = integer_of(workload, {"status", "updatedReplicas"});
+  return {.wanted = find(workload, {"spec", "replicas"}) ? integer_of(workload, {"spec", "replicas"}) : 1,
           .updated = updated,
-          .available = integer(workload, {"status", "availableReplicas"}),
-          .old = integer(workload, {"status", "replicas"}) - updated};
+          .available = integer_of(workload, {"status", "availableReplicas"}),
+          .old = integer_of(workload, {"status", "replicas"}) - updated};
 }
 
 // What a Deployment says when its pods did not come up in time; nothing while all is well.
@@ -53,7 +53,7 @@ std::string to_text(const Workload& workload) {
 }
 
 std::optional<std::string> not_rolled_out(const Json& workload) {
-  if (integer(workload, {"status", "observedGeneration"}) < integer(workload, {"metadata", "generation"})) {
+  if (integer_of(workload, {"status", "observedGeneration"}) < integer_of(workload, {"metadata", "generation"})) {
     return "the controller has not observed the change yet";
   }
   const Pods pods = pods_of(workload);
@@ -64,7 +64,7 @@ std::optional<std::string> not_rolled_out(const Json& workload) {
 }
 
 std::optional<std::string> not_available(const Json& workload) {
-  if (integer(workload, {"status", "observedGeneration"}) == 0) return "the controller has not observed it yet";
+  if (integer_of(workload, {"status", "observedGeneration"}) == 0) return "the controller has not observed it yet";
   const Pods pods = pods_of(workload);
   if (pods.available > 0 || pods.wanted == 0) return std::nullopt;
   return fmt::format("0 of {} pods are available", pods.wanted);

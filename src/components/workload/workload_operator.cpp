@@ -14,70 +14,6 @@ namespace {
 
 constexpr std::size_t objects_told = 3;
 
-// Types that wishes may have: those of kube/types.h, and built-in ones that nobody else names.
-const kube::ResourceType* find_type(const Json& object) {
-  static const std::vector<kube::ResourceType> table = {
-      kube::types::namespaces,
-      kube::types::nodes,
-      kube::types::pods,
-      kube::types::services,
-      kube::types::endpoints,
-      kube::types::config_maps,
-      kube::types::secrets,
-      kube::types::service_accounts,
-      {"", "v1", "resourcequotas", "ResourceQuota"},
-      kube::types::deployments,
-      kube::types::daemon_sets,
-      {"apps", "v1", "statefulsets", "StatefulSet"},
-      {"batch", "v1", "jobs", "Job"},
-      {"batch", "v1", "cronjobs", "CronJob"},
-      kube::types::endpoint_slices,
-      kube::types::leases,
-      kube::types::certificate_requests,
-      kube::types::roles,
-      kube::types::role_bindings,
-      kube::types::cluster_roles,
-      kube::types::cluster_role_bindings,
-      kube::types::custom_resource_definitions,
-      {"policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget"},
-      {"networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy"},
-      {"networking.k8s.io", "v1", "ingressclasses", "IngressClass", false},
-      {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", false},
-      {"storage.k8s.io", "v1", "storageclasses", "StorageClass", false},
-      {"apiregistration.k8s.io", "v1", "apiservices", "APIService", false},
-      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicies", "ValidatingAdmissionPolicy", false},
-      {"admissionregistration.k8s.io", "v1", "validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", false},
-      kube::types::cluster_versions,
-      kube::types::cluster_operators,
-      kube::types::infrastructures,
-      kube::types::networks,
-      kube::types::etcds,
-      kube::types::kube_apiservers,
-      kube::types::kube_controller_managers,
-      kube::types::kube_schedulers,
-      kube::types::feature_gates,
-      kube::types::schedulers,
-      kube::types::dnses,
-      kube::types::ingresses,
-      kube::types::proxies,
-      kube::types::config_settings,
-      kube::types::network_settings,
-      kube::types::dns_settings,
-      kube::types::credential_settings,
-      kube::types::ingress_controllers,
-      kube::types::machine_configurations,
-      kube::types::routes,
-      kube::types::machine_configs,
-      kube::types::machine_config_pools,
-      kube::types::controller_configs,
-      kube::types::machine_config_nodes,
-  };
-  const auto found = std::ranges::find_if(table, [&](const kube::ResourceType& type) {
-    return find_string(object, {"kind"}) == type.kind && find_string(object, {"apiVersion"}) == type.api_version();
-  });
-  return found == table.end() ? nullptr : &*found;
-}
-
 // What was said of the operand last, with its times.
 Json remembered(const WorkloadOperator& work, const Snapshot& seen) {
   const Json* told = seen.find(kube::types::cluster_operators, "", work.name);
@@ -190,7 +126,7 @@ Result<std::vector<DesiredObject>> desired_objects_of_folder(std::string_view fo
 }
 
 Result<DesiredObject> to_desired_object(Json object, DesiredObject::How how) {
-  const kube::ResourceType* type = find_type(object);
+  const kube::ResourceType* type = kube::find_type(object);
   if (type) return DesiredObject{*type, std::move(object), how};
   return error(Code::invalid, "{}: unknown kind for apiVersion {}", kube::describe(object),
                find_string(object, {"apiVersion"}).value_or("\"\""));
