@@ -81,7 +81,7 @@ std::optional<Block> read_block(const Bio& bio);
 // ---- keys
 
 Result<Key> generate_key(KeyType type, sys::Random* random);  // null: the system's
-Result<Key> make_rsa(sys::Random* random);                    // 2048 bits; null: the system's
+Result<Key> draw_rsa(sys::Random& random);                    // 2048 bits
 Result<Key> draw_p256(sys::Random& random);
 Key build_key(const char* algorithm, const Parameters& parameters);    // null: they do not fit
 Result<Key> build_p256(const BIGNUM* scalar, std::string_view point);  // errors: invalid

@@ -90,9 +90,8 @@ Result<Key> build_p256(const BIGNUM* scalar, std::string_view point) {
 }
 
 Result<Key> generate_key(KeyType type, sys::Random* random) {
-  if (type == KeyType::rsa2048) return make_rsa(random);
-  if (random != nullptr) return draw_p256(*random);
-  Key key(EVP_EC_gen("P-256"));
+  if (random != nullptr) return type == KeyType::rsa2048 ? draw_rsa(*random) : draw_p256(*random);
+  Key key(type == KeyType::rsa2048 ? EVP_RSA_gen(2048) : EVP_EC_gen("P-256"));
   if (!key) return problem(Code::internal, "generating a key");
   return key;
 }

@@ -1,7 +1,5 @@
-// Keys and signatures that follow from given numbers. OpenSSL's own functions draw theirs where nobody can give them, so the last
-// steps are done here: finding primes, choosing scalars, the nonce of a signature. RSA keys of the system's numbers are put
-// together here, too, of OpenSSL's primes: EVP_RSA_gen of OpenSSL 3.0 takes several times as long for properties that nobody
-// needs.
+// Keys and signatures that follow from given random numbers (--seed). OpenSSL's own functions take no random numbers from their
+// caller, so this file finds primes, chooses scalars and computes the nonce of a signature.
 #include "base/check.h"
 #include "net/openssl.h"
 
@@ -80,17 +78,6 @@ Result<Number> draw_prime(sys::Random& random, BN_CTX* context) {
   }
 }
 
-// The same from the system's numbers.
-Result<Number> find_prime(BN_CTX* context) {
-  Number prime = make_number();
-  do {
-    if (BN_generate_prime_ex2(prime.get(), prime_bits, 0, nullptr, nullptr, nullptr, context) != 1) {
-      return problem(Code::internal, "looking for a prime");
-    }
-  } while (BN_mod_word(prime.get(), public_exponent) == 1);
-  return prime;
-}
-
 // ---- ECDSA
 
 struct Curve {
@@ -159,11 +146,10 @@ class Nonces {
 
 }  // namespace
 
-Result<Key> make_rsa(sys::Random* random) {
+Result<Key> draw_rsa(sys::Random& random) {
   const Context context(BN_CTX_secure_new());
-  const auto next = [&] { return random == nullptr ? find_prime(context.get()) : draw_prime(*random, context.get()); };
-  Number p = TRY(next());
-  Number q = TRY(next());
+  Number p = TRY(draw_prime(random, context.get()));
+  Number q = TRY(draw_prime(random, context.get()));
   if (BN_cmp(p.get(), q.get()) < 0) std::swap(p, q);
   const Number one = make_number(), e = make_number(), n = make_number(), d = make_number(), common = make_number(),
                multiple = make_number(), p1 = make_number(), q1 = make_number(), dp = make_number(), dq = make_number(),
