@@ -24,6 +24,10 @@ void BootstrapLog::hear(const sys::Context& context, std::string_view line) {
 }
 
 Result<> BootstrapLog::follow(const sys::Context& context, provider::Provider& machines) {
+  if (!machines.capabilities().runs_commands) {
+    context.clock.wait(SteadyTime::max(), context.stop, nullptr, 0);
+    return error(Code::cancelled, "stopped");
+  }
   while (!context.stop.stop_requested()) {
     const int from = 1 + journal_.with_lock([](const JournalState& heard) { return heard.lines; });
     const Result<sys::Output> ended = machines.run(

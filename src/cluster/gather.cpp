@@ -180,6 +180,7 @@ Result<> gather_probes(const Environment& environment, provider::Provider& provi
 // What each machine says of itself and of the others; who does not answer is noted.
 Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Collected& into) {
   provider::Provider& provider = *subject.machines;
+  if (!provider.capabilities().runs_commands) return Ok{};
   const std::vector<provider::MachineStatus> machines = TRY(provider.list(environment.context));
   Guarded<std::vector<std::pair<std::string, Result<>>>> answers;
   const auto note = [&](const std::string& name, const Result<>& result) {

@@ -12,7 +12,6 @@
 #include "sys/events.h"
 #include "sys/runner.h"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,16 +19,11 @@
 
 namespace slipway::provider {
 
-// What callers branch on, never on the name of a platform.
+// What callers branch on, never on the name of a platform. What is known of a platform without a provider is in
+// config/platforms.h: whether it names Nodes, moves virtual addresses by VRRP, and limits user data.
 struct Capabilities {
-  bool creates_machines = false;         // false: users create them from the files of `create ignition-configs`
-  bool names_nodes = false;              // Nodes have the planned names; false: only their number is known
-  bool plans_addresses = false;          // Machine::address is known before the machine exists
-  bool has_consoles = false;             // bundle_files() has the output of each machine's console
-  bool runs_commands = false;            // run() and probe() work, without SSH
-  bool moves_virtual_addresses = false;  // VRRP between machines moves the API and ingress addresses
-  // Bytes of Ignition config that a machine can get directly; a larger config needs a pointer to a server. None: no limit.
-  std::optional<std::size_t> user_data_limit{};
+  bool plans_addresses = false;  // Machine::address is known before the machine exists
+  bool runs_commands = false;    // run() and probe() work, without SSH
 };
 
 // A machine of the plan.

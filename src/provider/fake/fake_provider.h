@@ -21,7 +21,7 @@ class FakeProvider final : public Provider {
 
   std::map<std::string, FakeMachine, std::less<>> machines{};
   ExistingCluster existing{};
-  Capabilities can{.creates_machines = true, .names_nodes = true, .plans_addresses = true, .runs_commands = true};
+  Capabilities can{.plans_addresses = true, .runs_commands = true};
   std::vector<std::string> calls{};  // "create", "add worker-0"
   // Answers of run(), by the machine's name and the first word of the command.
   std::function<Result<sys::Output>(const std::string& machine, const sys::Command& command)> answer{};

@@ -39,12 +39,7 @@ class LocalProvider final : public Provider {
         images_(std::move(images)) {}
 
   Capabilities capabilities() const override {
-    return {.creates_machines = true,
-            .names_nodes = true,
-            .plans_addresses = true,
-            .has_consoles = true,
-            .runs_commands = true,
-            .moves_virtual_addresses = true};
+    return {.plans_addresses = true, .runs_commands = true};
   }
 
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
