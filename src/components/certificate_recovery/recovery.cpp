@@ -1,8 +1,8 @@
 #include "components/certificate_recovery/recovery.h"
 
+#include "base/flags.h"
 #include "components/controller/leader.h"
 #include "components/controller/operator_process.h"
-#include "components/program/flags.h"
 #include "components/program/kube_access.h"
 #include "sys/task_group.h"
 

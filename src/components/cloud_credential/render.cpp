@@ -1,7 +1,7 @@
 #include "components/cloud_credential/render.h"
 
+#include "base/flags.h"
 #include "base/yaml.h"
-#include "components/program/flags.h"
 #include "components/render/document.h"
 
 #include <algorithm>

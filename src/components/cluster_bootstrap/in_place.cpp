@@ -1,8 +1,8 @@
 #include "components/cluster_bootstrap/in_place.h"
 
+#include "base/flags.h"
 #include "base/text.h"
 #include "components/cluster_bootstrap/butane.h"
-#include "components/program/flags.h"
 #include "ignition/parse.h"
 
 namespace slipway::components::cluster_bootstrap {

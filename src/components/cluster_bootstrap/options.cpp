@@ -1,6 +1,6 @@
 #include "components/cluster_bootstrap/options.h"
 
-#include "components/program/flags.h"
+#include "base/flags.h"
 
 #include <algorithm>
 #include <array>

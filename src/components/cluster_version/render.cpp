@@ -1,9 +1,9 @@
 #include "components/cluster_version/render.h"
 
+#include "base/flags.h"
 #include "base/yaml.h"
 #include "components/cluster_version/release_manifests.h"
 #include "components/cluster_version/settings.h"
-#include "components/program/flags.h"
 #include "components/render/inputs.h"
 
 namespace slipway::components::cluster_version {

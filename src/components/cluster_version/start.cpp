@@ -1,10 +1,10 @@
 #include "components/cluster_version/start.h"
 
+#include "base/flags.h"
 #include "components/cluster_version/reconciler.h"
 #include "components/cluster_version/release_manifests.h"
 #include "components/cluster_version/settings.h"
 #include "components/controller/leader.h"
-#include "components/program/flags.h"
 #include "components/program/kube_access.h"
 #include "kube/ensure.h"
 #include "sys/environment_variable.h"

@@ -1,9 +1,9 @@
 #include "components/config_operator/api_render.h"
 
+#include "base/flags.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "components/config_operator/feature_gates.h"
-#include "components/program/flags.h"
 #include "components/render/manifest_files.h"
 #include "components/render/manifest_filter.h"
 #include "release/release.h"

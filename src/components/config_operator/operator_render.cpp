@@ -1,7 +1,7 @@
 #include "components/config_operator/operator_render.h"
 
+#include "base/flags.h"
 #include "base/yaml.h"
-#include "components/program/flags.h"
 #include "components/render/inputs.h"
 
 namespace slipway::components::config_operator {

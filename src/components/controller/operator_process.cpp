@@ -1,7 +1,7 @@
 #include "components/controller/operator_process.h"
 
+#include "base/flags.h"
 #include "components/controller/leader.h"
-#include "components/program/flags.h"
 #include "components/program/kube_access.h"
 #include "sys/environment_variable.h"
 #include "sys/task_group.h"

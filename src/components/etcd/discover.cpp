@@ -1,8 +1,8 @@
 #include "components/etcd/discover.h"
 
+#include "base/flags.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "components/program/flags.h"
 #include "net/ip.h"
 #include "net/read_trust.h"
 #include "sys/wait_for.h"

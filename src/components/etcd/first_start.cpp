@@ -1,7 +1,7 @@
 #include "components/etcd/first_start.h"
 
+#include "base/flags.h"
 #include "base/text.h"
-#include "components/program/flags.h"
 #include "sys/exec.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"

@@ -1,11 +1,11 @@
 #include "components/etcd/operator.h"
 
+#include "base/flags.h"
 #include "base/text.h"
 #include "components/controller/certificate_rotation.h"
 #include "components/etcd/certificates.h"
 #include "components/etcd/facts.h"
 #include "components/etcd/observer.h"
-#include "components/program/flags.h"
 #include "components/program/kube_access.h"
 #include "components/render/document.h"
 #include "components/static_pod/target_inputs.h"

@@ -1,6 +1,6 @@
 #include "components/ingress/render.h"
 
-#include "components/program/flags.h"
+#include "base/flags.h"
 #include "data/data.h"
 
 namespace slipway::components::ingress {

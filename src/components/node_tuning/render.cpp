@@ -1,6 +1,6 @@
 #include "components/node_tuning/render.h"
 
-#include "components/program/flags.h"
+#include "base/flags.h"
 
 namespace slipway::components::node_tuning {
 
