@@ -1,4 +1,4 @@
-// The flags of base/flags.h, known under this namespace too.
+// The flags of base/flags.h in this namespace.
 #pragma once
 
 #include "base/flags.h"
