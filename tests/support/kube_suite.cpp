@@ -57,9 +57,7 @@ class KubeSuite : public ::testing::Test {
     EXPECT_TRUE(made.ok()) << made.error().message();
     return made.ok() ? made.value() : Json();
   }
-  static std::string version_of(const Json& object) {
-    return std::string(find_string(object, {"metadata", "resourceVersion"}).value_or(""));
-  }
+  static std::string version_of(const Json& object) { return text_of(object, {"metadata", "resourceVersion"}); }
   static Json with_text(Json object, const char* text) {
     object.as_object()["data"] = {{"text", text}};
     return object;

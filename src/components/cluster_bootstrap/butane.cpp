@@ -15,7 +15,7 @@ namespace {
 
 constexpr sys::Mode bits_of_owner = 0700, mode_of_text = 0600;
 
-// "http_headers" is httpHeaders, "size_mib" is sizeMiB.
+// "http_headers" becomes httpHeaders, "size_mib" becomes sizeMiB.
 std::string ignition_name(std::string_view name) {
   std::string result;
   for (std::size_t i = 0; i < name.size(); ++i) {
@@ -30,10 +30,11 @@ std::string in_field(const std::string& field, std::string_view name) {
   return field.empty() ? std::string(name) : fmt::format("{}.{}", field, name);
 }
 
-// The shortest way to carry it.
+// The shortest encoding of the content.
 Result<ignition::Resource> resource_of(std::string_view content) {
   std::string packed = ignition::encode_data_url(TRY(ignition::gzip(content)), ignition::DataEncoding::base64);
-  // Nothing that is not packed is shorter than its bytes. Those of etcd are many, and most of them zero.
+  // A plain data URL is never shorter than its content. etcd's data is large and mostly zeros, so the plain URL is not built for
+  // it.
   std::string plain = packed.size() < content.size() ? "" : ignition::encode_data_url(content);
   if (!plain.empty() && plain.size() <= packed.size()) return ignition::Resource{.source = std::move(plain)};
   return ignition::Resource{.source = std::move(packed), .compression = "gzip"};
@@ -62,7 +63,7 @@ class Translation {
     ignition::Parsed parsed = ignition::parse(value);
     const Findings unknown = ignition::located(parsed.findings, place_of);
     for (Finding finding : unknown.all()) {
-      finding.severity = Severity::error;  // what is not known would be left out
+      finding.severity = Severity::error;  // an unknown field would be ignored
       findings_.add(std::move(finding));
     }
     add_trees(parsed.config);
@@ -84,7 +85,7 @@ class Translation {
     return std::nullopt;
   }
 
-  // Where a file or folder is that is called so in the text.
+  // The path of a file or folder in the asset directory, from its name in the text.
   std::optional<std::string> local_path(const Json& local, const std::string& field) {
     if (!local.is_string()) {
       wrong(field, fmt::format("must be a path, got {}", kind_name(local)));
@@ -101,7 +102,7 @@ class Translation {
     return folder_ + path;
   }
 
-  // The same document with Ignition's names and with what is in files.
+  // The same document with Ignition's names and with the contents of files.
   Json translated(const Json& from, const std::string& field) {
     if (const JsonArray* list = from.if_array()) {
       JsonArray to;
@@ -136,7 +137,7 @@ class Translation {
       wrong(in_field(field, "inline"), fmt::format("must be a string, got {}", kind_name(*text)));
     }
     if (!content) return;
-    // Who says that it is compressed, has done it.
+    // With "compression" set, the content is already compressed.
     if (to.contains("compression")) {
       to["source"] = ignition::encode_data_url(*content);
       return;
@@ -191,7 +192,7 @@ class Translation {
     }
   }
 
-  // An entry without contents says who may read the file.
+  // An entry without contents sets the mode of the file.
   void add_file(ignition::Config& config, const std::string& from, const std::string& path, sys::Mode mode,
                 const std::string& field) {
     const auto content = value_of(files_.read(from), field);

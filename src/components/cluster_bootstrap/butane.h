@@ -1,5 +1,5 @@
-// Butane configs: Ignition configs in YAML whose contents may be files of a folder. Only the fields of variant fcos 1.1.0 that
-// OpenShift's installer uses for a single node in place.
+// Butane configs: Ignition configs in YAML whose contents may be files of a folder. Supports only the fields of variant fcos
+// 1.1.0 that OpenShift's installer uses for a single node in place.
 //
 //   storage:
 //     trees:                      # a whole folder, with its folders
@@ -20,15 +20,16 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// The Ignition config, of spec 3.1. The same files give the same config. Contents are compressed where that makes them smaller.
+// Translates a Butane config to an Ignition config of spec 3.1. The same files always give the same config. Contents are
+// compressed if that makes them smaller.
 //
-// Where the text says no mode, a file is as it is in the folder, but for its owner alone: it may be a key. So are the folders of
-// trees, which Butane leaves to Ignition, who makes them for all to read.
+// A file without a mode in the text has the mode that it has in the folder, for its owner only, because it may be a key. The same
+// is true for folders of trees; Butane leaves their mode to Ignition, which makes them readable for everyone.
 //
-//   folder  where paths behind "local" are looked up; they cannot lead out of it
-//   name    what messages call the text
-//   errors  invalid, naming all that is wrong with its place: no YAML, another variant or version, unknown fields, files that are
-//           not there, links, two files for one path; what ignition::validate says of the result; as sys::Files
+//   folder  base of the paths in "local"; they must not point outside of it
+//   name    name of the text in messages
+//   errors  invalid, with the places of all errors: not YAML, another variant or version, unknown fields, missing files, links,
+//           two files for one path, errors of ignition::validate; as sys::Files
 Result<ignition::Config> translate_butane(sys::Files& files, const std::string& folder, std::string_view text,
                                           std::string_view name);
 

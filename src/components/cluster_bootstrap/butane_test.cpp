@@ -20,7 +20,7 @@ class ButaneTest : public testing::Test {
     return translate_butane(files, "/assets", "variant: fcos\nversion: 1.1.0\n" + std::string(body), "in.fcc");
   }
 
-  // A line an entry, in their order: KIND MODE PATH CONTENT.
+  // One line per entry, in order: KIND MODE PATH CONTENT.
   std::string described(std::string_view body) {
     const Result<ignition::Config> config = translate(body);
     if (!config.ok()) return config.error().message();
@@ -94,7 +94,7 @@ TEST_F(ButaneTest, KnowsTheOtherNamesOfFields) {
   EXPECT_EQ(config.systemd.units[0].contents, "[Unit]\n");
 }
 
-// The entry says who may read it, the tree what it is.
+// The entry sets the mode, the tree the contents.
 TEST_F(ButaneTest, AFileMayHaveItsModeBesideTheTree) {
   put("bin/run.sh", "x", 0600);
   EXPECT_EQ(described("storage: {trees: [{local: bin, path: /opt}], files: [{path: /opt/run.sh, mode: 0555}]}"),

@@ -29,14 +29,14 @@ std::optional<std::string> too_few_nodes(const Json& object, int needed) {
   return fmt::format("{} of {} masters have a revision", nodes, needed);
 }
 
-// The etcd operator has moved the leader off this machine before it says so.
+// Before it sets this condition, the etcd operator has moved the leader off this machine.
 std::optional<std::string> not_in_cluster(const Json& object, int /*needed*/) {
   const std::string_view status = kube::condition_status(object, "EtcdRunningInCluster");
   if (status == "True") return {};
   return fmt::format("EtcdRunningInCluster is {}", status.empty() ? "not set" : status);
 }
 
-// The object `cluster` of a type, and what it lacks before the temporary control plane may go.
+// What the object `cluster` of a type needs before the temporary control plane may end.
 struct Awaited {
   kube::ResourceType type;
   std::optional<std::string> (*missing)(const Json& object, int needed_masters);
@@ -53,7 +53,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
   const SteadyTime start = context.clock.steady();
   std::size_t created = 0;
   std::set<std::string> waited;
-  const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
+  const auto on_outcome = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
     using Kind = kube::Outcome::Kind;
     if (outcome.kind == Kind::created) ++created;
     if (outcome.kind == Kind::differs) {
@@ -68,7 +68,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
       context.log.info("{} is there, after a wait", manifest.name);
   };
   const Result<> done =
-      kube::ensure_all(context, api, mapper, work.manifests, {.manager = std::string(component), .limit = limit}, told);
+      kube::ensure_all(context, api, mapper, work.manifests, {.manager = std::string(component), .limit = limit}, on_outcome);
   if (!done.ok()) return done.error();
   context.log.info("all {} manifests exist, {} of them created, after {}", work.manifests.size(), created,
                    human_duration(context.clock.steady() - start));
@@ -81,7 +81,7 @@ Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
   std::string last;
   return kube::wait_until(context, work.api, "the pods of the control plane", pods_limit, kube::types::pods, "", {},
                           [&](const kube::Objects& pods) -> Result<std::optional<std::string>> {
-                            const std::string missing = not_ready(required, judge(required, pods));
+                            const std::string missing = not_ready(required, pod_states(required, pods));
                             if (missing != last)
                               context.log.info("{}", missing.empty() ? "all required pods are Ready" : missing);
                             last = missing;
@@ -103,8 +103,8 @@ Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
   });
 }
 
-// Fine when it is there: an earlier start may have got so far.
-Result<> mark(const sys::Context& context, kube::Api& api, std::string_view name, std::string_view message) {
+// An existing Event is not an error: an earlier start may have created it.
+Result<> create_event(const sys::Context& context, kube::Api& api, std::string_view name, std::string_view message) {
   const std::string now = to_rfc3339(WallTime(std::chrono::floor<std::chrono::seconds>(context.clock.now())));
   const Json event = {{"apiVersion", "v1"},
                       {"kind", "Event"},
@@ -144,7 +144,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   creation.run("manifests", [&](const sys::Context& background) -> Result<> {
     const Result<> created = create_all(background, work.api, work, pods_limit + operators_limit);
     all_created = created.ok();
-    // Not the end: the control plane may become ready without them, and they get another chance.
+    // Not an error yet: the control plane may become ready without these manifests, and they are tried again later.
     if (!created.ok() && created.error().code() != Code::cancelled) {
       context.log.warn("some manifests are not created yet: {}", created.error().message());
     }
@@ -153,7 +153,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   TRY(wait_for_pods(context, work));
   TRY(wait_for_operators(context, work));
   if (work.options.tear_down_delay.count() > 0) sys::pause(context, work.options.tear_down_delay);
-  TRY(mark(context, work.api, "bootstrap-success", "The required pods of the control plane are Ready on the masters"));
+  TRY(create_event(context, work.api, "bootstrap-success", "The required pods of the control plane are Ready on the masters"));
   creation.request_stop();
   TRY(creation.wait());
 
@@ -162,7 +162,7 @@ Result<> hand_over(const sys::Context& context, const HandOver& work) {
   if (!work.options.tear_down_event.empty()) TRY(wait_for_event(context, work.api, work.options.tear_down_event));
   if (early) TRY(work.tear_down(work.api));
   if (!all_created) TRY(create_all(context, rest, work, work.options.create_limit).context("creating manifests"));
-  TRY(mark(context, rest, "bootstrap-finished", "All manifests of the bootstrap machine are created"));
+  TRY(create_event(context, rest, "bootstrap-finished", "All manifests of the bootstrap machine are created"));
   if (!early) TRY(work.tear_down(work.api));
   return Ok{};
 }

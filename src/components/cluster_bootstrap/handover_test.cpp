@@ -75,7 +75,7 @@ class HandOverTest : public testing::Test {
                          "status: {{conditions: [{{type: EtcdRunningInCluster, status: '{}'}}]}}}}",
                          status)));
   }
-  // Until something is watched again and again, as nothing happens in the meantime.
+  // Waits until a watch of this type has started.
   void wait_for_watch(const std::string& plural) {
     while (true) {
       for (const std::string& line : kube.requests()) {

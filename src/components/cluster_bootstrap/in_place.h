@@ -1,4 +1,4 @@
-// `cluster-bootstrap bootstrap-in-place`: writes the Ignition config of the machine that bootstrapped a cluster and becomes its
+// `cluster-bootstrap bootstrap-in-place`: writes the Ignition config of the machine that bootstraps a cluster and becomes its
 // only node.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// --asset-dir FOLDER --input BUTANE --output IGNITION [--pretty=false]. The output has every key of the cluster in it and is
+// --asset-dir FOLDER --input BUTANE --output IGNITION [--pretty=false]. The output contains every key of the cluster and has mode
 // 0600.
 //
 //   errors  those of translate_butane; as sys::Files

@@ -16,13 +16,13 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr Milliseconds leases_limit = 20s;
-constexpr Milliseconds look_again = 2s;  // at leases that nobody changes any more
+constexpr Milliseconds lease_read_interval = 2s;  // for leases that no longer change
 constexpr Milliseconds address_limit = 30s;
 
 struct LeaseName {
   std::string_view space;
   std::string_view name;
-  Milliseconds longest_silence;  // of a holder that lives
+  Milliseconds longest_silence;  // of a live holder
 };
 // The first two are renewed twice a second (data/components), the others every ten seconds (components/controller/leader.h).
 constexpr std::array<LeaseName, 4> leases_of_control_plane = {{
@@ -57,40 +57,40 @@ Result<> wait_for_leases(const sys::Context& context, const TearDown& work, Mill
   });
 }
 
-Result<> give_back_left_leases(const sys::Context& context, const TearDown& work) {
+Result<> release_abandoned_leases(const sys::Context& context, const TearDown& work) {
   for (const std::string_view space : spaces) {
     const kube::Objects leases = TRY(kube::list(context, work.api, kube::types::leases, space));
     for (const Json& lease : leases) {
       const WallTime now = context.clock.now();
-      if (!was_left(lease, space, work.host, now)) continue;
+      if (!is_abandoned(lease, space, work.host, now)) continue;
       context.log.info("Lease {}/{}: still held by {}, which is gone; releasing it", space, kube::name_of(lease),
                        holder_of(lease));
       const Result<Json> given = kube::update(context, work.api, kube::types::leases, released_lease(lease, now));
-      // A conflict is a sign of life.
+      // A conflict means that the holder is alive.
       if (!given.ok() && given.error().code() != Code::conflict) return given.error();
     }
   }
   return Ok{};
 }
 
-Result<> take_leases_back(const sys::Context& context, const TearDown& work) {
+Result<> wait_and_release_leases(const sys::Context& context, const TearDown& work) {
   const SteadyTime end = context.clock.steady() + leases_limit;
   for (;;) {
-    const Result<> back = wait_for_leases(context, work, look_again);
+    const Result<> back = wait_for_leases(context, work, lease_read_interval);
     if (back.ok() || back.error().code() != Code::timeout || context.clock.steady() >= end) return back;
-    TRY(give_back_left_leases(context, work));
+    TRY(release_abandoned_leases(context, work));
   }
 }
 
-// Whoever changes an address here is seen at once by `ip monitor`; looking now and then is for what came before it listened.
+// `ip monitor` reports each change immediately. The repeated reads are for changes before the monitor was ready.
 Result<> wait_for_address(const sys::Context& context, const TearDown& work) {
   if (work.virtual_ips.empty()) return Ok{};
-  const auto look = [&](const sys::Context& own) -> Result<sys::Observation> {
+  const auto read_address = [&](const sys::Context& own) -> Result<sys::Observation> {
     const std::vector<HostAddress> addresses = TRY(host_addresses(work.runner, own));
     const std::optional<std::string> here = address_here(addresses, work.virtual_ips);
     return here ? sys::Observation::not_yet("{}", *here) : sys::Observation::done();
   };
-  if (TRY(look(context)).is_done()) return Ok{};
+  if (TRY(read_address(context)).is_done()) return Ok{};
   sys::Wakeup changed;
   sys::TaskGroup tasks(context);
   tasks.run("watching addresses", [&](const sys::Context& own) -> Result<> {
@@ -101,15 +101,15 @@ Result<> wait_for_address(const sys::Context& context, const TearDown& work) {
     return Ok{};
   });
   tasks.run("waiting", [&](const sys::Context& own) {
-    const Result<> gone = sys::wait_for(own, "the API's address to move to a master", address_limit, [&] { return look(own); },
-                                        &changed, {100ms, 1s});
+    const Result<> moved = sys::wait_for(own, "the API's address to move to a master", address_limit,
+                                         [&] { return read_address(own); }, &changed, {100ms, 1s});
     tasks.request_stop();
-    return gone;
+    return moved;
   });
   return tasks.wait();
 }
 
-// What is only slower without it must not keep the hand-over from its end.
+// A failure that only slows down the handover must not stop it.
 Result<> tolerate(const sys::Context& context, const Result<>& result) {
   if (result.ok()) return Ok{};
   if (context.stop.stop_requested()) return result;
@@ -128,7 +128,7 @@ std::optional<std::string> held_here(const kube::Objects& leases, std::string_vi
   return {};
 }
 
-bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now) {
+bool is_abandoned(const Json& lease, std::string_view space, std::string_view host, WallTime now) {
   const LeaseName* known = find_lease(lease, space);
   if (!known || !is_of_host(holder_of(lease), host)) return false;
   const Result<WallTime> renewed = parse_rfc3339(find_string(lease, {"spec", "renewTime"}).value_or(""));
@@ -150,10 +150,10 @@ Result<> leave_control(const sys::Context& context, const TearDown& work) {
   const auto since = [&] { return human_duration(context.clock.steady() - start); };
   TRY(tolerate(context, wait_for_address(context, work)));
   context.log.info("the API address has moved away, after {}", since());
-  TRY(work.pods.take_away_controllers());
-  TRY(tolerate(context, take_leases_back(context, work)));
+  TRY(work.pods.remove_controllers());
+  TRY(tolerate(context, wait_and_release_leases(context, work)));
   context.log.info("the temporary controllers have stopped, after {}", since());
-  TRY(work.pods.take_away());
+  TRY(work.pods.remove_all());
   context.log.info("the temporary API server is being stopped, after {}", since());
   return Ok{};
 }

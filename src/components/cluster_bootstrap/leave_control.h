@@ -1,6 +1,6 @@
-// How the temporary control plane ends. Programs on the masters do not wait for the lease of one that has ended, and do not start
-// with connections to one that is about to end. A controller manager ends when a connection breaks while it starts its
-// controllers, so it gets its lease when its connections lead to a master.
+// The end of the temporary control plane. Its order spares programs on the masters two problems: waiting for the lease of a
+// program that has ended, and starting with connections to a server that is about to end. A controller manager ends if a
+// connection breaks while it starts its controllers, so it must get its lease only when its connections lead to a master.
 #pragma once
 
 #include "base/json.h"
@@ -18,21 +18,20 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// What the leases in a namespace say of those that the temporary control plane works by: "the lease kube-system/kube-scheduler is
-// held by bootstrap_1"; nothing when this machine holds none of them. Pure.
+// The lease of a namespace that a controller of this machine holds: "Lease kube-system/kube-scheduler is held by bootstrap_1".
+// Empty if there is none. Only the leases of the temporary control plane count. Pure.
 //
-//   host  name of this machine; a holder is called by it, or by "bootstrap", and something behind a "_"
+//   host  name of this machine; a holder is this name or "bootstrap", followed by "_" and a suffix
 std::optional<std::string> held_here(const kube::Objects& leases, std::string_view space, std::string_view host);
 
-// Whether one of those leases is held by a controller of this machine that told to end did so without giving it back. That
-// happens to one that was just renewing it: client-go reads the lease to replace it, and its own write, which it no longer waits
-// for, comes between; or when it could not reach the server any more. Silence says it, longer than between two signs of life.
-// Pure.
+// Whether a controller of this machine has ended without releasing this lease. This happens if it was just renewing the lease:
+// client-go reads the lease before it replaces it, and its own renewal, which it no longer waits for, comes in between. It also
+// happens if the server was not reachable. The sign is a renewal that is older than the interval between two renewals. Pure.
 //
 //   now  by the clock of this machine, which is also the holder's
-bool was_left(const Json& lease, std::string_view space, std::string_view host, WallTime now);
+bool is_abandoned(const Json& lease, std::string_view space, std::string_view host, WallTime now);
 
-// "10.97.77.5 is still on eth0"; nothing when this machine has none of these addresses. Pure.
+// "10.97.77.5 is still on eth0"; empty if this machine has none of these addresses. Pure.
 std::optional<std::string> address_here(const std::vector<HostAddress>& addresses,
                                         const std::vector<net::IpAddress>& virtual_ips);
 
@@ -41,14 +40,14 @@ struct TearDown {
   sys::Runner& runner;
   TemporaryPods& pods;
   std::string host;                         // name of this machine
-  std::vector<net::IpAddress> virtual_ips;  // none where a balancer or DNS leads to the API
+  std::vector<net::IpAddress> virtual_ips;  // empty if a load balancer or DNS leads to the API
 };
 
-// Waits until the API's address has moved to a master, takes the pods of all but the API server away, waits until their leases
-// are given back, or gives back those that were left, then takes the rest away. May be repeated.
+// Waits until the API's address has moved to a master, removes all pods except the API server, waits until their leases are
+// released or releases them itself, then removes the rest. Can be repeated.
 //
-//   time    30 s at most for the address and 20 s for the leases; after that it goes on with a warning: the address moves when
-//           the API server here is gone, and whoever waits for a lease gets it when it runs out
+//   time    at most 30 s for the address and 20 s for the leases. Then it logs a warning and continues: the address moves when
+//           the API server here ends, and a waiting program gets a lease when it expires
 //   errors  cancelled; as TemporaryPods
 Result<> leave_control(const sys::Context& context, const TearDown& work);
 

@@ -78,7 +78,7 @@ TEST(WasLeft, IsWhatASilentHolderOfThisMachineStillHas) {
   for (const Case& each : cases) {
     Json object = lease("kube-system", each.name, each.holder);
     object.as_object()["spec"].as_object()["renewTime"] = each.renewed;
-    EXPECT_EQ(was_left(object, "kube-system", "bootstrap", now), each.left)
+    EXPECT_EQ(is_abandoned(object, "kube-system", "bootstrap", now), each.left)
         << each.name << " " << each.holder << " " << each.renewed;
   }
 }
@@ -91,7 +91,7 @@ TEST(AddressHere, IsAnyOfThem) {
   EXPECT_EQ(address_here(addresses, {}), std::nullopt);
 }
 
-// Plays `ip`: the address is there until somebody says otherwise, which the monitor tells.
+// Plays `ip`: the address exists until a test removes it, which the monitor reports.
 class PlayedIp final : public sys::Runner {
  public:
   Result<sys::Output> run(const sys::Context& context, const sys::Command& command) override {

@@ -1,5 +1,4 @@
-// The manifests that cluster-bootstrap creates: everything that the installer, the render commands and the user left in one
-// folder.
+// The manifests that cluster-bootstrap creates: all files in one folder, from the installer, the render commands and the user.
 #pragma once
 
 #include "base/log.h"
@@ -11,10 +10,10 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// Every document of every file below a folder, whatever its suffix, by path. Upstream passes over all but the first document of a
-// file; here they count, and are warned of, since with another release they would be missing.
+// Reads every document of every file below a folder, whatever its suffix, sorted by path. Upstream reads only the first document
+// of a file. Here all count, with a warning, because another release would ignore them.
 //
-//   returns  named by path, with the number behind it in a file of several; an object may be there twice
+//   returns  manifests named by path, with a number if the file has several; an object may occur twice
 //   errors   invalid, with all places: syntax, a file without objects, a List, a document without apiVersion, kind or name
 Result<std::vector<kube::Manifest>> read_manifests(sys::Files& files, Log& log, const std::string& folder);
 

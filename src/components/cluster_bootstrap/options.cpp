@@ -14,7 +14,7 @@ namespace {
 const std::vector<Flag> table = {
     {.name = "asset-dir", .required = true},
     {.name = "pod-manifest-path", .fallback = "/etc/kubernetes/manifests"},
-    {.name = "strict", .is_switch = true},  // has no effect upstream either
+    {.name = "strict", .is_switch = true},  // no effect, as upstream
     {.name = "required-pods",
      .fallback = "kube-system/pod-checkpointer,kube-system/kube-apiserver,kube-system/kube-scheduler,"
                  "kube-system/kube-controller-manager"},
@@ -26,7 +26,7 @@ const std::vector<Flag> table = {
 };
 
 constexpr std::array<std::pair<std::string_view, double>, 4> units = {{{"ms", 1}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}}};
-constexpr double most = 1'000'000;  // of any unit: far from overflow
+constexpr double most = 1'000'000;  // largest number of any unit, which cannot overflow
 
 }  // namespace
 
@@ -42,7 +42,7 @@ Result<Milliseconds> parse_go_duration(std::string_view text) {
   while (!text.empty()) {
     double number = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), number, std::chars_format::fixed);
-    // Which is not the case for what is no number either.
+    // The comparison also rejects NaN.
     if (read.ec != std::errc() || !(number >= 0 && number <= most)) return wrong;
     text.remove_prefix(static_cast<std::size_t>(read.ptr - text.data()));
     const auto* unit = std::ranges::find_if(units, [&](const auto& each) { return text.starts_with(each.first); });

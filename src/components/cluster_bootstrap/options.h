@@ -15,20 +15,20 @@ struct BootstrapOptions {
   std::string asset_dir;
   std::string pod_manifest_path;
   std::vector<RequiredPod> required_pods{};
-  std::string tear_down_event{};  // "namespace/name"; empty: none is waited for
+  std::string tear_down_event{};  // "namespace/name"; empty: do not wait for an event
   bool tear_down_early = true;
-  Milliseconds termination_limit{0};  // for the API server to be gone after the tear-down; 0: not waited for
+  Milliseconds termination_limit{0};  // how long the API server may take to end; 0: do not wait for it
   Milliseconds tear_down_delay{0};
   Milliseconds create_limit{0};
 
-  // Beside the pods' folder: /etc/kubernetes/bootstrap-secrets.
+  // /etc/kubernetes/bootstrap-secrets, next to the pods' folder.
   std::string secrets_path() const;
 };
 
-// errors: invalid, naming everything that is wrong
+// errors: invalid: a flag or its value
 Result<BootstrapOptions> parse_bootstrap_options(const Arguments& arguments);
 
-// "60m", "1h30m", "1.5s", "0" as Go writes durations. errors: invalid
+// Parses Go durations: "60m", "1h30m", "1.5s", "0". errors: invalid
 Result<Milliseconds> parse_go_duration(std::string_view text);
 
 }  // namespace slipway::components::cluster_bootstrap

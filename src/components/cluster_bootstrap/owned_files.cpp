@@ -35,11 +35,11 @@ Result<FilesPlan> plan_files(const std::vector<FileContent>& wanted, OwnedFiles 
   FilesPlan plan{.owned = std::move(owned), .write = {}};
   std::vector<std::string> foreign;
   for (const FileContent& file : wanted) {
-    const auto there = present.find(file.path);
-    if (there == present.end()) {
+    const auto existing = present.find(file.path);
+    if (existing == present.end()) {
       plan.write.push_back(file);
-    } else if (there->second != file.content) {
-      if (is_owned(plan.owned, file.path, there->second)) {
+    } else if (existing->second != file.content) {
+      if (is_owned(plan.owned, file.path, existing->second)) {
         plan.write.push_back(file);
       } else {
         foreign.push_back(file.path);

@@ -1,7 +1,7 @@
-// Files in folders of others that cluster-bootstrap wrote, and may therefore replace and remove (design: upstream creates them
-// exclusively, so that its next start fails after a kill).
+// Files in shared folders that cluster-bootstrap wrote and may therefore replace and remove. Upstream creates such files
+// exclusively, so its next start fails after a kill.
 //
-// What was written is remembered before it is written, by digest: a file is ours while its content has a digest that we remember.
+// The digest of each content is recorded before the file is written. A file is owned while its content has a recorded digest.
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// Digests of contents by path.
+// Digests of contents, by path.
 using OwnedFiles = std::map<std::string, std::set<std::string>>;
 
 // {"files": {"/etc/kubernetes/manifests/etcd.yaml": ["0f..."]}}
@@ -31,14 +31,14 @@ struct FileContent {
 };
 
 struct FilesPlan {
-  OwnedFiles owned;                // to be remembered first
-  std::vector<FileContent> write;  // then these; the others are there
+  OwnedFiles owned;                // must be recorded first
+  std::vector<FileContent> write;  // to be written next; all other wanted files are already right
 };
 
-// What to write so that the wanted files are there. Pure.
+// What to write so that the wanted files exist. Pure.
 //
-//   present  contents by path, of those wanted files that exist
-//   errors   conflict, naming every file that exists, is different and is not ours
+//   present  contents of the wanted files that exist, by path
+//   errors   conflict, with every file that exists with another content and is not owned
 Result<FilesPlan> plan_files(const std::vector<FileContent>& wanted, OwnedFiles owned,
                              const std::map<std::string, std::string>& present);
 

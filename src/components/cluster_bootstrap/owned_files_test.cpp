@@ -19,7 +19,7 @@ TEST(OwnedFiles, AreReplacedWhenTheyAreOurs) {
   const auto plan = plan_files({{"/a", "new"}}, owned, {{"/a", "old"}});
   ASSERT_TRUE(plan.ok());
   EXPECT_EQ(plan->write.size(), 1u);
-  // Killed between remembering and writing: both contents are ours.
+  // Killed between recording and writing: both contents are owned.
   EXPECT_TRUE(is_owned(plan->owned, "/a", "old"));
   EXPECT_TRUE(is_owned(plan->owned, "/a", "new"));
 }

@@ -10,7 +10,7 @@ namespace slipway::components::cluster_bootstrap {
 
 namespace {
 
-// Guard pods keep a place free on a node; being ready says nothing about what they guard.
+// Guard pods reserve a place on a node. Their readiness says nothing about the pods that they guard.
 bool matches(std::string_view key, const RequiredPod& item) {
   return std::ranges::any_of(item.prefixes, [&](const std::string& prefix) {
     return key.starts_with(prefix) && !key.substr(prefix.size()).starts_with("-guard-");
@@ -54,7 +54,7 @@ Result<std::vector<RequiredPod>> parse_required_pods(std::string_view text) {
   return required;
 }
 
-std::vector<PodState> judge(const std::vector<RequiredPod>& required, const std::vector<Json>& pods) {
+std::vector<PodState> pod_states(const std::vector<RequiredPod>& required, const std::vector<Json>& pods) {
   std::vector<PodState> states(required.size(), PodState::does_not_exist);
   for (const Json& pod : pods) {
     const std::string key = fmt::format("{}/{}", kube::namespace_of(pod), kube::name_of(pod));

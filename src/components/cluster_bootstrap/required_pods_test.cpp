@@ -22,7 +22,7 @@ TEST(RequiredPods, AreJudgedOverAllThatMatch) {
                                   pod("c", "x", "Succeeded", "False"),
                                   pod("d", "flannel-1", "Running", "True"),
                                   pod("z", "none", "Running", "True")};
-  const auto states = judge(required, pods);
+  const auto states = pod_states(required, pods);
   EXPECT_EQ(states, (std::vector<PodState>{PodState::running_not_ready, PodState::ready, PodState::pending, PodState::ready,
                                            PodState::does_not_exist}));
   EXPECT_EQ(not_ready(required, states), "a/kube-apiserver: RunningNotReady, c/x: Pending, e/none: DoesNotExist");

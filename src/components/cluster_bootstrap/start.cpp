@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 
 constexpr Milliseconds api_limit = 20min;
 
-// A kubeconfig's API server on this machine, whatever name it is known by.
+// Access to a kubeconfig's API server on this machine, whatever name the kubeconfig uses.
 Result<kube::Access> local_access(sys::Files& files, const std::string& path) {
   kube::Access access = TRY(kube::read_kubeconfig(files, path));
   const net::Url server = TRY(net::parse_url(access.server).context(path));
@@ -46,10 +46,10 @@ Result<int> probe(const Environment& environment, const sys::Context& context, c
   return TRY(environment.http.send(request, context.stop)).status;
 }
 
-// It answers some seconds before it calls itself ready, while it makes roles of its own; manifests can be created then, and who
-// creates may do everything.
+// The server answers some seconds before it is ready, while it creates its own roles. Manifests can be created then, because the
+// client is an administrator.
 Result<> wait_for_api(const Environment& environment, const std::string& server) {
-  // A look is a refused connection most of the time, and all the cluster waits for the last one.
+  // Most attempts are refused connections, and the whole cluster waits for the last one.
   const sys::Pace pace{50ms, 200ms};
   return sys::wait_for(
       environment.context, "the temporary API server", api_limit,
@@ -83,7 +83,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const InstallConfig config = TRY(read_install_config(files, options.asset_dir + "/manifests/cluster-config.yaml"));
   const std::string host(trim(TRY(files.read_if_exists("/proc/sys/kernel/hostname")).value_or("")));
   const kube::Access access = TRY(local_access(files, options.asset_dir + "/auth/kubeconfig-loopback"));
-  // Once the temporary API server is gone, the address that everybody uses leads to a master.
+  // After the temporary API server has ended, the public address leads to a master.
   const kube::Access everywhere =
       options.tear_down_early ? TRY(kube::read_kubeconfig(files, options.asset_dir + "/auth/kubeconfig")) : access;
   kube::Client api(environment.http, access);
@@ -106,8 +106,9 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   };
   const Result<> done = work();
   if (context.stop.stop_requested() || !is_up) return done;
-  // The next start begins afresh; the reason of this failure is what counts, and nobody waits for a control plane that failed.
-  const Result<> removed = pods.take_away();
+  // The next start begins from scratch. The reason of this failure matters more than an error here, and nothing waits for a
+  // control plane that failed.
+  const Result<> removed = pods.remove_all();
   if (!removed.ok()) context.log.warn("{}", removed.error().message());
   return done;
 }

@@ -5,14 +5,14 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// Can be started again after any end of an earlier start. Takes the temporary control plane away in the end, also after a
-// failure; not when it is told to stop, so that the next start goes on.
+// Can be started again after any end of an earlier start. Removes the temporary control plane at the end, also after a failure,
+// but not on a stop, so that the next start can continue.
 //
-//   errors  conflict: a static pod of somebody else is in the way; invalid: the manifests, before anything is touched; those of
-//           hand_over
+//   errors  conflict: a static pod that was not written by cluster-bootstrap already exists; invalid: the manifests, before
+//           anything is changed; those of hand_over
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
-// `cluster-bootstrap version`: prints the version that slipway has.
+// `cluster-bootstrap version`: prints slipway's version.
 Result<> run_version(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::cluster_bootstrap

@@ -15,7 +15,7 @@ Result<OwnedFiles> read_record(sys::Files& files, const std::string& path) {
   return parse_owned(*text, path);
 }
 
-// By the name that its render command gives the file.
+// By the file name that the render command uses.
 bool serves_api(std::string_view name) { return name.starts_with("kube-apiserver"); }
 
 }  // namespace
@@ -27,7 +27,7 @@ Result<> TemporaryPods::place() {
   for (const std::string& name : TRY(files_below(files_, source))) {
     const std::string path = options_.pod_manifest_path + "/" + name;
     std::string content = TRY(files_.read(source + "/" + name));
-    if (const std::optional<std::string> there = TRY(files_.read_if_exists(path))) present[path] = *there;
+    if (const std::optional<std::string> existing = TRY(files_.read_if_exists(path))) present[path] = *existing;
     wanted.push_back({path, std::move(content)});
   }
   OwnedFiles owned = TRY(read_record(files_, record_path()));
@@ -46,8 +46,8 @@ Result<> TemporaryPods::place_secrets() {
   std::vector<std::string> names = TRY(files_below(files_, source));
   for (const std::string& name : names) {
     const std::string content = TRY(files_.read(source + "/" + name));
-    const std::optional<std::string> there = TRY(files_.read_if_exists(target + "/" + name));
-    if (there != content) TRY(files_.write(target + "/" + name, content, 0600));
+    const std::optional<std::string> existing = TRY(files_.read_if_exists(target + "/" + name));
+    if (existing != content) TRY(files_.write(target + "/" + name, content, 0600));
   }
   names.push_back("kubeconfig");
   const std::string kubeconfig = TRY(files_.read(options_.asset_dir + "/auth/kubeconfig-loopback"));
@@ -58,13 +58,13 @@ Result<> TemporaryPods::place_secrets() {
   return Ok{};
 }
 
-// Files that somebody changed are not ours any more.
+// Files that were changed by another program are no longer owned.
 Result<> TemporaryPods::remove_pods(const std::function<bool(std::string_view)>& is_meant) {
   for (const auto& [path, digests] : TRY(read_record(files_, record_path()))) {
     if (!is_meant(std::string_view(path).substr(path.rfind('/') + 1))) continue;
-    const std::optional<std::string> there = TRY(files_.read_if_exists(path));
-    if (!there) continue;
-    if (!is_owned({{path, digests}}, path, *there)) {
+    const std::optional<std::string> existing = TRY(files_.read_if_exists(path));
+    if (!existing) continue;
+    if (!is_owned({{path, digests}}, path, *existing)) {
       log_.warn("{} was changed, so it and its pod are not removed", path);
       continue;
     }
@@ -73,12 +73,12 @@ Result<> TemporaryPods::remove_pods(const std::function<bool(std::string_view)>&
   return Ok{};
 }
 
-Result<> TemporaryPods::take_away_controllers() {
+Result<> TemporaryPods::remove_controllers() {
   return remove_pods([](std::string_view name) { return !serves_api(name); });
 }
 
-Result<> TemporaryPods::take_away() {
-  // Pods first: they would miss their secrets.
+Result<> TemporaryPods::remove_all() {
+  // Pods first, because they use the secrets.
   TRY(remove_pods([](std::string_view) { return true; }));
   TRY(files_.remove(options_.secrets_path()));
   return files_.remove(record_path());

@@ -1,4 +1,4 @@
-// The static pods of the temporary control plane and their secrets: placed where the kubelet looks, and taken away again.
+// The static pods of the temporary control plane and their secrets: written to the kubelet's folder and removed again.
 #pragma once
 
 #include "base/log.h"
@@ -11,25 +11,23 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-// Owns, in the sense of owned_files.h, the files of ASSETS/bootstrap-manifests in the pods' folder, and the whole folder of
-// secrets. What it wrote is remembered in ASSETS/cluster-bootstrap-owned.json until it is taken away, so that another process can
-// go on.
+// Owns (owned_files.h) the files of ASSETS/bootstrap-manifests in the pods' folder, and the whole folder of secrets. Records what
+// it wrote in ASSETS/cluster-bootstrap-owned.json until it is removed, so that another process can continue.
 class TemporaryPods {
  public:
   TemporaryPods(sys::Files& files, Log& log, const BootstrapOptions& options) : files_(files), log_(log), options_(options) {}
 
-  // Secrets first: the folder holds ASSETS/tls and the kubeconfig, 0600 in folders of 0700. Then the pods. Files that are right
-  // already are not touched, so a kubelet that runs the pods does not start them again.
+  // Writes the secrets first: ASSETS/tls and the kubeconfig, 0600 in folders of 0700. Then the pods. Files that are already right
+  // are not touched, so a kubelet that runs the pods does not restart them.
   //
-  //   errors  conflict: a pod's file exists and is not ours, nothing was written then; as sys::Files
+  //   errors  conflict: the file of a pod exists and is not owned, and nothing was written; as sys::Files
   Result<> place();
 
-  // Removes the pods that need an API server, and leaves its own pod and the secrets.
-  Result<> take_away_controllers();
+  // Removes the pods that need an API server. The API server's pod and the secrets stay.
+  Result<> remove_controllers();
 
-  // Removes pods and secrets. A file that somebody changed since is left, with a warning. Fine when nothing was placed, or some
-  // of it is gone.
-  Result<> take_away();
+  // Removes pods and secrets. A file that was changed since stays, with a warning. Files that do not exist are not an error.
+  Result<> remove_all();
 
  private:
   std::string record_path() const { return options_.asset_dir + "/cluster-bootstrap-owned.json"; }

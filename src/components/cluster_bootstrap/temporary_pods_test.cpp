@@ -38,9 +38,9 @@ TEST_F(TemporaryPodsTest, ArePlacedAndTakenAway) {
   EXPECT_EQ(placed(), all);
   EXPECT_EQ(files.info("/etc/kubernetes/bootstrap-secrets/ca.key").value()->mode, 0600u);
   EXPECT_EQ(files.info("/etc/kubernetes/bootstrap-secrets").value()->mode, 0700u);
-  ASSERT_TRUE(pods().take_away().ok());
+  ASSERT_TRUE(pods().remove_all().ok());
   EXPECT_EQ(placed(), std::vector<std::string>{"manifests/etcd-member-pod.yaml"});
-  ASSERT_TRUE(pods().take_away().ok()) << "again";
+  ASSERT_TRUE(pods().remove_all().ok()) << "again";
 }
 
 TEST_F(TemporaryPodsTest, AreReplacedAfterAKill) {
@@ -55,12 +55,12 @@ TEST_F(TemporaryPodsTest, AreReplacedAfterAKill) {
 TEST_F(TemporaryPodsTest, LeaveTheApiServerForTheEnd) {
   put("/assets/bootstrap-manifests/kube-scheduler-pod.yaml", "scheduler");
   ASSERT_TRUE(pods().place().ok());
-  ASSERT_TRUE(pods().take_away_controllers().ok());
+  ASSERT_TRUE(pods().remove_controllers().ok());
   EXPECT_EQ(placed(), all);
   ASSERT_TRUE(pods().place().ok());
   EXPECT_EQ(placed().size(), all.size() + 1) << "a start after a kill goes on with all of it";
-  ASSERT_TRUE(pods().take_away_controllers().ok());
-  ASSERT_TRUE(pods().take_away().ok());
+  ASSERT_TRUE(pods().remove_controllers().ok());
+  ASSERT_TRUE(pods().remove_all().ok());
   EXPECT_EQ(placed(), std::vector<std::string>{"manifests/etcd-member-pod.yaml"});
 }
 
@@ -71,7 +71,7 @@ TEST_F(TemporaryPodsTest, LeaveTheFilesOfOthers) {
   ASSERT_TRUE(files.remove("/etc/kubernetes/manifests/kube-apiserver-pod.yaml").ok());
   ASSERT_TRUE(pods().place().ok());
   put("/etc/kubernetes/manifests/kube-apiserver-pod.yaml", "changed");
-  ASSERT_TRUE(pods().take_away().ok());
+  ASSERT_TRUE(pods().remove_all().ok());
   EXPECT_EQ(files.read("/etc/kubernetes/manifests/kube-apiserver-pod.yaml").value(), "changed");
 }
 

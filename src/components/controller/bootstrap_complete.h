@@ -1,4 +1,4 @@
-// Whether the bootstrap machine has handed the cluster over. It then creates ConfigMap kube-system/bootstrap with
+// Whether the bootstrap machine has handed over the cluster. It then creates ConfigMap kube-system/bootstrap with
 // status=complete.
 #pragma once
 
@@ -6,7 +6,7 @@
 
 namespace slipway::components {
 
-// False as well when nobody watches that ConfigMap.
+// False also if no watch covers that ConfigMap.
 bool bootstrap_is_complete(const Snapshot& seen);
 
 }  // namespace slipway::components

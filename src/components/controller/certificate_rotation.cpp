@@ -12,15 +12,15 @@ namespace slipway::components {
 
 namespace {
 
-// On bundles: since when the newest authority is in it. Whoever trusts the bundle has had that long to read it.
+// Annotation of a bundle: when its newest authority was added. Every client of the bundle has had that long to read it.
 constexpr std::string_view since_annotation = "slipway.internal/newest-since";
 constexpr std::string_view bundle_key = "ca-bundle.crt";
 
-// Certificates count from then, so that a clock that is a little behind takes them too.
+// The start is one second early, so that clocks that are slightly behind accept the certificate.
 WallTime valid_from(WallTime now) { return std::chrono::floor<Seconds>(now) - Seconds(1); }
 
-// What was found out about texts, by their digest. An operator plans after every change of anything, certificates change once a
-// week, and reading one takes longer than all else in a plan.
+// Results by the digest of their text. An operator plans after every change of an object, but certificates change once a week,
+// and reading a certificate takes longer than the rest of a plan.
 template <class Value>
 class Memo {
  public:
@@ -28,7 +28,7 @@ class Memo {
   Result<Value> get(const std::string& text, const Find& find) {
     const std::string key = sha256_hex(text);
     if (const auto known = values_.find(key); known != values_.end()) return known->second;
-    // More than that are certificates of yesterday.
+    // More entries than this are mostly of replaced certificates.
     if (values_.size() > 500) values_.clear();
     return values_.emplace(key, TRY(find())).first->second;
   }
@@ -50,7 +50,7 @@ Result<std::vector<Entry>> read_new_entries(const std::string& pem) {
   return entries;
 }
 
-// All certificates of a text that has one.
+// All certificates of a text that contains at least one.
 Result<std::vector<Entry>> read_entries(const std::string& pem) {
   thread_local Memo<std::vector<Entry>> memo;
   return memo.get(pem, [&] { return read_new_entries(pem); });
@@ -66,16 +66,16 @@ Result<bool> is_signed_by(const std::string& pem, const std::string& issuer) {
   return memo.get(pem + '\0' + issuer, [&] { return net::is_signed_by(pem, issuer); });
 }
 
-// A certificate that is there.
-struct Held {
-  net::Certificate certificate;  // the first of `pem` is what `info` is about
+// A certificate and its key, as read from a Secret.
+struct KeyPair {
+  net::Certificate certificate;  // `info` describes the first certificate of `pem`
   net::CertificateInfo info;
 
   bool is_valid(WallTime now) const { return now < info.not_after; }
 };
 
-// When there shall be another one in its place, and how long after its start that is.
-WallTime due(const net::CertificateInfo& info, Seconds refresh) {
+// When a certificate must be replaced.
+WallTime renewal_time(const net::CertificateInfo& info, Seconds refresh) {
   return info.not_before + std::min<Milliseconds>(refresh, (info.not_after - info.not_before) * 4 / 5);
 }
 
@@ -84,13 +84,13 @@ std::string go_duration(Seconds length) {
   return fmt::format("{}h{}m{}s", count / 3600, count / 60 % 60, count % 60);
 }
 
-// The pair of a Secret, or nothing when it is missing, empty or broken: then it is made anew.
-std::optional<Held> find_pair(const Snapshot& seen, const ObjectName& name) {
+// The pair in a Secret. Empty if it is missing, empty or broken; the caller then creates a new one.
+std::optional<KeyPair> find_pair(const Snapshot& seen, const ObjectName& name) {
   const Json* object = seen.find(kube::types::secrets, name.space, name.name);
   const std::optional<std::string> pem = held(object, "tls.crt");
   const std::optional<std::string> key = held(object, "tls.key");
   if (!pem || !key) return {};
-  Held pair{{*pem, Secret(*key)}, {}};
+  KeyPair pair{{*pem, Secret(*key)}, {}};
   const Result<std::vector<Entry>> entries = read_entries(*pem);
   const Result<bool> fits = key_fits(*pem, pair.certificate.key);
   if (!entries.ok() || !fits.ok() || !fits.value()) return {};
@@ -118,9 +118,9 @@ std::string pem_of(const std::vector<Entry>& entries) {
   return text;
 }
 
-void ask_again(Plan& plan, WallTime when) { plan.again = plan.again ? std::min(*plan.again, when) : when; }
+void plan_again_by(Plan& plan, WallTime when) { plan.again = plan.again ? std::min(*plan.again, when) : when; }
 
-// Puts the pair into its Secret, and tells when it is not the first one there.
+// Puts the pair into its Secret. Adds a notice if it replaces an existing one.
 Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotation& rotation, const Snapshot& seen, Plan& plan) {
   Json object = TRY(tls_secret(name, made, rotation));
   if (seen.find(kube::types::secrets, name.space, name.name) != nullptr) {
@@ -135,12 +135,12 @@ Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotat
   return Ok{};
 }
 
-// A signer with what is known of it.
+// A signer and its current state.
 struct Authority {
   const Signer* row = nullptr;
-  std::optional<Held> pair{};       // nothing while it is only being made
-  std::vector<Entry> trusted{};     // as published
-  std::optional<WallTime> since{};  // the pair is in the published bundle
+  std::optional<KeyPair> pair{};    // empty until the new Secret is in the snapshot
+  std::vector<Entry> trusted{};     // the published bundle
+  std::optional<WallTime> since{};  // when the pair was added to the published bundle
 };
 
 Result<net::Certificate> make_signer(const Signer& signer, const Lifetime& lifetime, WallTime now) {
@@ -163,22 +163,22 @@ Rotation rotation_of(const Leaf& leaf, const Lifetime& lifetime) {
   return {leaf.component, leaf.description, "target", go_duration(lifetime.refresh), std::move(names)};
 }
 
-// The authority, and the wish for its bundle. The one that was made just now is published when its Secret is seen.
+// Plans the signer and its bundle. A new signer is published by the next plan, which sees its Secret.
 Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, const Snapshot& seen, WallTime now, Plan& plan) {
   Authority authority{.row = &signer, .pair = find_pair(seen, signer.secret)};
   if (authority.pair && !authority.pair->info.is_ca) authority.pair.reset();
-  if (!authority.pair || now >= due(authority.pair->info, lifetime.refresh)) {
+  if (!authority.pair || now >= renewal_time(authority.pair->info, lifetime.refresh)) {
     const net::Certificate made = TRY(make_signer(signer, lifetime, now));
     TRY(renew(signer.secret, made, rotation_of(signer, lifetime), seen, plan));
-    // Until it is seen the old one goes on, if there is one.
+    // The existing signer stays in use until the new Secret is in the snapshot.
   } else {
-    ask_again(plan, due(authority.pair->info, lifetime.refresh));
+    plan_again_by(plan, renewal_time(authority.pair->info, lifetime.refresh));
   }
 
   const Json* bundle = seen.find(kube::types::config_maps, signer.bundle.space, signer.bundle.name);
   const std::string published = held(bundle, bundle_key).value_or("");
   Result<std::vector<Entry>> trusted = read_bundle({published}, now);
-  // One that cannot be read is trusted by nobody.
+  // Clients do not trust a bundle that cannot be read.
   if (trusted.ok()) authority.trusted = std::move(trusted).value();
   if (!authority.pair) return authority;
 
@@ -188,16 +188,17 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
   Texts annotations;
   if (is_published) {
     authority.since = authority.pair->info.not_before;
-    const auto told = bundle == nullptr ? std::nullopt : find_string(*bundle, {"metadata", "annotations", since_annotation});
-    if (told) {
-      const Result<WallTime> since = parse_rfc3339(*told);
+    const auto annotation =
+        bundle == nullptr ? std::nullopt : find_string(*bundle, {"metadata", "annotations", since_annotation});
+    if (annotation) {
+      const Result<WallTime> since = parse_rfc3339(*annotation);
       if (since.ok()) authority.since = since.value();
     }
   } else {
     annotations.emplace_back(since_annotation, to_rfc3339(now));
   }
   const std::vector<Entry> wanted = TRY(read_bundle({own.front().pem, pem_of(authority.trusted)}, now));
-  for (const Entry& entry : wanted) ask_again(plan, entry.info.not_after);
+  for (const Entry& entry : wanted) plan_again_by(plan, entry.info.not_after);
   if (const std::string text = pem_of(wanted); text != published) {
     plan.desired_objects.push_back(
         {kube::types::config_maps, config_map(signer.bundle, {{std::string(bundle_key), text}}, annotations,
@@ -211,45 +212,45 @@ std::vector<std::string> sorted(std::vector<std::string> texts) {
   return texts;
 }
 
-bool says(const net::CertificateInfo& info, const Leaf& leaf) {
+bool matches(const net::CertificateInfo& info, const Leaf& leaf) {
   return info.subject == leaf.subject && info.server_auth == leaf.is_server && info.client_auth == leaf.is_client &&
          sorted(info.dns_names) == sorted(leaf.dns_names) && sorted(info.ip_addresses) == sorted(leaf.ip_addresses);
 }
 
-bool signed_by(const Held& leaf, const net::CertificateInfo& issuer, const std::string& issuer_pem) {
+bool signed_by(const KeyPair& leaf, const net::CertificateInfo& issuer, const std::string& issuer_pem) {
   if (leaf.info.issuer != issuer.subject) return false;
   const Result<bool> is_signed = is_signed_by(leaf.certificate.pem, issuer_pem);
   return is_signed.ok() && is_signed.value();
 }
 
-bool is_trusted(const Held& leaf, const Authority& authority) {
-  // Its own signer becomes part of the bundle with this plan, if it is not yet.
+bool is_trusted(const KeyPair& leaf, const Authority& authority) {
+  // If the bundle does not contain the leaf's own signer yet, this plan adds it.
   if (signed_by(leaf, authority.pair->info, authority.pair->certificate.pem)) return true;
   return std::ranges::any_of(authority.trusted, [&](const Entry& entry) { return signed_by(leaf, entry.info, entry.pem); });
 }
 
-// Whether there is to be a new one now; when not, says when to look again.
-bool wants_new(const Leaf& leaf, const Lifetime& lifetime, const std::optional<Held>& there, const Authority& authority,
-               WallTime now, Plan& plan) {
-  if (!there || !there->is_valid(now) || !is_trusted(*there, authority)) return true;
-  WallTime when = says(there->info, leaf) ? due(there->info, lifetime.refresh) : now;
-  if (!signed_by(*there, authority.pair->info, authority.pair->certificate.pem)) {
-    // Wakes up by itself when the bundle has it.
+// Whether a new leaf is needed now. If it is needed later, sets the time of the next plan.
+bool needs_new_leaf(const Leaf& leaf, const Lifetime& lifetime, const std::optional<KeyPair>& current, const Authority& authority,
+                    WallTime now, Plan& plan) {
+  if (!current || !current->is_valid(now) || !is_trusted(*current, authority)) return true;
+  WallTime when = matches(current->info, leaf) ? renewal_time(current->info, lifetime.refresh) : now;
+  if (!signed_by(*current, authority.pair->info, authority.pair->certificate.pem)) {
+    // The change of the bundle triggers the next plan.
     if (!authority.since) return false;
-    const WallTime refresh = due(there->info, lifetime.refresh);
-    const Milliseconds spread = std::min<Milliseconds>(authority.row->spread, (there->info.not_after - refresh) / 2);
-    when = std::max(when, *authority.since + std::max((refresh - there->info.not_before) / 10, spread));
+    const WallTime refresh = renewal_time(current->info, lifetime.refresh);
+    const Milliseconds spread = std::min<Milliseconds>(authority.row->spread, (current->info.not_after - refresh) / 2);
+    when = std::max(when, *authority.since + std::max((refresh - current->info.not_before) / 10, spread));
   }
-  if (now < when) ask_again(plan, when);
+  if (now < when) plan_again_by(plan, when);
   return now >= when;
 }
 
 Result<> plan_leaf(const Leaf& leaf, const Lifetime& lifetime, const Authority& authority, const Snapshot& seen, WallTime now,
                    Plan& plan) {
-  // A signer that is over is replaced by this very plan.
+  // The same plan replaces an expired signer.
   if (!authority.pair || !authority.pair->is_valid(now)) return Ok{};
-  const std::optional<Held> there = find_pair(seen, leaf.secret);
-  if (!wants_new(leaf, lifetime, there, authority, now, plan)) return Ok{};
+  const std::optional<KeyPair> current = find_pair(seen, leaf.secret);
+  if (!needs_new_leaf(leaf, lifetime, current, authority, now, plan)) return Ok{};
   const WallTime from = valid_from(now);
   const Seconds left = std::chrono::floor<Seconds>(authority.pair->info.not_after - from);
   net::Certificate made = TRY(net::make_certificate({.subject = leaf.subject,
@@ -266,13 +267,14 @@ Result<> plan_leaf(const Leaf& leaf, const Lifetime& lifetime, const Authority& 
   return renew(leaf.secret, made, rotation_of(leaf, lifetime), seen, plan);
 }
 
-// The setting shortens only.
-Lifetime over(const Lifetime& lifetime, std::optional<Seconds> valid) {
+// The setting only shortens lifetimes.
+Lifetime shortened(const Lifetime& lifetime, std::optional<Seconds> valid) {
   return valid && *valid < lifetime.valid ? Lifetime{*valid, *valid / 2} : lifetime;
 }
 
-// Below five minutes a program may still use a certificate that has ended: those of the control plane read theirs again every
-// ten seconds, the installer of a node needs up to a minute, and kubelets renew two minutes after they got one.
+// With lifetimes below five minutes a program may still use an expired certificate: programs of the control plane read their
+// certificates every ten seconds, the installer on a node needs up to a minute, and kubelets renew two minutes after they got
+// one.
 struct LifetimeKey {
   std::string_view name;
   std::optional<Seconds> Lifetimes::*member;
@@ -351,7 +353,7 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
   Plan plan;
   std::vector<Authority> authorities;
   for (const Signer& signer : signers) {
-    const Lifetime lifetime = over(signer.lifetime, lifetimes.authority);
+    const Lifetime lifetime = shortened(signer.lifetime, lifetimes.authority);
     authorities.push_back(TRY(plan_signer(signer, lifetime, seen, now, plan)));
   }
   for (const Leaf& leaf : leaves) {
@@ -362,7 +364,7 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
       return error(Code::invalid, "{}/{}: signer {}/{} is not in the table", leaf.secret.space, leaf.secret.name,
                    leaf.signer.space, leaf.signer.name);
     }
-    TRY(plan_leaf(leaf, over(leaf.lifetime, lifetimes.leaf), *authority, seen, now, plan));
+    TRY(plan_leaf(leaf, shortened(leaf.lifetime, lifetimes.leaf), *authority, seen, now, plan));
   }
   return plan;
 }

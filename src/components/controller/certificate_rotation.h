@@ -1,5 +1,6 @@
-// Rotation of certificates in Secrets: authorities, bundles of trusted authorities, and the certificates that they sign. Decides
-// from annotations and certificates only, those of openshift/library-go pkg/operator/certrotation; only new keys are random.
+// Rotation of certificates in Secrets: authorities, bundles of trusted authorities, and the certificates that the authorities
+// sign. Decisions depend only on certificates and on the annotations of openshift/library-go pkg/operator/certrotation. Only new
+// keys are random.
 #pragma once
 
 #include "components/controller/conditions.h"
@@ -13,7 +14,7 @@
 
 namespace slipway::components {
 
-// How long certificates are valid and when the next one is made: at `refresh`, or at 80 % of the validity, whichever is earlier.
+// How long a certificate is valid and when it is replaced: at `refresh` or at 80 % of its validity, whichever is earlier.
 struct Lifetime {
   Seconds valid{};
   Seconds refresh{};
@@ -21,10 +22,10 @@ struct Lifetime {
 
 struct Signer {
   ObjectName secret;  // kubernetes.io/tls
-  ObjectName bundle;  // ConfigMap, key ca-bundle.crt: all of its certificates that are still valid, newest first
+  ObjectName bundle;  // ConfigMap, key ca-bundle.crt: all certificates of the signer that are still valid, newest first
   std::string component, description;
   Lifetime lifetime;
-  Seconds spread{};  // until everyone who reads the bundle has it: roll-outs, files of machines
+  Seconds spread{};  // how long a new bundle takes to reach every reader: rollouts, files on machines
 };
 
 struct Leaf {
@@ -37,41 +38,42 @@ struct Leaf {
   Lifetime lifetime;
 };
 
-// Shorter lifetimes that an administrator chose, by ConfigMap openshift-config/certificate-lifetimes (docs/lifetimes.md):
-// data: {leaf: 168h, authority: 336h, kubelet: 24h}. A certificate is then replaced after half of its lifetime.
+// Shorter lifetimes that an administrator sets in ConfigMap openshift-config/certificate-lifetimes (docs/lifetimes.md), for
+// example data: {leaf: 168h, authority: 336h, kubelet: 24h}. A certificate with such a lifetime is replaced after half of it.
 struct Lifetimes {
-  std::optional<Seconds> leaf{};       // of clients and servers
-  std::optional<Seconds> authority{};  // of authorities that only programs of the control plane trust
-  std::optional<Seconds> kubelet{};    // of what the controller manager signs: clients and servers that are kubelets
+  std::optional<Seconds> leaf{};       // certificates of clients and servers
+  std::optional<Seconds> authority{};  // authorities that only programs of the control plane trust
+  std::optional<Seconds> kubelet{};    // certificates that the controller manager signs for kubelets, as clients and servers
 };
 inline constexpr std::string_view lifetimes_space = "openshift-config";
 inline constexpr std::string_view lifetimes_name = "certificate-lifetimes";
-// What has to be watched for it.
+// The watch that parse_lifetimes needs.
 Watched watched_lifetimes();
-// None without the ConfigMap. errors: invalid: a key that does not exist, a value that is no length of time or out of bounds
+// Empty without the ConfigMap. errors: invalid: an unknown key, a value that is not a duration or is out of bounds
 Result<Lifetimes> parse_lifetimes(const Snapshot& seen);
-// The same with the condition CertificateRotationDegraded, which names the lifetimes in use. After an error there are none.
+// Like parse_lifetimes, and adds the condition CertificateRotationDegraded, which lists the lifetimes in use. Empty after an
+// error.
 Lifetimes lifetimes_of(const Snapshot& seen, std::vector<Condition>& conditions);
 
-// What is wished is in `plan`; what is not there yet (a leaf whose signer is made only now) comes with the next plan.
+// Returns the missing and changed objects. A leaf of a new signer follows in a later plan.
 //
-// Signers that are there are taken over whoever made them, and replaced when their time has come. A signer that was replaced
-// signs nothing for the first tenth of a leaf's refresh after the bundle has it, or for `spread` if that is more and the leaf
-// lives twice that long after its refresh, so that the bundle reaches everyone before; where no leaf is trusted it signs at once.
-// A leaf is made anew also when its signer is not in the bundle any more or its names changed. It never lives longer than its
-// signer. tls.crt is the leaf, followed by its signer when that is not a root. What replaces another is told as an Event
+// An existing signer is adopted, whoever created it, and replaced when it is due. A new signer waits before it signs, so that the
+// bundle reaches all readers: a tenth of the leaf's refresh after the bundle contains the signer, or `spread` if that is longer
+// (at most half of the time from the leaf's refresh to its end). If no trusted leaf exists, the new signer signs immediately.
+// A leaf is also replaced if its signer is no longer in the bundle or its names changed. A leaf never outlives its signer.
+// tls.crt contains the leaf, followed by its signer if that is not a root. A replacement is reported as an Event
 // CertificateRenewed.
 //
-//   errors  invalid: a leaf whose signer is not in the table, an address that is none; internal
-//   time    1 ms a certificate when it is new to this thread, 0.02 ms later
+//   errors  invalid: a leaf whose signer is not in the table, an invalid address; internal
+//   time    1 ms per certificate that this thread has not read before, 0.02 ms otherwise
 Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector<Leaf>& leaves, const Lifetimes& lifetimes,
                            const Snapshot& seen, WallTime now);
 
-// PEM of several bundles as one, each certificate once, those that are over left out; newest first. Text without a certificate
-// adds nothing. errors: invalid: a certificate that cannot be read
+// Joins several bundles into one PEM text, newest certificate first. Duplicates, expired certificates and text without a
+// certificate are left out. errors: invalid: a certificate that cannot be read
 Result<std::string> join_bundles(const std::vector<std::string>& pems, WallTime now);
 
-// What a ConfigMap or Secret holds under a key, decoded; nothing when there is no object or no such key.
+// The decoded value of a key in a ConfigMap or Secret. Empty if the object or the key is missing.
 std::optional<std::string> held(const Json* object, std::string_view key);
 
 }  // namespace slipway::components

@@ -38,7 +38,7 @@ net::Certificate make_authority(std::string name, WallTime from, Seconds valid) 
 struct World {
   View view;
   std::map<WallTime, std::string> published;
-  int broken = 0;  // wishes of a hundred that do not come true
+  int broken = 0;  // percentage of writes that fail
 
   std::string text(const kube::ResourceType& type, const ObjectName& name, std::string_view key) const {
     return held(view.snapshot().find(type, name.space, name.name), key).value_or("");
@@ -62,7 +62,7 @@ struct World {
     if (name == authority.bundle.name) published[now] = *held(&object, "ca-bundle.crt");
     view.put(object);
   }
-  // True when everything came true.
+  // True if all writes succeeded.
   bool fulfil(const Plan& plan, WallTime now, std::mt19937& random) {
     bool all = true;
     for (const DesiredObject& desired : plan.desired_objects) {
@@ -91,11 +91,11 @@ bool is_signed_by_one_of(const std::string& leaf, const std::string& bundle, Wal
 struct Walk {
   std::string name;
   Lifetimes lifetimes;
-  Seconds inherited;  // validity of the signer that is there at the start; none when zero
+  Seconds inherited;  // validity of the signer that exists at the start; zero: none
   Lifetime leaf;
   Seconds length;
   int broken;
-  int signers;  // at least so many come and go
+  int signers;  // minimum number of signers that were in use
 
   friend void PrintTo(const Walk& walk, std::ostream* out) { *out << walk.name; }
 };
@@ -114,7 +114,7 @@ TEST_P(RotationWalk, KeepsEveryLeafTrustedAtEveryMoment) {
   std::set<std::string> signers;
   for (WallTime now = start; now < start + walk.length;) {
     if (!before.empty() && !world.published.empty()) {
-      // As it was up to this moment.
+      // The state just before this moment.
       ASSERT_LT(now, net::parse_certificate(before).value().not_after) << "the leaf is over";
       ASSERT_TRUE(is_signed_by_one_of(before, world.bundle_at(now), now)) << to_rfc3339(now);
     }
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(
         Walk{"MinutesWithFailures", {.leaf = minutes(4), .authority = minutes(20)}, day, {30 * day, 15 * day}, hours(1), 40, 5}),
     [](const auto& walk) { return walk.param.name; });
 
-// A signer and a leaf that have just been made.
+// A signer and a leaf that were just created.
 struct Settled : World {
   explicit Settled(const net::Certificate& signer = make_authority("installer", start, 100 * day)) {
     put_pair(authority.secret, signer);
@@ -210,7 +210,7 @@ TEST(Rotation, ASignerSignsNothingThatItsBundleDoesNotHaveForLongEnough) {
   Settled world;
   const std::string first = world.leaf();
   const WallTime replaced = start + 30 * day;
-  // The Secret comes true, the bundle two days late.
+  // The Secret is written, the bundle two days later.
   world.plan_and_fulfil(client, start + 16 * day);
   const std::string second = world.leaf();
   EXPECT_NE(first, second);
@@ -301,7 +301,7 @@ TEST(Rotation, WaitsUntilARollOutHasSpreadANewSigner) {
   const auto pem = [&] { return world.text(kube::types::secrets, leaf.secret, "tls.crt"); };
   plan(start);
   const std::string first = pem();
-  // Somebody replaces the signer just before the leaf is due.
+  // An administrator replaces the signer just before the leaf is due.
   const WallTime replaced = start + std::chrono::hours(4) - Seconds(60);
   world.put_pair(authority.secret, make_authority("next", replaced, 10 * day));
   plan(replaced);

@@ -16,29 +16,29 @@ using namespace std::chrono_literals;
 
 constexpr Milliseconds degraded_after = 2min;
 
-// What is told about conditions whose type ends in a word.
-struct Sum {
+// The summary of all conditions whose type has the same suffix.
+struct Summary {
   std::string_view type;
   std::string_view status;
   std::string reason = "AsExpected";
   std::string message{};
 };
 
-struct Word {
+struct ConditionGroup {
   std::string_view type;
   std::string_view good;
-  std::string_view without_any;  // status when no condition ends so; empty: then nothing is told
+  std::string_view if_none;  // status if no condition has this suffix; empty: the condition is removed
 };
 
-constexpr std::array<Word, 4> words = {{{"Degraded", "False", "Unknown"},
-                                        {"Progressing", "False", "Unknown"},
-                                        {"Available", "True", "Unknown"},
-                                        {"Upgradeable", "True", ""}}};
+constexpr std::array<ConditionGroup, 4> condition_groups = {{{"Degraded", "False", "Unknown"},
+                                                             {"Progressing", "False", "Unknown"},
+                                                             {"Available", "True", "Unknown"},
+                                                             {"Upgradeable", "True", ""}}};
 
 // metav1.Time has no fractions.
 std::string time_text(WallTime time) { return to_rfc3339(std::chrono::floor<Seconds>(time)); }
 
-void set_condition(JsonArray& conditions, const Sum& wanted, WallTime now) {
+void set_condition(JsonArray& conditions, const Summary& wanted, WallTime now) {
   Json* known = std::ranges::find_if(conditions, [&](const Json& each) { return find_string(each, {"type"}) == wanted.type; });
   if (known == conditions.end()) {
     conditions.push_back(JsonObject{{"type", wanted.type}});
@@ -54,7 +54,7 @@ void set_condition(JsonArray& conditions, const Sum& wanted, WallTime now) {
 
 std::string_view type_of(const Json& condition) { return find_string(condition, {"type"}).value_or(""); }
 
-// "StaticPodsDegraded: 1 of 3 nodes ...", a line a condition; those that say nothing are left out.
+// "StaticPodsDegraded: 1 of 3 nodes ...", one line per condition with a message.
 std::string messages_of(const std::vector<const Json*>& conditions) {
   std::vector<std::string> lines;
   for (const Json* condition : conditions) {
@@ -64,44 +64,44 @@ std::string messages_of(const std::vector<const Json*>& conditions) {
   return join(lines, "\n");
 }
 
-std::string reasons_of(const std::vector<const Json*>& conditions, std::string_view word) {
+std::string reasons_of(const std::vector<const Json*>& conditions, std::string_view group) {
   std::vector<std::string> reasons;
   for (const Json* condition : conditions) {
     std::string_view type = type_of(*condition);
-    type.remove_suffix(word.size());
+    type.remove_suffix(group.size());
     const std::string_view reason = find_string(*condition, {"reason"}).value_or("");
     reasons.push_back(type.empty() ? std::string(reason) : fmt::format("{}_{}", type, reason));
   }
   return join(reasons, "::");
 }
 
-// When a condition is old enough to be told; one that does not say its age is.
-std::optional<WallTime> told_at(const Json& condition) {
+// When a Degraded condition starts to count. Empty if its age is unknown; it then counts immediately.
+std::optional<WallTime> counts_from(const Json& condition) {
   const Result<WallTime> since = parse_rfc3339(find_string(condition, {"lastTransitionTime"}).value_or(""));
   if (!since.ok()) return std::nullopt;
   return since.value() + degraded_after;
 }
 
-Sum sum_of(const Word& word, const Json& object, WallTime now, std::optional<WallTime>& again) {
+Summary summarize(const ConditionGroup& group, const Json& object, WallTime now, std::optional<WallTime>& again) {
   bool has_any = false;
   std::vector<const Json*> good, bad;
   for (const Json& condition : find_array(object, {"status", "conditions"})) {
-    if (!type_of(condition).ends_with(word.type)) continue;
+    if (!type_of(condition).ends_with(group.type)) continue;
     has_any = true;
-    if (find_string(condition, {"status"}) == word.good) {
+    if (find_string(condition, {"status"}) == group.good) {
       good.push_back(&condition);
       continue;
     }
-    const std::optional<WallTime> told = word.type == "Degraded" ? told_at(condition) : std::nullopt;
-    if (told && *told > now) {
-      again = again ? std::min(*again, *told) : *told;
+    const std::optional<WallTime> effective_time = group.type == "Degraded" ? counts_from(condition) : std::nullopt;
+    if (effective_time && *effective_time > now) {
+      again = again ? std::min(*again, *effective_time) : *effective_time;
     } else {
       bad.push_back(&condition);
     }
   }
-  if (!has_any) return {word.type, word.without_any, "NoData"};
-  if (bad.empty()) return {word.type, word.good, "AsExpected", messages_of(good)};
-  return {word.type, word.good == "True" ? "False" : "True", reasons_of(bad, word.type), messages_of(bad)};
+  if (!has_any) return {group.type, group.if_none, "NoData"};
+  if (bad.empty()) return {group.type, group.good, "AsExpected", messages_of(good)};
+  return {group.type, group.good == "True" ? "False" : "True", reasons_of(bad, group.type), messages_of(bad)};
 }
 
 void drop_condition(JsonArray& conditions, std::string_view type) {
@@ -109,12 +109,12 @@ void drop_condition(JsonArray& conditions, std::string_view type) {
                    conditions.end());
 }
 
-// One that never had any says nothing about it.
+// An operator that never ignored a setting does not get the condition.
 void add_ignored(const std::vector<std::string>& ignored, const Json& cluster_operator, WallTime now, JsonArray& conditions,
                  Plan& plan) {
-  const bool is_told = kube::find_condition(cluster_operator, kube::settings_ignored) != nullptr;
+  const bool has_condition = kube::find_condition(cluster_operator, kube::settings_ignored) != nullptr;
   if (ignored.empty()) {
-    if (is_told) set_condition(conditions, {kube::settings_ignored, "False"}, now);
+    if (has_condition) set_condition(conditions, {kube::settings_ignored, "False"}, now);
     return;
   }
   std::string message = fmt::format("settings without effect in this release: {}", join(ignored, "; "));
@@ -124,7 +124,7 @@ void add_ignored(const std::vector<std::string>& ignored, const Json& cluster_op
   set_condition(conditions, {kube::settings_ignored, "True", "NotSupported", std::move(message)}, now);
 }
 
-// Versions of others stay: an operand's is told only when every node runs it, and until then the one before is true.
+// Entries that are not in `versions` stay: an operand's version changes only when every node runs the new one.
 JsonArray with_versions(JsonArray known, const std::vector<std::pair<std::string, std::string>>& versions) {
   for (const auto& operand : versions) {
     Json* entry = std::ranges::find_if(known, [&](const Json& each) { return find_string(each, {"name"}) == operand.first; });
@@ -162,14 +162,14 @@ Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& fac
   const std::string state(find_string(operator_object, {"spec", "managementState"}).value_or(""));
   JsonObject status = find_object(*known, {"status"});
   JsonArray conditions = find_array(*known, {"status", "conditions"});
-  for (const Word& word : words) {
-    const Sum sum = is_managed(operator_object)
-                        ? sum_of(word, operator_object, now, plan.again)
-                        : Sum{word.type, "Unknown", state, fmt::format("spec.managementState is {}", state)};
-    if (sum.status.empty()) {
-      drop_condition(conditions, sum.type);
+  for (const ConditionGroup& group : condition_groups) {
+    const Summary summary = is_managed(operator_object)
+                                ? summarize(group, operator_object, now, plan.again)
+                                : Summary{group.type, "Unknown", state, fmt::format("spec.managementState is {}", state)};
+    if (summary.status.empty()) {
+      drop_condition(conditions, summary.type);
     } else {
-      set_condition(conditions, sum, now);
+      set_condition(conditions, summary, now);
     }
   }
   if (facts.ignored) add_ignored(*facts.ignored, *known, now, conditions, plan);

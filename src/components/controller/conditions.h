@@ -1,4 +1,4 @@
-// Conditions of an operator, and the ClusterOperator that sums them up. Pure.
+// Conditions of an operator, and the ClusterOperator that summarizes them. Pure.
 #pragma once
 
 #include "base/json.h"
@@ -22,26 +22,27 @@ struct Condition {
   bool operator==(const Condition&) const = default;
 };
 
-// The object with these in status.conditions; others stay. A lastTransitionTime changes with the status only.
+// Returns the object with these conditions in status.conditions; others stay. lastTransitionTime changes only with the status.
 Json with_conditions(Json object, const std::vector<Condition>& conditions, WallTime now);
 
-// Whether an operator with this spec.managementState looks after its operand: empty, Managed and Force.
+// Whether spec.managementState lets the operator manage its operand: empty, Managed or Force.
 bool is_managed(const Json& settings);
 
 struct ClusterOperatorFacts {
   std::string name;                                           // "etcd"
   std::vector<std::pair<std::string, std::string>> versions;  // "operator", "4.1.0"
   std::vector<Json> related;                                  // {group, resource, namespace, name}
-  std::optional<Json> extension{};                            // status.extension, which stays without
-  // Settings without effect, a line an object (unused_settings.h): condition SettingsIgnored, and a Warning when it becomes true
-  // or its message changes. Nothing: that condition stays.
+  std::optional<Json> extension{};                            // status.extension; empty: it stays
+  // Settings without effect, one line per object (unused_settings.h). They set condition SettingsIgnored, and a Warning is sent
+  // when the condition becomes True or its message changes. Empty optional: the condition stays.
   std::optional<std::vector<std::string>> ignored{};
 };
 
-// The status of the ClusterOperator: Degraded, Progressing, Available and Upgradeable, each the union of the conditions of the
-// operator's object whose type ends so: a bad one gives its reason "TYPE_REASON" and its message, several are joined; without any
-// it is Unknown (Upgradeable: left out). What is Degraded for less than two minutes is not yet told, for these may pass; `again`
-// says when it is. Nothing when there is no such ClusterOperator: the cluster-version operator makes it.
+// Plans the status of the ClusterOperator. Degraded, Progressing, Available and Upgradeable each summarize the conditions of the
+// operator's object whose type has that suffix. Each bad condition adds its reason as "TYPE_REASON" and its message. Without such
+// a condition the status is Unknown; Upgradeable is left out. A Degraded condition counts after two minutes, because it may be
+// temporary; `again` is set to that time. The plan is empty if the ClusterOperator does not exist: the cluster-version operator
+// creates it.
 Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& facts, const Json& operator_object, WallTime now);
 
 }  // namespace slipway::components

@@ -54,8 +54,8 @@ Plan plan_for(const Json& operator_object, WallTime now, const Json& known = clu
   return plan_cluster_operator(view.snapshot(), facts, operator_object, now);
 }
 
-// The ClusterOperator that the plan leads to.
-Json told(const Json& operator_object, WallTime now, const Json& known = cluster_operator()) {
+// The ClusterOperator after the plan.
+Json reported(const Json& operator_object, WallTime now, const Json& known = cluster_operator()) {
   const Plan plan = plan_for(operator_object, now, known);
   return plan.desired_objects.empty() ? known : plan.desired_objects.front().object;
 }
@@ -96,7 +96,7 @@ TEST(ClusterOperator, IsNotMade) {
 }
 
 TEST(ClusterOperator, IsUnknownWithoutConditions) {
-  const Json object = told(settings(), noon);
+  const Json object = reported(settings(), noon);
   EXPECT_EQ(text_of(object, "Degraded"), "Unknown NoData ");
   EXPECT_EQ(text_of(object, "Progressing"), "Unknown NoData ");
   EXPECT_EQ(text_of(object, "Available"), "Unknown NoData ");
@@ -104,14 +104,14 @@ TEST(ClusterOperator, IsUnknownWithoutConditions) {
 }
 
 TEST(ClusterOperator, SumsUpWhatIsGood) {
-  const Json object = told(with_conditions(settings(),
-                                           {{"StaticPodsAvailable", true, "AsExpected", "3 nodes at revision 3"},
-                                            {"MembersAvailable", true, "AsExpected", "3 members"},
-                                            {"StaticPodsDegraded", false},
-                                            {"NodeInstallerProgressing", false, "AllNodesAtLatestRevision", "3 nodes"},
-                                            {"RunningInCluster", true}},
-                                           noon),
-                           noon);
+  const Json object = reported(with_conditions(settings(),
+                                               {{"StaticPodsAvailable", true, "AsExpected", "3 nodes at revision 3"},
+                                                {"MembersAvailable", true, "AsExpected", "3 members"},
+                                                {"StaticPodsDegraded", false},
+                                                {"NodeInstallerProgressing", false, "AllNodesAtLatestRevision", "3 nodes"},
+                                                {"RunningInCluster", true}},
+                                               noon),
+                               noon);
   EXPECT_EQ(text_of(object, "Available"),
             "True AsExpected StaticPodsAvailable: 3 nodes at revision 3\nMembersAvailable: 3 members");
   EXPECT_EQ(text_of(object, "Degraded"), "False AsExpected ");
@@ -119,14 +119,14 @@ TEST(ClusterOperator, SumsUpWhatIsGood) {
 }
 
 TEST(ClusterOperator, NamesWhatIsBadAndNothingElse) {
-  const Json object = told(with_conditions(settings(),
-                                           {{"StaticPodsAvailable", false, "ZeroNodes", "0 of 3 nodes"},
-                                            {"MembersAvailable", false, "NoQuorum", "1 of 3 members"},
-                                            {"RingAvailable", true, "AsExpected", "fine"},
-                                            {"Progressing", true, "Begun", "x"},
-                                            {"Upgradeable", false, "Old", "y"}},
-                                           noon),
-                           noon);
+  const Json object = reported(with_conditions(settings(),
+                                               {{"StaticPodsAvailable", false, "ZeroNodes", "0 of 3 nodes"},
+                                                {"MembersAvailable", false, "NoQuorum", "1 of 3 members"},
+                                                {"RingAvailable", true, "AsExpected", "fine"},
+                                                {"Progressing", true, "Begun", "x"},
+                                                {"Upgradeable", false, "Old", "y"}},
+                                               noon),
+                               noon);
   EXPECT_EQ(text_of(object, "Available"),
             "False StaticPods_ZeroNodes::Members_NoQuorum StaticPodsAvailable: 0 of 3 nodes\nMembersAvailable: 1 of 3 members");
   EXPECT_EQ(text_of(object, "Progressing"), "True Begun Progressing: x");
@@ -134,7 +134,7 @@ TEST(ClusterOperator, NamesWhatIsBadAndNothingElse) {
 }
 
 TEST(ClusterOperator, ForgetsUpgradeableWithTheLastConditionAboutIt) {
-  const Json before = told(with_conditions(settings(), {{"PoolsUpgradeable", true}}, noon), noon);
+  const Json before = reported(with_conditions(settings(), {{"PoolsUpgradeable", true}}, noon), noon);
   EXPECT_EQ(text_of(before, "Upgradeable"), "True AsExpected ");
   View view;
   view.put(before);
@@ -144,7 +144,7 @@ TEST(ClusterOperator, ForgetsUpgradeableWithTheLastConditionAboutIt) {
 
 TEST(ClusterOperator, NamesSettingsWithoutEffect) {
   View view;
-  view.put(told(settings(), noon));
+  view.put(reported(settings(), noon));
   const auto plan_with = [&](std::optional<std::vector<std::string>> ignored) {
     Plan plan = plan_cluster_operator(
         view.snapshot(), {.name = "etcd", .versions = {}, .related = {}, .ignored = std::move(ignored)}, settings(), noon);
@@ -176,12 +176,12 @@ TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
   const Plan soon = plan_for(object, noon);
   EXPECT_EQ(text_of(soon.desired_objects.at(0).object, "Degraded"), "False AsExpected ");
   EXPECT_EQ(soon.again, since + Seconds(120));
-  EXPECT_EQ(text_of(told(object, since + Milliseconds(119'999)), "Degraded"), "False AsExpected ");
+  EXPECT_EQ(text_of(reported(object, since + Milliseconds(119'999)), "Degraded"), "False AsExpected ");
   const Plan late = plan_for(object, since + Seconds(120));
   EXPECT_EQ(text_of(late.desired_objects.at(0).object, "Degraded"), "True Young_Error YoungDegraded: young");
   EXPECT_EQ(late.again, std::nullopt);
 
-  // One that is old does not make a young one told earlier, and the earliest counts.
+  // An old condition does not make a new one count earlier, and the earliest time is used.
   object = with_conditions(object, {{"OldDegraded", true, "Error", "old"}}, noon - Seconds(300));
   object = with_conditions(object, {{"NewDegraded", true, "Error", "new"}}, noon + Seconds(30));
   const Plan mixed = plan_for(object, noon + Seconds(30));
@@ -192,12 +192,12 @@ TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
 TEST(ClusterOperator, IsUnknownWhenNobodyLooksAfterIt) {
   Json object = with_conditions(settings(), {{"StaticPodsDegraded", true, "Error", "x"}}, noon - Seconds(300));
   object.at("spec").as_object()["managementState"] = "Unmanaged";
-  EXPECT_EQ(text_of(told(object, noon), "Degraded"), "Unknown Unmanaged spec.managementState is Unmanaged");
-  EXPECT_EQ(text_of(told(object, noon), "Upgradeable"), "Unknown Unmanaged spec.managementState is Unmanaged");
+  EXPECT_EQ(text_of(reported(object, noon), "Degraded"), "Unknown Unmanaged spec.managementState is Unmanaged");
+  EXPECT_EQ(text_of(reported(object, noon), "Upgradeable"), "Unknown Unmanaged spec.managementState is Unmanaged");
 }
 
 TEST(ClusterOperator, KeepsVersionsThatAreNotToldYet) {
-  const Json object = told(settings(), noon);
+  const Json object = reported(settings(), noon);
   EXPECT_EQ(emit_json(*find(object, {"status", "versions"}), JsonStyle::compact),
             R"([{"name":"etcd","version":"1.0.0"},{"name":"operator","version":"1.1.0"}])");
   EXPECT_EQ(find_array(object, {"status", "relatedObjects"}).size(), 1u);
@@ -206,10 +206,10 @@ TEST(ClusterOperator, KeepsVersionsThatAreNotToldYet) {
 }
 
 TEST(ClusterOperator, IsNotWrittenAgainWhenNothingChanged) {
-  const Json first = told(settings(), noon);
+  const Json first = reported(settings(), noon);
   EXPECT_TRUE(plan_for(settings(), later, first).desired_objects.empty());
   const Json good = with_conditions(settings(), {{"StaticPodsAvailable", true}}, later);
-  const Json second = told(good, later, first);
+  const Json second = reported(good, later, first);
   EXPECT_EQ(find_string(*condition(second, "Available"), {"lastTransitionTime"}), "2026-11-21T12:01:00Z");
   EXPECT_EQ(find_string(*condition(second, "Degraded"), {"lastTransitionTime"}), "2026-11-21T12:00:00Z");
 }

@@ -11,10 +11,10 @@ namespace slipway::components {
 
 namespace {
 
-// A server that did not take our word may do so soon, and then there is time to lose.
+// The server may accept the next attempt soon, and the deadline is close.
 constexpr Milliseconds after_failure = std::chrono::seconds(2);
 
-// Kubernetes' MicroTime: six digits, always.
+// The format of Kubernetes' MicroTime: always six digits.
 std::string micro_time(WallTime time) {
   const WallTime second = std::chrono::floor<Seconds>(time);
   std::string text = to_rfc3339(second);
@@ -24,20 +24,20 @@ std::string micro_time(WallTime time) {
 
 std::string_view holder_of(const Json& lease) { return find_string(lease, {"spec", "holderIdentity"}).value_or(""); }
 
-// The Lease as a watch tells it, for the thread that decides.
-class Watched {
+// The Lease as the watch delivers it, for the thread that decides.
+class LeaseWatch {
  public:
   // Runs until a stop.
   Result<> follow(const sys::Context& context, kube::Api& api, const LeaderOptions& options) {
     const kube::Selection selection{.fields = "metadata.name=" + options.name};
     return kube::follow(context, api, kube::types::leases, options.space, selection,
                         [&](const kube::Objects& objects) -> Result<> {
-                          see(objects.empty() ? std::nullopt : std::optional(objects.front()), context.clock.steady());
+                          update(objects.empty() ? std::nullopt : std::optional(objects.front()), context.clock.steady());
                           return Ok{};
                         });
   }
 
-  void see(std::optional<Json> object, SteadyTime now) {
+  void update(std::optional<Json> object, SteadyTime now) {
     state_.with_lock([&](State& state) {
       state.known = true;
       if (!object) {
@@ -49,7 +49,7 @@ class Watched {
     changed.notify();
   }
 
-  // Nothing at all before the first answer of the server.
+  // Empty before the first answer of the server.
   std::optional<std::optional<SeenLease>> lease() const {
     return state_.with_lock([](const State& state) { return state.known ? std::optional(state.lease) : std::nullopt; });
   }
@@ -64,7 +64,7 @@ class Watched {
   Guarded<State> state_;
 };
 
-// Writes our name once. conflict: somebody was faster
+// Writes our identity once. conflict: another process was faster
 Result<Json> write_lease(const sys::Context& context, kube::Api& api, const std::optional<SeenLease>& lease,
                          const LeaderOptions& options, Milliseconds limit) {
   return api.send(context, {.method = lease ? "PUT" : "POST",
@@ -73,10 +73,10 @@ Result<Json> write_lease(const sys::Context& context, kube::Api& api, const std:
                             .limit = limit});
 }
 
-Result<HeldLease> acquire(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Watched& watched) {
+Result<HeldLease> acquire(const sys::Context& context, kube::Api& api, const LeaderOptions& options, LeaseWatch& watch) {
   while (!context.stop.stop_requested()) {
-    const std::uint64_t seen = watched.changed.count();
-    const std::optional<std::optional<SeenLease>> lease = watched.lease();
+    const std::uint64_t seen = watch.changed.count();
+    const std::optional<std::optional<SeenLease>> lease = watch.lease();
     SteadyTime until = context.clock.steady() + std::min(options.retry, after_failure);
     if (lease && decide(*lease, options, context.clock.steady()) != LeaderStep::wait) {
       const SteadyTime asked = context.clock.steady();
@@ -88,12 +88,13 @@ Result<HeldLease> acquire(const sys::Context& context, kube::Api& api, const Lea
     } else if (lease && *lease) {
       until = expiry(**lease, options);
     }
-    context.clock.wait(until, context.stop, &watched.changed, seen);
+    context.clock.wait(until, context.stop, &watch.changed, seen);
   }
   return error(Code::cancelled, "stopped while waiting for Lease {}/{}", options.space, options.name);
 }
 
-// Our own stop has come, but the server still has to be told. Bounded, since nobody waits for us any more.
+// Runs after the stop of this process, so it uses a context without that stop. Requests have a limit, because nothing waits for
+// them.
 void release(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Json held) {
   constexpr Milliseconds limit = Seconds(3);  // of a request
   const sys::Context unstopped = context.with_stop({});
@@ -104,8 +105,7 @@ void release(const sys::Context& context, kube::Api& api, const LeaderOptions& o
   };
   Result<Json> written = give_back();
   if (!written.ok() && written.error().code() == Code::conflict) {
-    // A sign of ours that the stop has cut off may have reached the server all the same; somebody else's lease is not ours to
-    // give.
+    // A renewal that the stop interrupted may have reached the server all the same. A lease of another holder is not released.
     Result<Json> now = api.send(unstopped, {.method = "GET", .path = path, .limit = limit});
     if (now.ok() && holder_of(now.value()) != options.identity) return;
     if (now.ok()) held = std::move(now).value();
@@ -125,8 +125,8 @@ Result<std::string> pod_identity(sys::Files& files, sys::Random& random) {
 }
 
 SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options) {
-  const int said = integer_of(lease.object, {"spec", "leaseDurationSeconds"});
-  return lease.changed + (said > 0 ? Seconds(said) : options.duration);
+  const int seconds = integer_of(lease.object, {"spec", "leaseDurationSeconds"});
+  return lease.changed + (seconds > 0 ? Seconds(seconds) : options.duration);
 }
 
 LeaderStep decide(const std::optional<SeenLease>& lease, const LeaderOptions& options, SteadyTime now) {
@@ -167,7 +167,7 @@ Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOpt
   SteadyTime deadline = held.with_lock([](const HeldLease& lease) { return lease.renewed; }) + options.renew_deadline;
   Milliseconds pause = options.retry;
   std::string reason = "no time left for a request";
-  // No request outlasts the deadline: others may take the lease soon after it.
+  // No request takes longer than the deadline: others may take the lease soon after it.
   const auto left = [&] { return std::min(kube::ApiRequest().limit, deadline - context.clock.steady()); };
   for (;;) {
     context.clock.wait(std::min(context.clock.steady() + pause, deadline), context.stop, nullptr, 0);
@@ -179,7 +179,7 @@ Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOpt
     const Json last = held.with_lock([](const HeldLease& lease) { return lease.object; });
     Result<Json> written = write_lease(context, api, SeenLease{last, {}}, options, left());
     if (!written.ok() && written.error().code() == Code::conflict && left() > Milliseconds(0)) {
-      // Somebody wrote to it, an administrator perhaps; only another holder ends our time.
+      // Another writer changed the Lease, perhaps an administrator. Only another holder ends our leadership.
       const std::string path = kube::path_of(kube::types::leases, options.space, options.name);
       const Result<Json> now = api.send(context, {.path = path, .limit = left()});
       if (now.ok() && holder_of(now.value()) != options.identity) {
@@ -203,13 +203,12 @@ Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& 
               const std::function<Result<>(const sys::Context&)>& work) {
   std::optional<HeldLease> first;
   {
-    Watched watched;
-    std::stop_source enough;
+    LeaseWatch watch;
     sys::TaskGroup tasks(context);
-    tasks.run("watch the lease", [&](const sys::Context& task) { return watched.follow(task, api, options); });
+    tasks.run("watch the lease", [&](const sys::Context& task) { return watch.follow(task, api, options); });
     Result<HeldLease> acquired = error(Code::internal, "not asked for");
     tasks.run("get the lease", [&](const sys::Context& task) -> Result<> {
-      acquired = acquire(task, api, options, watched);
+      acquired = acquire(task, api, options, watch);
       if (!acquired.ok()) return acquired.error();
       tasks.request_stop();
       return Ok{};

@@ -1,4 +1,4 @@
-// Leader: of several processes one works at a time, by a Lease (coordination.k8s.io/v1) as client-go keeps it.
+// Leader election: of several processes one works at a time. Uses a Lease (coordination.k8s.io/v1) like client-go.
 //
 //   lead(context, api, {.space = "kube-system", .name = "cluster-policy-controller-lock", .identity = id},
 //        [&](const sys::Context& leading) { return work(leading); });
@@ -19,61 +19,62 @@
 namespace slipway::components {
 
 struct LeaderOptions {
-  std::string space;                    // namespace of the Lease
-  std::string name;                     // of the Lease
-  std::string identity;                 // ours, of nobody else: see pod_identity
-  Seconds duration{120};                // others wait that long after the last sign of a leader that does not answer any more
-  Milliseconds renew_deadline{90'000};  // a leader that could not renew for so long stops its work: less than `duration`.
-                                        // Counts from the moment before the last request that succeeded, and bounds requests
-  Milliseconds retry{10'000};           // between two signs; after one that failed two seconds at most
+  std::string space;      // namespace of the Lease
+  std::string name;       // of the Lease
+  std::string identity;   // of this process, unique: see pod_identity
+  Seconds duration{120};  // how long others wait after the last renewal of a leader that no longer answers
+  // A leader that cannot renew for this long stops its work; less than `duration`. Counts from the start of the last successful
+  // request. No request takes longer.
+  Milliseconds renew_deadline{90'000};
+  Milliseconds retry{10'000};  // between two renewals; two seconds at most after a failure
 };
 
-// Who a program is as a holder of leases: its pod, when the environment has POD_NAME, so that a container that comes after one
-// that crashed need not wait for the lease of its predecessor; else the host's name and something random.
+// The identity of a program as a holder of leases. With POD_NAME in the environment it is the pod's name, so that a restarted
+// container does not wait for the lease of its crashed predecessor. Otherwise it is the host name and a random UUID.
 //
 //   errors   those of the files and of the random source
 Result<std::string> pod_identity(sys::Files& files, sys::Random& random);
 
-// A Lease as it was seen, and when it last changed by our own clock: clocks of others are not believed.
+// A Lease and when it was last seen to change, by the local clock. Times that other processes wrote are not used.
 struct SeenLease {
   Json object;
   SteadyTime changed{};
 };
 
 enum class LeaderStep {
-  create,  // there is no Lease: make one with our name
-  take,    // it is nobody's, ours or expired: put our name into it
-  wait,    // somebody holds it
+  create,  // there is no Lease: create one with our identity
+  take,    // it is free, ours or expired: write our identity into it
+  wait,    // another process holds it
 };
 
-// What to do about a lease when we want it. Pure.
+// What to do about a lease that we want. Pure.
 LeaderStep decide(const std::optional<SeenLease>& lease, const LeaderOptions& options, SteadyTime now);
 
-// When that answer becomes another one without the Lease changing: as it expires.
+// When the lease expires if it does not change.
 SteadyTime expiry(const SeenLease& lease, const LeaderOptions& options);
 
-// The Lease with our name in it. acquired: it was not ours before
+// The Lease with our identity. acquireTime and leaseTransitions change if we did not hold it before.
 Json held_lease(const std::optional<SeenLease>& lease, const LeaderOptions& options, WallTime now);
-// The Lease as we leave it: nobody's, so that the next one need not wait.
+// The Lease without a holder, so that the next leader need not wait.
 Json released_lease(const Json& held, WallTime now);
 
-// Our Lease as the server answered, and when we asked for that answer: others count our time from a moment after it.
+// Our Lease as the server returned it, and when we sent that request: the time of other processes counts from a later moment.
 struct HeldLease {
   Json object;
   SteadyTime renewed{};
 };
 
-// Renews until a stop.
+// Renews the Lease until a stop.
 //
-//   errors  unavailable: it could not be renewed within renew_deadline, which no request outlasts; another process holds it
+//   errors  unavailable: not renewed within renew_deadline (no request takes longer), or another process holds it
 Result<> keep_lease(const sys::Context& context, kube::Api& api, const LeaderOptions& options, Guarded<HeldLease>& held);
 
-// Waits until we lead, works, renews meanwhile, and gives the Lease back when the work is over or a stop is asked for. Somebody's
-// leaving is seen at once, by a watch.
+// Waits until this process is the leader, runs `work` while it renews the Lease, and releases the Lease when `work` ends or on a
+// stop. A watch on the Lease reports a released one immediately.
 //
-//   work     gets a context that is stopped when we lose the Lease
+//   work     gets a context that is stopped when the Lease is lost
 //   errors   those of `work`; unavailable: the Lease was lost; cancelled; denied
-//   threads  `work` is called on a thread of its own
+//   threads  calls `work` on another thread
 Result<> lead(const sys::Context& context, kube::Api& api, const LeaderOptions& options,
               const std::function<Result<>(const sys::Context&)>& work);
 

@@ -63,7 +63,7 @@ TEST(LeaderOptions, LeaveTimeForMoreThanOneTry) {
   EXPECT_GE(options.renew_deadline, 3 * options.retry);
 }
 
-// A container that comes after one that crashed is the same holder; two processes elsewhere never are.
+// A restarted container is the same holder. Processes without POD_NAME never are.
 TEST(PodIdentity, IsThePodWhereItIsKnown) {
   testing_support::MemoryFiles files;
   testing_support::SeededRandom random(1);
@@ -76,7 +76,7 @@ TEST(PodIdentity, IsThePodWhereItIsKnown) {
   ::unsetenv("POD_NAME");
 }
 
-// What really takes time: another thread changes the lease.
+// Runs in real time: another thread changes the lease.
 struct World {
   testing_support::RealTimeContext test;
   testing_support::FakeKube kube;
@@ -89,7 +89,7 @@ struct World {
   }
   std::string holder() {
     const std::optional<Json> object = kube.look(kube::types::leases, "kube-system", "lock");
-    return object ? std::string(find_string(*object, {"spec", "holderIdentity"}).value_or("")) : "no lease";
+    return object ? text_of(*object, {"spec", "holderIdentity"}) : "no lease";
   }
 };
 
@@ -114,7 +114,7 @@ struct SlowServer {
   };
   std::vector<Question> questions;
 
-  // takes: of the n-th renewal; `fails` from the n-th on
+  // takes: duration of each renewal; fails: number of renewals that succeed before the others fail
   Result<> keep(Milliseconds takes, std::size_t fails) {
     kube.put(held_lease(std::nullopt, options, test.clock.now()));
     const Json object = *kube.look(kube::types::leases, "kube-system", "lock");
@@ -142,7 +142,7 @@ TEST(KeepLease, NoRenewalOutlastsTheDeadline) {
 
 TEST(KeepLease, TimeCountsFromBeforeTheQuestion) {
   SlowServer server;
-  // The first renewal is asked for at 2 s and answered at 9 s: the next deadline is at 12 s, not at 19 s.
+  // The first renewal is sent at 2 s and answered at 9 s: the next deadline is at 12 s, not at 19 s.
   const Result<> kept = server.keep(Seconds(7), 1);
   ASSERT_FALSE(kept.ok());
   EXPECT_EQ(server.questions[0].asked, at(2));
@@ -205,7 +205,7 @@ TEST(Leader, GivesTheLeaseBackOnAStop) {
   EXPECT_EQ(world.holder(), "");
 }
 
-// Changed since it was seen last: by our own sign of life, or by another.
+// The lease has changed since it was last read, by our own renewal or by another process.
 TEST(Leader, GivesAChangedLeaseBackOnlyIfItIsItsOwn) {
   const std::pair<std::string, std::string> rows[] = {{"me", ""}, {"other", "other"}};
   for (const auto& [holder, left] : rows) {

@@ -71,7 +71,7 @@ TEST(Masters, AWorkerThatLabelsItselfIsRefused) {
   EXPECT_EQ(world.condition("MachineTableDegraded").message,
             "node worker-0: is not a master in ConfigMap openshift-config/machine-addresses, but has label "
             "node-role.kubernetes.io/master; gets no control plane (remove the label)");
-  // Neither is a revision that such a node ran.
+  // A revision that such a node ran does not help either.
   world.runs("worker-0", 3);
   EXPECT_EQ(world.masters(), (Names{"master-0", "master-1"}));
 }
@@ -97,7 +97,7 @@ TEST(Masters, WithoutATableLabelsDecide) {
   EXPECT_EQ(world.masters(), (Names{"master-0", "master-1"}));
   EXPECT_EQ(world.condition("MastersUnconfirmed").reason, "NoTable");
   EXPECT_FALSE(world.condition("MachineTableDegraded").is_true);
-  // Nor is a table of workers alone one that says who the masters are.
+  // A table with workers only does not define the masters either.
   world.table({{"worker-0", "worker", {}}});
   EXPECT_EQ(world.masters(), (Names{"master-0", "master-1"}));
   EXPECT_EQ(world.condition("MastersUnconfirmed").reason, "NoTable");

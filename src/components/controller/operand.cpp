@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view ready_annotation = "operator.openshift.io/revision-ready";
 
-// "secrets/etcd-all-certs" a line, " optional" behind it where it may be missing.
+// One part per line: "secrets/etcd-all-certs", followed by " optional" if it may be missing.
 std::string lines_of(const std::vector<Part>& parts) {
   std::string lines;
   for (const Part& part : parts) lines += fmt::format("{}/{}{}\n", part.folder(), part.name, part.is_optional ? " optional" : "");
@@ -60,7 +60,7 @@ void put_or_leave_out(JsonObject& entry, std::string_view key, Json value, bool 
 
 JsonObject node_status_object(JsonObject entry, const NodeStatus& status) {
   entry["nodeName"] = status.node;
-  // The CRD takes none in a new entry, and none away.
+  // The CRD refuses a current revision in a new entry, and its removal.
   if (status.current > 0) entry["currentRevision"] = status.current;
   put_or_leave_out(entry, "targetRevision", status.target, status.target == 0);
   put_or_leave_out(entry, "lastFailedRevision", status.last_failed, status.last_failed == 0);

@@ -33,7 +33,7 @@ Result<> run_operator_process(const Environment& environment, const Arguments& a
     if (work.observer) tasks.run("observing", [&](const sys::Context& own) { return work.observer(own, api, view); });
     return tasks.wait();
   });
-  // A stop is what we are told, no failure.
+  // A requested stop is not a failure.
   if (!led.ok() && context.stop.stop_requested()) return Ok{};
   return led;
 }

@@ -1,4 +1,4 @@
-// The process of an operator, of static pods or of workloads: it leads by a Lease, reconciles, and gives the Lease back.
+// The process of an operator of static pods or of workloads: becomes the leader, reconciles, and releases the Lease.
 #pragma once
 
 #include "components/controller/reconcile.h"
@@ -12,21 +12,21 @@
 namespace slipway::components {
 
 struct OperatorProcess {
-  std::string space;  // of its Lease PROGRAM-lock
+  std::string space;  // namespace of its Lease PROGRAM-lock
   std::vector<Watched> watched;
   std::function<Result<Plan>(const Snapshot& seen, WallTime now)> plan;
-  // Runs beside the plan, while this process leads, and may put facts into the view; none when empty.
+  // Runs in parallel with the plan while this process is the leader. May put facts into the view. Empty: none.
   std::function<Result<>(const sys::Context& context, kube::Api& api, View& view)> observer{};
 };
 
-// A variable of this program's environment that has to be there. errors: invalid: it is missing or empty
+// A variable that the environment of this program must have. errors: invalid: it is missing or empty
 Result<std::string> environment_text(const std::string& name);
 
-// Runs until it is told to stop, which is success. --config is taken as upstream does; it has nothing that we need.
+// Runs until a stop, which is success. --config is accepted for compatibility with upstream and not used.
 //
-//   program    "cluster-etcd-operator"; the manager of what it writes
+//   program    "cluster-etcd-operator"; also the field manager of its writes
 //   arguments  [--kubeconfig=FILE] [--config=FILE] [-v N]
-//   make       makes it, once the arguments are known to be right
+//   make       called after the arguments have been checked
 //   errors     those of `make`; invalid: arguments; unavailable: the Lease was lost; denied
 Result<> run_operator_process(const Environment& environment, const Arguments& arguments, std::string_view program,
                               const std::function<Result<OperatorProcess>()>& make);

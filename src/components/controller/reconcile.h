@@ -1,12 +1,14 @@
-// reconcile: keeps the cluster as a pure function of what is there says. Every controller of the images is such a function.
+// reconcile: changes the cluster until it is as a pure function of its state wants it. Every controller of the images is such a
+// function.
 //
-//   Plan plan(const Snapshot& now_there, WallTime now);      // decides
+//   Plan plan(const Snapshot& seen, WallTime now);      // decides
 //   TRY(reconcile(context, api, {.manager = "cluster-etcd-operator", .watched = ..., .plan = plan}));    // acts
 #pragma once
 
 #include "base/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "components/controller/desired_object.h"
 #include "components/controller/view.h"
 #include "kube/client.h"
 #include "sys/context.h"
@@ -18,30 +20,15 @@
 
 namespace slipway::components {
 
-// An object as it shall be.
-struct DesiredObject {
-  enum class How {
-    // ConfigMaps and Secrets: `data` is exactly this, labels and annotations are at least these, one that is null is removed;
-    // what else is there stays. Other types: fields are at least these (server-side apply).
-    apply,
-    create,  // made when there is none, left alone otherwise
-    status,  // only its status, which is exactly this; the object was taken from the snapshot, so a newer one is not overwritten
-    remove,  // only type, namespace and name count; done when it is being removed
-  };
-  kube::ResourceType type;
-  Json object;
-  How how = How::apply;
-};
-
-// Something to do that is no object: a call to etcd, files. Runs after the wishes came true; when it fails, that is told, those
-// behind it do not run, and it is planned again.
+// A step that does not write an object, for example a call to etcd. Runs after all objects of its plan are as wanted. After a
+// failure the later tasks do not run; the failure is logged and planned again.
 struct Task {
   std::string name;  // "promoting master-1", completes "... failed: "
   std::function<Result<>(const sys::Context&)> run;
 };
 
-// Told to people as an Event about an object, and to the log; once for each text, after the wishes of its plan. When one of those
-// was in conflict nothing is told, for the plan may have been mistaken.
+// An Event about an object, which is also logged, once for each text, after the objects of its plan are written. A conflict about
+// an object suppresses the notices about it, because the plan may be wrong.
 struct Notice {
   Json about;
   std::string reason;  // "RevisionCreated"
@@ -50,32 +37,29 @@ struct Notice {
 };
 
 struct Plan {
-  std::vector<DesiredObject> desired_objects{};  // fulfilled several at once, in no order
-  std::vector<Task> tasks{};                     // one after another
+  std::vector<DesiredObject> desired_objects{};  // written in parallel, in no order
+  std::vector<Task> tasks{};                     // run one after another
   std::vector<Notice> notices{};
-  std::optional<WallTime> again{};  // to be planned again by then, though nothing changes
+  std::optional<WallTime> again{};  // time of the next plan if nothing changes before
 
-  void add(Plan other);  // takes all of it, the earlier `again`
+  void add(Plan other);  // appends all of it; the earlier `again` wins
 };
 
 struct Reconciliation {
-  std::string manager;  // owns the fields that are applied; component of Events
+  std::string manager;  // field manager of applied fields; source component of Events
   std::vector<Watched> watched;
   std::function<Result<Plan>(const Snapshot& seen, WallTime now)> plan;
   View& view;  // tasks and tests may put facts into it
 };
 
-// Whether the snapshot has what a wish wants. Pure.
-bool is_fulfilled(const DesiredObject& desired, const Snapshot& seen);
-
-// Plans when everything is seen once, after every change and when a plan wanted to be asked again; does what is not yet so; until
-// a stop. What was written is in the view before the next plan, so a plan may go one step at a time: make, see it made, go on. A
-// step that fails is told and tried again after a pause that grows to 15 s, or at the next change, whichever is earlier but not
-// more than ten times a second; conflict is no failure. Objects that no watch covers are looked up before they are written, and
-// again every five minutes.
+// Runs until a stop. Plans after every watch has delivered its first list, after every change and at the time `again` of the last
+// plan, and does what is not yet as wanted. Writes are in the view before the next plan, so a plan may do one step at a time:
+// create an object, see it, continue.
+// A failed step is logged and retried after a pause of at most 15 s, or at the next change, but at most ten times a second. A
+// conflict is not a failure. Objects that no watch covers are read before they are written, and again every five minutes.
 //
-//   errors   cancelled; denied of a watch; those of `plan` (a program that cannot plan does not go on)
-//   threads  `plan` and tasks run on one thread, watches have their own
+//   errors   cancelled; denied: a watch was refused; those of `plan` (a program that cannot plan ends)
+//   threads  `plan` and tasks run on one thread; watches have their own
 Result<> reconcile(const sys::Context& context, kube::Api& api, const Reconciliation& work);
 
 }  // namespace slipway::components

@@ -1,6 +1,5 @@
 #include "components/controller/reconcile.h"
 
-#include "base/digest.h"
 #include "support/fake_kube.h"
 #include "support/test_context.h"
 
@@ -15,7 +14,6 @@ namespace {
 
 using kube::types::config_maps;
 using kube::types::nodes;
-using kube::types::secrets;
 using testing_support::FakeKube;
 using testing_support::RealTimeContext;
 using testing_support::TestContext;
@@ -29,82 +27,6 @@ Json config_map(std::string_view name, Json data = JsonObject(), Json annotation
 
 Json node(std::string_view name, std::string_view zone) {
   return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}, {"labels", {{"zone", zone}}}}}};
-}
-
-// ---- pure
-
-Snapshot with(const Json& object) {
-  View view;
-  view.put(object);
-  return view.snapshot();
-}
-
-bool is_so(DesiredObject::How how, const kube::ResourceType& type, const Json& wanted, const Json& live) {
-  return is_fulfilled({type, wanted, how}, with(live));
-}
-
-TEST(Fulfilled, NeedsTheObject) {
-  const Snapshot empty = View().snapshot();
-  const Json wanted = config_map("c");
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::create}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::status}, empty));
-  EXPECT_TRUE(is_fulfilled({config_maps, wanted, DesiredObject::How::remove}, empty));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted, DesiredObject::How::remove}, with(wanted)));
-  EXPECT_FALSE(is_fulfilled({config_maps, wanted}, with(config_map("d"))));
-}
-
-TEST(Fulfilled, ComparesDataExactly) {
-  const Json live = config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"y", "2"}});
-  const auto holds = [&](const Json& wanted) { return is_so(DesiredObject::How::apply, config_maps, wanted, live); };
-  EXPECT_TRUE(holds(config_map("c", {{"b", "2"}, {"a", "1"}})));
-  EXPECT_TRUE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "1"}, {"z", nullptr}})));
-  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}}))) << "one too many";
-  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}, {"c", "3"}}))) << "one too few";
-  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "3"}})));
-  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", "2"}})));
-  EXPECT_FALSE(holds(config_map("c", {{"a", "1"}, {"b", "2"}}, {{"x", nullptr}})));
-  Json labelled = config_map("c", {{"a", "1"}, {"b", "2"}});
-  labelled.at("metadata").as_object()["labels"] = {{"l", "1"}};
-  EXPECT_FALSE(holds(labelled));
-  Json binary = config_map("c", {{"a", "1"}, {"b", "2"}});
-  binary.as_object()["binaryData"] = {{"c", "AA=="}};
-  EXPECT_FALSE(holds(binary));
-}
-
-TEST(Fulfilled, ReadsSecretsAsTheServerKeepsThem) {
-  Json wanted = {
-      {"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", "s"}, {"namespace", "n"}}}, {"stringData", {{"k", "v"}}}};
-  Json live = wanted;
-  live.as_object().erase("stringData");
-  EXPECT_FALSE(is_so(DesiredObject::How::apply, secrets, wanted, live));
-  live.as_object()["data"] = {{"k", base64_encode("v")}};
-  EXPECT_TRUE(is_so(DesiredObject::How::apply, secrets, wanted, live));
-}
-
-TEST(Fulfilled, TakesFieldsOfOtherTypesAsTheLeastThereIs) {
-  Json live = node("m", "a");
-  live.as_object()["spec"] = {{"podCIDR", "10.0.0.0/24"}, {"unschedulable", true}};
-  Json wanted = node("m", "a");
-  EXPECT_TRUE(is_so(DesiredObject::How::apply, nodes, wanted, live));
-  wanted.as_object()["spec"] = {{"unschedulable", false}};
-  EXPECT_FALSE(is_so(DesiredObject::How::apply, nodes, wanted, live));
-}
-
-TEST(Fulfilled, ComparesAStatusExactlyAndNothingElse) {
-  Json live = node("m", "a");
-  live.as_object()["status"] = {{"x", 1}, {"y", 2}};
-  Json wanted = node("m", "b");
-  wanted.as_object()["status"] = {{"y", 2}, {"x", 1}};
-  EXPECT_TRUE(is_so(DesiredObject::How::status, nodes, wanted, live));
-  wanted.as_object()["status"] = {{"x", 1}};
-  EXPECT_FALSE(is_so(DesiredObject::How::status, nodes, wanted, live));
-}
-
-TEST(Fulfilled, CountsWhatIsBeingRemovedAsRemoved) {
-  Json live = config_map("c");
-  live.at("metadata").as_object()["deletionTimestamp"] = "2026-11-21T12:00:00Z";
-  EXPECT_TRUE(is_so(DesiredObject::How::remove, config_maps, config_map("c"), live));
 }
 
 TEST(PlanAdd, TakesAllAndTheEarlierTime) {
@@ -122,8 +44,6 @@ TEST(PlanAdd, TakesAllAndTheEarlierTime) {
   EXPECT_EQ(plan.notices.size(), 1u);
   EXPECT_EQ(plan.again, noon - Seconds(1));
 }
-
-// ---- against a server
 
 // Reconciles until `plan` calls stop(), or for ten seconds.
 template <class Context>
@@ -176,14 +96,14 @@ struct WorldWith {
     const std::optional<Json> object = kube.look(config_maps, "kube-system", name);
     return object ? emit_json(find_object(*object, {"data"}), JsonStyle::compact) : "none";
   }
-  // Something that the watch tells, to be planned again.
+  // Changes an object that is watched, which triggers a plan.
   void poke() { kube.put(config_map(fmt::format("poke-{}", ++pokes))); }
 
  private:
   int pokes = 0;
 };
 using World = WorldWith<RealTimeContext>;
-using TimelessWorld = WorldWith<TestContext>;  // its time moves by itself, and fast
+using TimelessWorld = WorldWith<TestContext>;  // virtual time
 
 bool has(const Snapshot& seen, std::string_view name) { return seen.find(config_maps, "kube-system", name) != nullptr; }
 
@@ -271,7 +191,7 @@ TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
 
 TEST(Reconcile, KnowsWhatItWroteBeforeTheWatchSaysSo) {
   World world;
-  world.watched = {{nodes}};  // nothing tells of ConfigMaps
+  world.watched = {{nodes}};  // no watch covers ConfigMaps
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     Plan plan;
     if (!has(seen, "first")) {
@@ -307,7 +227,7 @@ TEST(Reconcile, PlansAgainAfterAConflictAndSaysNothing) {
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     const std::string known(find_string(*seen.find(config_maps, "kube-system", "c"), {"data", "n"}).value_or(""));
     if (known == "3") return world.stop();
-    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
+    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // another writer is faster
     const std::string message = "it was " + known;
     return Plan{.desired_objects = {{config_maps, config_map("c", {{"n", "3"}})}},
                 .tasks = {{"counting",
@@ -330,12 +250,12 @@ TEST(Reconcile, SaysWhatCameTrueBesideAConflict) {
   world.kube.put(config_map("c", {{"n", "1"}}));
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
     const auto known = [&](std::string_view name) {
-      return std::string(find_string(*seen.find(config_maps, "kube-system", name), {"data", "n"}).value_or(""));
+      return text_of(*seen.find(config_maps, "kube-system", name), {"data", "n"});
     };
     if (known("c") == "3") return world.stop();
-    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // somebody else is faster
+    if (world.rounds == 1) world.kube.put(config_map("c", {{"n", "2"}}));  // another writer is faster
     Plan plan{.desired_objects = {{config_maps, config_map("mine", {{"n", "2"}})}, {config_maps, config_map("c", {{"n", "3"}})}}};
-    // As of a status: once it is written nobody plans to say it.
+    // Like a notice about a status: after the write, no plan contains it again.
     if (known("mine") == "1") plan.notices = {{config_map("mine"), "Changed", "mine is new"}};
     return plan;
   });
@@ -345,7 +265,7 @@ TEST(Reconcile, SaysWhatCameTrueBesideAConflict) {
 TEST(Reconcile, TakesWhatAnotherMadeFirst) {
   World world;
   world.watched = {{nodes}};
-  // Between the look and the write.
+  // Between the read and the write.
   world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method == "POST") world.kube.put(config_map("c", {{"theirs", "1"}}));
     return std::nullopt;
@@ -504,7 +424,7 @@ TEST(Reconcile, LooksNowAndThenAtWhatNoWatchCovers) {
   EXPECT_LE(world.test.clock.elapsed() - dropped, Seconds(601));
 }
 
-// A server that keeps no status that its schema does not know.
+// A server that does not store a status field that its schema does not know.
 class Forgetful final : public kube::Api {
  public:
   explicit Forgetful(kube::Api& api) : api_(api) {}

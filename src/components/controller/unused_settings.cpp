@@ -21,30 +21,30 @@ const Types of_operators = {
     &kube::types::kube_schedulers, &kube::types::config_settings,        &kube::types::credential_settings,
     &kube::types::dns_settings,    &kube::types::machine_configurations, &kube::types::network_settings};
 
-// How a field of spec, with all below it, is not without effect.
+// How a field of spec, with all fields below it, takes effect.
 enum class Effect {
-  followed,  // an operator does what it asks for, or refuses it in a condition of its own
-  usual,     // nothing reads it, but this value of it says what is so anyway
-  in_force,  // nobody follows a change; what is in status, separated by commas, is in force
+  followed,  // an operator applies it, or refuses it in its own condition
+  usual,     // nothing reads it; this value describes the default behavior
+  in_force,  // changes are not applied; the comma-separated values in status are in effect
 };
 
 struct Row {
   Types types;
   std::string_view path;
   Effect effect = Effect::followed;
-  std::string_view value{};  // of usual
+  std::string_view value{};  // for `usual`
 };
 
-// All other fields have no effect. Who follows a field is said where it is not the operator of that name.
+// All other fields have no effect. A comment names the program that applies a field if it is not the operator of that name.
 const std::vector<Row> rows = {
     {{&kube::types::api_servers}, "clientCA"},
     {{&kube::types::api_servers}, "audit.profile", Effect::usual, "Default"},
     {{&kube::types::api_servers}, "encryption.type", Effect::usual, "identity"},
     {{&kube::types::api_servers}, "tlsSecurityProfile.type", Effect::usual, "Intermediate"},
-    // kube-apiserver. The rest needs an OAuth server, a webhook or OIDC.
+    // kube-apiserver. The other fields need an OAuth server, a webhook or OIDC.
     {{&kube::types::authentications}, "serviceAccountIssuer"},
     {{&kube::types::authentications}, "type", Effect::usual, "None"},
-    // The installer describes the cluster with these. Zones (publicZone, privateZone) are not managed.
+    // The installer describes the cluster with these fields. Zones (publicZone, privateZone) are not managed.
     {{&kube::types::dnses}, "baseDomain"},
     {{&kube::types::dnses}, "platform"},
     {{&kube::types::feature_gates}, "featureSet"},
@@ -61,7 +61,7 @@ const std::vector<Row> rows = {
     {{&kube::types::networks}, "networkDiagnostics.mode", Effect::usual, "Disabled"},
     {{&kube::types::node_settings}, "cgroupMode", Effect::usual, "v2"},
     {{&kube::types::node_settings}, "workerLatencyProfile", Effect::usual, "Default"},
-    // machine-config gives machines the proxy of the status, which the installer wrote, and the bundle of this name.
+    // machine-config gives machines the proxy of the status, which the installer wrote, and the bundle with this name.
     {{&kube::types::proxies}, "httpProxy", Effect::in_force},
     {{&kube::types::proxies}, "httpsProxy", Effect::in_force},
     {{&kube::types::proxies}, "noProxy", Effect::in_force},
@@ -122,12 +122,12 @@ bool has_effect(const kube::ResourceType& type, std::string_view path, const Jso
   });
 }
 
-// Whether a row is about something inside of this field.
+// Whether the table has a row for a field below this one.
 bool is_known_inside(const kube::ResourceType& type, const std::string& path) {
   return std::ranges::any_of(rows, [&](const Row& row) { return row.path.starts_with(path + ".") && is_of(row, type); });
 }
 
-constexpr int named_levels = 2;  // "spec.audit.profile": below that names are often of the user's choice
+constexpr int named_levels = 2;  // "spec.audit.profile": deeper names are often chosen by the user
 
 void collect(const kube::ResourceType& type, const Json& value, const std::string& path, int level, const Json& object,
              std::vector<std::string>& unused) {

@@ -1,5 +1,5 @@
-// Settings of a cluster that have no effect in this release. One table names the fields that have one, so a field that nobody
-// thought of is reported too. Pure.
+// Settings of a cluster that have no effect in this release. One table lists the fields that have an effect, so that a field that
+// the table does not know is reported too. Pure.
 #pragma once
 
 #include "base/json.h"
@@ -11,17 +11,17 @@
 
 namespace slipway::components {
 
-// Objects config.openshift.io/v1 `cluster`: settings of the cluster, which the config operator answers for. ImageMirrorSets and
-// ClusterVersions are not among them: machine-config and the cluster-version operator report on theirs in their own status.
+// Types of the config.openshift.io/v1 objects `cluster` that the config operator reports on. ImageMirrorSets and ClusterVersions
+// are not included: machine-config and the cluster-version operator report on them in their own status.
 std::vector<kube::ResourceType> cluster_settings();
 
-// Whether a value asks for anything: API servers and clients fill in empty objects, lists and texts.
+// Whether a value is set to something. API servers and clients add empty objects, lists and texts.
 bool asks_for_something(const Json* value);
 
-// Paths of fields of spec that ask for something and have no effect: "spec.audit.profile". Empty for a type without a row.
+// Paths of set fields of spec without effect: "spec.audit.profile". Empty for a type without a row in the table.
 std::vector<std::string> unused_settings(const kube::ResourceType& type, const Json& object);
 
-// A line for each object of these types that has any: "APIServer cluster: spec.audit.profile, spec.encryption.type".
+// One line for each object that has such fields: "APIServer cluster: spec.audit.profile, spec.encryption.type".
 std::vector<std::string> unused_settings(const std::vector<kube::ResourceType>& types, const Snapshot& seen);
 
 }  // namespace slipway::components

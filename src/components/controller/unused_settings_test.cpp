@@ -48,13 +48,13 @@ TEST(UnusedSettings, AreFieldsThatNothingReads) {
       {kube::types::network_settings,
        "spec: {defaultNetwork: {type: Flannel, ovnKubernetesConfig: {mtu: 1400, genevePort: 6081}}}",
        "spec.defaultNetwork.ovnKubernetesConfig.genevePort"},
-      // Others answer for what is in these.
+      // Other programs report on these.
       {kube::types::machine_configs, "spec: {kernelType: realtime}", ""},
   };
   for (const Case& each : cases) EXPECT_EQ(unused(each.type, each.object), each.expected) << each.object;
 }
 
-// The installer writes the status, which machines get; the spec of the installation says the same.
+// Machines get the proxy of the status, which the installer wrote. The spec of a new cluster has the same values.
 TEST(UnusedSettings, OfAProxyAreWhatDiffersFromTheStatus) {
   const std::string status =
       "status: {httpProxy: 'http://p:3128', noProxy: '.cluster.local,.svc,10.0.0.0/16,a.example.com,b.example.com'}";
@@ -81,7 +81,7 @@ TEST(UnusedSettings, AreALineAnObject) {
                 "Image cluster: spec.registrySources.allowedRegistries, spec.registrySources.blockedRegistries"}));
 }
 
-// One operator answers for each object: those of config.openshift.io are the config operator's.
+// One operator reports on each object: the config operator on those of config.openshift.io.
 TEST(UnusedSettings, OfTheClusterAreConfigurationOnly) {
   std::set<std::string> plurals;
   for (const kube::ResourceType& type : cluster_settings()) {

@@ -15,16 +15,16 @@ std::string kind_of(std::string_view kind, std::string_view group) {
   return group.empty() ? std::string(kind) : fmt::format("{}.{}", kind, group);
 }
 
-// 0 for objects that no server has.
+// 0 for objects that are not on a server.
 std::uint64_t version_of(const Json& object) {
   return parse_number<std::uint64_t>(find_string(object, {"metadata", "resourceVersion"}).value_or("")).value_or(0);
 }
 
 std::string_view uid_of(const Json& object) { return find_string(object, {"metadata", "uid"}).value_or(""); }
 
-bool is_leaving(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
+bool is_terminating(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
-// A namespace or "the cluster", for messages.
+// For messages.
 std::string name_of_watch(const Watched& watched) {
   return watched.space.empty() ? fmt::format("watching {}", watched.type.plural)
                                : fmt::format("watching {} in {}", watched.type.plural, watched.space);
@@ -72,7 +72,7 @@ Result<> View::follow(const sys::Context& context, kube::Api& api, const std::ve
     tasks.run(name_of_watch(each), [this, &api, &each](const sys::Context& own) {
       WatchState state_of_watch;
       return kube::follow(own, api, each.type, each.space, each.selection, [&](const kube::Objects& objects) -> Result<> {
-        take(each, state_of_watch, objects);
+        merge(each, state_of_watch, objects);
         return Ok{};
       });
     });
@@ -98,7 +98,7 @@ void View::put(Json object) {
     const auto known = state.objects->find(key);
     const bool is_known = known != state.objects->end();
     const bool is_equally_new = is_known && version_of(*known->second) == version_of(object);
-    if (is_equally_new ? *known->second == object : !is_news(state, key, object)) return false;
+    if (is_equally_new ? *known->second == object : !is_newer(state, key, object)) return false;
     auto next = std::make_shared<Snapshot::Objects>(*state.objects);
     (*next)[key] = std::make_shared<const Json>(std::move(object));
     state.objects = std::move(next);
@@ -123,12 +123,13 @@ void View::remove(const kube::ResourceType& type, std::string_view space, std::s
   if (differs) changed_.notify();
 }
 
-// Whether an object is newer than what is known of it.
-bool View::is_news(const State& state, const Key& key, const Json& object) {
+// Whether an object is newer than the known version.
+bool View::is_newer(const State& state, const Key& key, const Json& object) {
   const std::uint64_t version = version_of(object);
   if (const auto removed = state.removed.find(key); removed != state.removed.end() && version != 0) {
-    // It may have changed once more before it was removed; one with finalizers stays for a while, and says so.
-    const bool is_the_same = !removed->second.uid.empty() && removed->second.uid == uid_of(object) && !is_leaving(object);
+    // The object may have changed once more before its removal. An object with finalizers stays for a while and has a
+    // deletionTimestamp.
+    const bool is_the_same = !removed->second.uid.empty() && removed->second.uid == uid_of(object) && !is_terminating(object);
     if (is_the_same || version <= removed->second.version) return false;
   }
   const auto known = state.objects->find(key);
@@ -137,8 +138,9 @@ bool View::is_news(const State& state, const Key& key, const Json& object) {
   return version != 0 && before != 0 ? version > before : *known->second != object;
 }
 
-// What a watch told. It takes away only what it had before: another watch may be ahead of it, as may what we wrote ourselves.
-void View::take(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects) {
+// Merges a list of one watch. Removes only objects that this watch delivered before: another watch or a write of this program may
+// be ahead of it.
+void View::merge(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects) {
   const bool differs = state_.with_lock([&](State& state) {
     std::optional<Snapshot::Objects> next;
     const auto edited = [&]() -> Snapshot::Objects& { return next ? *next : next.emplace(*state.objects); };
@@ -147,7 +149,7 @@ void View::take(const Watched& watched, WatchState& state_of_watch, const kube::
     for (const Json& object : objects) {
       Key key = Snapshot::key_of(watched.type, kube::namespace_of(object), kube::name_of(object));
       newest = std::max(newest, version_of(object));
-      if (is_news(state, key, object)) {
+      if (is_newer(state, key, object)) {
         edited()[key] = std::make_shared<const Json>(object);
         state.removed.erase(key);
       }
@@ -158,11 +160,11 @@ void View::take(const Watched& watched, WatchState& state_of_watch, const kube::
       if (const auto removed = state.removed.find(key); removed != state.removed.end() && removed->second.uid == uid)
         state.removed.erase(removed);
       const auto known = state.objects->find(key);
-      // Another UID: made anew by us, which this watch will tell later.
+      // Another UID: this program created the object again, and this watch will deliver it later.
       if (known != state.objects->end() && uid_of(*known->second) == uid) edited().erase(key);
     }
     if (watched.selection.labels.empty() && watched.selection.fields.empty()) {
-      // Made by us and gone before this watch could tell, as happens while it lists again.
+      // The object was created and removed before this watch could deliver it, for example while it lists again.
       const Key first = Snapshot::key_of(watched.type, watched.space, "");
       for (auto each = state.objects->lower_bound(first); each != state.objects->end(); ++each) {
         const auto& [key, object] = *each;

@@ -1,4 +1,5 @@
-// View: the objects that a controller looks at, as watches keep them; and one moment of it, which never changes.
+// View: the objects that a controller reads, kept up to date by watches. Snapshot: the state of a view at one moment; never
+// changes.
 //
 //   View view;                                            // in tests: view.put(node); plan(view.snapshot(), now)
 //   const Json* node = snapshot.find(kube::types::nodes, "", "master-0");
@@ -19,25 +20,25 @@
 
 namespace slipway::components {
 
-// What is watched: a type in one namespace, or in all when `space` is empty.
+// What to watch: a type in one namespace, or in all if `space` is empty.
 struct Watched {
   kube::ResourceType type;
   std::string space{};
   kube::Selection selection{};
 };
 
-// One moment. Cheap to copy; objects stay as long as a copy of the snapshot does. Threads: any.
+// The state of a view at one moment. Cheap to copy; objects live as long as any copy of the snapshot. Threads: any.
 class Snapshot {
  public:
-  // Null when there is none. space: empty for objects of the cluster
+  // Null if there is no such object. space: empty for cluster-scoped objects
   const Json* find(const kube::ResourceType& type, std::string_view space, std::string_view name) const;
-  // By namespace and name; all namespaces when `space` is empty.
+  // Ordered by namespace and name. All namespaces if `space` is empty.
   std::vector<const Json*> list(const kube::ResourceType& type, std::string_view space = {}) const;
 
  private:
   friend class View;
   struct Key {
-    std::string kind;  // "Node", with its group: "Etcd.operator.openshift.io"
+    std::string kind;  // "Node"; with its group "Etcd.operator.openshift.io"
     std::string space;
     std::string name;
     auto operator<=>(const Key&) const = default;
@@ -56,22 +57,24 @@ class View {
  public:
   View();
 
-  // Follows all of them until a stop; returns what made it end. Once for a view. Blocks: it has a thread for each.
+  // Follows all watches until a stop; returns the error that ended them. Call it once per view. Blocks; uses one thread per
+  // watch.
   Result<> follow(const sys::Context& context, kube::Api& api, const std::vector<Watched>& watched);
 
-  // Whether each watch has told once what is there; before that, what is missing may only be unseen.
+  // Whether each watch has delivered its first list. Before that, a missing object may exist.
   bool is_complete() const;
 
   Snapshot snapshot() const;
 
-  // What somebody of ours just wrote or found out, so that the next plan knows it before the watch says so. An object with an
-  // older resourceVersion than the one that is known is not taken. Also takes objects that no server has (facts of one's own, of
-  // a type that is not watched).
+  // Adds an object that this program has just written or found out, so that the next plan sees it before the watch delivers it.
+  // An object with an older resourceVersion than the known one is ignored. Also accepts facts of this program: objects of a type
+  // that is neither watched nor on a server.
   void put(Json object);
-  // What somebody of ours just removed: a watch that is behind does not bring it back, one made anew under its name is taken.
+  // Removes an object that this program has just removed. A watch that is behind does not restore it; a new object of the same
+  // name is accepted.
   void remove(const kube::ResourceType& type, std::string_view space, std::string_view name);
 
-  // Is notified after each change.
+  // Notified after each change.
   sys::Wakeup& changed() { return changed_; }
 
  private:
@@ -82,18 +85,18 @@ class View {
   };
   struct State {
     std::shared_ptr<const Snapshot::Objects> objects;
-    std::map<Key, RemovedObject> removed;  // removed by us, and not yet by the watch that had them
+    std::map<Key, RemovedObject> removed;  // removed by this program, but not yet by the watch that delivered them
     std::optional<std::size_t> expected{};
     std::size_t complete = 0;
   };
-  // What one watch has told: UIDs by key.
+  // What one watch has delivered: UIDs by key.
   struct WatchState {
     std::map<Key, std::string> uids;
     bool is_first = true;
   };
 
-  static bool is_news(const State& state, const Key& key, const Json& object);
-  void take(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects);
+  static bool is_newer(const State& state, const Key& key, const Json& object);
+  void merge(const Watched& watched, WatchState& state_of_watch, const kube::Objects& objects);
 
   Guarded<State> state_;
   sys::Wakeup changed_;

@@ -25,7 +25,7 @@ Json config_map(std::string_view space, std::string_view name, std::string_view 
   return {{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", std::move(metadata)}};
 }
 
-// "space/name" of all in order.
+// "space/name" of all objects, in order.
 std::string names(const std::vector<const Json*>& objects) {
   std::string text;
   for (const Json* object : objects) text += fmt::format("{}/{} ", kube::namespace_of(*object), kube::name_of(*object));
@@ -37,7 +37,7 @@ std::string names(const View& view, std::string_view space = {}) { return names(
 std::string version(const View& view, std::string_view name) {
   const Snapshot snapshot = view.snapshot();
   const Json* object = snapshot.find(config_maps, "a", name);
-  return object ? std::string(find_string(*object, {"metadata", "resourceVersion"}).value_or("")) : "none";
+  return object ? text_of(*object, {"metadata", "resourceVersion"}) : "none";
 }
 
 TEST(Snapshot, FindsAndListsByNamespaceAndName) {
@@ -107,7 +107,7 @@ TEST(View, IsNotCompleteBeforeItFollows) {
   EXPECT_FALSE(view.is_complete());
 }
 
-// Follows on a thread of its own; `until` waits for a change.
+// Follows on its own thread; `until` waits for a change.
 class Follower {
  public:
   Follower(kube::Api& api, std::vector<Watched> watched) : watched_(std::move(watched)) {
@@ -195,7 +195,7 @@ TEST(View, EndsWhenAWatchIsDenied) {
   EXPECT_EQ(ended.error().message(), "watching nodes: nodes is forbidden");
 }
 
-// A server whose watch tells what the test says, when it says it: one that is behind.
+// A server whose watch delivers what the test gives it, when the test says so: a watch that is behind.
 class SlowServer final : public kube::Api {
  public:
   explicit SlowServer(JsonArray first) : list_(std::move(first)) {}
@@ -229,7 +229,7 @@ struct BehindTheTimes : testing::Test {
 
   void SetUp() override { ASSERT_TRUE(follower.until("a/x ")); }
 
-  // Returns when the watch has told everything up to now.
+  // Returns when the watch has delivered everything up to now.
   void settle() {
     const std::string mark = fmt::format("mark-{}", ++marks_);
     server.tell(WatchEvent::Kind::added, config_map("a", mark, "1"));

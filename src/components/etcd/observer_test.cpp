@@ -46,7 +46,7 @@ class FakeEtcd final : public net::Http {
       entries.push_back({.address = url.substr(8, url.size() - 13), .name = ""});
       return net::Answer{200, {}, "{}"};
     }
-    Entry* target = by_id(std::string(find_string(body, {path.ends_with("leadership") ? "targetID" : "ID"}).value_or("")));
+    Entry* target = by_id(text_of(body, {path.ends_with("leadership") ? "targetID" : "ID"}));
     if (!target) return refuse("member not found");
     if (path == "/v3/cluster/member/promote") {
       if (target->refusals-- > 0) return refuse("in sync with leader");

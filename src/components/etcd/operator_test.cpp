@@ -173,7 +173,7 @@ TEST(EtcdOperator, SaysWhereEtcdIs) {
   const auto endpoints = [&] { return *cluster.view.snapshot().find(config_maps, space, "etcd-endpoints"); };
   const auto annotation = [&] {
     const Json object = endpoints();
-    return std::string(find_string(object, {"metadata", "annotations", bootstrap_annotation}).value_or(""));
+    return text_of(object, {"metadata", "annotations", bootstrap_annotation});
   };
   cluster.see_members("Babc");
   cluster.settle();

@@ -13,7 +13,7 @@ namespace slipway::components::machine_approver {
 
 namespace {
 
-using Words = std::set<std::string, std::less<>>;
+using TextSet = std::set<std::string, std::less<>>;
 
 constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client-kubelet";
 constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";
@@ -21,22 +21,22 @@ constexpr std::string_view node_prefix = "system:node:";
 constexpr std::string_view nodes_group = "system:nodes";
 constexpr Seconds renewal_grace = std::chrono::minutes(1);
 
-const Words& bootstrapper_groups() {
-  static const Words groups = {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts",
-                               "system:authenticated"};
+const TextSet& bootstrapper_groups() {
+  static const TextSet groups = {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts",
+                                 "system:authenticated"};
   return groups;
 }
 
-bool has_word(const std::vector<std::string>& words, const std::string& word) {
-  return std::ranges::find(words, word) != words.end();
+bool contains(const std::vector<std::string>& texts, const std::string& word) {
+  return std::ranges::find(texts, word) != texts.end();
 }
 
-Words words_of(const Json& request, std::string_view list) {
-  Words words;
+TextSet texts_of(const Json& request, std::string_view list) {
+  TextSet texts;
   for (const Json& item : find_array(request, {"spec", list})) {
-    words.emplace(item.is_string() ? std::string_view(item.get_string()) : std::string_view());
+    texts.emplace(item.is_string() ? std::string_view(item.get_string()) : std::string_view());
   }
-  return words;
+  return texts;
 }
 
 bool is_decided(const Json& request) {
@@ -51,7 +51,7 @@ Result<net::RequestInfo> content_of(const Json& request) {
   return net::parse_request(pem);
 }
 
-// Addresses are compared as numbers, names as they are.
+// Addresses are compared as numbers, names as text.
 bool has_address(const std::vector<std::string>& addresses, const std::string& wanted) {
   const auto number = net::parse_ip(wanted);
   return std::ranges::any_of(addresses, [&](const std::string& address) {
@@ -62,20 +62,20 @@ bool has_address(const std::vector<std::string>& addresses, const std::string& w
 
 class Judge {
  public:
-  Judge(const Json& request, const ApprovalFacts& known) : request_(request), known_(known) {}
+  Judge(const Json& request, const ApprovalFacts& facts) : request_(request), facts_(facts) {}
 
   Verdict client() {
-    const Credential credential = credential_of(request_, known_.certificates_have_ids);
+    const Credential credential = credential_of(request_, facts_.certificates_have_ids);
     if (credential == Credential::none) return leave("WrongRequester", "{} is not a user for joining machines", user());
-    if (words_of(request_, "groups") != bootstrapper_groups())
+    if (texts_of(request_, "groups") != bootstrapper_groups())
       return leave("WrongGroups", "the requester is not in the groups of joining machines");
     if (auto wrong = check_client()) return *wrong;
-    const kube::MachineRow* machine = kube::find_machine(known_.machines, node_);
-    if (!machine && !known_.admits_by_credential) return unknown();
+    const kube::MachineRow* machine = kube::find_machine(facts_.machines, node_);
+    if (!machine && !facts_.admits_by_credential) return unknown();
     if (machine && machine->role == "master" && credential != Credential::master) {
       return leave("WrongCredential", "{} is a master, but the credential is the one of workers", node_);
     }
-    if (known_.nodes.contains(node_)) {
+    if (facts_.nodes.contains(node_)) {
       if (has_known_key()) return approve("a node requests a client certificate with its current key");
       return leave("NameAlreadyRegistered", "node {} already exists, and this is not its key", node_);
     }
@@ -102,7 +102,7 @@ class Judge {
 
   Verdict serving() {
     if (!user().starts_with(node_prefix)) return leave("WrongRequester", "{} is not a node", user());
-    if (!words_of(request_, "groups").contains(nodes_group))
+    if (!texts_of(request_, "groups").contains(nodes_group))
       return leave("WrongGroups", "the requester is not in {}", nodes_group);
     if (!has_usages("server auth")) return leave("WrongUsages", "usages differ from those of a kubelet's serving certificate");
     if (auto wrong = read_subject()) return *wrong;
@@ -111,11 +111,11 @@ class Judge {
     if (content_.has_other_names || (content_.dns_names.empty() && content_.ip_addresses.empty())) {
       return leave("WrongNames", "alternative names must be host names and IP addresses, and at least one is required");
     }
-    const kube::MachineRow* machine = kube::find_machine(known_.machines, node_);
-    if (!machine && !known_.admits_by_credential) return unknown();
-    if (!known_.nodes.contains(node_)) return leave("NodeMissing", "node {} is not registered yet", node_);
-    const auto record = known_.records.find(node_);
-    const bool is_known = record != known_.records.end();
+    const kube::MachineRow* machine = kube::find_machine(facts_.machines, node_);
+    if (!machine && !facts_.admits_by_credential) return unknown();
+    if (!facts_.nodes.contains(node_)) return leave("NodeMissing", "node {} is not registered yet", node_);
+    const auto record = facts_.records.find(node_);
+    const bool is_known = record != facts_.records.end();
     if (is_known && record->second.serving == serving_names(content_)) {
       return approve("a node requests the names of its previous serving certificate");
     }
@@ -123,10 +123,10 @@ class Judge {
     if (machine) own = machine->addresses;
     if (own.empty() && is_known) own = record->second.joined;
     for (const std::string& name : content_.dns_names) {
-      if (name != node_ && !has_address(own, name)) return foreign(name);
+      if (name != node_ && !has_address(own, name)) return wrong_address(name);
     }
     for (const std::string& address : content_.ip_addresses) {
-      if (!has_address(own, address)) return foreign(address);
+      if (!has_address(own, address)) return wrong_address(address);
     }
     return approve("a node requests its serving certificate");
   }
@@ -139,34 +139,34 @@ class Judge {
     return {false, std::string(reason), fmt::format(message, std::forward<Args>(args)...), node_};
   }
   Verdict approve(std::string_view message) const {
-    const bool has_row = kube::find_machine(known_.machines, node_) != nullptr;
+    const bool has_row = kube::find_machine(facts_.machines, node_) != nullptr;
     return {true, has_row ? "KnownMachine" : "BootstrapIdentity", std::string(message), node_};
   }
   Verdict unknown() const {
     return leave("UnknownMachine", "machine {} is not in the machine table of this installation", node_);
   }
-  Verdict foreign(const std::string& name) const {
+  Verdict wrong_address(const std::string& name) const {
     return leave("WrongNames", "{} is not an address of machine {}", name, node_);
   }
 
   bool has_known_key() const {
-    const auto own = known_.records.find(node_);
-    return own != known_.records.end() && has_word(own->second.keys, sha256_hex(content_.public_key));
+    const auto own = facts_.records.find(node_);
+    return own != facts_.records.end() && contains(own->second.keys, sha256_hex(content_.public_key));
   }
 
   bool has_approval_of_other_key() const {
-    const auto own = known_.approvals.find(node_);
-    return own != known_.approvals.end() && !has_word(own->second, sha256_hex(content_.public_key));
+    const auto own = facts_.approvals.find(node_);
+    return own != facts_.approvals.end() && !contains(own->second, sha256_hex(content_.public_key));
   }
 
-  // Keys that cannot encipher, as ours, leave key encipherment out.
+  // A kubelet with a key that cannot encipher, as in this release, does not request key encipherment.
   bool has_usages(std::string_view purpose) const {
-    Words usages = words_of(request_, "usages");
+    TextSet usages = texts_of(request_, "usages");
     usages.erase("key encipherment");
-    return usages == Words{"digital signature", std::string(purpose)};
+    return usages == TextSet{"digital signature", std::string(purpose)};
   }
 
-  // What every client certificate of a node has to be.
+  // Checks what every client certificate of a node requires.
   std::optional<Verdict> check_client() {
     if (!has_usages("client auth")) return leave("WrongUsages", "usages differ from those of a kubelet's client certificate");
     if (auto wrong = read_subject()) return wrong;
@@ -192,20 +192,20 @@ class Judge {
   }
 
   const Json& request_;
-  const ApprovalFacts& known_;
+  const ApprovalFacts& facts_;
   net::RequestInfo content_;
   std::string node_;
 };
 
 }  // namespace
 
-std::optional<Verdict> judge_request(const Json& request, const ApprovalFacts& known) {
+std::optional<Verdict> judge_request(const Json& request, const ApprovalFacts& facts) {
   if (is_decided(request)) return std::nullopt;
   const std::string_view signer = find_string(request, {"spec", "signerName"}).value_or("");
-  if (signer == serving_signer) return Judge(request, known).serving();
+  if (signer == serving_signer) return Judge(request, facts).serving();
   if (signer != client_signer) return std::nullopt;
-  if (find_string(request, {"spec", "username"}).value_or("").starts_with(node_prefix)) return Judge(request, known).renewal();
-  return Judge(request, known).client();
+  if (find_string(request, {"spec", "username"}).value_or("").starts_with(node_prefix)) return Judge(request, facts).renewal();
+  return Judge(request, facts).client();
 }
 
 std::optional<Json> role_patch(const Json& node, const kube::MachineTable& machines) {
@@ -225,7 +225,7 @@ std::optional<Json> role_patch(const Json& node, const kube::MachineTable& machi
   JsonArray taints = find_array(node, {"spec", "taints"});
   const bool has_taint = std::ranges::any_of(taints, [&](const Json& one) { return find_string(one, {"key"}) == taint; });
   const bool needs_taint = is_master && labels.contains(taint) && !has_taint;
-  // A merge patch replaces the whole list: with the version nobody's taint gets lost in between.
+  // A merge patch replaces the whole list. With the resource version, no taint that was added in the meantime is lost.
   JsonObject metadata = {{"resourceVersion", find_string(node, {"metadata", "resourceVersion"}).value_or("")},
                          {"labels", std::move(labels)}};
   JsonObject patch = {{"metadata", std::move(metadata)}};

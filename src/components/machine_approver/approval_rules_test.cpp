@@ -33,7 +33,7 @@ constexpr const char* bootstrapper = "system:serviceaccount:openshift-machine-co
 const Json by_certificate = {{"authentication.kubernetes.io/credential-id", {"X509SHA256=5f0c"}}};
 const Json by_token = {{"authentication.kubernetes.io/credential-id", {"JTI=0b1e"}}};
 
-// As machines ask, masters by the installer's certificate.
+// Requests as machines send them. Masters use the installer's certificate.
 Json client_request() { return {{"spec", testing_support::client_request_spec(request_text(node_subject("master-0")))}}; }
 
 Json serving_request() {
@@ -61,7 +61,7 @@ std::string reason_of(const std::optional<Verdict>& verdict) {
   return verdict->approve ? "" : verdict->reason;
 }
 
-// Two common names; both Go and we take the last one.
+// Two common names: Go and this code both use the last one.
 constexpr const char* two_names = R"(-----BEGIN CERTIFICATE REQUEST-----
 MIIBETCBtwIBADBVMRUwEwYDVQQKDAxzeXN0ZW06bm9kZXMxHTAbBgNVBAMMFHN5
 c3RlbTpub2RlOm1hc3Rlci0wMR0wGwYDVQQDDBRzeXN0ZW06bm9kZTptYXN0ZXIt
@@ -172,13 +172,13 @@ TEST(ApprovalRules, AWorkersCredentialIsForWorkers) {
     spec(request).as_object()["extra"] = extra;
     EXPECT_EQ(reason_of(judge_request(request, knowing({}))), "");
   }
-  // Nothing tells certificates and tokens apart where the API server does not say how somebody proved who he is.
+  // If the API server does not write how a user authenticated, certificates and tokens look the same.
   Json request = client_request();
   spec(request).as_object().erase("extra");
   ApprovalFacts old = knowing({});
   old.certificates_have_ids = false;
   EXPECT_EQ(reason_of(judge_request(request, old)), "");
-  // The way back is no way around it.
+  // The known key of a returning machine does not replace the check of the credential.
   const std::string pem = base64_decode(*find_string(request, {"spec", "request"})).value();
   const std::string own = sha256_hex(net::parse_request(pem)->public_key);
   EXPECT_EQ(reason_of(judge_request(request, knowing({"master-0"}, {{"master-0", {.keys = {own}}}}))), "WrongCredential");
@@ -227,7 +227,7 @@ TEST(ApprovalRules, RenewedServingCertificatesHaveTheNamesOfTheLast) {
   const struct {
     const char* what;
     std::function<void(Json&)> change;
-    const char* without_addresses;  // in the row
+    const char* without_addresses;  // reason if the row has no addresses
     const char* with_addresses;
   } rows[] = {
       {"the last ones", names({"master-0", "m0.example.com"}, {"fd00:0::1", "10.9.9.8"}), "", ""},
@@ -266,7 +266,7 @@ TEST(ApprovalRules, ANodeComesBackWithItsKeyOnly) {
   for (const auto& row : rows) {
     EXPECT_EQ(reason_of(judge_request(request, knowing({"master-0", "worker-0"}, row.records))), row.reason);
   }
-  // Whoever asks, the rest is as for one that joins.
+  // The other rules are the same as for a joining machine, whoever requests.
   Json stranger = request;
   spec(stranger).as_object()["username"] = "system:serviceaccount:default:evil";
   EXPECT_EQ(reason_of(judge_request(stranger, knowing({"master-0"}, {{"master-0", {.keys = {own}}}}))), "WrongRequester");
@@ -308,7 +308,7 @@ TEST(ApprovalRules, NodesGetTheirRole) {
             R"("node-role.kubernetes.io/control-plane":""}},)"
             R"("spec":{"taints":[{"key":"node.kubernetes.io/not-ready","effect":"NoSchedule"},)"
             R"({"key":"node-role.kubernetes.io/master","effect":"NoSchedule"}]}})");
-  // Somebody made the masters schedulable.
+  // An administrator made the masters schedulable.
   EXPECT_EQ(
       patch_of(
           "metadata: {name: master-0, labels: {node-role.kubernetes.io/master: '', node-role.kubernetes.io/control-plane: ''}}"),

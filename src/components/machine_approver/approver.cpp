@@ -2,6 +2,7 @@
 
 #include "base/guarded.h"
 #include "base/queue.h"
+#include "components/machine_approver/machine_table_store.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -17,20 +18,15 @@ namespace {
 
 constexpr std::string_view component = "slipway-approver";
 constexpr sys::Pace retry_pace{Milliseconds(100), Milliseconds(1000)};
-constexpr int tries = 6;
-constexpr Milliseconds between_saves{2'000};  // after one that failed: namespaces come late in an installation
-// So long a cluster has no table before its masters get rows: the installer's may still be on its way.
-constexpr Milliseconds longest_without_table = std::chrono::minutes(2);
-const kube::ResourceType& config_maps = kube::types::config_maps;
 
-// What the other threads tell the deciding one.
+// What other threads report to the deciding thread.
 struct Change {
   enum class Kind { requests, nodes, table, time, end };
   Kind kind = Kind::end;
-  kube::Objects objects{};  // all that there are
+  kube::Objects objects{};  // the whole list
 };
 
-// Wakes the deciding thread when something is due though nothing changed.
+// Wakes the deciding thread at a time, although nothing changed.
 class Alarm {
  public:
   void set(SteadyTime due) {
@@ -60,93 +56,75 @@ class Alarm {
 class Approver {
  public:
   Approver(const sys::Context& context, kube::Api& api, const ApproverInput& input)
-      : context_(context), api_(api), input_(input), has_table_(!input.follows_table), can_read_table_(!input.follows_table) {
-    known_.machines = input.machines.value_or(kube::MachineTable{});
-    known_.admits_by_credential = !input.machines && !input.follows_table;
-    known_.certificates_have_ids = input.certificates_have_ids;
+      : context_(context),
+        api_(api),
+        input_(input),
+        store_(context, api),
+        table_(context, store_, input.follows_table, input.machines.value_or(kube::MachineTable{})) {
+    facts_.machines = table_.rows();
+    facts_.admits_by_credential = !input.machines && !input.follows_table;
+    facts_.certificates_have_ids = input.certificates_have_ids;
   }
 
-  // One after another, and acts once: by an older list of nodes it would write what it has written.
-  Result<> take(std::deque<Change> changes) {
+  // Applies all changes before it acts once: with an older list of nodes it would repeat writes.
+  Result<> apply(std::deque<Change> changes) {
     for (Change& change : changes) {
       switch (change.kind) {
-        case Change::Kind::requests: take_requests(std::move(change.objects)); break;
-        case Change::Kind::nodes: take_nodes(std::move(change.objects)); break;
-        case Change::Kind::table: take_table(std::move(change.objects)); break;
+        case Change::Kind::requests: set_requests(std::move(change.objects)); break;
+        case Change::Kind::nodes: set_nodes(std::move(change.objects)); break;
+        case Change::Kind::table:
+          table_.update(std::move(change.objects));
+          facts_.machines = table_.rows();
+          break;
         case Change::Kind::time:
         case Change::Kind::end: break;
       }
-      has_news_of_nodes_ |= change.kind == Change::Kind::nodes || change.kind == Change::Kind::table;
+      must_label_nodes_ |= change.kind == Change::Kind::nodes || change.kind == Change::Kind::table;
     }
     if (!is_following()) return Ok{};
     next_grace_ = SteadyTime::max();
     if (!has_records_) TRY(load_records());
-    has_news_of_nodes_ |= learn_now();
-    if (std::exchange(has_news_of_nodes_, false)) TRY(label_nodes());
-    for (std::size_t i = 0; i < requests_.size(); ++i) TRY(answer(requests_[i]));
-    if (learn_now()) TRY(label_nodes());
-    if (context_.clock.steady() < next_save_) return Ok{};
-    TRY(save_table());
+    must_label_nodes_ |= update_facts();
+    if (std::exchange(must_label_nodes_, false)) TRY(label_nodes());
+    for (std::size_t i = 0; i < requests_.size(); ++i) TRY(decide(requests_[i]));
+    if (update_facts()) TRY(label_nodes());
+    if (context_.clock.steady() < store_.next_write()) return Ok{};
+    TRY(table_.save(nodes_));
+    facts_.machines = table_.rows();
     return save_records();
   }
 
-  // Whether all is listed that decisions need.
-  bool is_following() const { return has_requests_ && has_nodes_ && has_table_; }
+  // Whether everything that decisions need has been listed.
+  bool is_following() const { return has_requests_ && has_nodes_ && table_.is_listed(); }
 
-  // When to look again though nothing changed: for what could not be written, what has been pending for too long, and a table
-  // that does not come.
-  SteadyTime next_look() const {
-    SteadyTime next_write = SteadyTime::max();
-    if (without_table_since_ != SteadyTime{}) next_write = std::max(without_table_since_ + longest_without_table, next_save_);
-    if (next_save_ > context_.clock.steady()) next_write = std::min(next_write, next_save_);
+  // When to run again if nothing changes: for a postponed write, a request that stays pending, and a missing table.
+  SteadyTime next_wakeup() const {
+    SteadyTime next_write = table_.next_save();
+    if (store_.next_write() > context_.clock.steady()) next_write = std::min(next_write, store_.next_write());
     return std::min(next_grace_, next_write);
   }
 
  private:
-  void take_requests(kube::Objects requests) {
+  void set_requests(kube::Objects requests) {
     requests_ = std::move(requests);
     has_requests_ = true;
     std::set<std::string> uids;
     for (Json& request : requests_) {
       const std::string uid = uid_of(request);
       uids.insert(uid);
-      // The event of its approval may still be under way.
+      // The watch may not have delivered the approval yet.
       const auto approved = approved_.find(uid);
       if (approved != approved_.end() && !has_conditions(request)) request = approved->second;
     }
     std::erase_if(approved_, [&](const auto& each) { return !uids.contains(each.first); });
-    std::erase_if(left_, [&](const auto& each) { return !uids.contains(each.first); });
+    std::erase_if(reported_, [&](const auto& each) { return !uids.contains(each.first); });
   }
 
-  void take_nodes(kube::Objects nodes) {
+  void set_nodes(kube::Objects nodes) {
     nodes_ = std::move(nodes);
     has_nodes_ = true;
-    known_.nodes.clear();
-    for (const Json& node : nodes_) known_.nodes.emplace(kube::name_of(node));
-  }
-
-  void take_table(kube::Objects found) {
-    has_table_ = true;
-    can_read_table_ = false;
-    known_.machines = new_rows_;
-    table_.reset();
-    if (found.empty()) {
-      if (without_table_since_ == SteadyTime{}) without_table_since_ = context_.clock.steady();
-      return context_.log.warn("no machine table exists: requests for new names need manual approval");
-    }
-    without_table_since_ = {};
-    table_ = std::move(found.front());
-    auto rows = kube::parse_machine_table(*table_);
-    if (!rows.ok()) return context_.log.warn("{}: no machine can join", rows.error().message());
-    known_.machines = std::move(rows).value();
-    add_missing(known_.machines, new_rows_);
-    can_read_table_ = true;
-  }
-
-  static void add_missing(kube::MachineTable& rows, const kube::MachineTable& others) {
-    for (const kube::MachineRow& row : others) {
-      if (!kube::find_machine(rows, row.name)) rows.push_back(row);
-    }
+    facts_.nodes.clear();
+    for (const Json& node : nodes_) facts_.nodes.emplace(kube::name_of(node));
   }
 
   static std::string uid_of(const Json& request) {
@@ -154,7 +132,7 @@ class Approver {
   }
   static bool has_conditions(const Json& request) { return !find_array(request, {"status", "conditions"}).empty(); }
 
-  // What changed or went in the meantime comes again with its next event.
+  // returns: false if the object changed or was deleted; its next event triggers another attempt
   template <class T>
   Result<bool> done(Result<T> result) {
     if (result.ok()) return true;
@@ -162,30 +140,30 @@ class Approver {
     return std::move(result).error();
   }
 
-  // Returns whether the table got rows.
-  bool learn_now() {
-    const std::vector<RequestFacts> facts = read_requests(requests_, known_.certificates_have_ids);
-    const bool may_grow = known_.admits_by_credential || can_read_table_ || (input_.follows_table && !table_);
-    const kube::MachineTable added = may_grow ? rows_to_add(facts, known_.records, known_.machines) : kube::MachineTable{};
-    add_missing(known_.machines, added);
-    add_missing(new_rows_, added);
-    const bool knows_rows = can_read_table_ || known_.admits_by_credential;
-    known_.records = learn(std::move(known_.records), facts, nodes_, knows_rows ? &known_.machines : nullptr);
-    known_.approvals = approvals_of(facts, known_.records);
+  // returns: whether the table got rows
+  bool update_facts() {
+    const std::vector<RequestFacts> facts = read_requests(requests_, facts_.certificates_have_ids);
+    const bool knows_rows = table_.is_readable() || facts_.admits_by_credential;
+    const bool may_add = knows_rows || table_.is_missing();
+    const kube::MachineTable added = may_add ? rows_to_add(facts, facts_.records, facts_.machines) : kube::MachineTable{};
+    table_.add(added);
+    facts_.machines = table_.rows();
+    facts_.records = learn(std::move(facts_.records), facts, nodes_, knows_rows ? &facts_.machines : nullptr);
+    facts_.approvals = approvals_of(facts, facts_.records);
     return !added.empty();
   }
 
-  Result<> answer(Json& request) {
-    const auto verdict = judge_request(request, known_);
+  Result<> decide(Json& request) {
+    const auto verdict = judge_request(request, facts_);
     if (!verdict) return Ok{};
     if (verdict->approve) return approve(request, *verdict);
-    leave(request, *verdict);
+    leave_pending(request, *verdict);
     return Ok{};
   }
 
   Result<> approve(Json& request, const Verdict& verdict) {
-    // The followed list may be some milliseconds old: this one answer must not be.
-    const bool is_first = !known_.nodes.contains(verdict.node);
+    // The list of the watch may be some milliseconds old, so a first approval reads the node again.
+    const bool is_first = !facts_.nodes.contains(verdict.node);
     std::optional<Json> written;
     const auto write = [&]() -> Result<bool> {
       if (is_first && TRY(kube::find(context_, api_, kube::types::nodes, "", verdict.node))) return false;
@@ -200,20 +178,20 @@ class Approver {
       if (result.ok()) written = std::move(approved);
       return done(std::move(result));
     };
-    if (!TRY(sys::retry<bool>(context_, tries, retry_pace, write))) return Ok{};
+    if (!TRY(sys::retry<bool>(context_, write_attempts, retry_pace, write))) return Ok{};
     request = *std::move(written);
     approved_[uid_of(request)] = request;
-    // The next request for this name is judged by this approval.
-    for (const auto& [name, keys] : approvals_of(read_requests({request}, known_.certificates_have_ids), known_.records)) {
-      std::vector<std::string>& all = known_.approvals[name];
+    // This approval counts for the next request for this name.
+    for (const auto& [name, keys] : approvals_of(read_requests({request}, facts_.certificates_have_ids), facts_.records)) {
+      std::vector<std::string>& all = facts_.approvals[name];
       all.insert(all.end(), keys.begin(), keys.end());
     }
     context_.log.info("approved {} of node {}: {}", kube::describe(request), verdict.node, verdict.message);
-    tell(request, verdict, sys::Phase::finished);
+    emit_event(request, verdict, sys::Phase::finished);
     return Ok{};
   }
 
-  void leave(const Json& request, const Verdict& verdict) {
+  void leave_pending(const Json& request, const Verdict& verdict) {
     if (verdict.grace.count() > 0) {
       const auto since = parse_rfc3339(find_string(request, {"metadata", "creationTimestamp"}).value_or(""));
       const WallTime now = context_.clock.now();
@@ -222,14 +200,14 @@ class Approver {
         return;
       }
     }
-    if (!left_.emplace(uid_of(request), verdict.reason).second) return;
+    if (!reported_.emplace(uid_of(request), verdict.reason).second) return;
     context_.log.warn("{} is left pending: {}: {}", kube::describe(request), verdict.reason, verdict.message);
-    tell(request, verdict, sys::Phase::skipped);
-    const Result<> told = kube::emit_event(context_, api_, request, component, "Warning", verdict.reason, verdict.message);
-    if (!told.ok()) context_.log.warn("cannot create an Event for it: {}; continuing without", told.error().message());
+    emit_event(request, verdict, sys::Phase::skipped);
+    const Result<> sent = kube::emit_event(context_, api_, request, component, "Warning", verdict.reason, verdict.message);
+    if (!sent.ok()) context_.log.warn("cannot create an Event for it: {}; continuing without", sent.error().message());
   }
 
-  void tell(const Json& request, const Verdict& verdict, sys::Phase phase) {
+  void emit_event(const Json& request, const Verdict& verdict, sys::Phase phase) {
     context_.events.emit({.kind = "certificate-request",
                           .name = std::string(kube::name_of(request)),
                           .phase = phase,
@@ -238,42 +216,24 @@ class Approver {
 
   Result<> label_nodes() {
     for (const Json& node : nodes_) {
-      const auto patch = role_patch(node, known_.machines);
+      const auto patch = role_patch(node, facts_.machines);
       if (!patch) continue;
       const std::string name(kube::name_of(node));
       const auto write = [&] { return done(kube::merge_patch(context_, api_, kube::types::nodes, "", name, *patch)); };
-      if (TRY(sys::retry<bool>(context_, tries, retry_pace, write))) context_.log.info("set the role label of node {}", name);
-    }
-    return Ok{};
-  }
-
-  Result<std::optional<Json>> find_map(std::string_view space, std::string_view name) {
-    return sys::retry<std::optional<Json>>(context_, tries, retry_pace,
-                                           [&] { return kube::find(context_, api_, config_maps, space, name); });
-  }
-
-  Result<Json> write_map(const Json& object, bool exists) {
-    return exists ? kube::update(context_, api_, config_maps, object) : kube::create(context_, api_, config_maps, object);
-  }
-
-  // What cannot be written now is written a little later; an error is told once.
-  Result<> postpone(std::string_view what, const Error& reason) {
-    if (reason.code() == Code::cancelled) return reason;
-    next_save_ = context_.clock.steady() + between_saves;
-    if (postponed_.insert(reason.message()).second) {
-      context_.log.info("{}: cannot be written yet: {}; retrying", what, reason.message());
+      if (TRY(sys::retry<bool>(context_, write_attempts, retry_pace, write)))
+        context_.log.info("set the role label of node {}", name);
     }
     return Ok{};
   }
 
   Result<> load_records() {
-    stored_ = TRY(find_map(records_space, records_name));
+    stored_ = TRY(store_.find(records_space, records_name));
     has_records_ = true;
     if (!stored_) {
-      if (input_.follows_table) known_.records = records_of_annotations(nodes_);
+      if (input_.follows_table) facts_.records = records_of_annotations(nodes_);
       return Ok{};
     }
-    known_.records = read_stored();
+    facts_.records = read_stored();
     return Ok{};
   }
 
@@ -287,99 +247,44 @@ class Approver {
   }
 
   Result<> save_records() {
-    for (int tried = 1;; ++tried) {
+    for (int attempt = 1;; ++attempt) {
       const bool exists = stored_.has_value();
-      NodeRecords records = known_.records;
-      // A row that was not written before this program ended has to be added by the next one.
-      for (const kube::MachineRow& row : new_rows_) {
+      NodeRecords records = facts_.records;
+      // If this program ends before a row is written, the next one must add the row.
+      for (const kube::MachineRow& row : table_.unsaved_rows()) {
         if (const auto record = records.find(row.name); record != records.end()) record->second.had_row = false;
       }
       if (exists ? with_records(*stored_, records) == *stored_ : records.empty()) return Ok{};
-      auto written = write_map(with_records(stored_.value_or(new_records_map()), records), exists);
+      auto written = store_.write(with_records(stored_.value_or(new_records_map()), records), exists);
       if (written.ok()) {
         stored_ = std::move(written).value();
         return Ok{};
       }
-      const bool is_of_others = written.error().code() == Code::conflict || (exists && written.error().code() == Code::not_found);
-      if (!is_of_others || tried == tries) return postpone("the records of nodes", written.error());
-      // Another approver wrote: what it knew, and then what is to be learnt from what is there now.
-      stored_ = TRY(find_map(records_space, records_name));
-      if (stored_) known_.records = read_stored();
-      (void)learn_now();
+      const bool was_changed = written.error().code() == Code::conflict || (exists && written.error().code() == Code::not_found);
+      if (!was_changed || attempt == write_attempts) return store_.postpone("the records of nodes", written.error());
+      // Another approver wrote the records: take them over, then add what the current objects show.
+      stored_ = TRY(store_.find(records_space, records_name));
+      if (stored_) facts_.records = read_stored();
+      (void)update_facts();
     }
-  }
-
-  // The rows that were added here; in a cluster without a table also those of its masters.
-  Result<> save_table() {
-    const bool is_missing = input_.follows_table && !table_;
-    if (is_missing && context_.clock.steady() < without_table_since_ + longest_without_table) return Ok{};
-    if (is_missing) {
-      without_table_since_ = context_.clock.steady();
-      TRY(add_masters());
-    }
-    if (new_rows_.empty()) return Ok{};
-    for (int tried = 1;; ++tried) {
-      if (!input_.follows_table || tried > 1) table_ = TRY(find_map(kube::machine_table_space, kube::machine_table_name));
-      kube::MachineTable rows;
-      if (table_) {
-        auto parsed = kube::parse_machine_table(*table_);
-        if (!parsed.ok()) return postpone("the machine table", parsed.error());
-        rows = std::move(parsed).value();
-      }
-      const std::size_t before = rows.size();
-      add_missing(rows, new_rows_);
-      if (table_ && rows.size() == before) break;
-      const Json fresh = {{"apiVersion", "v1"},
-                          {"kind", "ConfigMap"},
-                          {"metadata", {{"namespace", kube::machine_table_space}, {"name", kube::machine_table_name}}}};
-      auto written = write_map(kube::with_machine_table(table_.value_or(fresh), rows), table_.has_value());
-      if (written.ok()) {
-        table_ = std::move(written).value();
-        for (std::size_t i = before; i < rows.size(); ++i) {
-          context_.log.info("added machine {} to the machine table with role {}", rows[i].name, rows[i].role);
-        }
-        break;
-      }
-      if (written.error().code() != Code::conflict || tried == tries) {
-        return postpone("the machine table", written.error());
-      }
-    }
-    new_rows_.clear();
-    return Ok{};
-  }
-
-  Result<> add_masters() {
-    const auto endpoints = find_map("openshift-etcd", "etcd-endpoints");
-    if (!endpoints.ok()) return postpone("the rows of masters", endpoints.error());
-    if (!endpoints.value()) return Ok{};
-    kube::MachineTable masters = kube::first_machine_rows(*endpoints.value(), nodes_).rows;
-    std::erase_if(masters, [](const kube::MachineRow& row) { return row.role != "master"; });
-    add_missing(known_.machines, masters);
-    add_missing(new_rows_, masters);
-    return Ok{};
   }
 
   const sys::Context& context_;
   kube::Api& api_;
   const ApproverInput& input_;
-  ApprovalFacts known_;
-  bool has_table_;
-  bool can_read_table_;
-  std::optional<Json> table_;  // the ConfigMap, as it was seen or written last
-  SteadyTime without_table_since_{};
-  kube::MachineTable new_rows_;  // that are not in the cluster's table yet
+  ApprovalFacts facts_;
+  ConfigMapStore store_;
+  MachineTableStore table_;
   kube::Objects requests_;
   bool has_requests_ = false;
   kube::Objects nodes_;
-  bool has_news_of_nodes_ = false;  // their roles have to be looked at
-  bool has_nodes_ = false;          // before that nothing is known about who has registered
+  bool must_label_nodes_ = false;  // roles may need a label
+  bool has_nodes_ = false;         // before that it is unknown which nodes exist
   bool has_records_ = false;
-  std::optional<Json> stored_;                          // the ConfigMap with the records, as it was read or written last
-  std::map<std::string, Json> approved_;                // requests by uid
-  std::set<std::pair<std::string, std::string>> left_;  // uid and reason: one Event each
-  SteadyTime next_save_{};
-  SteadyTime next_grace_ = SteadyTime::max();  // when a request will have been pending for too long
-  std::set<std::string> postponed_;            // reasons that were told
+  std::optional<Json> stored_;                              // the ConfigMap with the records as it was read or written last
+  std::map<std::string, Json> approved_;                    // requests by uid
+  std::set<std::pair<std::string, std::string>> reported_;  // uid and reason: one Event each
+  SteadyTime next_grace_ = SteadyTime::max();               // when a pending request must be reported
 };
 
 }  // namespace
@@ -388,7 +293,7 @@ Result<> approve_requests(const sys::Context& context, kube::Api& api, const App
   Queue<Change> changes;
   Alarm alarm;
   sys::TaskGroup tasks(context);
-  // However a task ends, the loop below has to learn of it.
+  // The end of any task wakes the loop below.
   const auto run = [&](const std::string& name, std::function<Result<>(const sys::Context&)> work) {
     tasks.run(name, [&changes, work = std::move(work)](const sys::Context& task) {
       Result<> result = work(task);
@@ -416,17 +321,17 @@ Result<> approve_requests(const sys::Context& context, kube::Api& api, const App
   if (input.end) run("waiting for the end", input.end);
 
   Approver approver(context, api, input);
-  bool is_told = false;
+  bool is_reported = false;
   for (bool is_over = false; !is_over;) {
     std::deque<Change> waiting = changes.pop_all(context.stop);
     if (waiting.empty()) break;
     is_over = std::ranges::find(waiting, Change::Kind::end, &Change::kind) != waiting.end();
-    const Result<> taken = approver.take(std::move(waiting));
-    if (!taken.ok()) return taken;
-    alarm.set(approver.next_look());
-    if (!is_told && approver.is_following() && input.on_following) {
+    const Result<> applied = approver.apply(std::move(waiting));
+    if (!applied.ok()) return applied;
+    alarm.set(approver.next_wakeup());
+    if (!is_reported && approver.is_following() && input.on_following) {
       input.on_following();
-      is_told = true;
+      is_reported = true;
     }
   }
   tasks.request_stop();

@@ -42,7 +42,7 @@ Json table_of(const std::string& rows) {
 
 class ApproverTest : public testing::Test {
  protected:
-  // Counts what is written; `meanwhile` is called after each.
+  // Counts writes and calls `meanwhile` after each.
   void count_writes(const std::function<void(int)>& meanwhile = {}) {
     kube.after_write = [this, meanwhile](const Json&) {
       const int now = ++written;
@@ -61,7 +61,7 @@ class ApproverTest : public testing::Test {
           &wakeup);
     };
   }
-  // Lets the approver run until it wrote so many times.
+  // Runs the approver until it has written this many times.
   Result<> run_until_writes(int count, const std::function<void(int)>& meanwhile = {}) {
     count_writes(meanwhile);
     input.end = until_writes(count, over[0]);
@@ -110,7 +110,7 @@ TEST_F(ApproverTest, SurvivesAnApiThatIsNotUpYet) {
   EXPECT_EQ(approval("known"), "True");
 }
 
-// A worker is added to a cluster that is there: its request came before its row did.
+// A worker is added to an existing cluster: its request arrives before its row.
 TEST_F(ApproverTest, JudgesAgainWhenTheTableChanges) {
   kube.put(client_request("late", "worker-1"));
   kube.put(table_of("[]"));
@@ -123,7 +123,7 @@ TEST_F(ApproverTest, JudgesAgainWhenTheTableChanges) {
   EXPECT_EQ(approval("late"), "True");
 }
 
-// A machine that joined, was off until its certificate was over, and comes back.
+// A machine joined, was off until its certificate expired, and returns.
 TEST_F(ApproverTest, ANodeComesBackWithTheKeyThatItHad) {
   const Secret key = net::make_key().value();
   Json first = client_request("first", "master-0", key);
@@ -144,7 +144,7 @@ TEST_F(ApproverTest, ANodeComesBackWithTheKeyThatItHad) {
   EXPECT_EQ(approval("another"), "");
 }
 
-// What nodes write of themselves counts once, when nothing was kept yet.
+// Annotations of nodes are read once, if no records are stored yet.
 TEST_F(ApproverTest, KeysOfAnnotationsAreTakenOverOnce) {
   const Secret key = net::make_key().value();
   const Json request = client_request("again", "master-0", key);
@@ -177,7 +177,7 @@ TEST_F(ApproverTest, TheSecondKeyForANameWaitsUntilTheFirstMachineHasRegistered)
   EXPECT_EQ(find_string(kube.look_all(kube::types::events).at(0), {"reason"}), "NameAlreadyApproved");
 }
 
-// A renewal that nobody approves is told, once it has waited for a minute.
+// A renewal that is not approved is reported after it has been pending for a minute.
 TEST_F(ApproverTest, ARenewalThatIsNotApprovedIsTold) {
   const auto renewal = [&](const std::string& name, Seconds age) {
     Json request = client_request(name, "master-0");
@@ -200,7 +200,7 @@ TEST_F(ApproverTest, ARenewalThatIsNotApprovedIsTold) {
   EXPECT_EQ(kube.look_all(kube::types::events).size(), 2u);
 }
 
-// On the bootstrap machine of a platform without a table: the first masters come before there is a namespace for it.
+// On the bootstrap machine of a platform without a table: the first masters join before the table's namespace exists.
 TEST_F(ApproverTest, MachinesWithoutATableGetRows) {
   input = {};
   kube.put(client_request("first", "m0"));
@@ -220,7 +220,7 @@ TEST_F(ApproverTest, MachinesWithoutATableGetRows) {
   EXPECT_TRUE(find(*kube.look(kube::types::nodes, "", "m0"), {"metadata", "labels", "node-role.kubernetes.io/master"}));
 }
 
-// A person let a machine in that has no row.
+// An administrator approved a machine without a row.
 TEST_F(ApproverTest, AMachineThatAPersonApprovedGetsARow) {
   Json approved = client_request("by-hand", "worker-7");
   approved.at("spec").as_object()["extra"] = nullptr;
@@ -245,7 +245,8 @@ TEST_F(ApproverTest, LetsNobodyInWithoutTheTableOfTheCluster) {
   EXPECT_EQ(approval("second"), "");
 }
 
-// The one of the bootstrap machine and the one of the cluster: the first is right, the other one says nothing.
+// The approvers of the bootstrap machine and of the cluster run together: the request is approved once, and neither approver
+// reports a problem.
 TEST_F(ApproverTest, TwoDoNotFight) {
   kube.put(client_request("known", "master-0"));
   kube.put(table_of(R"([{"name":"master-0","role":"master"}])"));

@@ -10,7 +10,7 @@ namespace slipway::components::machine_approver {
 namespace {
 
 constexpr sys::Pace file_pace{Milliseconds(100), Milliseconds(500)};
-// What it waits for may take a person to bring.
+// The wait may depend on an administrator.
 constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
 Result<> wait_for_file(const sys::Context& context, sys::Files& files, const std::string& file) {
@@ -25,8 +25,8 @@ Result<> wait_for_file(const sys::Context& context, sys::Files& files, const std
 
 // Whether the API server writes the credential-id of client certificates into requests: Kubernetes 1.32 and newer.
 Result<bool> have_certificates_ids(const sys::Context& context, kube::Api& api) {
-  bool answer = false;
-  const auto look = [&]() -> Result<sys::Observation> {
+  bool have_ids = false;
+  const auto read_version = [&]() -> Result<sys::Observation> {
     const Result<Json> version = api.send(context, {.path = "/version", .limit = Milliseconds(5'000)});
     if (!version.ok()) {
       if (version.error().code() == Code::cancelled) return version.error();
@@ -34,11 +34,11 @@ Result<bool> have_certificates_ids(const sys::Context& context, kube::Api& api) 
     }
     const std::string_view minor = find_string(version.value(), {"minor"}).value_or("");
     const auto number = parse_number<int>(minor.substr(0, minor.find_first_not_of("0123456789")));
-    answer = number.value_or(0) >= 32;
+    have_ids = number.value_or(0) >= 32;
     return sys::Observation::done();
   };
-  TRY(sys::wait_for(context, "the API server", no_limit, look, nullptr, file_pace));
-  return answer;
+  TRY(sys::wait_for(context, "the API server", no_limit, read_version, nullptr, file_pace));
+  return have_ids;
 }
 
 }  // namespace

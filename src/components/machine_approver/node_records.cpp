@@ -43,7 +43,7 @@ std::optional<RequestFacts> read_request(const Json& request, bool certificates_
   return facts;
 }
 
-// When the last of them that was approved was made. A request that waits is of a machine that has not been let in yet.
+// Creation time of the newest approved request. A pending request belongs to a machine that has not joined yet.
 std::string last_approval(const std::vector<const RequestFacts*>& requests) {
   std::string last;
   for (const RequestFacts* request : requests) {
@@ -151,17 +151,17 @@ NodeRecords learn(NodeRecords records, const std::vector<RequestFacts>& requests
     const bool has_row = machines && kube::find_machine(*machines, name);
     const auto known = requests_of.find(name);
     const std::vector<const RequestFacts*> own = known == requests_of.end() ? std::vector<const RequestFacts*>() : known->second;
-    if (!has_node && !has_row && !records.contains(name)) continue;  // somebody asks for a name that nobody has
+    if (!has_node && !has_row && !records.contains(name)) continue;  // a request for a name without machine
     NodeRecord& record = records[name];
     if (!has_node && !has_row && machines) {
-      // What was known of the machine goes with Node and row. Its requests are still there for a while, and count no more.
+      // Node and row were removed, so the record is removed too. Its requests stay for a while, but no longer count.
       const std::string since = std::max(record.since, last_approval(own));
       record = {.keys = {}, .joined = {}, .serving = std::nullopt, .since = since};
       if (own.empty()) records.erase(name);
       continue;
     }
     if (!has_node && record.is_registered && has_row) {
-      // The next one of this name may be another machine. The one that had it still has its key.
+      // The next machine of this name may be another one, so approvals start again. The previous machine keeps its key.
       record.is_registered = false;
       record.joined.clear();
       record.serving.reset();

@@ -128,14 +128,14 @@ TEST(NodeRecords, ANameIsForgottenWithItsNodeAndItsRow) {
   EXPECT_EQ(learn(known, facts({&old}), {node("worker-0")}, &no_rows), known) << "the Node is there";
   EXPECT_EQ(learn(known, facts({&old}), {}, nullptr).at("worker-0").keys, known.at("worker-0").keys) << "the table is unknown";
 
-  // Both are gone, its request not yet: neither key nor approval of it count, nor does it make a row.
+  // Node and row are gone, the request still exists. Its key and its approval do not count, and it creates no row.
   const NodeRecords gone = learn(known, facts({&old}), {}, &no_rows);
   EXPECT_EQ(gone.at("worker-0"), (NodeRecord{.since = t1}));
   EXPECT_TRUE(approvals_of(facts({&old}), gone).empty());
   EXPECT_TRUE(rows_to_add(facts({&old}), gone, no_rows).empty());
   EXPECT_TRUE(learn(gone, {}, {}, &no_rows).empty());
 
-  // The next machine of this name, which asked before there was a row.
+  // The next machine of this name, which sent its request before it had a row.
   Request next("worker-0", t2);
   const NodeRecords waiting = learn(gone, facts({&old, &next}), {}, &no_rows);
   next.issued();
@@ -144,7 +144,7 @@ TEST(NodeRecords, ANameIsForgottenWithItsNodeAndItsRow) {
   EXPECT_EQ(approvals_of(facts({&old, &next}), joined), (Approvals{{"worker-0", {next.key()}}}));
 }
 
-// The Node was deleted, the row is there: the machine is installed again, or comes back with its key.
+// The Node was deleted and the row exists: the machine is installed again, or returns with its key.
 TEST(NodeRecords, ANodeThatIsGoneMakesRoomForTheNextApproval) {
   const Request old = Request("worker-0", t1).issued();
   const NodeRecords before = learn({}, facts({&old}), {}, &one_row);
@@ -175,7 +175,7 @@ TEST(NodeRecords, ANameWithoutARowGetsTheOneOfItsCredential) {
   const std::vector<RequestFacts> all = facts({&master, &later_master, &worker, &renewal, &waiting, &listed});
   EXPECT_EQ(rows_to_add(all, {}, one_row),
             (kube::MachineTable{{"m0", "master", {}}, {"m1", "master", {}}, {"w0", "worker", {}}}));
-  // A row that somebody took away does not come again.
+  // A row that an administrator removed is not added again.
   EXPECT_EQ(rows_to_add(all, {{"w0", {.had_row = true}}, {"m1", {.since = t1}}}, one_row),
             (kube::MachineTable{{"m0", "master", {}}}));
 }

@@ -6,7 +6,7 @@ namespace slipway::components::machine_approver {
 
 namespace {
 
-// Of this process: the cluster has no such objects.
+// A fact of this process, not an object of the cluster.
 const kube::ResourceType facts{std::string(kube::private_domain), "v1", "approverfacts", "ApproverFact", false};
 constexpr std::string_view following = "following";
 
@@ -18,7 +18,7 @@ Condition available_condition(const Snapshot& seen) {
           .message = "certificate requests, nodes and the machine table have not been listed yet"};
 }
 
-// That there is no table is fine: machines are then let in by people.
+// A missing table is not an error: users then approve machines.
 Condition table_condition(const Snapshot& seen) {
   Condition degraded{.type = "MachineTableDegraded"};
   const Json* table = seen.find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name);

@@ -1,4 +1,4 @@
-// machine-approver operator: the approver of the cluster, once the bootstrap machine is gone. Namespace
+// machine-approver operator: the approver in the cluster, after the bootstrap machine is gone. Namespace
 // openshift-cluster-machine-approver, ClusterOperator machine-approver.
 #pragma once
 
@@ -6,14 +6,14 @@
 
 namespace slipway::components::machine_approver {
 
-// The approver runs as its observer; the aim only says in conditions whether it follows the cluster, and whether the table of
-// machines can be used.
+// The approver is its observer. The desired state has only conditions: whether the approver watches the cluster, and whether the
+// machine table can be read.
 WorkloadOperator make_operator();
 
-// What the observer puts into the view when it follows the cluster.
+// The fact that the observer puts into the view when it watches the cluster.
 Json following_fact();
 
-// The command `operator`; as run_workload_operator.
+// The command `operator`. Arguments and errors as run_workload_operator.
 Result<> run_operator(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::machine_approver

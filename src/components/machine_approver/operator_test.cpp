@@ -41,7 +41,7 @@ TEST(MachineApprover, IsAvailableWhenItFollowsTheCluster) {
   EXPECT_TRUE(make_operator().desired_state(view.snapshot(), {}).value().conditions.at(0).is_true);
 }
 
-// The objects of other names in that namespace are nobody's table.
+// Objects of other names in that namespace are not tables.
 TEST(MachineApprover, WatchesItsTableAlone) {
   const WorkloadOperator work = make_operator();
   ASSERT_EQ(work.watched.size(), 1u);

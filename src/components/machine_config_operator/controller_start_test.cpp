@@ -23,9 +23,7 @@ namespace types = kube::types;
 using testing_support::FakeKube;
 using testing_support::RealTimeContext;
 
-std::string note(const Json& object, std::string_view key) {
-  return std::string(find_string(object, {"metadata", "annotations", key}).value_or(""));
-}
+std::string note(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
 
 // Masters and workers whose daemons do at once what they are asked for.
 class Cluster {

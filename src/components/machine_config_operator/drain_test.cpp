@@ -121,9 +121,7 @@ struct Drain : testing::Test {
   }
 
   Json live() const { return *kube.look(types::nodes, "", "worker-0"); }
-  std::string applied() const {
-    return std::string(find_string(live(), {"metadata", "annotations", mc::last_applied_drain}).value_or(""));
-  }
+  std::string applied() const { return text_of(live(), {"metadata", "annotations", mc::last_applied_drain}); }
   bool is_cordoned() const {
     const Json* value = find(live(), {"spec", "unschedulable"});
     return value && *value == Json(true);
@@ -131,7 +129,7 @@ struct Drain : testing::Test {
   std::string message() const {
     const Snapshot seen = view.snapshot();
     const Json* fact = seen.find(node_drains, "", "worker-0");
-    return fact ? std::string(find_string(*fact, {"message"}).value_or("")) : "";
+    return fact ? text_of(*fact, {"message"}) : "";
   }
 
   TestContext test;

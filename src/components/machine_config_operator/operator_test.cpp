@@ -151,7 +151,7 @@ TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
     EXPECT_EQ(find(spec, {"hostNetwork"}) ? *find(spec, {"hostNetwork"}) : Json(), Json(true)) << name;
     std::map<std::string, std::string> variables;
     for (const Json& each : find_array(find_array(spec, {"containers"}).at(0), {"env"})) {
-      variables[std::string(find_string(each, {"name"}).value_or(""))] = find_string(each, {"value"}).value_or("");
+      variables[text_of(each, {"name"})] = find_string(each, {"value"}).value_or("");
     }
     EXPECT_EQ(variables["KUBERNETES_SERVICE_HOST"], "api-int.demo") << name;
     EXPECT_EQ(variables["KUBERNETES_SERVICE_PORT"], "6443") << name;

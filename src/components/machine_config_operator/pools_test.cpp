@@ -123,7 +123,7 @@ const NodeOptions failing{.desired = "rendered-worker-2", .state = "Degraded", .
 
 std::string message_of(const Json& pool, std::string_view type) {
   for (const Json& condition : find_array(pool, {"status", "conditions"})) {
-    if (find_string(condition, {"type"}) == type) return std::string(find_string(condition, {"message"}).value_or(""));
+    if (find_string(condition, {"type"}) == type) return text_of(condition, {"message"});
   }
   return "";
 }

@@ -5,7 +5,7 @@
 namespace slipway::components {
 namespace {
 
-// As `ip -json address` of a bootstrap machine on platform local says, keepalived holding the API address.
+// Output of `ip -json address` on a bootstrap machine of platform local; keepalived holds the API address.
 constexpr std::string_view answer = R"([
  {"ifindex":1,"ifname":"lo","flags":["LOOPBACK","UP","LOWER_UP"],"operstate":"UNKNOWN","addr_info":[
   {"family":"inet","local":"127.0.0.1","prefixlen":8,"scope":"host","label":"lo"},{"family":"inet6","local":"::1","prefixlen":128,"scope":"host"}]},

@@ -1,4 +1,4 @@
-// How a program of the release reaches the API server: by a kubeconfig, or as its pod's service account.
+// How a program of the release accesses the API server: with a kubeconfig, or with the service account of its pod.
 #pragma once
 
 #include "kube/kubeconfig.h"
@@ -8,9 +8,9 @@
 
 namespace slipway::components {
 
-// kubeconfig: its path; empty in a pod, which has its token and the CA below /var/run/secrets and the server in
+// kubeconfig  path; empty in a pod, which has its token and the CA below /var/run/secrets and the server's address in
 //             KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT
-// errors      as kube::parse_kubeconfig, sys::Files; invalid: neither is there
+// errors      as kube::parse_kubeconfig, sys::Files; invalid: neither exists
 Result<kube::Access> kube_access(sys::Files& files, const std::string& kubeconfig);
 
 }  // namespace slipway::components

@@ -1,4 +1,4 @@
-// What every program in the images is given and how it is listed in main/slipway_operator.cpp.
+// What every program in the images gets. main/slipway_operator.cpp has the list of the programs.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@ using Arguments = std::vector<std::string>;
 
 using Environment = net::Environment;
 
-// A file that a render command writes, its path below the output folder.
+// A file that a render command writes. The path is relative to the output folder.
 struct RenderedFile {
   std::string path;
   std::string content;
@@ -23,10 +23,10 @@ struct RenderedFile {
 };
 using RenderedFiles = std::vector<RenderedFile>;
 
-// Writes the files below a folder, each as one step; folders are 0755.
+// Writes the files below a folder, each atomically. Folders have mode 0755.
 Result<> write_rendered(sys::Files& files, const std::string& folder, const RenderedFiles& rendered);
 
-// Returns when a stop is asked for: what servers do while their threads serve.
+// Blocks until a stop is requested. For servers whose threads do the work.
 void wait_for_stop(const sys::Context& context);
 
 }  // namespace slipway::components

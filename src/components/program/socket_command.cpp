@@ -33,7 +33,7 @@ Result<sys::Fd> connect_to(const std::string& path, Milliseconds limit) {
 Result<std::string> ask_over_socket(const std::string& path, std::string_view line, Milliseconds limit) {
   const sys::Fd fd = TRY(connect_to(path, limit));
   const std::string bytes = std::string(line) + "\n";
-  // One write: a command is far shorter than what a socket takes at once.
+  // One write: a command is much shorter than the buffer of a socket.
   if (::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(bytes.size())) {
     return error(Code::unavailable, "sending to {}: {}", path, std::strerror(errno));
   }

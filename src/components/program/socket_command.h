@@ -1,4 +1,4 @@
-// One command and its answer over a unix socket that takes one command a connection, as haproxy's stats socket does.
+// Sends one command over a Unix socket that accepts one command per connection, like haproxy's stats socket.
 #pragma once
 
 #include "base/result.h"
@@ -9,9 +9,9 @@
 
 namespace slipway::components {
 
-// Sends a line and reads until the other side closes.
+// Sends a line and reads until the other side closes the connection.
 //
-//   errors   unavailable: nobody listens there, or says nothing for as long as the limit; invalid: the path is too long
+//   errors   unavailable: nothing listens on the socket, or no answer within the limit; invalid: the path is too long
 //   threads  any; blocks
 Result<std::string> ask_over_socket(const std::string& path, std::string_view line, Milliseconds limit);
 

@@ -1,4 +1,4 @@
-// Documents that render commands make: templates of data/components filled in, merged, written as YAML.
+// Documents of render commands: templates of data/components that are filled, merged and written as YAML.
 #pragma once
 
 #include "base/json.h"
@@ -11,22 +11,23 @@
 
 namespace slipway::components {
 
-// A template of data/components ("etcd/pod.yaml") with its holes filled, as text. errors: invalid: a hole without a value
+// Fills the placeholders of a template of data/components ("etcd/pod.yaml") and returns the text. errors: invalid: a placeholder
+// without a value
 Result<std::string> fill_text(std::string_view path, const TemplateValues& values);
 
-// The same as a document, for those that get more than text. errors: also invalid: no YAML after filling
+// The same as a document, for callers that change it. errors: also invalid: the filled text is not YAML
 Result<Json> fill_document(std::string_view path, const TemplateValues& values);
 
-// Every template below a folder of data/components ("etcd/manifests"), filled, each below `target` under the name it has there.
+// Fills every template below a folder of data/components ("etcd/manifests"). Each file keeps its name, below `target`.
 Result<RenderedFiles> fill_folder(std::string_view folder, std::string_view target, const TemplateValues& values);
 
-// Merges layers of a configuration: objects member by member; anything else is replaced.
+// Merges layers of a configuration: objects are merged member by member, everything else is replaced.
 Json merge_layers(Json base, const Json& over);
 
-// {"a", "b"} as a list of texts.
+// {"a", "b"} as a JSON list.
 Json texts(const std::vector<std::string>& values);
 
-// A text as JSON, and so as YAML on one line, in quotes: for holes that take any text.
+// A text as JSON in quotes, which is also one line of YAML: for placeholders that accept any text.
 std::string quoted(std::string_view text);
 
 }  // namespace slipway::components

@@ -43,7 +43,7 @@ std::optional<net::Cidr> read_cidr(std::string_view text, const Place& place, co
 
 void add_virtual_ips(const Json& platform, const Place& place, std::vector<net::IpAddress>& addresses, Findings& findings) {
   std::vector<std::string_view> names;
-  // Older configs have one address, newer ones a list; whichever platform it is, the fields are called the same.
+  // Older install-configs have one address, newer ones a list. The field names are the same on all platforms.
   for (std::string_view key : {"apiVIP", "ingressVIP", "dnsVIP"}) {
     if (const auto text = find_string(platform, {key}); text && !text->empty()) names.push_back(*text);
   }

@@ -23,7 +23,7 @@ JsonObject head(std::string_view kind, const ObjectName& name, const Texts& anno
   return {{"apiVersion", "v1"}, {"kind", kind}, {"metadata", std::move(metadata)}};
 }
 
-// Times of certificates have no fraction, which other programs expect of these annotations.
+// Without fractions of a second, as other programs expect in these annotations.
 std::string in_seconds(WallTime time) { return to_rfc3339(std::chrono::floor<Seconds>(time)); }
 
 }  // namespace

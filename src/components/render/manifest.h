@@ -1,5 +1,4 @@
-// Secrets and ConfigMaps that render commands create, with the labels and annotations that the operators of the cluster need to
-// take them over.
+// Secrets and ConfigMaps of render commands, with the labels and annotations that the cluster's operators need to adopt them.
 #pragma once
 
 #include "base/json.h"
@@ -15,32 +14,32 @@
 namespace slipway::components {
 
 struct ObjectName {
-  std::string space;  // its namespace
+  std::string space;  // namespace
   std::string name;
 };
 
-// Texts by key, in this order.
+// Texts by key, in order.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 
 Json config_map(const ObjectName& name, const Texts& data, const Texts& annotations = {}, const Texts& labels = {});
 
-// `data` is what the Secret holds, not encoded.
+// `data` is not base64-encoded.
 Json secret(const ObjectName& name, std::string_view type, const Texts& data, const Texts& annotations = {},
             const Texts& labels = {});
 
-// What else is known about a certificate that somebody will rotate.
+// Metadata of a certificate that an operator will rotate.
 struct Rotation {
-  std::string component;  // who does
+  std::string component;  // the component that rotates it
   std::string description;
-  std::string managed_type{};             // label "signer", "target"; none when empty
-  std::string refresh_period{};           // "36792h0m0s"; none when empty
-  std::vector<std::string> host_names{};  // of a server; none when empty
+  std::string managed_type{};             // label "signer", "target"; empty: no label
+  std::string refresh_period{};           // "36792h0m0s"; empty: no annotation
+  std::vector<std::string> host_names{};  // of a server certificate; empty: no annotation
 };
 
-// Secret kubernetes.io/tls with issuer and times of the certificate as annotations. errors: invalid: no certificate
+// A Secret of type kubernetes.io/tls, with issuer and times of the certificate as annotations. errors: invalid: not a certificate
 Result<Json> tls_secret(const ObjectName& name, const net::Certificate& certificate, const Rotation& rotation);
 
-// The object as YAML in a file, 0600 when it is a Secret, where upstream has 0644.
+// The object as a YAML file. The mode of a Secret is 0600; upstream uses 0644.
 RenderedFile manifest_file(std::string path, const Json& object);
 
 }  // namespace slipway::components

@@ -1,4 +1,4 @@
-// Folders of manifests whose texts are passed on as they are; render_inputs.h reads them as objects.
+// Folders of manifests that are copied as text; inputs.h reads manifests as objects.
 #pragma once
 
 #include "base/result.h"
@@ -9,9 +9,9 @@
 
 namespace slipway::components {
 
-// The files below a folder, at any depth, their paths below it, sorted.
+// Paths of all files below a folder, relative to it, sorted.
 //
-//   errors  not_found: there is no such folder; as sys::Files
+//   errors  not_found: the folder does not exist; as sys::Files
 Result<std::vector<std::string>> files_below(sys::Files& files, const std::string& folder);
 
 }  // namespace slipway::components

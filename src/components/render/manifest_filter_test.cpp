@@ -5,11 +5,11 @@
 namespace slipway::components {
 namespace {
 
-// The annotations beside the one that includes a manifest, and why it is left out then.
+// The annotations in addition to the one that includes a manifest, and why the manifest is then left out.
 struct Case {
   const char* name;
   JsonObject annotations;
-  const char* reason;  // "" when it applies
+  const char* reason;  // "" if it applies
 };
 
 TEST(ManifestFilter, JudgesByEveryAnnotation) {

@@ -19,7 +19,7 @@ TEST(TlsSecret, SaysWhoIssuedItAndUntilWhen) {
   const Json read = parse_yaml(file.content, "f").value().value;
   const auto annotation = [&](std::string_view key) { return find_string(read, {"metadata", "annotations", key}); };
   EXPECT_EQ(annotation("auth.openshift.io/certificate-issuer"), "signer");
-  // Times stay texts, also for readers that know times.
+  // Times stay strings, also for YAML readers with a type for times.
   EXPECT_NE(file.content.find("certificate-not-after: \"2026-11-21T01:00:00Z\""), std::string::npos) << file.content;
   EXPECT_EQ(annotation("certificates.openshift.io/refresh-period"), std::nullopt);
   EXPECT_EQ(find_string(read, {"type"}), "kubernetes.io/tls");

@@ -17,20 +17,20 @@ int number_of(std::string_view text) { return std::max(0, parse_number<int>(text
 
 bool is_account_token(const Json& object) { return find_string(object, {"type"}) == "kubernetes.io/service-account-token"; }
 
-// The part as it can be copied; null while it is not there.
+// The part, if it can be copied. Null while it is missing.
 const Json* live_part(const Operand& operand, const Part& part, const Snapshot& seen) {
   const Json* object = seen.find(part.type(), operand.space, part.name);
-  // The token is put into it a moment after it was made.
+  // The token is added a moment after the Secret is created.
   if (object && is_account_token(*object) && find_object(*object, {"data"}).empty()) return nullptr;
   return object;
 }
 
-// A copy without its label, which does not count when copies are compared.
+// A copy without its label, because a comparison of copies ignores the label.
 Json copy_of(const Operand& operand, const Part& part, const Json& live, int number) {
   JsonObject copy{{"apiVersion", "v1"},
                   {"kind", part.type().kind},
                   {"metadata", {{"name", fmt::format("{}-{}", part.name, number)}, {"namespace", operand.space}}}};
-  // The copy of a token is no token of the account: the API server would remove one that it did not make.
+  // The copy of a token gets another type: the API server deletes a token that it did not create.
   if (const Json* type = find(live, {"type"})) copy["type"] = is_account_token(live) ? Json("Opaque") : *type;
   for (const char* key : {"data", "binaryData"}) {
     if (const JsonObject& texts = find_object(live, {key}); !texts.empty()) copy[key] = texts;
@@ -50,7 +50,7 @@ std::map<int, const Json*> markers_of(const Operand& operand, const Snapshot& se
   return markers;
 }
 
-// Whether the copy in a revision has the data that the part has now.
+// Whether the copy in a revision has the current data of the part.
 bool is_same(const Operand& operand, const Part& part, const Json& live, int number, const Snapshot& seen) {
   return is_fulfilled({part.type(), copy_of(operand, part, live, number)}, seen);
 }
@@ -60,7 +60,7 @@ bool has_part(const std::vector<Part>& parts, const Part& part) {
                      [&](const Part& other) { return other.kind == part.kind && other.name == part.name; });
 }
 
-// Why the latest revision is not what it should be; empty when it is.
+// Why a new revision is needed; empty if the latest is up to date.
 std::vector<std::string> reasons(const Operand& operand, const Revision& latest, const Revision& wanted, const Snapshot& seen) {
   std::vector<std::string> reasons;
   for (const Part& part : wanted.revisioned) {
@@ -83,7 +83,7 @@ std::vector<std::string> reasons(const Operand& operand, const Revision& latest,
   return reasons;
 }
 
-// Copies first; the marker when all of them are seen.
+// Creates the copies first, and the marker when all copies are in the snapshot.
 Plan plan_next(const Operand& operand, const Revision& next, const Snapshot& seen) {
   Plan plan;
   for (const Part& part : next.revisioned) {
@@ -97,7 +97,7 @@ Plan plan_next(const Operand& operand, const Revision& next, const Snapshot& see
   return plan;
 }
 
-// Of others than those in use; negative: no limit.
+// How many revisions stay in addition to those in use; negative: all.
 long limit_of(const Json& settings) {
   const long succeeded = integer_of(settings, {"spec", "succeededRevisionLimit"});
   const long failed = integer_of(settings, {"spec", "failedRevisionLimit"});
@@ -118,7 +118,7 @@ Plan plan_removal(const Operand& operand, const Json& settings, int latest, cons
   }
   Plan plan;
   const auto remove = [&](const kube::ResourceType& type, const Json& object, int number) {
-    // Newer than the latest is what is just being made.
+    // A number above the latest belongs to the revision that is being created.
     if (number <= 0 || number > latest || kept.contains(number)) return;
     plan.desired_objects.push_back({type,
                                     {{"apiVersion", "v1"},
@@ -140,7 +140,7 @@ Plan plan_removal(const Operand& operand, const Json& settings, int latest, cons
 RevisionState plan_revision(const Operand& operand, const Json& settings, const Snapshot& seen, bool may_begin) {
   RevisionState state;
   const std::map<int, const Json*> markers = markers_of(operand, seen);
-  // A marker that nobody can read is none, but its number is taken.
+  // A marker that cannot be read is ignored, but its number is not used again.
   Revision latest;
   for (auto marker = markers.rbegin(); marker != markers.rend() && latest.number == 0; ++marker) {
     if (Result<Revision> parsed = parse_revision(*marker->second); parsed.ok()) latest = std::move(parsed).value();
@@ -161,17 +161,17 @@ RevisionState plan_revision(const Operand& operand, const Json& settings, const 
     }
   }
   const int published = static_cast<int>(integer_of(settings, {"status", "latestAvailableRevision"}));
-  std::vector<std::string> why;
+  std::vector<std::string> causes;
   if (state.latest == 0 && published == 0) {
-    why = {"first"};
+    causes = {"first"};
   } else if (published > state.latest) {
-    why = {fmt::format("revision {} was deleted", published)};
+    causes = {fmt::format("revision {} was deleted", published)};
   } else {
-    why = reasons(operand, latest, next, seen);
+    causes = reasons(operand, latest, next, seen);
   }
-  if (may_begin && state.missing.empty() && !why.empty()) {
+  if (may_begin && state.missing.empty() && !causes.empty()) {
     next.number = std::max({published, markers.empty() ? 0 : markers.rbegin()->first}) + 1;
-    next.reason = join(why, "; ");
+    next.reason = join(causes, "; ");
     state.plan = plan_next(operand, next, seen);
   }
   state.plan.add(plan_removal(operand, settings, state.latest, markers, seen));

@@ -1,4 +1,4 @@
-// Revisions: numbered copies of everything that a static pod is made of. Pure.
+// Revisions: numbered copies of all parts of a static pod. Pure.
 #pragma once
 
 #include "components/controller/operand.h"
@@ -10,24 +10,24 @@
 
 namespace slipway::components {
 
-// Label of a copy, with its number; by it copies are found again when their revision is removed, or was never completed.
+// Label of a copy, with the number of its revision. It finds the copies of old and of incomplete revisions for removal.
 inline constexpr std::string_view revision_label = "slipway.invalid/revision";
 
 struct RevisionState {
-  int latest = 0;                      // newest revision that is whole; 0: none
-  std::string reason{};                // of it
-  std::vector<std::string> missing{};  // "Secret openshift-etcd/etcd-all-certs": why there cannot be a new one
-  Plan plan{};                         // what brings the next one about, or removes old ones
+  int latest = 0;                      // newest complete revision; 0: none
+  std::string reason{};                // of the latest revision
+  std::vector<std::string> missing{};  // "Secret openshift-etcd/etcd-all-certs": why there can be no new revision
+  Plan plan{};                         // creates the next revision, or removes old ones
 };
 
-// A new revision when all parts that are not optional are there and one differs from its copy in the latest, or when
-// spec.forceRedeploymentReason changed. First its copies, then, in another plan, revision-status-N. Only data is compared. The
-// number is one that no revision had before, as far as markers and the settings' status tell.
+// Plans a new revision if all parts that are not optional exist and one differs from its copy in the latest revision, or if
+// spec.forceRedeploymentReason changed. It creates the copies first and revision-status-N in a later plan. Only data is compared.
+// The number is larger than that of every marker and of the settings' status.
 //
-// Old ones are removed, copies and marker: but for the latest, those that a node has or shall have, and the newest others: as
-// many as the larger of spec.succeededRevisionLimit and spec.failedRevisionLimit says, five without, all when one of them is -1.
+// Removes copies and markers of old revisions. These stay: the latest, those that a node has or must get, and the newest others.
+// The larger of spec.succeededRevisionLimit and spec.failedRevisionLimit is the number of others; default five, all if one is -1.
 //
-//   may_begin  false while parts are on their way: what is there is not copied, only old revisions are removed
+//   may_begin  false while parts are about to change: creates no copies, only removes old revisions
 RevisionState plan_revision(const Operand& operand, const Json& settings, const Snapshot& seen, bool may_begin = true);
 
 }  // namespace slipway::components

@@ -14,7 +14,7 @@ const Operand operand{
     .revisioned = {{Part::Kind::config_map, "etcd-pod"}, {Part::Kind::secret, "key"}, {Part::Kind::config_map, "more", true}},
     .unversioned = {{Part::Kind::secret, "certs"}}};
 
-// The cluster as the plans see it, and somebody who does what they wish.
+// The cluster, with a writer that does what plans require.
 struct World {
   View view;
   Json settings{{"apiVersion", "operator.openshift.io/v1"},
@@ -45,7 +45,7 @@ struct World {
       }
     }
   }
-  // Until there is nothing to do; the revision that is then the latest is published.
+  // Plans until there is nothing to do, and publishes the latest revision.
   RevisionState settle() {
     RevisionState state = plan();
     for (int i = 0; !state.plan.desired_objects.empty() && i < 5; ++i) {
@@ -67,7 +67,7 @@ struct World {
     for (const Json* object : last->list(type, operand.space)) names.emplace_back(kube::name_of(*object));
     return names;
   }
-  std::optional<Snapshot> last;  // keeps what was looked at
+  std::optional<Snapshot> last;  // keeps alive what a test has read
 };
 
 std::vector<std::string> wished(const Plan& plan) {
@@ -169,7 +169,7 @@ TEST(Revision, FollowsAChangeWithItsReason) {
     const RevisionState state = world.settle();
     EXPECT_EQ(state.latest, 2) << row.reason;
     EXPECT_EQ(state.reason, row.reason);
-    // Once.
+    // Only one new revision.
     EXPECT_EQ(world.settle().latest, 2) << row.reason;
   }
 }
@@ -214,7 +214,7 @@ TEST(Revision, IsRemovedWhenItIsOldAndNobodyHasIt) {
     world.put(kube::types::config_maps, "etcd-pod", {{"pod.yaml", std::to_string(i)}});
     ASSERT_EQ(world.settle().latest, i);
   }
-  // 6 is the latest, 1 and 3 are in use, 5 is the one that the limit allows.
+  // 6 is the latest, 1 and 3 are in use, 5 stays because of the limit.
   EXPECT_EQ(world.names(kube::types::secrets), (Names{"key", "key-1", "key-3", "key-5", "key-6"}));
   EXPECT_EQ(world.names(kube::types::config_maps),
             (Names{"etcd-pod", "etcd-pod-1", "etcd-pod-3", "etcd-pod-5", "etcd-pod-6", "revision-status-1", "revision-status-3",

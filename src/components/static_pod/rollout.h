@@ -1,4 +1,4 @@
-// The roll-out of revisions to nodes. Pure.
+// The rollout of revisions to nodes. Pure.
 #pragma once
 
 #include "components/controller/conditions.h"
@@ -12,12 +12,12 @@
 
 namespace slipway::components {
 
-// Why a node must not be touched now, or nothing: taking this member away would break etcd's quorum.
+// Why a node must not get a new revision now, for example because etcd would lose its quorum. Empty: no objection.
 using HoldBack = std::function<std::optional<std::string>(const Snapshot& seen, const std::string& node)>;
 
 struct RolloutState {
   std::vector<NodeStatus> nodes{};  // the next status.nodeStatuses, by name
-  int published = 0;                // the next status.latestAvailableRevision: nodes without a revision take it at once
+  int published = 0;                // the next status.latestAvailableRevision: nodes without a revision install it
   std::vector<Condition> conditions{};
   std::vector<Notice> notices{};
   std::optional<WallTime> again{};
@@ -25,18 +25,18 @@ struct RolloutState {
   bool is_complete = false;  // every node runs the latest revision
 };
 
-// Nodes are those of find_masters. One without a revision gets the latest at once, all of them
-// together (wanted_revision): there is nothing to protect. The others get it one after another: the next when the pod of the one
-// before is Ready with the label revision=N, all others' pods are Ready, and `hold_back` has nothing against it; nodes whose pod
-// is not Ready come first, nodes whose kubelet is silent wait until it is back and stop nobody.
+// The nodes are those of find_masters. Nodes without a revision get the latest one together (wanted_revision): they run nothing
+// that could be interrupted. The other nodes get it one after another. The next node starts when the pod of the previous one is
+// Ready with the label revision=N, the pods of all other nodes are Ready, and `hold_back` has no objection. Nodes whose pod is
+// not Ready come first. A node whose kubelet does not report waits until it is back and does not stop the others.
 //
-// A node failed when the installer said so in its NodeStatus, or when its pod was not there or not Ready for five minutes, two
-// when its container keeps ending. It gets its previous revision back, when it has one, and the roll-out stops; it is tried again
-// when that one is Ready, after a pause that grows from 10 s to 10 min (lastFailedTime, lastFailedCount), or with a newer
-// revision at once.
+// A node has failed if the installer reports it in its NodeStatus, or if its pod was missing or not Ready for five minutes (two
+// minutes if its container keeps crashing). The node then gets its previous revision, if it has one, and the rollout stops. The
+// failed revision is retried when the previous one is Ready, after a pause of 10 s to 10 min (lastFailedTime, lastFailedCount). A
+// newer revision is rolled out immediately.
 //
-//   latest   newest whole revision; 0: there is none yet
-//   missing  what keeps a revision from being made, for the conditions
+//   latest   newest complete revision; 0: none
+//   missing  why no revision can be created, for the conditions
 RolloutState plan_rollout(const Operand& operand, const Json& settings, int latest, const std::vector<std::string>& missing,
                           const Snapshot& seen, const HoldBack& hold_back, WallTime now);
 

@@ -18,7 +18,7 @@ const WallTime start = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} 
 
 using Names = std::vector<std::string>;
 
-// Three masters, their pods, and the settings; plans are written down as the kit writes them.
+// Three masters, their pods and the settings. The results of plans are stored like the kit stores them.
 struct World {
   explicit World(const Names& masters = {"master-0", "master-1", "master-2"}) {
     for (const std::string& name : masters) node(name, "True");
@@ -42,7 +42,7 @@ struct World {
             JsonArray{{{"type", "Ready"}, {"status", is_ready ? "True" : "False"}, {"lastTransitionTime", to_rfc3339(now)}}}},
            {"containerStatuses", std::move(containers)}}}});
   }
-  // Everything runs a revision.
+  // All nodes run this revision.
   void at(int revision, const Names& masters = {"master-0", "master-1", "master-2"}) {
     std::vector<NodeStatus> statuses;
     for (const std::string& name : masters) {
@@ -59,7 +59,7 @@ struct World {
     for (const Notice& notice : state.notices) notices.push_back(notice.reason + ": " + notice.message);
     return state;
   }
-  // What the installer on a node writes when it could not.
+  // What the installer on a node writes after a failure.
   void installer_failed(const std::string& name, int revision) {
     std::vector<NodeStatus> statuses = parse_node_statuses(settings);
     for (NodeStatus& status : statuses) {
@@ -125,7 +125,7 @@ TEST(Rollout, MakesEntriesOfMastersBeforeThereIsARevision) {
 
 TEST(Rollout, PublishesTheFirstRevisionToAllAtOnce) {
   World world;
-  // An entry is made before there is a revision in it, as the CRD wants it.
+  // The entry is created first, because the CRD refuses a new entry with a revision.
   EXPECT_EQ(world.plan(1).published, 0);
   EXPECT_EQ(world.plan(1).published, 1);
   for (const char* name : {"master-0", "master-1", "master-2"}) EXPECT_EQ(world.wanted(name), 1) << name;
@@ -171,7 +171,7 @@ TEST(Rollout, GivesANewMasterTheLatestAtOnce) {
   EXPECT_EQ(world.wanted("master-3"), 2);
   EXPECT_EQ(world.notices, (Names{"NodeTargeted: etcd revision 2 is rolled out to master-3"}));
   world.plan(2);
-  // The others wait for it.
+  // The other nodes wait for it.
   world.plan(3);
   EXPECT_EQ(world.revisions(), "2 2 2 0");
   EXPECT_EQ(world.wanted("master-3"), 3);
@@ -323,7 +323,7 @@ TEST(Rollout, GoesBackWhenAPodIsNotReadyInTime) {
     EXPECT_EQ(world.revisions(), "1>1 1 1");
     EXPECT_EQ(state.nodes[0].last_failed_reason, "PodNotReady");
     EXPECT_EQ(state.nodes[0].last_failed_errors, (Names{row.error}));
-    // The pause is over, but the one before is not back yet.
+    // The pause is over, but the previous revision is not Ready yet.
     world.now += 1min;
     world.pod("master-0", 1, false);
     world.plan(2);
@@ -350,7 +350,7 @@ TEST(Rollout, GoesBackWhenAPodDoesNotComeAtAll) {
   state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1>1 1 1");
   EXPECT_EQ(state.nodes[0].last_failed_reason, "PodMissing");
-  // The one before has as long to come back, though a pod is missing all the time.
+  // The previous revision has the same time, although a pod was missing all the time.
   world.now += 1min;
   EXPECT_EQ(world.plan(2).again, start + 10min);
   EXPECT_EQ(world.revisions(), "1>1 1 1");
@@ -419,7 +419,7 @@ TEST(Rollout, TellsOnceOfAFirstRevisionThatFails) {
   EXPECT_EQ(world.plan(1).nodes[1], (NodeStatus{.node = "master-1", .current = 1}));
 }
 
-// The settings were deleted and made anew, the pods run.
+// The settings were deleted and created again while the pods run.
 TEST(Rollout, TakesOverWhatRuns) {
   World world;
   world.at(4);

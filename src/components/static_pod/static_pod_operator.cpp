@@ -27,7 +27,7 @@ std::vector<Json> related_objects(const Operand& operand) {
           reference("", "namespaces", operand.space)};
 }
 
-// The operand's version is what all nodes run; until then the ClusterOperator keeps the one before.
+// The operand's version is reported when all nodes run it. Until then the ClusterOperator keeps the previous one.
 ClusterOperatorFacts facts_of(const Operand& operand, const OperatorVariables& variables, bool is_complete) {
   ClusterOperatorFacts facts{.name = operand.name,
                              .versions = {{"raw-internal", variables.version}, {"operator", variables.version}},
@@ -42,7 +42,7 @@ bool is_part(const Operand& operand, const DesiredObject& desired) {
                      [&](const Part& part) { return part.type() == desired.type && part.name == kube::name_of(desired.object); });
 }
 
-// What is made of the operator's objects, and where it is; everything goes in one status.
+// The settings with the new status: revision, rollout and conditions in one write.
 Json settings_with(const Json& settings, const RevisionState& revision, const RolloutState& rollout,
                    const std::vector<Condition>& conditions, WallTime now) {
   Json next = with_node_statuses(settings, rollout.nodes);
@@ -85,12 +85,12 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
     return plan_cluster_operator(seen, facts_of(operand, variables, false), settings ? *settings : JsonObject(), now);
   }
 
-  Result<Target> made = work.target(seen, *settings, now);
-  Target target = made.ok() ? std::move(made).value() : Target{};
+  Result<Target> result = work.target(seen, *settings, now);
+  Target target = result.ok() ? std::move(result).value() : Target{};
   const bool is_settled =
       std::all_of(target.plan.desired_objects.begin(), target.plan.desired_objects.end(),
                   [&](const DesiredObject& desired) { return !is_part(operand, desired) || is_fulfilled(desired, seen); });
-  RevisionState revision = plan_revision(operand, *settings, seen, made.ok() && is_settled && target.missing.empty());
+  RevisionState revision = plan_revision(operand, *settings, seen, result.ok() && is_settled && target.missing.empty());
   std::vector<std::string> missing = target.missing;
   for (std::string& part : revision.missing) {
     if (std::find(missing.begin(), missing.end(), part) == missing.end()) missing.push_back(std::move(part));
@@ -99,9 +99,9 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
 
   std::vector<Condition> conditions = std::move(rollout.conditions);
   conditions.push_back({.type = "TargetConfigControllerDegraded",
-                        .is_true = !made.ok(),
-                        .reason = made.ok() ? "AsExpected" : "SynchronizationError",
-                        .message = made.ok() ? "" : made.error().message()});
+                        .is_true = !result.ok(),
+                        .reason = result.ok() ? "AsExpected" : "SynchronizationError",
+                        .message = result.ok() ? "" : result.error().message()});
   conditions.insert(conditions.end(), target.conditions.begin(), target.conditions.end());
   const Json next = settings_with(*settings, revision, rollout, conditions, now);
 

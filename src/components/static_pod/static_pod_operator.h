@@ -1,6 +1,6 @@
-// The static-pod kit: what the operators of etcd, the API server, the controller manager and the scheduler have in common. Each
-// gives the table of its operand and a pure function that makes the operand's objects; the kit makes revisions of them, rolls
-// them out through the installers on the nodes and reports its progress.
+// The static-pod kit: the common part of the operators of etcd, kube-apiserver, kube-controller-manager and kube-scheduler. Each
+// operator supplies the table of its operand and a pure function that computes the operand's objects. The kit creates revisions
+// of them, rolls them out through the installers on the nodes, and reports the progress.
 #pragma once
 
 #include "components/controller/conditions.h"
@@ -15,11 +15,11 @@
 
 namespace slipway::components {
 
-// The operator's share of a plan.
+// The operator's part of a plan.
 struct Target {
-  Plan plan{};                          // objects and tasks of its own
+  Plan plan{};                          // the operator's own objects and tasks
   std::vector<Condition> conditions{};  // added to the kit's
-  std::vector<std::string> missing{};   // inputs that a revision needs, "Secret a/b"; none is begun while there are any
+  std::vector<std::string> missing{};   // inputs that a revision needs, "Secret a/b"; while there are any, no revision begins
 };
 
 // Environment variables of the operator's Deployment.
@@ -32,30 +32,31 @@ struct OperatorVariables {
 
 struct StaticPodOperator {
   Operand operand;
-  std::vector<Watched> watched;  // besides the kit's: settings, nodes, the machine table, pods of the operand, ConfigMaps and
-                                 // Secrets of its two namespaces, the ClusterOperator
+  // In addition to the kit's: settings, nodes, the machine table, pods of the operand, ConfigMaps and Secrets of its two
+  // namespaces, the ClusterOperator.
+  std::vector<Watched> watched;
   std::function<Result<Target>(const Snapshot& seen, const Json& settings, WallTime now)> target;
   HoldBack hold_back{};
-  // Runs beside the plan and puts facts into the view (etcd's members); none when empty.
+  // Runs in parallel with the plan and puts facts into the view (etcd's members). Empty: none.
   std::function<Result<>(const sys::Context& context, View& view)> observer{};
 };
 
-// What the kit and the operator look at.
+// All watches of the kit and of the operator.
 std::vector<Watched> watched_by(const StaticPodOperator& work);
 
-// The whole plan: target, then revisions, then roll-out, then conditions and ClusterOperator. Pure as far as `target` is.
-// No revision is begun while `target` has wishes for parts that did not come true, so that what changes together is one revision.
-// An error of `target` is the condition TargetConfigControllerDegraded; what is rolled out stays. Without the settings, or with
-// spec.managementState other than Managed and Force: nothing but the ClusterOperator, which says Unknown.
+// The whole plan: target, then revisions, then rollout, then conditions and the ClusterOperator. Pure if `target` is.
+// No revision begins while `target` still changes parts, so that parts that change together form one revision. An error of
+// `target` sets the condition TargetConfigControllerDegraded; the current rollout stays. Without the settings, or if
+// spec.managementState is neither Managed nor Force, only the ClusterOperator is planned, with status Unknown.
 Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVariables& variables, const Snapshot& seen,
                               WallTime now);
 
-// From this program's environment. errors: invalid: variables are missing
+// Reads the environment of this program. errors: invalid: a variable is not set
 Result<OperatorVariables> operator_variables();
 
 // The command `OPERATOR operator [--kubeconfig=FILE] [--config=FILE]`: operator_process.h.
 //
-//   make    makes the operator; an observer of it may use `http`, which outlives it
+//   make    creates the operator; its observer may use `http`, which outlives it
 //   errors  those of `make`; invalid: flags, variables; unavailable: the Lease was lost; denied
 Result<> run_static_pod_operator(
     const Environment& environment, const Arguments& arguments, std::string_view program,

@@ -53,7 +53,7 @@ Json ready_pod(const std::string& node, int revision) {
   return pod;
 }
 
-// Makes the pod's config of the ConfigMap `source`.
+// Creates the pod's config from the ConfigMap `source`.
 StaticPodOperator make_operator() {
   StaticPodOperator work;
   work.operand = {.name = "etcd",
@@ -100,8 +100,6 @@ std::string condition(const Json& object, std::string_view type) {
   }
   return "none";
 }
-
-// ---- pure
 
 TEST(StaticPodOperator, LooksAtWhatItNeeds) {
   StaticPodOperator work = make_operator();
@@ -172,7 +170,7 @@ TEST(StaticPodOperator, KeepsWhatIsThereWhenTheTargetCannotBeMade) {
             "True SynchronizationError: source: bad");
 }
 
-// One part came from elsewhere, the other is still to be written: they are one revision.
+// One part has already changed, the other will be written: they become one revision.
 TEST(StaticPodOperator, BeginsNoRevisionWhileAPartIsOnItsWay) {
   View view;
   view.put(etcd_settings());
@@ -207,9 +205,7 @@ TEST(OperatorVariables, AreAllNeeded) {
   for (const char* name : {"OPERATOR_IMAGE", "OPERATOR_IMAGE_VERSION", "OPERAND_IMAGE_VERSION"}) unsetenv(name);
 }
 
-// ---- with an API server and nodes that are played by hand
-
-// The rules of the CRD of OpenShift for status.nodeStatuses and status.latestAvailableRevision; empty when they are kept.
+// The rules of OpenShift's CRD for status.nodeStatuses and status.latestAvailableRevision. Empty if they are not broken.
 std::string broken_rule(const Json& before, const Json& after) {
   const auto number = [](const Json& value, std::initializer_list<std::string_view> keys) {
     const Json* found = find(value, keys);
@@ -252,7 +248,7 @@ struct Cluster {
     };
   }
 
-  // What the installers do: put a revision there, at once, and say when they cannot.
+  // Does what the installers do: installs a revision immediately, or reports a failure.
   void play_nodes(const Json& settings) {
     for (const std::string& name : masters) {
       const int wanted = wanted_revision(settings, name);
@@ -292,7 +288,7 @@ struct Cluster {
     Result<> ended = Ok{};
     std::jthread thread([&] { ended = reconcile(test.context().with_stop(stop.get_token()), kube, reconciliation); });
     script();
-    // Then nothing more is to be done.
+    // Nothing is left to do.
     Names to_do;
     const SteadyTime end = test.clock.steady() + 20s;
     do {
@@ -307,7 +303,7 @@ struct Cluster {
     EXPECT_EQ(ended.error().code(), Code::cancelled) << ended.error().message();
   }
 
-  // Waits until the settings are so, and the ClusterOperator says what they say.
+  // Waits until the settings have these revisions and the ClusterOperator reports the same.
   void wait_for(std::string_view revisions, const std::function<bool(const Json&)>& also) {
     const auto missing = [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
       if (found.empty()) return std::optional<std::string>("the settings");
@@ -330,7 +326,7 @@ struct Cluster {
                                            });
     EXPECT_TRUE(told.ok()) << told.error().message();
   }
-  // Waits until no object of a type in the operand's namespace has a name.
+  // Waits until a type has no object of this name in the operand's namespace.
   void wait_until_gone(const kube::ResourceType& type, const std::string& name) {
     const Result<> gone =
         kube::wait_until(test.context(), kube, name + " to go", 20s, type, "openshift-etcd", {.fields = "metadata.name=" + name},
@@ -348,9 +344,9 @@ struct Cluster {
   testing_support::RealTimeContext test;
   FakeKube kube;
   std::stop_source stop;
-  Guarded<Names> journal;  // "master-0 1": what was put where
+  Guarded<Names> journal;  // "master-0 1": what was installed where
   Guarded<std::map<std::string, int>> installed;
-  std::atomic<int> failing = 0;  // revision that master-1 cannot take
+  std::atomic<int> failing = 0;  // revision that master-1 fails to install
 };
 
 bool any(const Json&) { return true; }
@@ -358,7 +354,7 @@ bool any(const Json&) { return true; }
 TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
   Cluster cluster(1);
   cluster.run([&] {
-    // All inputs are there: one revision, everywhere.
+    // All inputs exist: one revision on all nodes.
     cluster.kube.put(source("one"));
     cluster.wait_for("1 1 1 ", any);
     EXPECT_EQ(cluster.take_journal(), (Names{"master-0 1", "master-1 1", "master-2 1"}));
@@ -370,7 +366,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
                                                                  {{"name", "operator"}, {"version", "4.1.0"}},
                                                                  {{"name", "etcd"}, {"version", "4.1.1"}}}));
 
-    // A change of both parts is one revision, one node after another.
+    // A change of both parts is one revision, rolled out one node after another.
     cluster.kube.put(source("two"));
     cluster.wait_for("2 2 2 ", any);
     EXPECT_EQ(cluster.take_journal(), (Names{"master-0 2", "master-1 2", "master-2 2"}));
@@ -378,7 +374,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     EXPECT_EQ(find_string(settings, {"status", "latestAvailableRevisionReason"}),
               "ConfigMap etcd-pod changed; ConfigMap second changed");
 
-    // A node that cannot: it goes back, and the others stay as they are.
+    // A node that fails rolls back, and the others stay at their revision.
     cluster.failing = 3;
     cluster.kube.put(source("three"));
     cluster.wait_for("3 2 2 ", [](const Json& object) { return condition(object, "NodeInstallerDegraded").starts_with("True"); });
@@ -386,14 +382,14 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     EXPECT_EQ(held[1].last_failed, 3);
     EXPECT_EQ(held[1].last_failed_errors, (Names{"no space"}));
 
-    // A newer revision heals it, the failed node first.
+    // A newer revision repairs it, the failed node first.
     cluster.kube.put(source("four"));
     cluster.wait_for("4 4 4 ",
                      [](const Json& object) { return condition(object, "NodeInstallerDegraded").starts_with("False"); });
     EXPECT_EQ(cluster.take_journal(),
               (Names{"master-0 3", "master-1 3 failed", "master-1 2", "master-1 4", "master-2 4", "master-0 4"}));
 
-    // Nobody has the first two any more.
+    // No node uses the first two revisions.
     for (const char* name : {"revision-status-1", "etcd-pod-1", "second-1", "revision-status-2", "etcd-pod-2", "second-2"}) {
       cluster.wait_until_gone(kube::types::config_maps, name);
     }
@@ -405,7 +401,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
   EXPECT_EQ(reasons, (std::set<std::string>{"NodeRevisionFailed", "NodeRevisionReady", "NodeTargeted", "RevisionCreated"}));
 }
 
-// Whatever order watches tell things in: no revision more than needed, and none of the rules of the CRD broken.
+// In any order of watch events there is no unneeded revision, and no rule of the CRD is broken.
 TEST(StaticPodOperator, MakesOneRevisionOfInputsThatComeLate) {
   Cluster cluster(5);
   for (const std::string& name : cluster.masters) cluster.kube.drop(kube::types::nodes, "", name);

@@ -8,8 +8,8 @@ namespace slipway::components {
 
 namespace {
 
-// Each line once: several functions may ask for the same object.
-void miss(Target& target, std::string line) {
+// Adds each line once: several functions may need the same object.
+void add_line(Target& target, std::string line) {
   if (std::ranges::find(target.missing, line) == target.missing.end()) target.missing.push_back(std::move(line));
 }
 
@@ -21,7 +21,7 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
   const Json* original = seen.find(part.type(), from.space, from.name);
   if (original == nullptr) {
     if (!maker.empty()) {
-      miss(target, fmt::format("{} {}/{}, which {} creates", part.type().kind, from.space, from.name, maker));
+      add_line(target, fmt::format("{} {}/{}, which {} creates", part.type().kind, from.space, from.name, maker));
     }
     return;
   }
@@ -40,7 +40,7 @@ void put_text(std::string_view space, std::string_view name, std::string_view ke
 
 const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
   const Json* object = seen.find(type, "", "cluster");
-  if (object == nullptr) miss(target, fmt::format("{} cluster, which the installer creates", type.kind));
+  if (object == nullptr) add_line(target, fmt::format("{} cluster, which the installer creates", type.kind));
   return object;
 }
 
@@ -48,7 +48,7 @@ std::string infrastructure_fact(std::string_view field, const Snapshot& seen, Ta
   const Json* object = find_fact(kube::types::infrastructures, seen, target);
   if (object == nullptr) return {};
   const std::string text(find_string(*object, {"status", field}).value_or(""));
-  if (text.empty()) miss(target, fmt::format("Infrastructure cluster: status.{}", field));
+  if (text.empty()) add_line(target, fmt::format("Infrastructure cluster: status.{}", field));
   return text;
 }
 
@@ -63,13 +63,13 @@ std::optional<FeatureGates> find_gates(const std::string& version, const Snapsho
 
 void add_missing(const Findings& findings, Target& target) {
   for (const Finding& finding : findings.all()) {
-    if (finding.severity == Severity::error) miss(target, to_string(finding));
+    if (finding.severity == Severity::error) add_line(target, to_string(finding));
   }
 }
 
-Json with_overrides(Json made, const Json& settings) {
-  made = merge_layers(std::move(made), find_object(settings, {"spec", "observedConfig"}));
-  return merge_layers(std::move(made), find_object(settings, {"spec", "unsupportedConfigOverrides"}));
+Json with_overrides(Json config, const Json& settings) {
+  config = merge_layers(std::move(config), find_object(settings, {"spec", "observedConfig"}));
+  return merge_layers(std::move(config), find_object(settings, {"spec", "unsupportedConfigOverrides"}));
 }
 
 }  // namespace slipway::components

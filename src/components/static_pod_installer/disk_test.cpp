@@ -20,7 +20,7 @@ const Part bundle_part{Part::Kind::config_map, "bundles"};
 const Part leaf_part{Part::Kind::secret, "leaf"};
 const Part extra_part{Part::Kind::config_map, "extra", true};
 
-// Tells of each change after it was made; is a process that is killed when `left` changes were made.
+// Reports each change after it was made. Simulates a process that is killed after `left` changes.
 class WatchedFiles final : public sys::Files {
  public:
   explicit WatchedFiles(sys::Files& files) : files_(files) {}
@@ -66,7 +66,7 @@ class WatchedFiles final : public sys::Files {
   sys::Files& files_;
 };
 
-// A cluster with revisions 1 and 2 of etcd, whose certificate and key have a number that tells whether they belong together.
+// A cluster with revisions 1 and 2 of etcd. The number in certificate and key shows whether they belong together.
 class World {
  public:
   World() {
@@ -146,7 +146,7 @@ TEST(WriteLayout, TouchesNothingThatIsRight) {
   files.journal.clear();
   EXPECT_FALSE(write(files, world).value());
   EXPECT_EQ(files.journal, Names{});
-  // A certificate alone: the kubelet has nothing to do.
+  // Only a certificate changes: the kubelet has nothing to do.
   world.put_leaf(2);
   EXPECT_FALSE(write(files, world).value());
   EXPECT_EQ(std::ranges::count_if(files.journal, [](const std::string& line) { return line.find("leaf") == std::string::npos; }),
@@ -226,7 +226,7 @@ TEST(WriteLayout, FailsWithoutAPodWhenAnObjectCannotBeFiles) {
   EXPECT_FALSE(files.info(manifest).value());
 }
 
-// At every moment, whoever looks finds a key with its certificate, and whatever pod the kubelet has finds its revision.
+// At every moment each key has its certificate, and the kubelet's pod has its revision.
 void expect_consistent(sys::Files& files, const std::string& when) {
   const std::string folder = top + "/etcd-certs/secrets/leaf";
   if (files.info(folder).value()) {

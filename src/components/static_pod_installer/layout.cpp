@@ -22,7 +22,7 @@ Operand operand(std::string name, const kube::ResourceType& settings, std::strin
           .unversioned = {}};
 }
 
-// The number behind a prefix; nothing when there is none, or anything else too.
+// The number after a prefix. Empty if the text is anything else.
 std::optional<int> number_behind(std::string_view text, std::string_view prefix) {
   if (!text.starts_with(prefix)) return std::nullopt;
   text.remove_prefix(prefix.size());
@@ -52,7 +52,7 @@ void plan_certificates(Layout& layout, const Operand& operand, const Revision& r
     if (const Json* object = layout.seen.find(part.type(), operand.space, part.name)) {
       layout.certificates.push_back({path, part.kind, object});
     } else if (part.is_optional) {
-      layout.gone.push_back(path);
+      layout.removed.push_back(path);
     } else {
       layout.missing.push_back(describe(operand, part, part.name));
     }
@@ -92,7 +92,7 @@ const std::vector<Operand>& operands() {
 }
 
 bool Layout::is_same(const Layout& other) const {
-  return revision == other.revision && certificates == other.certificates && gone == other.gone && parts == other.parts &&
+  return revision == other.revision && certificates == other.certificates && removed == other.removed && parts == other.parts &&
          pod == other.pod && missing == other.missing && kept == other.kept;
 }
 
@@ -123,7 +123,7 @@ Layout plan_layout(const Operand& operand, const Snapshot& seen, std::string_vie
     return layout;
   }
   layout.missing.push_back(revision.error().message());
-  // What runs goes on needing certificates that are valid.
+  // The running revision still needs valid certificates.
   const Result<Revision> current = read_revision(operand, seen, here.current);
   if (current.ok()) plan_certificates(layout, operand, current.value());
   return layout;

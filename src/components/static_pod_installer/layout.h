@@ -1,5 +1,5 @@
-// Layout: the files of one operand that a node's disk shall have: its certificates, the folder of its revision, and the pod that
-// the kubelet runs. Pure.
+// Layout: the files of one operand on a node's disk: its certificates, the folder of its revision, and the pod that the kubelet
+// runs. Pure.
 #pragma once
 
 #include "components/controller/operand.h"
@@ -12,10 +12,10 @@
 
 namespace slipway::components::static_pod_installer {
 
-// What is known of an operand beforehand; of what parts it is made, revision-status-N tells.
+// The fixed properties of the operands. Their parts are in revision-status-N.
 const std::vector<Operand>& operands();
 
-// A folder whose files are the keys of one object. Paths are those on the node, "/etc/kubernetes/...".
+// A folder whose files are the keys of one object. Paths are as on the node, "/etc/kubernetes/...".
 struct ObjectFolder {
   std::string path;
   Part::Kind kind;
@@ -25,16 +25,16 @@ struct ObjectFolder {
 };
 
 struct Layout {
-  Snapshot seen;                             // keeps the objects
-  int revision = 0;                          // that shall be on this node; 0: none
-  std::vector<ObjectFolder> certificates{};  // as they are now, of any revision
-  std::vector<std::string> gone{};           // folders of optional certificates that are not there any more
+  Snapshot seen;                             // keeps the objects alive
+  int revision = 0;                          // wanted on this node; 0: none
+  std::vector<ObjectFolder> certificates{};  // current ones, not of a revision
+  std::vector<std::string> removed{};        // folders of optional certificates that no longer exist
   std::vector<ObjectFolder> parts{};         // of the revision
-  const Json* pod = nullptr;                 // ConfigMap with the key pod.yaml, one of them
-  std::vector<std::string> missing{};        // "Secret openshift-etcd/etcd-all-certs": what the revision waits for
-  std::vector<int> kept{};                   // revisions whose folders stay, in order
+  const Json* pod = nullptr;                 // ConfigMap of `parts` with the key pod.yaml
+  std::vector<std::string> missing{};        // "Secret openshift-etcd/etcd-all-certs": objects that the revision waits for
+  std::vector<int> kept{};                   // revisions whose folders stay, sorted
 
-  // Whether it says the same with the same objects: an object that was put anew counts as another one.
+  // Whether both contain the same objects. An object that was put into the view again counts as another object.
   bool is_same(const Layout& other) const;
 };
 
@@ -46,15 +46,15 @@ struct File {
   sys::Mode mode = 0600;
 };
 
-// The files of a folder, by name. errors: invalid: `data` of a Secret that is not base64
+// The files of a folder, sorted by name. errors: invalid: `data` of a Secret is not base64
 Result<std::vector<File>> files_of(const ObjectFolder& folder);
 sys::Mode mode_of(const ObjectFolder& folder);
 
-// The pod as the kubelet gets it: REVISION, NODE_NAME and NODE_ENVVAR_NAME replaced wherever they stand. errors: invalid: the
-// ConfigMap has no pod.yaml
+// The pod for the kubelet: REVISION, NODE_NAME and NODE_ENVVAR_NAME are replaced everywhere. errors: invalid: the ConfigMap has
+// no pod.yaml
 Result<std::string> pod_text(const Json& pod_config, int revision, std::string_view node);
 
-// Below the folder of revisions `names` are there: those of revisions of this operand that are not kept.
+// Returns those of `names`, the folders of revisions, that belong to revisions of this operand that are not kept.
 std::vector<std::string> outdated(const Operand& operand, const std::vector<std::string>& names, const std::vector<int>& kept);
 
 }  // namespace slipway::components::static_pod_installer

@@ -20,7 +20,7 @@ NodeStatus master(std::string name, int current, int target) {
   return {.node = std::move(name), .current = current, .target = target};
 }
 
-// A view of openshift-etcd with revisions 1 and 2, both whole.
+// A view of openshift-etcd with complete revisions 1 and 2.
 class World {
  public:
   World() {
@@ -86,7 +86,7 @@ TEST(PlanLayout, ListsEverything) {
   const Layout layout = world.layout();
   const std::string top = "/etc/kubernetes/static-pod-resources/";
   EXPECT_EQ(paths(layout.certificates), Names{top + "etcd-certs/secrets/etcd-all-certs"});
-  EXPECT_EQ(layout.gone, Names{top + "etcd-certs/configmaps/extra-bundle"});
+  EXPECT_EQ(layout.removed, Names{top + "etcd-certs/configmaps/extra-bundle"});
   EXPECT_EQ(paths(layout.parts), (Names{top + "etcd-pod-2/configmaps/etcd-pod", top + "etcd-pod-2/configmaps/etcd-all-bundles"}));
   ASSERT_TRUE(layout.pod);
   EXPECT_EQ(find_string(*layout.pod, {"metadata", "name"}), "etcd-pod-2");
@@ -105,7 +105,7 @@ TEST(PlanLayout, NamesWhatIsMissing) {
       {kube::types::config_maps, "etcd-all-bundles-2", {"ConfigMap openshift-etcd/etcd-all-bundles-2"}, 1},
       {kube::types::config_maps, "etcd-pod-2", {"ConfigMap openshift-etcd/etcd-pod-2"}, 1},
       {kube::types::secrets, "etcd-all-certs", {"Secret openshift-etcd/etcd-all-certs"}, 0},
-      // The certificates of what runs are cared for all the same.
+      // The certificates of the running revision are still written.
       {kube::types::config_maps, "revision-status-2", {"ConfigMap openshift-etcd/revision-status-2"}, 1},
       {kube::types::config_maps, "extra-bundle", {}, 1},
       {kube::types::config_maps, "etcd-pod-1", {}, 1},

@@ -57,7 +57,7 @@ Result<> wait_until_open(const Environment& environment, const Gate& gate) {
   return sys::wait_for(
       context, what, gate.limit,
       [&]() -> Result<sys::Observation> {
-        // Certificates may come later, and be renewed meanwhile: no failure is final.
+        // Certificates may be created or renewed during the wait, so no failure is final.
         const Result<net::Request> request = request_of(environment.files, gate);
         if (!request.ok()) return sys::Observation::not_yet("{}", request.error().message());
         const Result<net::Answer> answer = environment.http.send(request.value(), context.stop);

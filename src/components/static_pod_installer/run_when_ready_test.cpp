@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A server that answers what a test says, the n-th time.
+// A server that gives the test's answer to the n-th request.
 class PlayedServer final : public net::Http {
  public:
   explicit PlayedServer(std::function<Result<net::Answer>(int n)> play) : play_(std::move(play)) {}

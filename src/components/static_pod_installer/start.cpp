@@ -14,8 +14,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Milliseconds look_again = 10min;  // at a disk on which nothing should have changed
-constexpr Milliseconds patience = 10s;      // before people are told what is missing: watches are never quite at one
+constexpr Milliseconds check_interval = 10min;  // interval for checking a disk that should not have changed
+constexpr Milliseconds missing_grace = 10s;     // before missing objects are reported: watches are not exactly in step
 constexpr sys::Pace permission_pace{200ms, 1s};
 constexpr std::string_view failed = "InstallerFailed";
 
@@ -46,18 +46,18 @@ Plan Installer::plan(const Snapshot& seen, WallTime now) {
 
 Plan Installer::plan_operand(const Operand& operand, const Json& settings, const Snapshot& seen, WallTime now) {
   Plan plan;
-  Known& known = known_[operand.name];
+  OperandState& state = states_[operand.name];
   const Layout layout = plan_layout(operand, seen, place_.node);
-  if (known.failure && known.failure->revision != layout.revision) known.failure.reset();
-  if (known.failure) plan.add(plan_failure(operand, settings, *known.failure));
-  if (const auto revision = std::exchange(known.completed, std::nullopt)) {
+  if (state.failure && state.failure->revision != layout.revision) state.failure.reset();
+  if (state.failure) plan.add(plan_failure(operand, settings, *state.failure));
+  if (const auto revision = std::exchange(state.completed, std::nullopt)) {
     plan.notices.push_back(
         {settings, "InstallCompleted", fmt::format("{} revision {} is installed on {}", operand.name, *revision, place_.node)});
   }
   if (layout.revision == 0) return plan;
   plan.add(plan_waiting(operand, settings, layout, now));
-  if (known.done && known.done->is_same(layout) && now < known.looked + look_again) {
-    plan.add({.again = known.looked + look_again});
+  if (state.written && state.written->is_same(layout) && now < state.checked + check_interval) {
+    plan.add({.again = state.checked + check_interval});
     return plan;
   }
   plan.tasks.push_back({fmt::format("installing {} revision {}", operand.name, layout.revision),
@@ -68,21 +68,21 @@ Plan Installer::plan_operand(const Operand& operand, const Json& settings, const
 Plan Installer::plan_failure(const Operand& operand, const Json& settings, Failure& failure) const {
   Plan plan;
   std::vector<NodeStatus> statuses = parse_node_statuses(settings);
-  NodeStatus* here = find_node(statuses, place_.node);
-  // A revision that runs already does not fail because its certificates cannot be renewed just now; the log says so.
-  if (failure.is_told || !here || here->current == failure.revision) return plan;
-  const bool is_repeated = here->last_failed == failure.revision && here->last_failed_reason == failed;
-  NodeStatus there = *here;
-  there.last_failed = failure.revision;
-  there.last_failed_reason = failed;
-  there.last_failed_errors = {failure.text};
-  there.last_failed_time = to_rfc3339(std::chrono::floor<Seconds>(failure.time));
-  if (there == *here) {
-    failure.is_told = true;
+  NodeStatus* current = find_node(statuses, place_.node);
+  // A revision that already runs has not failed if its certificates cannot be renewed; the log reports it.
+  if (failure.is_reported || !current || current->current == failure.revision) return plan;
+  const bool is_repeated = current->last_failed == failure.revision && current->last_failed_reason == failed;
+  NodeStatus updated = *current;
+  updated.last_failed = failure.revision;
+  updated.last_failed_reason = failed;
+  updated.last_failed_errors = {failure.text};
+  updated.last_failed_time = to_rfc3339(std::chrono::floor<Seconds>(failure.time));
+  if (updated == *current) {
+    failure.is_reported = true;
     return plan;
   }
-  there.last_failed_count = (is_repeated ? here->last_failed_count : 0) + 1;
-  *here = there;
+  updated.last_failed_count = (is_repeated ? current->last_failed_count : 0) + 1;
+  *current = updated;
   plan.desired_objects.push_back({operand.settings, with_node_statuses(settings, statuses), DesiredObject::How::status});
   plan.notices.push_back(
       {settings, std::string(failed),
@@ -92,14 +92,14 @@ Plan Installer::plan_failure(const Operand& operand, const Json& settings, Failu
 
 Plan Installer::plan_waiting(const Operand& operand, const Json& settings, const Layout& layout, WallTime now) {
   Plan plan;
-  std::optional<WallTime>& waiting = known_[operand.name].waiting;
+  std::optional<WallTime>& waiting = states_[operand.name].waiting;
   if (layout.missing.empty()) {
     waiting.reset();
     return plan;
   }
   if (!waiting) waiting = now;
-  if (now < *waiting + patience) {
-    plan.again = *waiting + patience;
+  if (now < *waiting + missing_grace) {
+    plan.again = *waiting + missing_grace;
     return plan;
   }
   plan.notices.push_back({settings, "InstallerWaits",
@@ -110,20 +110,20 @@ Plan Installer::plan_waiting(const Operand& operand, const Json& settings, const
 }
 
 Result<> Installer::install(const sys::Context& context, const Operand& operand, const Layout& layout) {
-  Known& known = known_[operand.name];
+  OperandState& state = states_[operand.name];
   const Result<bool> written = write_layout(files_, place_, operand, layout);
   const WallTime now = context.clock.now();
   if (!written.ok()) {
     const std::string& text = written.error().message();
-    if (!known.failure || known.failure->text != text) known.failure = Failure{layout.revision, text, now};
+    if (!state.failure || state.failure->text != text) state.failure = Failure{layout.revision, text, now};
     return written.error();
   }
-  known.done = layout;
-  known.looked = now;
-  known.failure.reset();
+  state.written = layout;
+  state.checked = now;
+  state.failure.reset();
   if (written.value()) {
-    known.completed = layout.revision;
-    view_.changed().notify();  // the next plan tells it
+    state.completed = layout.revision;
+    view_.changed().notify();  // the next plan reports it
   }
   return Ok{};
 }
@@ -133,7 +133,7 @@ Result<> keep_installed(const sys::Context& context, const Connect& connect, sys
     const std::shared_ptr<kube::Api> api = TRY(connect());
     View view;
     Installer installer(files, view, place);
-    // Events of one reason about one object are counted up for each component, and each node is to have its own.
+    // The server counts Events of one reason about one object per component. Each node must have its own Event.
     const std::string component = "static-pod-installer-" + place.node;
     const Result<> ended = reconcile(context, *api,
                                      {.manager = component,

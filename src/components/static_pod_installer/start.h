@@ -1,5 +1,5 @@
-// static-pod-installer start: brings revisions of static pods onto the node on which it runs, and keeps their certificates up to
-// date. One resident pod on each node (docs/decisions/0008-one-installer-a-node.md).
+// static-pod-installer start: installs revisions of static pods on its node and keeps their certificates up to date. One resident
+// pod per node (docs/decisions/0008-one-installer-a-node.md).
 #pragma once
 
 #include "components/controller/reconcile.h"
@@ -15,18 +15,18 @@
 
 namespace slipway::components::static_pod_installer {
 
-// What it looks at: settings of the four operands, and all that may become files.
+// The watches: settings of the four operands, and all objects that may become files.
 std::vector<Watched> watched();
 
-// Decides what is to be done about the disk. It remembers what it looked at, so that the disk is not read at each change of the
-// cluster, and what went wrong. Threads: one, that of plan(), runs the tasks too.
+// Decides what to write to the disk. Remembers what it has written, so that it does not read the disk after each change of the
+// cluster, and the last failure. Threads: one; the thread of plan() also runs the tasks.
 class Installer {
  public:
-  // `files` and `view` outlive it.
+  // `files` and `view` must outlive it.
   Installer(sys::Files& files, View& view, Place place) : files_(files), view_(view), place_(std::move(place)) {}
 
-  // Files are tasks. A failure is written into the node's entry of nodeStatuses once, for the operator to decide about it, while
-  // the task is tried again.
+  // Files are written by tasks. A failure is written once into the node's entry of nodeStatuses, for the operator to decide about
+  // it. The task is retried.
   Plan plan(const Snapshot& seen, WallTime now);
 
  private:
@@ -34,14 +34,14 @@ class Installer {
     int revision = 0;
     std::string text;
     WallTime time{};
-    bool is_told = false;
+    bool is_reported = false;
   };
-  struct Known {
-    std::optional<Layout> done;  // the disk was so at `looked`
-    WallTime looked{};
-    std::optional<int> completed;  // a revision whose pod was given to the kubelet
+  struct OperandState {
+    std::optional<Layout> written;  // state of the disk at `checked`
+    WallTime checked{};
+    std::optional<int> completed;  // revision whose pod the kubelet got
     std::optional<Failure> failure;
-    std::optional<WallTime> waiting;  // since when something is missing
+    std::optional<WallTime> waiting;  // since when an object is missing
   };
 
   Plan plan_operand(const Operand& operand, const Json& settings, const Snapshot& seen, WallTime now);
@@ -52,17 +52,17 @@ class Installer {
   sys::Files& files_;
   View& view_;
   Place place_;
-  std::map<std::string, Known> known_;  // by operand
+  std::map<std::string, OperandState> states_;  // by operand
 };
 
-// Until a stop. While the permissions are missing it waits for them: they come with the same release as the installer does.
+// Runs until a stop. If permissions are missing, it waits for them: the release creates them together with the installer.
 //
-//   connect  makes a client; called again when the server refuses us, since a token may have been replaced by a newer one
-//   errors   those of `connect`, and of reconcile, but denied
+//   connect  creates a client; called again when the server denies access, because the token may have been replaced
+//   errors   those of `connect`, and of reconcile except denied
 using Connect = std::function<Result<std::shared_ptr<kube::Api>>()>;
 Result<> keep_installed(const sys::Context& context, const Connect& connect, sys::Files& files, const Place& place);
 
-// The command `start [--kubeconfig=FILE] [--root=FOLDER]`; the node is in NODE_NAME.
+// The command `start [--kubeconfig=FILE] [--root=FOLDER]`. NODE_NAME has the node's name.
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::static_pod_installer

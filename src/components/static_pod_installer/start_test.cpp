@@ -36,20 +36,20 @@ Json settings(const std::vector<NodeStatus>& nodes) {
 }
 Json leaf(const std::string& text) { return secret({"openshift-etcd", "leaf"}, "Opaque", {{"tls.crt", text}}); }
 
-// What an operator makes of a revision, its marker last.
+// What an operator creates for a revision, the marker last.
 std::vector<Json> revision(int number) {
   return {leaf("CRT"),
           config_map({"openshift-etcd", fmt::format("etcd-pod-{}", number)}, {{"pod.yaml", "pod REVISION of NODE_NAME"}}),
           revision_object(etcd(), {number, "first", {pod_part}, {leaf_part}})};
 }
 
-// An installer whose plans are carried out by hand.
+// An installer; the test runs its plans.
 struct World {
   World() {
     for (const Json& object : revision(1)) view.put(object);
   }
 
-  // Runs the tasks of a plan; the names of those that went well.
+  // Runs the tasks of a plan. Returns the names of those that succeeded.
   Names run(const Plan& plan) {
     Names done;
     for (const Task& task : plan.tasks) {
@@ -145,13 +145,13 @@ TEST(Installer, TellsAFailureOnceAndGoesOnTrying) {
     world.run(again);
   }
 
-  // What the operator makes of the entry is not fought for.
+  // The installer does not overwrite what the operator writes into the entry.
   NodeStatus judged = first;
   judged.last_failed_reason = "PodMissing";
   world.nodes({judged});
   EXPECT_TRUE(world.plan().desired_objects.empty());
 
-  // The operator takes the target away and gives it again: a new try, which is told anew.
+  // The operator removes the target and sets it again: a new attempt, which is reported again.
   world.nodes({{.node = "master-0"}});
   EXPECT_TRUE(world.plan().tasks.empty());
   NodeStatus retried = first;
@@ -194,7 +194,7 @@ TEST(Installer, SaysForWhatItWaits) {
   EXPECT_TRUE(late.tasks.empty());
 }
 
-// A cluster in which the installer runs on a thread of its own.
+// A cluster with an installer on its own thread.
 class KeepInstalled : public testing::Test {
  protected:
   KeepInstalled() {

@@ -7,12 +7,12 @@ namespace slipway::components {
 
 namespace {
 
-// The numbers of pods that a Deployment or a DaemonSet tells.
+// Numbers of pods, from the status of a Deployment or DaemonSet.
 struct Pods {
   int wanted = 0;
   int updated = 0;    // of the newest spec
-  int available = 0;  // of any
-  int old = 0;        // of specs before, which may be the available ones
+  int available = 0;  // of any spec
+  int old = 0;        // of previous specs; these may be the available ones
 };
 
 Pods pods_of(const Json& workload) {
@@ -28,7 +28,7 @@ Pods pods_of(const Json& workload) {
           .old = integer_of(workload, {"status", "replicas"}) - updated};
 }
 
-// What a Deployment says when its pods did not come up in time; nothing while all is well.
+// The message of a Deployment whose pods did not become available in time. Empty if there is none.
 std::optional<std::string> deadline_passed(const Json& workload) {
   for (const Json& condition : find_array(workload, {"status", "conditions"})) {
     if (find_string(condition, {"reason"}) != "ProgressDeadlineExceeded") continue;
@@ -37,7 +37,7 @@ std::optional<std::string> deadline_passed(const Json& workload) {
   return std::nullopt;
 }
 
-// A condition that is bad when there is anything to say.
+// A condition that is bad if there is any line in `bad`.
 Condition condition_of(std::string_view prefix, std::string_view word, bool good, std::string_view reason,
                        const std::vector<std::string>& bad) {
   Condition condition{.type = fmt::format("{}{}", prefix, word), .is_true = bad.empty() == good};

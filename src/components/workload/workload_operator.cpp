@@ -12,32 +12,32 @@ namespace slipway::components {
 
 namespace {
 
-constexpr std::size_t objects_told = 3;
+constexpr std::size_t max_listed_objects = 3;
 
-// What was said of the operand last, with its times.
-Json remembered(const WorkloadOperator& work, const Snapshot& seen) {
-  const Json* told = seen.find(kube::types::cluster_operators, "", work.name);
+// The conditions that the operator reported last, with their times.
+Json last_conditions(const WorkloadOperator& work, const Snapshot& seen) {
+  const Json* reported = seen.find(kube::types::cluster_operators, "", work.name);
   JsonArray conditions;
-  if (told) conditions = find_array(*told, {"status", "extension", "conditions"});
+  if (reported) conditions = find_array(*reported, {"status", "extension", "conditions"});
   return {{"status", {{"conditions", std::move(conditions)}}}};
 }
 
-// Without the conditions that an operator does not tell any more.
-Json only(Json object, const std::vector<Condition>& told) {
+// Removes conditions that the operator no longer reports.
+Json without_old_conditions(Json object, const std::vector<Condition>& reported) {
   JsonArray& conditions = object.as_object()["status"].as_object()["conditions"].as_array();
   conditions.erase(std::remove_if(conditions.begin(), conditions.end(),
                                   [&](const Json& each) {
                                     const auto same = [&](const Condition& condition) {
                                       return find_string(each, {"type"}) == condition.type;
                                     };
-                                    return std::ranges::none_of(told, same);
+                                    return std::ranges::none_of(reported, same);
                                   }),
                    conditions.end());
   return object;
 }
 
-// A status follows what it tells of and is never the cause of anything.
-std::vector<std::string> not_as_wished(const std::vector<DesiredObject>& desired_objects, const Snapshot& seen) {
+// Names of objects that are not as wanted. Statuses do not count, because they only report.
+std::vector<std::string> differing_objects(const std::vector<DesiredObject>& desired_objects, const Snapshot& seen) {
   std::vector<std::string> names;
   for (const DesiredObject& desired : desired_objects) {
     if (desired.how != DesiredObject::How::status && !is_fulfilled(desired, seen))
@@ -46,21 +46,23 @@ std::vector<std::string> not_as_wished(const std::vector<DesiredObject>& desired
   return names;
 }
 
-Condition sync_condition(const Result<DesiredState>& made, const std::vector<std::string>& open) {
+Condition sync_condition(const Result<DesiredState>& computed, const std::vector<std::string>& differing) {
   Condition condition{.type = "SyncDegraded"};
-  if (!made.ok()) {
-    return {.type = condition.type, .is_true = true, .reason = "SynchronizationError", .message = made.error().message()};
+  if (!computed.ok()) {
+    return {.type = condition.type, .is_true = true, .reason = "SynchronizationError", .message = computed.error().message()};
   }
-  if (open.empty()) return condition;
-  std::vector<std::string> told(open.begin(), open.begin() + static_cast<long>(std::min(open.size(), objects_told)));
-  if (open.size() > objects_told) told.push_back(fmt::format("and {} more", open.size() - objects_told));
+  if (differing.empty()) return condition;
+  std::vector<std::string> reported(differing.begin(),
+                                    differing.begin() + static_cast<long>(std::min(differing.size(), max_listed_objects)));
+  if (differing.size() > max_listed_objects)
+    reported.push_back(fmt::format("and {} more", differing.size() - max_listed_objects));
   return {.type = condition.type,
           .is_true = true,
           .reason = "ObjectsDiffer",
-          .message = fmt::format("not applied (see the log of the operator): {}", join(told, ", "))};
+          .message = fmt::format("not applied (see the log of the operator): {}", join(reported, ", "))};
 }
 
-// Whether all is there and nothing moves, by the operator's own words.
+// Whether the operator's own conditions say that everything is available and nothing is progressing.
 bool is_complete(const std::vector<Condition>& conditions) {
   return std::ranges::all_of(conditions, [](const Condition& each) {
     const std::string_view type = each.type;
@@ -86,30 +88,30 @@ Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& 
       return plan_cluster_operator(seen, facts, settings ? *settings : JsonObject(), now);
     }
   }
-  Result<DesiredState> made = work.desired_state(seen, now);
-  const bool is_made = made.ok();
-  const std::vector<std::string> open =
-      is_made ? not_as_wished(made.value().plan.desired_objects, seen) : std::vector<std::string>();
-  const Condition sync = sync_condition(made, open);
-  Json known = remembered(work, seen);
+  Result<DesiredState> computed = work.desired_state(seen, now);
+  const bool is_computed = computed.ok();
+  const std::vector<std::string> differing =
+      is_computed ? differing_objects(computed.value().plan.desired_objects, seen) : std::vector<std::string>();
+  const Condition sync = sync_condition(computed, differing);
+  Json known = last_conditions(work, seen);
   DesiredState desired_state;
-  if (is_made) {
-    desired_state = std::move(made).value();
+  if (is_computed) {
+    desired_state = std::move(computed).value();
     desired_state.conditions.push_back(sync);
-    known = only(std::move(known), desired_state.conditions);
-    if (open.empty() && is_complete(desired_state.conditions)) {
+    known = without_old_conditions(std::move(known), desired_state.conditions);
+    if (differing.empty() && is_complete(desired_state.conditions)) {
       facts.versions.emplace_back("operator", release.version);
       for (const std::string& operand : work.operands) facts.versions.emplace_back(operand, release.version);
     }
   } else {
     desired_state.conditions.push_back(sync);
   }
-  const Json told = with_conditions(std::move(known), desired_state.conditions, now);
+  const Json reported = with_conditions(std::move(known), desired_state.conditions, now);
   std::vector<kube::ResourceType> configured_by = work.configured_by;
   if (work.settings) configured_by.push_back(*work.settings);
   facts.ignored = unused_settings(configured_by, seen);
-  facts.extension = JsonObject{{"conditions", find_array(told, {"status", "conditions"})}};
-  desired_state.plan.add(plan_cluster_operator(seen, facts, told, now));
+  facts.extension = JsonObject{{"conditions", find_array(reported, {"status", "conditions"})}};
+  desired_state.plan.add(plan_cluster_operator(seen, facts, reported, now));
   return std::move(desired_state.plan);
 }
 

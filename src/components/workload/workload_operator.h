@@ -1,6 +1,6 @@
-// Operators of workloads: what those of the network, names, ingress, credentials, configuration and machines have in common.
-// Each gives a pure function that says how its objects shall be; the kit fulfils it, leads by a Lease, and tells the cluster in
-// the ClusterOperator how far it is.
+// The workload kit: the common part of the operators of network, DNS, ingress, credentials, configuration and machines. Each
+// supplies a pure function that computes its objects. The kit writes them, becomes the leader by a Lease, and reports the
+// progress in the ClusterOperator.
 //
 //   return run_workload_operator(environment, arguments, "dns-operator", make);
 #pragma once
@@ -20,54 +20,55 @@
 
 namespace slipway::components {
 
-// What an operator wants now, and what it says of its operand.
+// What an operator wants now, and what it reports about its operand.
 struct DesiredState {
   Plan plan{};
-  // Their types end in Available, Progressing, Degraded or Upgradeable: "DNSDegraded". The ClusterOperator is their union. It
-  // says nothing of Upgradeable when none of them does.
+  // Their types end in Available, Progressing, Degraded or Upgradeable: "DNSDegraded". The ClusterOperator summarizes them.
+  // Without an Upgradeable condition it has none either.
   std::vector<Condition> conditions{};
 };
 
 struct WorkloadOperator {
   std::string name;                     // of the ClusterOperator: "dns"
-  std::string space;                    // of the operator, and of its Lease PROGRAM-lock: "openshift-dns-operator"
-  std::vector<Watched> watched;         // besides the ClusterOperator
-  std::vector<std::string> operands{};  // names of further versions, each the release's: "coredns"
+  std::string space;                    // namespace of the operator and of its Lease PROGRAM-lock: "openshift-dns-operator"
+  std::vector<Watched> watched;         // in addition to the ClusterOperator
+  std::vector<std::string> operands{};  // names of more versions in the ClusterOperator, each that of the release: "coredns"
   std::function<Result<DesiredState>(const Snapshot& seen, WallTime now)> desired_state;
-  // Runs beside the plan, while this process leads, and may put facts into the view; none when empty.
+  // Runs in parallel with the plan while this process is the leader. May put facts into the view. Empty: none.
   std::function<Result<>(const sys::Context& context, kube::Api& api, View& view)> observer{};
-  // Whose object `cluster` has spec.managementState. Without that object, and while it says Unmanaged or Removed, there is no
-  // aim: the ClusterOperator says Unknown. An operator without such settings leaves it empty.
+  // Type of the settings object `cluster` with spec.managementState. Without that object, or if the state is Unmanaged or
+  // Removed, the desired state is not computed and the ClusterOperator has status Unknown. Empty for an operator without
+  // settings.
   std::optional<kube::ResourceType> settings{};
-  // Further types among `watched` for whose settings without effect it answers: SettingsIgnored (unused_settings.h).
+  // More types among `watched` whose settings without effect this operator reports: SettingsIgnored (unused_settings.h).
   std::vector<kube::ResourceType> configured_by{};
 };
 
-// What it looks at: `watched`, its settings, its ClusterOperator.
+// All watches of the operator: `watched`, its settings, its ClusterOperator.
 std::vector<Watched> watched_by(const WorkloadOperator& work);
 
-// Of the environment of its Deployment. Images have names of their own there ("COREDNS_IMAGE"): environment_text.
+// From the environment of the operator's Deployment. The names of image variables differ ("COREDNS_IMAGE"): environment_text.
 struct ReleaseVersion {
   std::string version;  // RELEASE_VERSION
 };
 
-// The whole plan: the aim, then the ClusterOperator. Pure as far as `aim` is. SyncDegraded is true after an error of `aim`, when
-// what is there and what was said of it stay, and while objects are not as wished. The versions of the ClusterOperator are told
-// once all objects are as wished, everything is available and nothing is progressing: until then the ones before are true. What
-// is Degraded for less than two minutes is not yet told (conditions.h); the conditions with their times are kept in the extension
-// of the ClusterOperator, so the next leader knows them.
+// The whole plan: the desired state, then the ClusterOperator. Pure if `desired_state` is. SyncDegraded is True while objects
+// differ from what is wanted, and after an error of `desired_state`; after an error, existing objects and conditions stay. The
+// versions of the ClusterOperator change when all objects are as wanted, everything is available and nothing is progressing. A
+// Degraded condition counts after two minutes (conditions.h). The conditions with their times are stored in the extension of the
+// ClusterOperator for the next leader.
 Result<Plan> plan_workloads(const WorkloadOperator& work, const ReleaseVersion& release, const Snapshot& seen, WallTime now);
 
-// Makes wishes of every template below a folder of data/components ("dns/manifests"), filled (document.h). Objects of any type
-// that kube/types.h names, and of built-in ones. errors: invalid: a hole without a value, no YAML, a type that nobody knows
+// Fills every template below a folder of data/components ("dns/manifests") (document.h). Objects may have the types of
+// kube/types.h and a few more built-in types. errors: invalid: a placeholder without a value, invalid YAML, an unknown type
 Result<std::vector<DesiredObject>> desired_objects_of_folder(std::string_view folder, const TemplateValues& values);
 
-// An object as a wish: the same for one that was put together in code.
+// The same for an object that was computed in code.
 Result<DesiredObject> to_desired_object(Json object, DesiredObject::How how = DesiredObject::How::apply);
 
-// The command `PROGRAM start|operator [--kubeconfig=FILE] [-v N]`: operator_process.h. RELEASE_VERSION has to be set.
+// The command `PROGRAM start|operator [--kubeconfig=FILE] [-v N]`: operator_process.h. RELEASE_VERSION must be set.
 //
-//   make    makes the operator
+//   make    creates the operator
 //   errors  those of `make`; invalid: flags, variables; unavailable: the Lease was lost; denied
 Result<> run_workload_operator(const Environment& environment, const Arguments& arguments, std::string_view program,
                                const std::function<Result<WorkloadOperator>(const Environment&, const ReleaseVersion&)>& make);

@@ -38,7 +38,7 @@ Json deployment(std::string_view image) {
           {"metadata", {{"name", "server"}, {"namespace", "n"}}},
           {"spec", {{"image", image}}}};
 }
-// As its controller leaves it when all is well.
+// The object as its controller leaves it when it runs completely.
 Json running(Json object) {
   object.as_object()["status"] = {
       {"observedGeneration", find(object, {"metadata", "generation"}) ? object.at("metadata").at("generation") : Json(1)},
@@ -54,7 +54,7 @@ Json settings(std::string_view state) {
           {"spec", {{"managementState", state}}}};
 }
 
-// Makes the Deployment of the ConfigMap `source`.
+// Creates the Deployment from the ConfigMap `source`.
 WorkloadOperator make_operator() {
   return {.name = "dns",
           .space = "dns-operator",
@@ -71,8 +71,8 @@ WorkloadOperator make_operator() {
           }};
 }
 
-// The ClusterOperator that a plan leads to, in the view too.
-Json told(const WorkloadOperator& work, View& view, WallTime now) {
+// The ClusterOperator after a plan, which is also put into the view.
+Json reported(const WorkloadOperator& work, View& view, WallTime now) {
   const Result<Plan> plan = plan_workloads(work, release, view.snapshot(), now);
   EXPECT_TRUE(plan.ok());
   for (const DesiredObject& desired : plan.value().desired_objects) {
@@ -103,30 +103,30 @@ TEST(WorkloadOperator, TellsVersionsWhenAllIsDone) {
   View view;
   view.put(cluster_operator());
   view.put(source("one"));
-  Json object = told(make_operator(), view, noon);
+  Json object = reported(make_operator(), view, noon);
   EXPECT_EQ(condition(object, "Available"), "False DNS_NoPodAvailable: DNSAvailable: Deployment n/server: does not exist");
   EXPECT_EQ(condition(object, "Progressing"), "True DNS_RollingOut: DNSProgressing: Deployment n/server: does not exist");
   EXPECT_EQ(condition(object, "Degraded"), "False AsExpected: ");
   EXPECT_EQ(versions(object), "operator 4.0.0 ");
 
   view.put(deployment("one"));
-  object = told(make_operator(), view, noon);
+  object = reported(make_operator(), view, noon);
   EXPECT_EQ(versions(object), "operator 4.0.0 ");
 
   view.put(running(deployment("one")));
-  object = told(make_operator(), view, noon);
+  object = reported(make_operator(), view, noon);
   EXPECT_EQ(condition(object, "Available"), "True AsExpected: ");
   EXPECT_EQ(condition(object, "Progressing"), "False AsExpected: ");
   EXPECT_EQ(versions(object), "operator 4.1.0 coredns 4.1.0 ");
 }
 
-// What runs is still the one before, though nothing of it is amiss.
+// The previous version still runs, although it is healthy.
 TEST(WorkloadOperator, TellsNoVersionOfWhatIsNotAppliedYet) {
   View view;
   view.put(cluster_operator());
   view.put(source("two"));
   view.put(running(deployment("one")));
-  const Json object = told(make_operator(), view, noon);
+  const Json object = reported(make_operator(), view, noon);
   EXPECT_EQ(condition(object, "Available"), "True AsExpected: ");
   EXPECT_EQ(versions(object), "operator 4.0.0 ");
 }
@@ -136,34 +136,34 @@ TEST(WorkloadOperator, IsDegradedWhenItCannotForTwoMinutes) {
   view.put(cluster_operator());
   view.put(source("two"));
   view.put(running(deployment("one")));
-  EXPECT_EQ(condition(told(make_operator(), view, noon), "Degraded"), "False AsExpected: ");
+  EXPECT_EQ(condition(reported(make_operator(), view, noon), "Degraded"), "False AsExpected: ");
   EXPECT_EQ(plan_workloads(make_operator(), release, view.snapshot(), noon + 30s).value().again, noon + 2min);
-  // What is remembered is in the cluster: another leader goes on with it.
+  // The conditions are stored in the cluster, so another leader continues with them.
   View next;
   next.put(*view.snapshot().find(kube::types::cluster_operators, "", "dns"));
   next.put(source("two"));
   next.put(running(deployment("one")));
-  EXPECT_EQ(condition(told(make_operator(), next, noon + 119s), "Degraded"), "False AsExpected: ");
-  EXPECT_EQ(condition(told(make_operator(), next, noon + 2min), "Degraded"),
+  EXPECT_EQ(condition(reported(make_operator(), next, noon + 119s), "Degraded"), "False AsExpected: ");
+  EXPECT_EQ(condition(reported(make_operator(), next, noon + 2min), "Degraded"),
             "True Sync_ObjectsDiffer: SyncDegraded: not applied (see the log of the operator): Deployment n/server");
   next.put(running(deployment("two")));
-  EXPECT_EQ(condition(told(make_operator(), next, noon + 3min), "Degraded"), "False AsExpected: ");
+  EXPECT_EQ(condition(reported(make_operator(), next, noon + 3min), "Degraded"), "False AsExpected: ");
 }
 
 TEST(WorkloadOperator, KeepsWhatItSaidWhenThereIsNoAim) {
   View view;
   view.put(cluster_operator());
-  Json object = told(make_operator(), view, noon);
+  Json object = reported(make_operator(), view, noon);
   EXPECT_EQ(condition(object, "Available"), "Unknown NoData: ");
   EXPECT_EQ(condition(object, "Degraded"), "False AsExpected: ");
 
   view.put(source("one"));
   view.put(running(deployment("one")));
-  EXPECT_EQ(condition(told(make_operator(), view, noon), "Available"), "True AsExpected: ");
+  EXPECT_EQ(condition(reported(make_operator(), view, noon), "Available"), "True AsExpected: ");
   view.remove(kube::types::config_maps, "n", "source");
-  object = told(make_operator(), view, noon + 1min);
+  object = reported(make_operator(), view, noon + 1min);
   EXPECT_EQ(condition(object, "Available"), "True AsExpected: ");
-  object = told(make_operator(), view, noon + 3min);
+  object = reported(make_operator(), view, noon + 3min);
   EXPECT_EQ(condition(object, "Available"), "True AsExpected: ");
   EXPECT_EQ(condition(object, "Degraded"), "True Sync_SynchronizationError: SyncDegraded: there is no ConfigMap n/source");
   EXPECT_EQ(versions(object), "operator 4.1.0 coredns 4.1.0 ");
@@ -176,9 +176,9 @@ TEST(WorkloadOperator, ForgetsConditionsThatAreNotToldAnyMore) {
   work.desired_state = [](const Snapshot&, WallTime) {
     return DesiredState{.conditions = {{"OneAvailable", false, "Bad", "x"}, {"TwoAvailable", true}}};
   };
-  EXPECT_EQ(condition(told(work, view, noon), "Available"), "False One_Bad: OneAvailable: x");
+  EXPECT_EQ(condition(reported(work, view, noon), "Available"), "False One_Bad: OneAvailable: x");
   work.desired_state = [](const Snapshot&, WallTime) { return DesiredState{.conditions = {{"TwoAvailable", true}}}; };
-  EXPECT_EQ(condition(told(work, view, noon), "Available"), "True AsExpected: ");
+  EXPECT_EQ(condition(reported(work, view, noon), "Available"), "True AsExpected: ");
 }
 
 TEST(WorkloadOperator, OnlyTellsWhenItIsNotToManage) {
@@ -187,10 +187,10 @@ TEST(WorkloadOperator, OnlyTellsWhenItIsNotToManage) {
   View view;
   view.put(cluster_operator());
   view.put(source("one"));
-  EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown NoData: ");
+  EXPECT_EQ(condition(reported(work, view, noon), "Available"), "Unknown NoData: ");
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 0u);
   view.put(settings("Unmanaged"));
-  EXPECT_EQ(condition(told(work, view, noon), "Available"), "Unknown Unmanaged: spec.managementState is Unmanaged");
+  EXPECT_EQ(condition(reported(work, view, noon), "Available"), "Unknown Unmanaged: spec.managementState is Unmanaged");
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 0u);
   view.put(settings("Managed"));
   EXPECT_EQ(plan_workloads(work, release, view.snapshot(), noon).value().desired_objects.size(), 2u);
@@ -248,7 +248,7 @@ TEST(WorkloadOperator, NeedsItsEnvironment) {
   EXPECT_EQ(run.error().message(), "environment variable RELEASE_VERSION: not set (the operator's Deployment sets it)");
 }
 
-// With an API server, and a controller of Deployments that is played by hand.
+// With an API server; the test plays the controller of Deployments.
 TEST(WorkloadOperator, LeadsAClusterThere) {
   testing_support::RealTimeContext test;
   FakeKube kube;

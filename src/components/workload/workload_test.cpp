@@ -10,7 +10,7 @@ namespace {
 const Workload daemon_set{kube::types::daemon_sets, "openshift-dns", "dns-default"};
 const Workload deployment{kube::types::deployments, "openshift-ingress", "router-default"};
 
-// A workload with these members, in YAML.
+// A workload with these fields, in YAML.
 Json with(const Workload& workload, std::string_view members) {
   Json object = parse_yaml(members, "x").value().value;
   JsonObject& fields = object.as_object();
