@@ -1,4 +1,4 @@
-// Types of objects as the API's paths name them.
+// Types of API objects and their paths.
 #pragma once
 
 #include <string>
@@ -17,15 +17,15 @@ struct ResourceType {
   bool operator==(const ResourceType&) const = default;
 };
 
-// "/api/v1" or "/apis/apps/v1": where a group and version of the API begins.
+// The path of a group and version: "/api/v1" or "/apis/apps/v1".
 std::string root_of(std::string_view api_version);
 
-// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; a name or namespace that is empty is left out.
+// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; an empty name or namespace is omitted.
 std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
                     std::string_view subresource = {});
 
-// Types that slipway names itself; others are found by discovery (mapper.h). Defined here so that tables in other files may
-// be made of them.
+// Types that the code refers to; others are found by discovery (mapper.h). Defined in the header, so that static tables in other
+// files can use them.
 namespace types {
 inline const ResourceType namespaces{"", "v1", "namespaces", "Namespace", false};
 inline const ResourceType nodes{"", "v1", "nodes", "Node", false};
@@ -68,7 +68,7 @@ inline const ResourceType dnses{"config.openshift.io", "v1", "dnses", "DNS", fal
 inline const ResourceType ingresses{"config.openshift.io", "v1", "ingresses", "Ingress", false};
 inline const ResourceType proxies{"config.openshift.io", "v1", "proxies", "Proxy", false};
 
-// Settings of operators.
+// Operator settings.
 inline const ResourceType config_settings{"operator.openshift.io", "v1", "configs", "Config", false};
 inline const ResourceType network_settings{"operator.openshift.io", "v1", "networks", "Network", false};
 inline const ResourceType dns_settings{"operator.openshift.io", "v1", "dnses", "DNS", false};
