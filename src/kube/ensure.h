@@ -1,4 +1,4 @@
-// ensure_all: makes sure that objects exist, in any order of their types and namespaces, whoever creates those.
+// ensure_all: makes sure that objects exist, in any order of their types and namespaces, also if other programs create those.
 //
 //   TRY(ensure_all(context, api, mapper, manifests, {.manager = "cluster-bootstrap", .limit = minutes}, on_outcome));
 #pragma once

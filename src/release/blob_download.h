@@ -23,7 +23,7 @@ class BlobDownload {
   // Takes a piece of an answer. errors: those of the sink; invalid: more bytes than the blob has
   Result<> take(std::string_view piece);
 
-  // Call once, when the last byte is there. errors: invalid: fewer bytes or another digest
+  // Call once, after the last byte. errors: invalid: fewer bytes or another digest
   Result<> finish();
 
   const Descriptor& blob() const { return blob_; }
