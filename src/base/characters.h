@@ -1,4 +1,4 @@
-// What a byte of text is, of ASCII only and in every locale the same.
+// Classes of ASCII characters, independent of the locale.
 #pragma once
 
 namespace slipway {

@@ -1,5 +1,5 @@
-// CHECK(condition): an invariant of ours. When it is broken the program prints where and ends; whoever supervises it
-// starts it again and all its work resumes. Never for input, files or the network: those are Results.
+// CHECK(condition): an invariant of the program. If it does not hold, the program prints the location and aborts; its supervisor
+// restarts it and the work resumes. Never use it for input, files or the network: those return a Result.
 #pragma once
 
 namespace slipway {

@@ -1,4 +1,4 @@
-// SHA-256, whole or in pieces, and base64: what names and carries content all over slipway.
+// Digests (SHA-256, MD5) and base64.
 #pragma once
 
 #include "base/result.h"
@@ -9,10 +9,10 @@
 
 namespace slipway {
 
-// Lower-case hexadecimal SHA-256 of some bytes, 64 characters.
+// Lower-case hexadecimal SHA-256, 64 characters.
 std::string sha256_hex(std::string_view bytes);
 
-// SHA-256 of bytes that come in pieces. Threads: one at a time.
+// SHA-256 of a stream of bytes. Threads: one at a time.
 class Sha256 {
  public:
   Sha256();
@@ -21,20 +21,20 @@ class Sha256 {
   ~Sha256();
 
   void update(std::string_view bytes);
-  std::string finish_hex();  // once; the object is used up
+  std::string finish_hex();  // call once, as the last call
 
  private:
   struct State;
   std::unique_ptr<State> state_;
 };
 
-// Lower-case hexadecimal MD5, 32 characters: for names that others make that way, never as a protection.
+// Lower-case hexadecimal MD5, 32 characters. Only for names that other programs derive from MD5, never for security.
 std::string md5_hex(std::string_view bytes);
 
 // Standard base64 with padding (RFC 4648 4).
 std::string base64_encode(std::string_view bytes);
 
-// errors: invalid when a character or the padding is wrong; line breaks and blanks are refused
+// errors: invalid: a wrong character or wrong padding; line breaks and blanks are not allowed
 Result<std::string> base64_decode(std::string_view text);
 
 }  // namespace slipway

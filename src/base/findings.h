@@ -1,4 +1,4 @@
-// Findings: every problem of a document, each with its place, so that a person mends them in one go.
+// Findings: all problems of a document, each with its place, so that users can fix them together.
 //
 //   findings.error(places["controlPlane.replicas"], "controlPlane.replicas", "must be odd, got {}", n).hint("use 1 or 3");
 //
@@ -16,7 +16,7 @@
 
 namespace slipway {
 
-// Where in a document something stands. Line and column count from 1, columns in bytes; 0 is "not known".
+// A position in a document. Line and column count from 1, columns in bytes; 0 means unknown.
 struct Place {
   std::string file;
   int line = 0;
@@ -25,7 +25,7 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
-// "a.yaml:7:13", "a.yaml" or "7:13", as far as it is known; empty when nothing is.
+// "a.yaml:7:13", "a.yaml" or "7:13", depending on what is known; empty if nothing is known.
 std::string to_string(const Place& place);
 
 enum class Severity { warning, error };
@@ -42,10 +42,10 @@ struct Finding {
 
 std::string to_string(const Finding& finding);
 
-// Collects findings in the order they are made. A value: copy, compare, print.
+// Collects findings in the order of the calls. A value: it can be copied, compared and printed.
 class Findings {
  public:
-  // Adds a finding; the reference takes a hint and dies with the next call.
+  // A handle to add a hint to the new finding. Invalid after the next call of Findings.
   class Added {
    public:
     explicit Added(Finding& finding) : finding_(finding) {}
@@ -70,10 +70,10 @@ class Findings {
   bool empty() const { return all_.empty(); }
   bool has_errors() const;
 
-  // One line a finding, in the order of the document, warnings among them.
+  // One line for each finding, sorted by place; includes warnings.
   std::string to_text() const;
 
-  // Success unless there is an error; then Code::invalid with the text of all findings.
+  // Ok if there is no error; otherwise Code::invalid with the text of all findings.
   Result<> to_result() const;
 
   bool operator==(const Findings&) const = default;

@@ -1,4 +1,4 @@
-// Flags of our programs in images and on machines, as Go programs take them: -name value, --name=value, booleans without a value.
+// Command-line flags of programs in images and on machines, in Go's syntax: -name value, --name=value, switches without a value.
 //
 //   Flags flags = TRY(parse_flags("cluster-etcd-operator render", {{.name = "etcd-image", .required = true}, ...}, arguments));
 //   flags.text("etcd-image")
@@ -15,19 +15,19 @@ namespace slipway {
 
 struct Flag {
   std::string name;       // without dashes
-  bool required = false;  // and not empty
+  bool required = false;  // must be given with a value that is not empty
   std::string fallback{};
-  bool is_switch = false;  // takes no value, or =true and =false
-  bool repeats = false;    // every value counts; otherwise the last one does
-  char letter = 0;         // a short form, 'o' for -o
+  bool is_switch = false;  // has no value, or =true or =false
+  bool repeats = false;    // keeps all values; otherwise the last one
+  char letter = 0;         // short form: 'o' for -o
 };
 
 class Flags {
  public:
-  // Names have to be of the table; anything else is a bug.
-  const std::string& text(std::string_view name) const;                // the fallback when not given
-  const std::vector<std::string>& texts(std::string_view name) const;  // of one that repeats
-  bool is_set(std::string_view name) const;                            // of a switch
+  // The name must be in the table; any other name is a bug.
+  const std::string& text(std::string_view name) const;                // the fallback if not given
+  const std::vector<std::string>& texts(std::string_view name) const;  // all values, for a flag that repeats
+  bool is_set(std::string_view name) const;                            // for a switch
   bool is_given(std::string_view name) const;
 
  private:
@@ -36,8 +36,8 @@ class Flags {
   std::map<std::string, bool, std::less<>> given_;
 };
 
-// errors: invalid, naming everything that is wrong at once: unknown flags (with a similar one), missing values, required ones
-// that are missing, words that are no flags
+// errors: invalid, listing all problems: unknown flags, flags without a value, missing required flags, switches that are not
+// true or false, arguments that are not flags
 Result<Flags> parse_flags(std::string_view program, const std::vector<Flag>& table, const std::vector<std::string>& arguments);
 
 }  // namespace slipway

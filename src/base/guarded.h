@@ -1,9 +1,9 @@
-// Guarded<T>: data that several threads share, reachable only while its lock is held.
+// Guarded<T>: shared data that is accessible only while its lock is held.
 //
 //   Guarded<std::map<std::string, Node>> nodes;
 //   nodes.with_lock([&](auto& map) { map[name] = node; });
 //
-// Never call out (a callback, I/O, a log) from inside: take what you need and leave.
+// Never call a callback, I/O or the log inside with_lock: copy what you need and leave.
 #pragma once
 
 #include <mutex>

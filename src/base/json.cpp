@@ -14,8 +14,8 @@ namespace slipway {
 
 namespace {
 
-// Builds a value from the events of Boost's parser. Two things are ours: a key that stands twice is refused, and doubles
-// are converted by base/number.h, because the parser of Boost 1.81 misses the nearest double for one number in seven.
+// Builds a value from the events of Boost's parser. Two things differ from Boost's own builder: duplicate keys are an error, and
+// base/number.h converts doubles, because the parser of Boost 1.81 misses the nearest double for one number in seven.
 class ValueBuilder {
  public:
   static constexpr std::size_t max_object_size = std::size_t(-1);
@@ -49,7 +49,7 @@ class ValueBuilder {
   bool on_uint64(std::uint64_t number, std::string_view, error_code&) { return text_.clear(), add(number); }
   bool on_double(double number, std::string_view part, error_code& ec) {
     text_.append(part);
-    // A number too small for a double keeps what the parser made of it, zero.
+    // For a number too small for a double, keep the parser's result: zero.
     number = parse_number<double>(text_).value_or(number);
     if (std::isinf(number)) return fail("a number that is too large", ec);
     return text_.clear(), add(number);
@@ -59,14 +59,14 @@ class ValueBuilder {
   bool on_comment_part(std::string_view, error_code&) { return true; }
   bool on_comment(std::string_view, error_code&) { return true; }
 
-  // What we refused, when it was us and not the parser.
+  // The error of this class, as opposed to one of the parser.
   const std::optional<std::string>& problem() const { return problem_; }
   Json take() { return std::move(root_); }
 
  private:
   struct Open {
     Json value;
-    std::string key;  // of the member that comes next
+    std::string key;  // of the next member
   };
 
   bool fail(std::string problem, error_code& ec) {
@@ -96,11 +96,11 @@ class ValueBuilder {
 
   Json root_;
   std::vector<Open> open_;
-  std::string text_;  // of the key, string or number that is being read in parts
+  std::string text_;  // the parts so far of the current key, string or number
   std::optional<std::string> problem_;
 };
 
-// "name:line:column" of a byte in a text.
+// "name:line:column" of a byte offset.
 std::string place_of(std::string_view name, std::string_view text, std::size_t offset) {
   int line = 1, column = 1;
   for (char c : text.substr(0, offset)) {
@@ -171,7 +171,7 @@ class Writer {
     char* end = std::to_chars(text, text + sizeof text, d).ptr;
     std::string_view digits(text, static_cast<std::size_t>(end - text));
     out_ += digits;
-    // A double stays one when it is read back.
+    // Mark it as a double, so that it is read back as one.
     if (digits.find_first_of(".e") == std::string_view::npos) out_ += ".0";
   }
 
@@ -214,7 +214,7 @@ Result<Json> parse_json(std::string_view text, std::string_view name) {
   options.max_depth = max_document_depth;
   boost::json::basic_parser<ValueBuilder> parser(options);
   boost::json::error_code ec;
-  // The parser stops behind the document, so that what follows can be named; blanks there are fine.
+  // The parser stops after the document, so that the error can name what follows. Blanks after the document are allowed.
   std::size_t read = parser.write_some(false, text.data(), text.size(), ec);
   const ValueBuilder& built = parser.handler();
   if (built.problem()) return error(Code::invalid, "{}: {}", place_of(name, text, read), *built.problem());

@@ -1,11 +1,12 @@
-// JSON: one value type for every document slipway reads, builds and writes, and the one reader and writer of it.
+// JSON: the value type of all documents that slipway reads, builds and writes, with its reader and writer.
 //
-// Json is Boost.JSON's value: objects keep the order of their members and find them in constant time, 64-bit integers stay
-// exact (docs/decisions/0002-json-library.md has the measurements). Build documents with initializer lists or by key:
+// Json is Boost.JSON's value: objects keep the order of their members and find them in constant time, 64-bit integers are exact
+// (docs/decisions/0002-json-library.md has measurements). Build documents with initializer lists or by key:
 //
 //   Json pod = {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", {{"name", name}}}};
 //
-// Read them with the functions below, which never throw; as_object() and its kin do, and are for values that were just built.
+// Read them with the functions below, which never throw. as_object() and similar members throw; use them only on values that
+// the program has just built.
 #pragma once
 
 #include "base/result.h"
@@ -27,33 +28,33 @@ using Json = boost::json::value;
 using JsonObject = boost::json::object;
 using JsonArray = boost::json::array;
 
-// Collections inside collections that a document may have, JSON or YAML: far above any real one, far below a stack overflow.
+// Maximum nesting of JSON and YAML documents: far above that of real documents, far below a stack overflow.
 inline constexpr int max_document_depth = 64;
 
 // Reads one JSON document.
 //
-//   name    what messages call the document: a file name, or what it is ("image manifest")
-//   errors  invalid, with "name:line:column: what is wrong": syntax, a key that stands twice in an object, nesting deeper
-//           than max_document_depth, a number beyond a double, text after the document, text that is not UTF-8
-//   numbers integers of 64 bits are exact; all others become the nearest double
+//   name    the document's name in messages: a file name or a description ("image manifest")
+//   errors  invalid, with "name:line:column: problem": syntax, a duplicate key in an object, nesting deeper than
+//           max_document_depth, a number too large for a double, text after the document, text that is not UTF-8
+//   numbers 64-bit integers are exact; all other numbers become the nearest double
 Result<Json> parse_json(std::string_view text, std::string_view name);
 
 enum class JsonStyle {
-  compact,  // no blanks at all, one line, no newline at the end
-  pretty,   // an indent of two blanks, a newline at the end
+  compact,  // one line without blanks and without a newline at the end
+  pretty,   // indented by two blanks, with a newline at the end
 };
 
-// Writes a document. Doubles are the shortest text that reads back as the same number; not a number and infinity, which
-// JSON does not have, become null; bytes that are not UTF-8 become U+FFFD.
+// Writes a document. A double is written as the shortest text that reads back as the same number. Not a number and infinity,
+// which JSON lacks, become null. Bytes that are not UTF-8 become U+FFFD.
 std::string emit_json(const Json& value, JsonStyle style);
 
-// The member reached by these keys, or null when one of them is missing or its parent is no object.
+// The member at this path of keys; null if a key is missing or its parent is not an object.
 const Json* find(const Json& value, std::initializer_list<std::string_view> keys);
 
-// The string reached by these keys; nothing when it is missing or no string. The view lives as long as the document.
+// The string at this path of keys; nullopt if it is missing or not a string. The view lives as long as the document.
 std::optional<std::string_view> find_string(const Json& value, std::initializer_list<std::string_view> keys);
 
-// The array or object reached by these keys, an empty one when it is missing or something else.
+// The array or object at this path of keys; empty if it is missing or of another kind.
 const JsonArray& find_array(const Json& value, std::initializer_list<std::string_view> keys);
 const JsonObject& find_object(const Json& value, std::initializer_list<std::string_view> keys);
 
@@ -67,10 +68,10 @@ JsonArray array_of(const std::vector<std::string>& texts);
 // The integer reached by these keys, 0 when it is missing, no integer or outside of the range of int.
 int integer_of(const Json& value, std::initializer_list<std::string_view> keys);
 
-// errors  invalid, naming the path ("metadata.name: missing, a string is needed")
+// errors  invalid, with the path ("metadata.name: missing, must be a string")
 Result<std::string> require_string(const Json& value, std::initializer_list<std::string_view> keys);
 
-// The words of messages for the kind of a value: "an object", "a string", "null".
+// The kind of a value for messages: "an object", "a string", "null".
 std::string_view kind_name(const Json& value);
 
 }  // namespace slipway

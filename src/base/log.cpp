@@ -22,7 +22,7 @@ void Log::write(Level level, const std::string& line) {
 Log::Sink stderr_sink() {
   return [](Level level, std::string_view line) {
     const std::string text = fmt::format("{}: {}\n", to_string(level), line);
-    // One write, so that lines of several processes do not mix.
+    // A single write, so that lines of several processes do not mix.
     std::fwrite(text.data(), 1, text.size(), stderr);
   };
 }

@@ -1,7 +1,7 @@
-// Log: lines for people, of programs. Libraries return errors instead; what happened is told by events (sys/events.h).
+// Log: lines for people. Only programs log: libraries return errors, and events report progress (sys/events.h).
 //
 //   log.info("release {} has {} images", version, count);
-//   log.warn("cannot read motd: {}; continuing without it", why);      // a warning says what follows from it
+//   log.warn("cannot read motd: {}; continuing without it", why);      // a warning says how the program continues
 #pragma once
 
 #include "base/guarded.h"
@@ -19,12 +19,12 @@ enum class Level { debug, info, warn, error };
 
 std::string_view to_string(Level level);
 
-// Hands each line of at least a level to a sink. Threads: any; lines do not mix, the sink is called by one at a time.
+// Passes lines of at least the minimum level to a sink. Threads: any; the sink is called by one thread at a time.
 class Log {
  public:
   using Sink = std::function<void(Level, std::string_view)>;
 
-  Log(Level least, Sink sink) : least_(least), sink_(std::move(sink)) {}
+  Log(Level min_level, Sink sink) : min_level_(min_level), sink_(std::move(sink)) {}
 
   template <class... Args>
   void debug(fmt::format_string<Args...> text, Args&&... args) {
@@ -43,12 +43,12 @@ class Log {
     if (wants(Level::error)) write(Level::error, fmt::format(text, std::forward<Args>(args)...));
   }
 
-  bool wants(Level level) const { return level >= least_; }
+  bool wants(Level level) const { return level >= min_level_; }
 
  private:
   void write(Level level, const std::string& line);
 
-  Level least_;
+  Level min_level_;
   std::mutex mutex_;
   Sink sink_;
 };

@@ -1,4 +1,4 @@
-// Numbers in text: decimal, without blanks and without a '+'; only types that have a sign take a '-'.
+// Parses decimal numbers, without blanks and without '+'. A '-' is allowed for signed types only.
 #pragma once
 
 #include <charconv>
@@ -8,8 +8,8 @@
 
 namespace slipway {
 
-// The number at the front of the text, which loses it. Nothing, and the text as it was, when none stands there or the type
-// cannot hold it. base: other than 10, of whole numbers only; 16 has no "0x"
+// Removes the number at the start of the text and returns it. nullopt if there is no number or the type cannot hold it; the text
+// then stays unchanged. base: other than 10, for integers only; base 16 has no "0x"
 template <class Number>
 std::optional<Number> take_number(std::string_view& text, std::same_as<int> auto... base) {
   Number number{};
@@ -19,7 +19,7 @@ std::optional<Number> take_number(std::string_view& text, std::same_as<int> auto
   return number;
 }
 
-// The number that the whole text is. A port: parse_number<std::uint16_t>(text)
+// The whole text as a number. A port: parse_number<std::uint16_t>(text)
 template <class Number>
 std::optional<Number> parse_number(std::string_view text, std::same_as<int> auto... base) {
   const std::optional<Number> number = take_number<Number>(text, base...);

@@ -1,4 +1,4 @@
-// Queue<T>: hands values from threads to a thread.
+// Queue<T>: passes values from any thread to a consumer thread.
 #pragma once
 
 #include <condition_variable>
@@ -10,7 +10,7 @@
 
 namespace slipway {
 
-// Without a limit of length. Threads: any.
+// Unbounded. Threads: any.
 template <class T>
 class Queue {
  public:
@@ -22,7 +22,7 @@ class Queue {
     changed_.notify_one();
   }
 
-  // The oldest value, as soon as there is one; nothing when a stop is asked for first.
+  // Waits for a value and removes the oldest one; nullopt if a stop is requested first.
   std::optional<T> pop(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     if (!changed_.wait(lock, stop, [this] { return !values_.empty(); })) return std::nullopt;
@@ -31,7 +31,7 @@ class Queue {
     return value;
   }
 
-  // All values, the oldest first, as soon as there is one; none when a stop is asked for first.
+  // Waits for a value and removes all, the oldest first; empty if a stop is requested first.
   std::deque<T> pop_all(std::stop_token stop) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, stop, [this] { return !values_.empty(); });

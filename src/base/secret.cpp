@@ -5,7 +5,7 @@
 namespace slipway {
 
 void Secret::wipe() {
-  // explicit_bzero is not removed by the optimizer, unlike memset before a free.
+  // Unlike a memset before a free, the optimizer does not remove explicit_bzero.
   if (!text_.empty()) explicit_bzero(text_.data(), text_.size());
   text_.clear();
 }

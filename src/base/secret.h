@@ -1,4 +1,4 @@
-// Secret: text that must not show up in a log, an event, an error or a core of a message.
+// Secret: text that must not appear in a log, an event or an error message.
 #pragma once
 
 #include <fmt/core.h>
@@ -9,8 +9,8 @@
 
 namespace slipway {
 
-// Prints as ***; the only way to the text is reveal(), which is easy to look for in a review. The memory is wiped when the
-// value dies (as far as std::string lets us: short-lived copies inside libraries are theirs).
+// Prints as ***. Only reveal() returns the text, so that a review can find all uses. The destructor wipes the memory; short-lived
+// copies inside std::string and libraries are not wiped.
 class Secret {
  public:
   Secret() = default;

@@ -1,4 +1,4 @@
-// Which known word somebody may have meant: for hints about names that nothing has.
+// Suggestions for misspelled names.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +7,10 @@
 
 namespace slipway {
 
-// Insertions, deletions and replacements of bytes that make one word the other. time: the product of their lengths
+// Number of insertions, deletions and replacements of bytes that turn one word into the other. time: product of the lengths
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The known word nearest to another, without regard to case; empty when none is near, or the word is longer than 64 bytes.
+// The known word that is most similar, ignoring case; empty if none is similar or the word is longer than 64 bytes.
 std::string_view similar_word(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace slipway

@@ -1,11 +1,11 @@
-// The order of members, for documents whose text has to be the same whoever made them and that people compare.
+// Sorts the members of objects, for documents whose text must be reproducible and comparable.
 #pragma once
 
 #include "base/json.h"
 
 namespace slipway {
 
-// The same document with the members of every object in it in the order of their names, byte by byte, as Go writes maps.
+// The same document with the members of all objects sorted by name, bytewise, as Go writes maps.
 Json sorted_keys(const Json& value);
 
 }  // namespace slipway

@@ -11,8 +11,8 @@ namespace {
 constexpr std::string_view name_characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 
 struct Hole {
-  std::size_t begin = std::string_view::npos;  // of the first brace
-  std::size_t end = 0;                         // behind the last brace
+  std::size_t begin = std::string_view::npos;  // first brace
+  std::size_t end = 0;                         // after the last brace
   std::string_view name;
 };
 

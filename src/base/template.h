@@ -1,9 +1,9 @@
-// Templates: texts with holes, "{{NAME}}", that end up on machines. The texts are files under data/, never strings in code.
+// Templates with placeholders "{{NAME}}", for files on machines. Templates are files in data/, never strings in code.
 //
 //   fill_template("Image={{IMAGE}}\n", "kubelet.service", {{"IMAGE", "r.example.com/pod@sha256:..."}})
 //
-// A hole is two braces, a name of capital letters, digits and underscores, two braces; everything else, also the {{.Name}} of
-// other template languages and the ${NAME} of shells, is text.
+// A placeholder's name has capital letters, digits and underscores. All other text is copied, including the {{.Name}} of other
+// template languages and the ${NAME} of shells.
 #pragma once
 
 #include "base/result.h"
@@ -17,14 +17,14 @@ namespace slipway {
 
 using TemplateValues = std::map<std::string, std::string, std::less<>>;
 
-// The names of the holes in a text.
+// Names of the placeholders in a text.
 std::set<std::string, std::less<>> template_holes(std::string_view text);
 
-// The text with its holes filled.
+// Replaces the placeholders of a text by their values.
 //
-//   name    what messages call the text, usually the file under data/
-//   values  may have more than this text needs: many texts share one set
-//   errors  invalid, naming every hole that has no value
+//   name    the text's name in messages, usually the file in data/
+//   values  may have more values than the text needs, because many texts share one set
+//   errors  invalid, listing all placeholders without a value
 Result<std::string> fill_template(std::string_view text, std::string_view name, const TemplateValues& values);
 
 }  // namespace slipway

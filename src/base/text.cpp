@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view blanks = " \t\r\n";
 
-// Length of the well-formed sequence at the start of the text (Unicode 15, table 3-7), 0 when there is none.
+// Length of the well-formed sequence at the start of the text (Unicode 15, table 3-7); 0 if there is none.
 std::size_t utf8_length(std::string_view text) {
   auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
   auto follows = [&](std::size_t i, unsigned low = 0x80, unsigned high = 0xbf) { return byte(i) >= low && byte(i) <= high; };

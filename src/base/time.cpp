@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono;
 
-// Reads exactly `digits` digits off the front of the text.
+// Removes exactly `digits` digits from the start of the text.
 bool take_digits(std::string_view& text, std::size_t digits, int& number) {
   const std::optional<unsigned> read = parse_number<unsigned>(text.substr(0, digits));
   if (text.size() < digits || !read) return false;
@@ -75,7 +75,7 @@ Result<WallTime> parse_rfc3339(std::string_view text) {
   }
   if (!text.empty()) return wrong;
   const WallTime time(sys_days(date) + hours(hour) + minutes(minute) + seconds(second) + milliseconds(thousandths) - offset);
-  // A leap second or an offset may lead out of the years that can be written.
+  // A leap second or an offset can move the time out of the years with four digits.
   if (time < sys_days(year(0) / January / 1) || time >= sys_days(year(10'000) / January / 1)) return wrong;
   return time;
 }
@@ -92,12 +92,12 @@ std::string human_duration(Milliseconds duration) {
 Result<Milliseconds> parse_duration(std::string_view text) {
   const Error wrong = error(Code::invalid, "'{}' is not a duration like 10m or 1h30m", text);
   const std::pair<std::string_view, Milliseconds> units[] = {{"ms", 1ms}, {"s", 1s}, {"m", 1min}, {"h", 1h}};
-  constexpr std::uint32_t most = 1'000'000;  // of any unit: far from overflow
+  constexpr std::uint32_t max_count = 1'000'000;  // of each unit, to prevent an overflow
   Milliseconds sum{};
   if (text.empty()) return wrong;
   while (!text.empty()) {
     const std::optional<std::uint32_t> number = take_number<std::uint32_t>(text);
-    if (!number || *number > most) return wrong;
+    if (!number || *number > max_count) return wrong;
     const auto unit = std::ranges::find_if(units, [&](const auto& candidate) { return text.starts_with(candidate.first); });
     if (unit == std::end(units)) return wrong;
     text.remove_prefix(unit->first.size());

@@ -1,4 +1,4 @@
-// Points in time and their text. Reading the clock is sys/clock.h's business.
+// Points in time and their text forms. sys/clock.h reads the clock.
 #pragma once
 
 #include "base/result.h"
@@ -14,16 +14,16 @@ using Seconds = std::chrono::seconds;
 using WallTime = std::chrono::sys_time<Milliseconds>;                                 // since 1970, UTC
 using SteadyTime = std::chrono::time_point<std::chrono::steady_clock, Milliseconds>;  // for deadlines and durations
 
-// "2026-11-21T09:30:00.125Z" (RFC 3339); without the fraction when it is zero.
+// "2026-11-21T09:30:00.125Z" (RFC 3339); without the fraction if it is zero.
 std::string to_rfc3339(WallTime time);
 
-// errors: invalid; an offset other than Z is converted, digits below the millisecond are dropped
+// errors: invalid. Offsets are converted to UTC; digits below the millisecond are dropped.
 Result<WallTime> parse_rfc3339(std::string_view text);
 
 // "85 ms", "2.4 s", "3 min 20 s", "1 h 5 min"
 std::string human_duration(Milliseconds duration);
 
-// "250ms", "10m", "1h30m", as flags and settings of Kubernetes have them: whole numbers of h, m, s, ms. errors: invalid
+// Durations in the syntax of Kubernetes' flags: "250ms", "10m", "1h30m"; whole numbers of h, m, s, ms. errors: invalid
 Result<Milliseconds> parse_duration(std::string_view text);
 
 }  // namespace slipway

@@ -16,11 +16,11 @@ namespace slipway {
 
 namespace {
 
-// Billion laughs: a document of a few lines whose aliases expand to gigabytes.
+// Limits against "billion laughs": a document of a few lines whose aliases expand to gigabytes.
 constexpr int max_aliases = 10'000;
 constexpr int max_values_by_alias = 100'000;
 
-// One event of libyaml; owns what it holds.
+// Owns one event of libyaml.
 class Event {
  public:
   Event() = default;
@@ -62,11 +62,11 @@ class Event {
 struct Node {
   Json value;
   YamlPlaces places;
-  int size = 1;  // values in it, for the limit on aliases
+  int size = 1;  // number of values in the node, for the limit on aliases
 };
 
-// Composes values from the events of libyaml. The first problem that makes going on senseless is returned; keys that stand
-// twice are collected in findings_ and reading goes on.
+// Composes values from the events of libyaml. Returns the first problem that prevents reading further. Collects duplicate keys
+// in findings_ and continues.
 class Composer {
  public:
   Composer(std::string_view text, std::string_view name) : name_(name) {
@@ -125,7 +125,7 @@ class Composer {
       case YAML_SEQUENCE_START_EVENT: TRY(sequence(event, node, depth)); break;
       default: TRY(mapping(event, node, depth)); break;
     }
-    // Kept only when complete: an alias inside its own anchor is refused as unknown, which ends recursion.
+    // Added only when the node is complete: an alias inside its own anchor is unknown, which prevents recursion.
     if (!anchor.empty()) anchors_.insert_or_assign(anchor, node);
     return node;
   }
@@ -138,7 +138,7 @@ class Composer {
       return fail(event, fmt::format("aliases make this document too large (limits: {} aliases, {} values)", max_aliases,
                                      max_values_by_alias));
     }
-    // Everything in it is said to stand where the alias does: that is the line a person has to look at.
+    // All values of an alias have the place of the alias: that is the line that the user has to change.
     return Node{found->second.value, {event.line(), event.column(), {}}, found->second.size};
   }
 
@@ -210,7 +210,7 @@ class Composer {
       value.places.column = event.column();
       node.places.inner.push_back(std::move(value.places));
     }
-    // What a mapping says itself wins over what it merges, and the first of several merges over the later ones.
+    // Keys of the mapping itself override merged ones; an earlier merge overrides a later one.
     for (Node& source : merged) {
       for (auto& [key, value] : source.value.get_object()) {
         if (members.contains(key)) continue;
@@ -244,13 +244,13 @@ class Composer {
   Findings findings_;
 };
 
-// Takes the first step off a path, "spec.tags[3]" -> "spec"; "[3].x" -> "[3]". A key with dots stands in ["..."].
+// Removes the first step from a path: "spec.tags[3]" -> "spec"; "[3].x" -> "[3]". A key with dots is written as ["..."].
 std::string_view take_step(std::string_view& path) {
   if (path.starts_with('.')) path.remove_prefix(1);
   std::size_t end;
   if (path.starts_with('[')) {
     end = path.starts_with("[\"") ? path.find("\"]") + 2 : path.find(']') + 1;
-    if (end < 2) end = path.size();  // the bracket is not closed
+    if (end < 2) end = path.size();  // no closing bracket
   } else {
     end = path.find_first_of(".[");
   }
@@ -259,13 +259,13 @@ std::string_view take_step(std::string_view& path) {
   return step;
 }
 
-// Value of four hexadecimal digits after "\\u" at the start of the text; nothing when that is not what stands there.
+// Value of the escape \uXXXX at the start of the text; nullopt if there is none.
 std::optional<std::uint32_t> escaped_unit(std::string_view text) {
   if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return std::nullopt;
   return parse_number<std::uint32_t>(text.substr(2, 4), 16);
 }
 
-// JSON writes characters beyond U+FFFF as two escapes, which YAML does not know: here they become the character itself.
+// JSON writes characters above U+FFFF as two escapes, which YAML does not support. This replaces them by the character.
 std::string join_surrogates(std::string_view json) {
   std::string text;
   while (!json.empty()) {
@@ -277,7 +277,7 @@ std::string join_surrogates(std::string_view json) {
       for (int shift : {12, 6, 0}) text += static_cast<char>(0x80 | (character >> shift & 0x3f));
       json.remove_prefix(12);
     } else {
-      // An escaped backslash is two characters, so that what follows it is no escape.
+      // An escaped backslash has two characters; the text after it is not an escape.
       const std::size_t taken = json.starts_with("\\\\") ? 2 : 1;
       text.append(json.substr(0, taken));
       json.remove_prefix(taken);
@@ -319,7 +319,7 @@ Place YamlDocument::place_of(std::string_view field) const {
 }
 
 Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, std::string_view name) {
-  // libyaml takes a text with a byte order mark as its encoding says; ours is always UTF-8.
+  // libyaml derives the encoding from a byte order mark; this text is always UTF-8.
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   std::string joined;
   if (looks_like_json(text) && text.find("\\u") != std::string_view::npos) text = joined = join_surrogates(text);

@@ -64,7 +64,7 @@ constexpr std::array<std::string_view, 5> null_words = {"", "~", "null", "Null",
 constexpr std::array<std::string_view, 3> true_words = {"true", "True", "TRUE"};
 constexpr std::array<std::string_view, 3> false_words = {"false", "False", "FALSE"};
 
-// Words with another meaning in YAML 1.1 (booleans, merge and default key), in lower case.
+// Words with a special meaning in YAML 1.1 (booleans, merge and default key), in lower case.
 constexpr std::array<std::string_view, 8> yaml_1_1_words = {"y", "n", "yes", "no", "on", "off", "<<", "="};
 
 constexpr std::array<std::string_view, 8> not_finite_words = {".inf", "+.inf", "-.inf", ".nan", "inf", "nan", "infinity", "-inf"};
@@ -81,7 +81,7 @@ std::optional<Json> resolve_plain(std::string_view text) {
   if (text.find('_') != std::string_view::npos && is_digit(first)) std::erase(plain, '_');
   if (auto integer = resolve_integer(plain)) return integer;
   if (!looks_like_float(plain)) return std::nullopt;
-  // Out of range is none: such a text stays a string rather than a number that nobody wrote.
+  // A number out of range stays a string, because any number would have another value.
   const auto number = parse_number<double>(std::string_view(plain).substr(plain.front() == '+' ? 1 : 0));
   return number ? std::optional(Json(*number)) : std::nullopt;
 }
@@ -91,8 +91,8 @@ bool is_ambiguous(std::string_view text) {
   const std::string word = to_lower(text);
   if (is_one_of<8>(word, yaml_1_1_words) || is_one_of<8>(word, not_finite_words)) return true;
   const char first = text.front();
-  // Dates, sexagesimals ("1:20"), numbers with an unknown tail of digits and punctuation: anything that starts like a number
-  // and has nothing but a number's characters.
+  // Dates, sexagesimal numbers ("1:20"), malformed numbers: any text that starts like a number and has only characters of
+  // numbers.
   if (!is_digit(first) && first != '-' && first != '+' && first != '.') return false;
   return word.find_first_not_of("0123456789abcdefox+-._:tz ") == std::string::npos &&
          word.find_first_of("0123456789") != std::string::npos;

@@ -14,10 +14,10 @@ int append_to_string(void* out, unsigned char* bytes, std::size_t size) {
   return 1;
 }
 
-// Feeds libyaml's emitter. Its calls fail only for lack of memory or for events out of order, neither of which is input.
+// Drives libyaml's emitter. Its calls fail only without memory or for events out of order; input cannot cause that.
 class Writer {
  public:
-  // What Go's library does unless told otherwise: folds, and leaves versions ("3.5.0") without quotes.
+  // as_go: the default style of Go's library, which folds lines and writes versions ("3.5.0") without quotes.
   explicit Writer(bool as_go = false) : as_go_(as_go) {
     CHECK(yaml_emitter_initialize(&emitter_) == 1);
     yaml_emitter_set_output(&emitter_, append_to_string, &out_);
@@ -93,18 +93,18 @@ class Writer {
     return text.find_first_not_of("0123456789.") == std::string_view::npos && text.find('.') != text.rfind('.');
   }
 
-  // libyaml 0.2 writes a block whose first line is blank, or that has tabs at line starts or breaks other than \n, in a way
-  // that does not read back as the same text.
+  // libyaml 0.2 does not write a block so that it reads back as the same text if its first line is blank, a line starts with a
+  // tab, or it has line breaks other than \n.
   static bool fits_literal_block(std::string_view text) {
     return text.front() != ' ' && text.front() != '\n' && text.front() != '\t' && text.find("\n\t") == std::string_view::npos &&
            text.find('\r') == std::string_view::npos && text.find("\xc2\x85") == std::string_view::npos &&
            text.find("\xe2\x80\xa8") == std::string_view::npos && text.find("\xe2\x80\xa9") == std::string_view::npos;
   }
 
-  // A style is a wish: where YAML does not allow it, libyaml takes single quotes, and double quotes where those fail too.
+  // The style is a preference: where YAML does not allow it, libyaml uses single quotes, or double quotes where those fail.
   void scalar(std::string_view text, yaml_scalar_style_t style) {
     yaml_event_t event;
-    // libyaml copies the text; it takes a pointer to non-const for historical reasons.
+    // libyaml copies the text; the parameter is non-const for historical reasons.
     auto* bytes = const_cast<yaml_char_t*>(reinterpret_cast<const yaml_char_t*>(text.data()));
     CHECK(yaml_scalar_event_initialize(&event, nullptr, nullptr, bytes, static_cast<int>(text.size()), 1, 1, style) == 1);
     emit(event);

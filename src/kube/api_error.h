@@ -1,4 +1,4 @@
-// What a refusal of the server means to slipway; shared by the client and the fake of the tests.
+// Converts HTTP errors of the API server to errors of slipway. The client and the tests' fake server use it.
 #pragma once
 
 #include "base/result.h"
@@ -7,7 +7,7 @@
 
 namespace slipway::kube {
 
-// The error of an answer with this HTTP status. path: a query is left out. words: the server's own; may be empty
-Error api_error(std::string_view method, std::string_view path, int status, std::string_view words);
+// The error for an answer with this HTTP status. path: its query is omitted. message: the server's message, may be empty
+Error api_error(std::string_view method, std::string_view path, int status, std::string_view message);
 
 }  // namespace slipway::kube

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view member = "certificate-authority-data";
 
-// Calls `change` with the authorities of each cluster, PEM, and puts its answer in their place.
+// Calls `change` with the authorities (PEM) of each cluster and replaces them by the result.
 Result<> for_each_bundle(Json& kubeconfig, const std::function<Result<std::string>(const std::string&)>& change) {
   JsonObject* document = kubeconfig.if_object();
   Json* list = document ? document->if_contains("clusters") : nullptr;
@@ -55,16 +55,16 @@ bool has_only_more_authorities(std::string_view kubeconfig, std::string_view bef
   Result<YamlDocument> then = parse_yaml(before, "kubeconfig");
   if (!now.ok() || !then.ok()) return false;
   std::vector<std::string> bundles;
-  const auto keep = [&](const std::string& pem) -> Result<std::string> {
+  const auto collect = [&](const std::string& pem) -> Result<std::string> {
     bundles.push_back(pem);
     return pem;
   };
   std::size_t next = 0;
-  const auto take_away = [&](const std::string& pem) -> Result<std::string> {
+  const auto restore = [&](const std::string& pem) -> Result<std::string> {
     if (next == bundles.size() || !pem.ends_with(bundles[next])) return error(Code::invalid, "other authorities");
     return bundles[next++];
   };
-  return for_each_bundle(then->value, keep).ok() && for_each_bundle(now->value, take_away).ok() && now->value == then->value;
+  return for_each_bundle(then->value, collect).ok() && for_each_bundle(now->value, restore).ok() && now->value == then->value;
 }
 
 }  // namespace slipway::kube

@@ -1,4 +1,4 @@
-// The authorities that a kubeconfig trusts for the servers of its clusters.
+// The certificate authorities in a kubeconfig.
 #pragma once
 
 #include "base/result.h"
@@ -9,15 +9,15 @@
 
 namespace slipway::kube {
 
-// The kubeconfig with these authorities before those of every cluster in it; nothing when all of them are there
-// already. What else stands in it stays, but for comments and the look of it. Pure.
+// Inserts authorities before the existing ones of every cluster in a kubeconfig. nullopt if all clusters already have them.
+// Keeps the other content, except for comments and formatting. Pure.
 //
-//   name    of the kubeconfig, for messages
+//   name    name of the kubeconfig in messages
 //   bundle  certificates, PEM
-//   errors  invalid: no certificate where one has to be, a cluster without certificate-authority-data, no YAML
+//   errors  invalid: a missing or malformed certificate, a cluster without certificate-authority-data, malformed YAML
 Result<std::optional<std::string>> add_authorities(std::string_view kubeconfig, std::string_view name, std::string_view bundle);
 
-// Whether a kubeconfig is what becomes of another one when authorities are added to it. Pure.
+// Whether `kubeconfig` differs from `before` only by added authorities. Pure.
 bool has_only_more_authorities(std::string_view kubeconfig, std::string_view before);
 
 }  // namespace slipway::kube

@@ -23,7 +23,7 @@ std::string kubeconfig(const std::string& ca, const std::string& server = "https
 TEST(AddAuthorities, PutsThoseThatAreMissingFirst) {
   const struct {
     std::string name, before, bundle;
-    std::optional<std::string> after;  // nothing: it stays as it is
+    std::optional<std::string> after;  // nullopt: unchanged
   } rows[] = {
       {"one", api, routers, routers + api},
       {"it is there", routers + api, routers, std::nullopt},

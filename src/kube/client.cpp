@@ -9,22 +9,22 @@ namespace slipway::kube {
 
 namespace {
 
-constexpr std::size_t longest_words = 1000;        // of a server, in our messages
-constexpr std::size_t longest_event = 16'000'000;  // etcd takes objects of 1.5 MB, JSON and managedFields may multiply them
+constexpr std::size_t max_message_size = 1000;      // of a server's message in an error
+constexpr std::size_t max_event_size = 16'000'000;  // etcd stores objects up to 1.5 MB; JSON and managedFields can multiply that
 constexpr Milliseconds connect_limit{5'000};
-constexpr Milliseconds longest_silence{150'000};  // of a watch with bookmarks, which servers send every minute
+constexpr Milliseconds idle_limit{150'000};  // of a watch; servers send bookmarks every minute
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
-// The message of a Status object, or the text itself when it is none.
-std::string words_of(std::string_view body) {
+// The message of a Status object, or the body itself if it is not a Status.
+std::string message_of(std::string_view body) {
   const Result<Json> status = parse_json(body, "answer");
-  const std::string_view words = status.ok() ? find_string(status.value(), {"message"}).value_or("") : trim(body);
-  return to_utf8(words.substr(0, longest_words));
+  const std::string_view message = status.ok() ? find_string(status.value(), {"message"}).value_or("") : trim(body);
+  return to_utf8(message.substr(0, max_message_size));
 }
 
 Error error_of(std::string_view method, std::string_view path, const net::Answer& answer) {
-  return api_error(method, path, answer.status, words_of(answer.body));
+  return api_error(method, path, answer.status, message_of(answer.body));
 }
 
 std::optional<WatchEvent::Kind> kind_of(std::string_view type) {
@@ -35,7 +35,7 @@ std::optional<WatchEvent::Kind> kind_of(std::string_view type) {
   return std::nullopt;
 }
 
-// Makes lines of pieces that are cut anywhere, and events of lines.
+// Joins pieces of a stream to lines and parses each line as an event.
 class EventReader {
  public:
   EventReader(std::string_view path, const std::function<Result<>(WatchEvent)>& on_event) : path_(path), on_event_(on_event) {}
@@ -48,7 +48,7 @@ class EventReader {
       line_.clear();
     }
     line_ += piece;
-    if (line_.size() > longest_event) return error(Code::invalid, "an event of more than {}", human_size(longest_event));
+    if (line_.size() > max_event_size) return error(Code::invalid, "watch event: larger than {}", human_size(max_event_size));
     return Ok{};
   }
 
@@ -63,14 +63,14 @@ class EventReader {
     Json event = TRY(parse_json(line, "event of the watch"));
     const std::string_view type = find_string(event, {"type"}).value_or("");
     Json* object = event.is_object() ? event.get_object().if_contains("object") : nullptr;
-    if (!object) return error(Code::invalid, "an event of the watch without an object");
+    if (!object) return error(Code::invalid, "watch event: the object is missing");
     if (type == "ERROR") {
       const Json* code = slipway::find(*object, {"code"});
       const int status = code && code->is_int64() ? static_cast<int>(code->get_int64()) : 500;
       return api_error("GET", path_, status, find_string(*object, {"message"}).value_or(""));
     }
     const std::optional<WatchEvent::Kind> kind = kind_of(type);
-    if (!kind) return Ok{};  // of a newer server
+    if (!kind) return Ok{};  // an event type of a newer server
     return on_event_({*kind, std::move(*object)});
   }
 
@@ -81,15 +81,16 @@ class EventReader {
 
 }  // namespace
 
-Error api_error(std::string_view method, std::string_view path, int status, std::string_view words) {
+Error api_error(std::string_view method, std::string_view path, int status, std::string_view message) {
   Code code = Code::invalid;
   if (status == 404) code = Code::not_found;
   if (status == 409 || status == 410) code = Code::conflict;
   if (status == 401 || status == 403) code = Code::denied;
   if (status == 429 || status >= 500 || status < 400) code = Code::unavailable;
-  // Admission plugins that have not seen everything yet refuse with 403 right after a server's start.
-  if (words.find("not yet ready to handle request") != std::string_view::npos) code = Code::unavailable;
-  const std::string what = words.empty() ? fmt::format("the server answered with HTTP status {}", status) : std::string(words);
+  // Right after the server's start, admission plugins whose caches are not filled yet refuse with 403.
+  if (message.find("not yet ready to handle request") != std::string_view::npos) code = Code::unavailable;
+  const std::string what =
+      message.empty() ? fmt::format("the server answered with HTTP status {}", status) : std::string(message);
   return error(code, "{} {}: {}", method, path.substr(0, path.find('?')), what);
 }
 
@@ -138,9 +139,9 @@ Result<> Client::stream(const sys::Context& context, const std::string& path,
                         const std::function<Result<>(WatchEvent)>& on_event) {
   net::Request request = TRY(request_for("GET", path));
   request.connect_limit = connect_limit;
-  request.idle_limit = longest_silence;
+  request.idle_limit = idle_limit;
   const std::string doing = "GET " + path.substr(0, path.find('?'));
-  // What comes out of the reader is told apart from what Http says: errors of on_event are not ours to reword.
+  // Kept apart from errors of Http, because errors of on_event are returned unchanged.
   std::optional<Error> failure;
   EventReader reader(path, on_event);
   Result<net::Answer> answer = http_.send(request, context.stop, [&](std::string_view piece) -> Result<> {

@@ -1,4 +1,4 @@
-// The Kubernetes API: one interface for requests and watches, and the verbs over it as free functions.
+// The Kubernetes API: an interface for requests and watches, and the verbs as free functions.
 //
 //   kube::Client api(http, access);
 //   Json node = TRY(kube::get(context, api, kube::types::nodes, "", "master-0"));
@@ -21,10 +21,10 @@ namespace slipway::kube {
 
 struct ApiRequest {
   std::string method = "GET";
-  std::string path;  // with its query
+  std::string path;  // including the query
   std::optional<Json> body{};
   std::string content_type = "application/json";
-  Milliseconds limit{30'000};  // for the whole answer
+  Milliseconds limit{30'000};  // time limit for the whole answer
 };
 
 // One event of a watch.
@@ -34,26 +34,26 @@ struct WatchEvent {
   Json object;
 };
 
-// Errors of both: not_found (404), conflict (409, 410), denied (401, 403), invalid (other 4xx), unavailable (no connection, the
-// limit is over, 429, 5xx), cancelled; the message has the method, the path without its query and the server's own message. An
-// answer of the server carries its HTTP status in the code only. Threads: any.
+// Errors of both functions: not_found (404), conflict (409, 410), denied (401, 403), invalid (other 4xx), unavailable (no
+// connection, time limit, 429, 5xx), cancelled. The message has the method, the path without its query and the server's message,
+// or the HTTP status if the server sent no message. Threads: any.
 class Api {
  public:
   virtual ~Api() = default;
 
-  // The answer of a 2xx status; null when it has no body, a string when it is no JSON (/readyz).
+  // The body of a 2xx answer; null if it is empty, a string if it is text (/readyz).
   virtual Result<Json> send(const sys::Context& context, const ApiRequest& request) = 0;
 
-  // Streams a watch (`path` has watch=true and a resourceVersion) until the server ends it, which is success, `on_event` returns
-  // an error, which is returned, or a stop. An ERROR event is an error: 410 Gone is conflict. A watch on which nothing came for
-  // 150 s is given up as unavailable, so ask for bookmarks.
+  // Streams a watch (`path` has watch=true and a resourceVersion) until the server ends it (success), `on_event` returns an error
+  // (which is returned), or a stop is requested. An ERROR event is returned as an error: 410 Gone is conflict. A watch without
+  // data for 150 s is unavailable, so request bookmarks.
   virtual Result<> stream(const sys::Context& context, const std::string& path,
                           const std::function<Result<>(WatchEvent)>& on_event) = 0;
 };
 
 class Client final : public Api {
  public:
-  // `http` outlives the client.
+  // `http` must outlive the client.
   Client(net::Http& http, Access access);
   Result<Json> send(const sys::Context& context, const ApiRequest& request) override;
   Result<> stream(const sys::Context& context, const std::string& path,
@@ -66,7 +66,7 @@ class Client final : public Api {
   Access access_;
 };
 
-// Of get, update, merge_patch, apply, create and remove: an object of a namespaced type without a namespace is in "default".
+// get, update, merge_patch, apply, create and remove use namespace "default" for namespaced types without a namespace.
 Result<Json> get(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                  std::string_view name);
 Result<std::optional<Json>> find(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
@@ -77,52 +77,52 @@ struct Selection {
   std::string fields{};  // "metadata.name=version"
 };
 
-// All objects, page by page, each with its apiVersion and kind (servers leave them out of lists). The answer's resourceVersion is
-// put into `version` when that is given, for a watch. Pages get smaller while an answer is too large, so the size of objects is
-// no reason to fail.
+// All objects, read page by page, with apiVersion and kind, which servers omit in lists. Stores the resourceVersion of the list
+// in `version` if given, for a watch. If an answer is too large, the page is requested again with fewer objects.
 Result<std::vector<Json>> list(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                                const Selection& selection = {}, std::string* version = nullptr);
 
-// errors: also conflict: it is there
+// errors: also conflict: the object exists
 Result<Json> create(const sys::Context& context, Api& api, const ResourceType& type, const Json& object);
-// errors: also conflict: it changed since it was read
+// errors: also conflict: the object changed since it was read
 Result<Json> update(const sys::Context& context, Api& api, const ResourceType& type, const Json& object,
                     std::string_view subresource = {});
 Result<Json> merge_patch(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                          std::string_view name, const Json& patch, std::string_view subresource = {});
-// Server-side apply by a field manager, which takes fields that others own.
+// Server-side apply by a field manager. Takes over fields of other managers.
 Result<Json> apply(const sys::Context& context, Api& api, const ResourceType& type, const Json& object, std::string_view manager,
                    std::string_view subresource = {});
-// Fine when it is not there.
+// Succeeds if the object does not exist.
 Result<> remove(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 std::string_view name);
 
-// Keeps telling what is there: `changed` is called with everything once, and again with everything after each change. It lists,
-// watches, and lists again when the watch breaks or the version is gone, with a pause that grows while the server cannot be
-// reached or does not serve the type yet. Objects are sorted by namespace and name; `changed` is called by this thread.
+// Reports the current objects: calls `changed` with all objects once, and with all objects again after each change. Lists,
+// watches, and lists again when the watch breaks or its version expires. The pause between attempts grows while the server is
+// unreachable or does not serve the type. Objects are sorted by namespace and name. `changed` is called on this thread.
 //
-//   errors  cancelled: a stop; those of `changed`; denied; invalid: a selection that the server does not take
+//   errors  cancelled; those of `changed`; denied; invalid: the server rejects the selection
 using Objects = std::vector<Json>;
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed);
 
-// Waits until nothing is missing: a watch, no polling.
+// Waits with a watch until `missing` returns nullopt.
 //
 //   what     completes "waiting for ..."
-//   missing  says what is not there yet, or nothing; errors of unavailable, timeout, conflict mean "not yet, for this reason"
+//   missing  returns what is still missing, or nullopt; errors of unavailable, timeout, conflict mean "not yet, for this reason"
 //   errors   timeout: "waiting for three masters: timed out after 1 min 0 s: master-2 is not Ready"; cancelled; denied; invalid;
-//            those of `missing`. A server that cannot be reached and a type that is not served are "not yet".
+//            those of `missing`. An unreachable server or a type that is not served yet does not end the wait
 Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,
                     std::string_view namespace_name, const Selection& selection,
                     const std::function<Result<std::optional<std::string>>(const Objects&)>& missing);
 
 // Fields that every object has.
 std::string_view name_of(const Json& object);
-std::string_view namespace_of(const Json& object);  // empty for objects of the cluster
+std::string_view namespace_of(const Json& object);  // empty for cluster-scoped objects
 std::string describe(const Json& object);           // "ConfigMap kube-system/root-ca"
 
-// Emits an Event object about an object, for people who look with kubectl: one a reason and object (and message, when it is
-// "Normal"), counted up. It is in the object's namespace, "default" for objects of the cluster. type: "Normal" or "Warning"
+// Emits an Event about an object, for users of kubectl. Repeated events with the same reason and object are counted in one Event;
+// those of type "Normal" also need the same message. The Event is in the object's namespace, or in "default" for cluster-scoped
+// objects. type: "Normal" or "Warning"
 Result<> emit_event(const sys::Context& context, Api& api, const Json& about, std::string_view component, std::string_view type,
                     std::string_view reason, std::string_view message);
 

@@ -18,7 +18,7 @@ using testing_support::unused_port;
 
 Access access_to(int port) { return {.server = fmt::format("http://127.0.0.1:{}/prefix/", port), .token = Secret("abc")}; }
 
-// Answers every request alike.
+// Answers all requests with the same reply.
 class Server {
  public:
   explicit Server(HttpImposter::Reply reply) : imposter_([reply](const auto&) { return reply; }) {}
@@ -38,7 +38,7 @@ class Server {
 
 std::string status(std::string_view message) { return emit_json({{"kind", "Status"}, {"message", message}}, JsonStyle::compact); }
 
-// Remembers the request and answers with nothing.
+// Records the request and answers with an empty body.
 class RecordingHttp final : public net::Http {
  public:
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
@@ -152,7 +152,7 @@ TEST(Client, ConnectsToTheServerUnderAnotherName) {
   }
 }
 
-// Gives a body in pieces of a size.
+// Delivers a body in pieces of a fixed size.
 class PieceHttp final : public net::Http {
  public:
   PieceHttp(std::string body, std::size_t size) : body_(std::move(body)), size_(size) {}

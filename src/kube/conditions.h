@@ -1,4 +1,4 @@
-// What an object says of itself in status.conditions. Pure.
+// The conditions of an object in status.conditions. Pure.
 #pragma once
 
 #include "base/json.h"
@@ -7,16 +7,16 @@
 
 namespace slipway::kube {
 
-// True on a ClusterOperator or an IngressController while settings of it are set that have no effect; its message names them.
+// True on a ClusterOperator or an IngressController that has settings without effect; its message names the settings.
 inline constexpr std::string_view settings_ignored = "SettingsIgnored";
 
-// The condition of a type; null when there is none.
+// The condition of this type; null if there is none.
 const Json* find_condition(const Json& object, std::string_view type);
 
-// A member of it, as "message" or "reason"; empty when there is none.
+// A member of the condition, such as "message" or "reason"; empty if there is none.
 std::string_view condition_text(const Json& object, std::string_view type, std::string_view member);
 
-// Its status, "True"; empty when there is none.
+// The status of the condition, such as "True"; empty if there is none.
 std::string_view condition_status(const Json& object, std::string_view type);
 
 }  // namespace slipway::kube

@@ -58,7 +58,7 @@ std::optional<std::string> first_difference(const Json& wanted, const Json& live
   if (!wanted.is_object()) return std::string("the whole object");
   for (const auto& [key, value] : wanted.get_object()) {
     if (key == "apiVersion" || key == "kind" || key == "status" || key == "metadata") continue;
-    if (key == "stringData") {  // a Secret's, which the server keeps encoded in data
+    if (key == "stringData") {  // of a Secret; the server stores it encoded in data
       for (const auto& [name, text] : find_object(wanted, {"stringData"})) {
         const Json encoded(base64_encode(scalar_text(text)));
         if (Difference difference =

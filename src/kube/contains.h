@@ -1,4 +1,4 @@
-// Whether an object of the server has what a manifest asks for.
+// Whether a live object has the content of a manifest.
 #pragma once
 
 #include "base/json.h"
@@ -8,12 +8,12 @@
 
 namespace slipway::kube {
 
-// The first field of `wanted` that `live` does not have like that ("spec.replicas"); nothing when all are. Status and metadata
-// are not looked at, but for labels and annotations. What is empty counts as absent, "1" as 1: servers write both their own way.
+// The first field of `wanted` whose value differs in `live` ("spec.replicas"); nullopt if all are equal. Ignores status and
+// metadata, except labels and annotations. Empty values equal absent ones, and "1" equals 1, because servers normalize both.
 // Pure.
 std::optional<std::string> first_difference(const Json& wanted, const Json& live);
 
-// Whether a value is null or a collection with nothing but such values in it.
+// Whether a value is null or a collection that contains only empty values.
 bool is_empty(const Json* value);
 
 }  // namespace slipway::kube

@@ -9,7 +9,7 @@ TEST(FirstDifference, LooksAtWhatIsWantedOnly) {
   struct Case {
     const char* wanted;
     const char* live;
-    const char* difference;  // "" for none
+    const char* difference;  // "": none
   };
   const Case cases[] = {
       {R"({"spec":{"a":1}})", R"({"spec":{"a":1,"b":2}})", ""},

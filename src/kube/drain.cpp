@@ -12,7 +12,7 @@ namespace slipway::kube {
 
 namespace {
 
-// Budgets change without any pod of the node changing.
+// Evictions are retried at this pace, because a budget can change without a change of a pod of the node.
 constexpr sys::Pace pace{Milliseconds(500), Milliseconds(5000)};
 
 bool stays(const Json& pod) {
@@ -25,7 +25,7 @@ bool stays(const Json& pod) {
   });
 }
 
-// Nothing when it was taken; why not, when it may be later.
+// nullopt if the eviction was accepted, otherwise the reason of a refusal that may pass.
 Result<std::optional<std::string>> evict(const sys::Context& context, Api& api, const Json& pod) {
   const std::string space(namespace_of(pod)), name(name_of(pod));
   const Result<Json> asked = api.send(
@@ -39,7 +39,7 @@ Result<std::optional<std::string>> evict(const sys::Context& context, Api& api, 
   return asked.error();
 }
 
-struct Seen {
+struct WatchState {
   std::optional<Objects> pods{};
   std::optional<Error> failure{};
 };
@@ -59,40 +59,40 @@ Result<> set_schedulable(const sys::Context& context, Api& api, const std::strin
 }
 
 Result<> drain(const sys::Context& context, Api& api, const std::string& node, Milliseconds limit) {
-  Guarded<Seen> seen;
+  Guarded<WatchState> state;
   sys::Wakeup changed;
   sys::TaskGroup tasks(context);
   tasks.run("watching pods", [&](const sys::Context& task) {
     Result<> followed =
         follow(task, api, types::pods, "", {.fields = "spec.nodeName=" + node}, [&](const Objects& pods) -> Result<> {
-          seen.with_lock([&](Seen& now) { now.pods = pods; });
+          state.with_lock([&](WatchState& now) { now.pods = pods; });
           changed.notify();
           return Ok{};
         });
-    if (!followed.ok()) seen.with_lock([&](Seen& now) { now.failure = followed.error(); });
+    if (!followed.ok()) state.with_lock([&](WatchState& now) { now.failure = followed.error(); });
     changed.notify();
     return followed;
   });
-  const auto look = [&]() -> Result<sys::Observation> {
-    const Seen now = seen.with_lock([](const Seen& all) { return all; });
+  const auto observe = [&]() -> Result<sys::Observation> {
+    const WatchState now = state.with_lock([](const WatchState& all) { return all; });
     if (now.failure) return *now.failure;
     if (!now.pods) return sys::Observation::not_yet("pods are not listed yet");
-    std::vector<std::string> left;
+    std::vector<std::string> remaining;
     for (const Json& pod : pods_to_evict(*now.pods)) {
       const std::string name = describe(pod);
       if (slipway::find(pod, {"metadata", "deletionTimestamp"})) {
-        left.push_back(name + " is terminating");
+        remaining.push_back(name + " is terminating");
         continue;
       }
       const std::optional<std::string> refused = TRY(evict(context, api, pod));
-      left.push_back(refused ? fmt::format("{} cannot be evicted: {}", name, *refused) : name + " is evicted");
+      remaining.push_back(refused ? fmt::format("{} cannot be evicted: {}", name, *refused) : name + " is evicted");
     }
-    if (left.empty()) return sys::Observation::done();
-    return sys::Observation::not_yet("{}", join(left, "; "));
+    if (remaining.empty()) return sys::Observation::done();
+    return sys::Observation::not_yet("{}", join(remaining, "; "));
   };
-  Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to be evicted", node), limit, look, &changed, pace);
+  Result<> drained = sys::wait_for(context, fmt::format("the pods of {} to be evicted", node), limit, observe, &changed, pace);
   tasks.request_stop();
-  (void)tasks.wait();  // what it says was looked at, or does not matter any more
+  (void)tasks.wait();  // its error was handled above or does not matter any more
   return drained;
 }
 

@@ -1,4 +1,4 @@
-// Draining: a node gives its pods away before it stops, as `kubectl drain` does it.
+// Drains nodes: evicts the pods of a node before it stops, as `kubectl drain` does.
 #pragma once
 
 #include "base/json.h"
@@ -9,17 +9,16 @@
 
 namespace slipway::kube {
 
-// Of the pods of a node those that have to leave it: all but those of DaemonSets, of the machine itself (static pods), and those
-// that have ended. Pure.
+// The pods of a node that must be evicted: all except those of DaemonSets, static pods, and pods that have ended. Pure.
 std::vector<Json> pods_to_evict(const Objects& pods);
 
-// Whether the scheduler may give new pods to a node. errors: not_found
+// Cordons or uncordons a node. errors: not_found
 Result<> set_schedulable(const sys::Context& context, Api& api, const std::string& node, bool schedulable);
 
-// Evicts the pods of a node and waits until they have left. An eviction that is refused, because a PodDisruptionBudget allows
-// none now, is asked for again until it is allowed.
+// Evicts the pods of a node and waits until they are deleted. Retries an eviction that is refused because of a
+// PodDisruptionBudget.
 //
-//   errors  timeout, naming the pods that are still there and why; those of Api
+//   errors  timeout, naming the remaining pods and the reasons; those of Api
 Result<> drain(const sys::Context& context, Api& api, const std::string& node, Milliseconds limit);
 
 }  // namespace slipway::kube

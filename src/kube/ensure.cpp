@@ -15,10 +15,10 @@ namespace slipway::kube {
 
 namespace {
 
-// Between rounds over what waits for others. A watch on all CRDs would tell sooner, but costs megabytes of schemas; a round asks
-// once for each group and namespace that is missing.
+// The pause between rounds of retries. A watch on all CRDs would be faster, but costs megabytes of schemas; a round sends one
+// request for each missing group and namespace.
 constexpr sys::Pace pace{Milliseconds(25), Milliseconds(500)};
-// What waits longer is told: whoever makes types and namespaces in a healthy cluster has done so by then.
+// Waits longer than this are reported: in a healthy cluster, types and namespaces are created by then.
 constexpr Milliseconds long_wait = Seconds(40);
 
 bool is_type(const Json& object) { return find_string(object, {"kind"}) == "CustomResourceDefinition"; }
@@ -26,34 +26,35 @@ bool is_namespace(const Json& object) {
   return find_string(object, {"kind"}) == "Namespace" && find_string(object, {"apiVersion"}) == "v1";
 }
 
-// Whether it is a type that a CRD brings, not one of Kubernetes itself.
+// Whether a CRD defines the type, as opposed to Kubernetes itself.
 bool is_custom(const ResourceType& type) { return type.group.find('.') != std::string::npos && !type.group.ends_with(".k8s.io"); }
 
 bool is_refusal(Code code) { return code == Code::invalid || code == Code::denied; }
 
-// Remembers which namespaces are there, so that a hundred manifests of one that is missing cost one request a round.
+// Remembers which namespaces are missing, so that a hundred manifests of a missing namespace cost one request a round.
 class Namespaces {
  public:
-  // Whether it may be there: nothing is asked before a first object failed for lack of it. Blocks while another thread asks.
+  // False if the namespace is known to be missing. Sends a request only after an object failed because of its namespace. Blocks
+  // while another thread sends the request.
   Result<bool> may_exist(const sys::Context& context, Api& api, const std::string& name) {
-    if (const State state = state_of(name); state != State::doubtful) return state != State::missing;
-    const std::lock_guard one_asks(asking_);
-    if (const State state = state_of(name); state != State::doubtful) return state != State::missing;
+    if (const State state = state_of(name); state != State::to_check) return state != State::missing;
+    const std::lock_guard lock(request_mutex_);
+    if (const State state = state_of(name); state != State::to_check) return state != State::missing;
     const bool is_there = TRY(find(context, api, types::namespaces, "", name)).has_value();
     set(name, is_there ? State::unknown : State::missing);
     return is_there;
   }
-  void doubt(const std::string& name) { set(name, State::doubtful); }
+  void mark_to_check(const std::string& name) { set(name, State::to_check); }
   void refresh() {
     states_.with_lock([](auto& states) {
       for (auto& [name, state] : states) {
-        if (state == State::missing) state = State::doubtful;
+        if (state == State::missing) state = State::to_check;
       }
     });
   }
 
  private:
-  enum class State { unknown, doubtful, missing };
+  enum class State { unknown, to_check, missing };
   State state_of(const std::string& name) {
     return states_.with_lock([&](auto& states) { return states.try_emplace(name, State::unknown).first->second; });
   }
@@ -61,15 +62,15 @@ class Namespaces {
     states_.with_lock([&](auto& states) { states[name] = state; });
   }
   Guarded<std::map<std::string, State>> states_;
-  std::mutex asking_;
+  std::mutex request_mutex_;
 };
 
-// Deals with one manifest at a time. Threads: any.
+// Creates or updates one manifest. Threads: any.
 class Maker {
  public:
   Maker(Api& api, Mapper& mapper, const EnsureOptions& options) : api_(api), mapper_(mapper), options_(options) {}
 
-  // errors: of invalid and denied are for good, others worth another try
+  // errors: invalid and denied are final, others can be retried
   Result<Outcome> make(const sys::Context& context, const Json& object) {
     const std::optional<ResourceType> type = TRY(mapper_.type_of(context, object));
     if (!type) {
@@ -82,18 +83,18 @@ class Maker {
       return error(Code::not_found, "namespace {} does not exist", space);
     }
     Result<Outcome> made = options_.update ? apply_one(context, *type, object) : create_one(context, *type, object);
-    if (!made.ok() && made.error().code() == Code::not_found && !space.empty()) namespaces_.doubt(space);
+    if (!made.ok() && made.error().code() == Code::not_found && !space.empty()) namespaces_.mark_to_check(space);
     return made;
   }
 
-  // What was missing is asked for again.
+  // Forgets missing types and namespaces, so that they are looked up again.
   void refresh() {
     mapper_.refresh();
     namespaces_.refresh();
   }
 
  private:
-  // Asks for an object of Kubernetes' own types only when it is there: the first run is the one that people wait for.
+  // Reads an object of a built-in type only if it exists: the first run, for which users wait, then needs one request less.
   Result<Outcome> create_one(const sys::Context& context, const ResourceType& type, const Json& object) {
     std::optional<Json> live;
     if (is_custom(type)) live = TRY(find(context, api_, type, namespace_of(object), name_of(object)));
@@ -111,9 +112,9 @@ class Maker {
     return Outcome{has_set_status ? Outcome::Kind::updated : Outcome::Kind::unchanged};
   }
 
-  // A server lets whoever posts an object of a custom type that it has served for less than two seconds wait for two more
-  // (apiextensions-apiserver, customresource_handler.go); who applies one does not wait. An apply takes no field that the type
-  // does not have; posted, such fields are left out.
+  // An API server delays a POST of a custom type that it has served for less than two seconds by two seconds
+  // (apiextensions-apiserver, customresource_handler.go), but not an apply. An apply rejects fields that the type does not have;
+  // a POST drops them.
   Result<Json> make_new(const sys::Context& context, const ResourceType& type, const Json& object) {
     if (is_custom(type)) {
       Result<Json> applied = apply_without_status(context, type, object);
@@ -138,7 +139,7 @@ class Maker {
     return Outcome{is_same && !has_set_status ? Outcome::Kind::unchanged : Outcome::Kind::updated};
   }
 
-  // returns: whether it had to be set. A controller that is quicker makes it a conflict, and the next try sees its status.
+  // returns: whether the status was set. If a controller is faster, the update is a conflict and the retry sees its status.
   Result<bool> set_status(const sys::Context& context, const ResourceType& type, const Json& object, const Json& live) {
     const Json* status = slipway::find(object, {"status"});
     if (is_empty(status) || !is_empty(slipway::find(live, {"status"})) || !live.is_object()) return false;
@@ -156,18 +157,18 @@ class Maker {
   Namespaces namespaces_;
 };
 
-// Hands manifests to workers and keeps the books; everything but the workers runs on the caller's thread.
+// Distributes manifests to workers and records the results. Everything except the workers runs on the caller's thread.
 class Run {
  public:
   Run(const sys::Context& context, Maker& maker, const std::vector<Manifest>& manifests,
-      const std::function<void(const Manifest&, const Outcome&)>& told)
+      const std::function<void(const Manifest&, const Outcome&)>& on_outcome)
       : context_(context),
         maker_(maker),
         manifests_(manifests),
-        told_(told),
+        on_outcome_(on_outcome),
         last_error_(manifests.size(), error(Code::timeout, "not attempted")) {}
 
-  Result<> carry_out(int at_once, SteadyTime deadline) {
+  Result<> execute(int at_once, SteadyTime deadline) {
     sys::TaskGroup workers(context_);
     const std::size_t threads = std::min(manifests_.size(), static_cast<std::size_t>(at_once));
     for (std::size_t i = 0; i < threads; ++i) {
@@ -179,11 +180,11 @@ class Run {
       });
     }
     for (std::size_t i = 0; i < manifests_.size(); ++i) start(i);
-    while ((under_way_ > 0 || !waiting_.empty()) && context_.clock.steady() <= deadline) {
-      if (under_way_ == 0 && !begin_round(deadline)) break;
+    while ((in_progress_ > 0 || !waiting_.empty()) && context_.clock.steady() <= deadline) {
+      if (in_progress_ == 0 && !begin_round(deadline)) break;
       const std::optional<Done> done = done_.pop(context_.stop);
       if (!done) break;
-      --under_way_;
+      --in_progress_;
       settle(done->index, done->result);
     }
     workers.request_stop();
@@ -199,7 +200,7 @@ class Run {
   };
 
   void start(std::size_t index) {
-    ++under_way_;
+    ++in_progress_;
     ready_.push(index);
   }
 
@@ -215,24 +216,24 @@ class Run {
     waiting_ = std::move(rest);
   }
 
-  // Tries what waits once more, after a pause. returns: false when the time is over or a stop was asked for
+  // Retries the waiting manifests after a pause. returns: false if the time is over or a stop was requested
   bool begin_round(SteadyTime deadline) {
     const SteadyTime now = context_.clock.steady();
     if (now >= deadline) return false;
     if (!sys::pause(context_, std::min(between_, deadline - now))) return false;
     between_ = std::min(between_ * 2, pace.longest);
-    if (now - begin_ >= long_wait) tell_what_waits();
+    if (now - begin_ >= long_wait) report_waiting();
     maker_.refresh();
     start_waiting([](const Json&) { return true; });
     return true;
   }
 
-  // Once, and not of a server that cannot be asked.
-  void tell_what_waits() {
-    if (!told_ || std::exchange(has_told_waiting_, true)) return;
+  // Reports once, and only waits for a missing type or namespace, not for an unavailable server.
+  void report_waiting() {
+    if (!on_outcome_ || std::exchange(has_reported_waiting_, true)) return;
     for (const std::size_t index : waiting_) {
       if (last_error_[index] && last_error_[index]->code() == Code::not_found)
-        told_(manifests_[index], {Outcome::Kind::waits, last_error_[index]->message()});
+        on_outcome_(manifests_[index], {Outcome::Kind::waits, last_error_[index]->message()});
     }
   }
 
@@ -242,8 +243,8 @@ class Run {
       last_error_[index] = result.error();
       if (!is_refusal(result.error().code())) {
         waiting_.push_back(index);
-      } else if (told_) {
-        told_(manifest, {Outcome::Kind::failed, result.error().message()});
+      } else if (on_outcome_) {
+        on_outcome_(manifest, {Outcome::Kind::failed, result.error().message()});
       }
       return;
     }
@@ -252,14 +253,14 @@ class Run {
     if (is_new && (is_type(manifest.object) || is_namespace(manifest.object))) {
       between_ = pace.first;
       maker_.refresh();
-      // A type is served a moment after its definition is there, which the next round sees; a namespace is there at once.
+      // A type is served a moment after its definition exists, so the next round handles it. A namespace is usable at once.
       const std::string name(name_of(manifest.object));
       if (is_namespace(manifest.object)) start_waiting([&](const Json& object) { return namespace_of(object) == name; });
     }
-    if (told_) told_(manifest, result.value());
+    if (on_outcome_) on_outcome_(manifest, result.value());
   }
 
-  // What came to an end while the workers were stopped counts; what was cut off keeps the reason that it had.
+  // Results that arrived while the workers stopped count. Cancelled requests keep their previous error.
   void settle_last_ones() {
     std::stop_source nothing_more;
     nothing_more.request_stop();
@@ -285,29 +286,29 @@ class Run {
   const sys::Context& context_;
   Maker& maker_;
   const std::vector<Manifest>& manifests_;
-  const std::function<void(const Manifest&, const Outcome&)>& told_;
+  const std::function<void(const Manifest&, const Outcome&)>& on_outcome_;
   Queue<std::size_t> ready_;
   Queue<Done> done_;
-  std::size_t under_way_ = 0;                     // given to the workers, not settled
-  std::vector<std::size_t> waiting_;              // for what they lack
-  std::vector<std::optional<Error>> last_error_;  // nothing for what is there
+  std::size_t in_progress_ = 0;                   // in ready_, with a worker or in done_
+  std::vector<std::size_t> waiting_;              // to be retried
+  std::vector<std::optional<Error>> last_error_;  // nullopt if the object exists
   Milliseconds between_ = pace.first;
   SteadyTime begin_ = context_.clock.steady();
-  bool has_told_waiting_ = false;
+  bool has_reported_waiting_ = false;
 };
 
 }  // namespace
 
 Result<> ensure_all(const sys::Context& context, Api& api, Mapper& mapper, std::vector<Manifest> manifests,
-                    const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& told) {
+                    const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& on_outcome) {
   CHECK(options.at_once > 0);
   CHECK(!options.manager.empty());
   const auto first =
       std::stable_partition(manifests.begin(), manifests.end(), [](const Manifest& m) { return is_type(m.object); });
   std::stable_partition(first, manifests.end(), [](const Manifest& m) { return is_namespace(m.object); });
   Maker maker(api, mapper, options);
-  Run run(context, maker, manifests, told);
-  return run.carry_out(options.at_once, context.clock.steady() + options.limit);
+  Run run(context, maker, manifests, on_outcome);
+  return run.execute(options.at_once, context.clock.steady() + options.limit);
 }
 
 }  // namespace slipway::kube

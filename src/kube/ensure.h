@@ -1,6 +1,6 @@
-// ensure_all: makes sure that objects exist, whatever order their types and namespaces appear in and whoever makes those.
+// ensure_all: makes sure that objects exist, in any order of their types and namespaces, also if other programs create those.
 //
-//   TRY(ensure_all(context, api, mapper, manifests, {.manager = "cluster-bootstrap", .limit = minutes}, told));
+//   TRY(ensure_all(context, api, mapper, manifests, {.manager = "cluster-bootstrap", .limit = minutes}, on_outcome));
 #pragma once
 
 #include "base/json.h"
@@ -21,38 +21,39 @@ struct Manifest {
 };
 
 struct EnsureOptions {
-  bool update = false;    // server-side apply over what is there; otherwise what is there stays as it is
-  std::string manager{};  // that owns the fields which are applied, all of custom types
+  bool update = false;    // applies manifests over existing objects; otherwise existing objects stay unchanged
+  std::string manager{};  // field manager for server-side apply, which creates all objects of custom types
   int at_once = 8;
   Milliseconds limit{};
 };
 
-// What became of a manifest, told once; `waits` may come before.
+// The result for a manifest. Each manifest gets one final outcome; `waits` may come before it.
 struct Outcome {
   enum class Kind {
     created,
-    updated,    // applied over what was there, or its missing status was set
-    unchanged,  // it was there
-    differs,    // it was there with other content, and stays: a warning
-    failed,     // the server refuses it for good
-    waits,      // not at its end: for long the server has not known its type, or has had no such namespace
+    updated,    // applied over an existing object, or its missing status was set
+    unchanged,  // the object existed
+    differs,    // the object existed with other content and stays unchanged: a warning
+    failed,     // the server refused it; it is not retried
+    waits,      // not final: the server has not known its type or namespace for a long time
   };
   Kind kind;
-  std::string detail{};  // differs: the first field that does; failed, waits: why
+  std::string detail{};  // differs: the first field that differs; failed, waits: the reason
 
   bool operator==(const Outcome&) const = default;
 };
 
-// Tries everything in parallel, types and namespaces first; what fails because its type or namespace is not there yet, or because
-// the server is busy or away, is tried again as soon as what it lacks was made here, and now and then because somebody else may
-// have made it. What is refused (invalid, denied) is told and kept as an error, and does not stop the others.
+// Creates all objects in parallel, types and namespaces first. If the type or namespace of an object is missing or the server is
+// unavailable, it retries: as soon as that type or namespace is created here, and periodically, because another program may
+// create it. A refusal (invalid, denied) is reported and returned as an error; the other manifests continue.
 //
-//   told    called by this thread, once for each manifest that came to an end
-//   status  a manifest's status is set when the object has none
-//   again   a second call writes nothing
-//   errors  everything that is missing, a line each with its last reason: the code of what was refused, else timeout; cancelled
-//   time    options.limit; requests that are under way then have their own (30 s)
+//   on_outcome  called on this thread, once for each manifest with a final outcome
+//   status      the manifest's status is set if the object has none
+//   again       a second call writes nothing
+//   errors      one line for each missing object with its last error; the code is that of the first refusal, otherwise timeout;
+//               cancelled
+//   time        options.limit, plus the limit of requests in progress (30 s)
 Result<> ensure_all(const sys::Context& context, Api& api, Mapper& mapper, std::vector<Manifest> manifests,
-                    const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& told);
+                    const EnsureOptions& options, const std::function<void(const Manifest&, const Outcome&)>& on_outcome);
 
 }  // namespace slipway::kube

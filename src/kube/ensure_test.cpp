@@ -157,7 +157,7 @@ TEST_F(EnsureAll, SetsAStatusThatIsMissingAndNoOther) {
   EXPECT_EQ(told_["bare"], Kinds{Outcome::Kind::updated});
 }
 
-// Answers the first request when a minute has passed, and no other one.
+// Answers the first request after a minute, and no other request.
 class HangingApi final : public Api {
  public:
   Result<Json> send(const sys::Context& context, const ApiRequest&) override {

@@ -10,16 +10,16 @@ namespace slipway::kube {
 
 namespace {
 
-constexpr std::size_t longest_name = 200;  // of 253, with room for the digest behind it
+constexpr std::size_t longest_name = 200;  // the limit is 253; leaves room for the digest
 
-// The same for the same object, reason and component, so that what happens again is counted instead of piled up. Of what is well
-// each message counts for itself: who was away while three machines became ready must find three events. What is wrong says
-// something else each time.
+// The name is the same for the same object, reason and component, so that repeated events are counted in one Event. For type
+// "Normal" the message is part of it: three machines that become ready must give three Events. A warning's message differs each
+// time.
 std::string event_name(const Json& about, std::string_view component, std::string_view type, std::string_view reason,
                        std::string_view message) {
   std::string name = to_lower(name_of(about)).substr(0, longest_name);
   for (char& c : name) {
-    if (!is_lower_or_digit(c) && c != '.') c = '-';  // names of roles may have colons, those of events not
+    if (!is_lower_or_digit(c) && c != '.') c = '-';  // names of roles may have colons, names of events may not
   }
   const std::string identity =
       fmt::format("{}\n{}\n{}\n{}\n{}", describe(about), find_string(about, {"metadata", "uid"}).value_or(""), component, reason,
@@ -42,7 +42,7 @@ Json reference_to(const Json& about) {
 
 Result<> emit_event(const sys::Context& context, Api& api, const Json& about, std::string_view component, std::string_view type,
                     std::string_view reason, std::string_view message) {
-  // The server takes events about objects of the cluster in "default" only.
+  // The server accepts events about cluster-scoped objects only in "default".
   const std::string space(namespace_of(about).empty() ? "default" : namespace_of(about));
   const std::string name = event_name(about, component, type, reason, message);
   const std::string now = to_rfc3339(std::chrono::floor<Seconds>(context.clock.now()));

@@ -1,4 +1,4 @@
-// FakeKube passes the suite of the real API; what only a fake has is tested here.
+// Runs the test suite of the real API on FakeKube, and tests functions that only the fake has.
 #include "support/fake_kube.h"
 
 #include "kube/conditions.h"

@@ -11,8 +11,8 @@ namespace {
 
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(1000)};
 
-// A server that is not there, a version that is gone, a type that is not served yet.
-bool may_pass(Code code) {
+// Errors that can pass: an unreachable server, an expired version, a type that is not served yet.
+bool is_transient(Code code) {
   return code == Code::unavailable || code == Code::timeout || code == Code::conflict || code == Code::not_found;
 }
 
@@ -27,25 +27,25 @@ struct Subject {
   const Selection& selection;
 };
 
-// Objects as the server has them, kept up to date by its events.
+// The objects on the server, updated by the events of a watch.
 class Follower {
  public:
   Follower(Api& api, Subject subject, const std::function<Result<>(const Objects&)>& changed)
       : api_(api), subject_(subject), changed_(changed) {}
 
-  // Lists and watches until something ends it; never succeeds.
+  // Lists and watches until an error; never succeeds.
   Result<> run(const sys::Context& context, Milliseconds limit) {
     has_listed_ = false;
     objects_ = TRY(list_within(context, api_, limit, subject_.type, subject_.namespace_name, subject_.selection, &version_));
     std::sort(objects_.begin(), objects_.end(), is_before);
     has_listed_ = true;
-    TRY(tell());
+    TRY(report());
     for (;;) {
       is_silent_ = true;
       TRY(api_.stream(context, watch_path(), [this](WatchEvent event) { return take(std::move(event)); }));
       if (context.stop.stop_requested()) return error(Code::cancelled, "stopped");
-      // A server ends each watch after some minutes, with a bookmark at least; one that ends it at once is not well.
-      if (is_silent_) return error(Code::unavailable, "{}: the server ended the watch at once", watch_path());
+      // A server ends each watch after some minutes, and sends at least a bookmark before. A watch without an event is a failure.
+      if (is_silent_) return error(Code::unavailable, "{}: the server ended the watch without an event", watch_path());
     }
   }
 
@@ -58,10 +58,10 @@ class Follower {
                        path_of(subject_.type, subject_.namespace_name), version_, query_of(subject_.selection));
   }
 
-  Result<> tell() {
-    Result<> told = changed_(objects_);
-    if (!told.ok()) callers_failure_ = told.error();
-    return told;
+  Result<> report() {
+    Result<> reported = changed_(objects_);
+    if (!reported.ok()) callers_failure_ = reported.error();
+    return reported;
   }
 
   Result<> take(WatchEvent event) {
@@ -78,7 +78,7 @@ class Follower {
     } else {
       objects_.insert(place, std::move(event.object));
     }
-    return tell();
+    return report();
   }
 
   Api& api_;
@@ -91,18 +91,18 @@ class Follower {
   std::optional<Error> callers_failure_;
 };
 
-// follow() with an end. not_yet: told of every failure that may pass; its error ends it
+// follow() with a deadline. not_yet: called for every error that can pass; an error that it returns ends the call
 Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api, Subject subject,
                       const std::function<Result<>(const Objects&)>& changed,
                       const std::function<Result<>(const Error&)>& not_yet) {
   Follower follower(api, subject, changed);
   Milliseconds between = pace.first;
   for (;;) {
-    const Milliseconds left = std::max(deadline - context.clock.steady(), Milliseconds(1));
-    const Result<> ended = follower.run(context, std::min(left, ApiRequest().limit));
+    const Milliseconds remaining = std::max(deadline - context.clock.steady(), Milliseconds(1));
+    const Result<> ended = follower.run(context, std::min(remaining, ApiRequest().limit));
     if (follower.callers_failure()) return *follower.callers_failure();
     if (context.stop.stop_requested()) return error(Code::cancelled, "watching {}: stopped", subject.type.plural);
-    if (!may_pass(ended.error().code())) return ended.error();
+    if (!is_transient(ended.error().code())) return ended.error();
     TRY(not_yet(ended.error()));
     if (follower.has_listed()) between = pace.first;
     sys::pause(context, std::min(between, std::max(deadline - context.clock.steady(), Milliseconds(1))));
@@ -129,9 +129,9 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
   const std::stop_callback forward(context.stop, [&] { stop.request_stop(); });
   std::string reason;
   bool is_done = false;
-  // Ends the watch at the deadline. Not started before there is one: until then deadlines of requests and pauses do.
+  // Ends the watch at the deadline. Started with the first list: before that, the limits of requests and pauses are sufficient.
   std::jthread timer;
-  auto look = [&](const Objects& objects) -> Result<> {
+  auto observe = [&](const Objects& objects) -> Result<> {
     Result<std::optional<std::string>> seen = missing(objects);
     if (seen.ok() && !seen.value()) {
       is_done = true;
@@ -152,8 +152,8 @@ Result<> wait_until(const sys::Context& context, Api& api, std::string_view what
     return Ok{};
   };
   const Error late = error(Code::timeout, "timed out");
-  const Result<> ended = follow_until(context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection}, look,
-                                      [&](const Error& failure) -> Result<> {
+  const Result<> ended = follow_until(context.with_stop(stop.get_token()), deadline, api, {type, namespace_name, selection},
+                                      observe, [&](const Error& failure) -> Result<> {
                                         reason = failure.message();
                                         if (context.clock.steady() >= deadline) return late;
                                         return Ok{};

@@ -30,7 +30,7 @@ int count(const FakeKube& kube, std::string_view start) {
 
 const Error enough = error(Code::internal, "enough");
 
-// Follows nodes; each call of `changed` runs the next step, the last one ends it.
+// Follows nodes. Each call of `changed` runs the next step; the last step ends it.
 Result<> follow_nodes(const sys::Context& context, FakeKube& kube,
                       const std::vector<std::pair<std::string, std::function<void()>>>& steps) {
   std::size_t step = 0;
@@ -86,7 +86,7 @@ TEST(Follow, PausesLongerWhileTheServerIsAway) {
     return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
   };
   EXPECT_EQ(follow_nodes(test.context(), kube, {{"a ", [] {}}}).error().message(), "enough");
-  // 50, 100, 200, 400, 800, then 1000 each
+  // 50, 100, 200, 400, 800, then 1000 ms each
   EXPECT_EQ(test.clock.elapsed(), Milliseconds(50 + 100 + 200 + 400 + 800 + 3 * 1000));
 }
 
@@ -131,7 +131,7 @@ TEST(Follow, TakesBookmarksAsItsVersion) {
     if (names(objects) == "a b ") return enough;
     server = std::jthread([&] {
       while (kube.requests().size() < 2) std::this_thread::yield();
-      // Versions move on without this watch hearing of it, until a bookmark says so.
+      // Versions advance without events of this watch until a bookmark reports the current one.
       kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "other"}}}});
       while (watches < 2) {
         kube.bookmark();

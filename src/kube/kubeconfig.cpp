@@ -14,10 +14,10 @@ namespace {
 
 using ReadFile = std::function<Result<std::string>(const std::string&)>;
 
-// Users log in by certificate or token; what starts programs or sends passwords is not for machines.
+// Users authenticate with a certificate or a token. Helper programs and passwords are not suitable for machines.
 constexpr const char* refused_logins[] = {"exec", "auth-provider", "username", "password"};
 
-// What belongs to one name of a list: {"clusters[0].cluster", {...}}.
+// The value of a named list entry and its path: {"clusters[0].cluster", {...}}.
 struct Section {
   std::string field;
   const Json& value;
@@ -73,26 +73,26 @@ class Reader {
     return {"", none};
   }
 
-  // A section that was not found has been told of; nothing more is missed in it.
+  // If the section itself is missing, that error is already reported; its fields are not reported too.
   std::string required(const Section& section, std::string_view key) {
     std::string value = section.text(key);
     if (value.empty() && !section.field.empty()) fail(section.field_of(key), "missing");
     return value;
   }
 
-  // What a pair of fields holds: data in base64 wins over the name of a file, as in every client.
+  // The content of a pair of fields. Base64 data overrides the file name, as in all clients.
   std::string content(const Section& section, const std::string& file_key, const std::string& data_key) {
     const std::string data = section.text(data_key);
     const std::string file = section.text(file_key);
     if (data.empty() && file.empty()) return "";
     Result<std::string> bytes = data.empty() ? read_file_(path_of(file)) : base64_decode(data);
     if (bytes.ok()) return std::move(bytes).value();
-    // Nothing of the data itself is repeated: it may be a key.
+    // The message must not repeat the data, which may be a key.
     fail(section.field_of(data.empty() ? file_key : data_key), data.empty() ? bytes.error().message() : "not base64");
     return "";
   }
 
-  // Names of files that are not absolute are meant from the folder of the kubeconfig.
+  // Relative paths are relative to the folder of the kubeconfig.
   std::string path_of(const std::string& file) const {
     if (file.starts_with('/')) return file;
     return document_.name.substr(0, document_.name.rfind('/') + 1) + file;
@@ -157,8 +157,8 @@ Json make_kubeconfig(const Access& access, std::string_view cluster, std::string
   if (!access.client_certificate.empty()) user_fields["client-certificate-data"] = base64_encode(access.client_certificate);
   if (!access.client_key.empty()) user_fields["client-key-data"] = base64_encode(access.client_key.reveal());
   if (!access.token.empty()) user_fields["token"] = access.token.reveal();
-  // Sorted, and with empty "preferences", as Go programs write it. Some readers insist on apiVersion and kind; those of the
-  // asset directory have neither, like those of openshift-install (assets/tls/kubeconfigs.cpp).
+  // Sorted and with empty "preferences", as Go programs write it. Some readers require apiVersion and kind; the kubeconfigs of
+  // the asset directory have neither, like those of openshift-install (assets/tls/kubeconfigs.cpp).
   JsonObject config;
   config["apiVersion"] = "v1";
   config["clusters"] = list_of({{"cluster", cluster_fields}, {"name", cluster}});

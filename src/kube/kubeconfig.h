@@ -1,4 +1,4 @@
-// Kubeconfigs: read from files and made for others.
+// Reads and writes kubeconfigs.
 #pragma once
 
 #include "base/json.h"
@@ -12,11 +12,11 @@
 
 namespace slipway::kube {
 
-// One cluster as one user sees it: what the current context of a kubeconfig says, files read and base64 decoded.
+// How to access one cluster as one user: the current context of a kubeconfig, with files read and base64 decoded.
 struct Access {
   std::string server;             // "https://api-int.demo.example.com:6443"
-  std::string ca{};               // PEM; the system's authorities when empty
-  std::string tls_server_name{};  // name that the server's certificate has to have; the URL's host when empty
+  std::string ca{};               // PEM; if empty, the system's authorities
+  std::string tls_server_name{};  // host name that the server's certificate must have; if empty, the URL's host
   std::string connect_to{};       // "127.0.0.1:6443": see net::Trust; not part of kubeconfigs
   std::string client_certificate{};
   Secret client_key{};
@@ -25,18 +25,18 @@ struct Access {
   bool operator==(const Access&) const = default;
 };
 
-// Reads the current context (the only one when none is said to be current).
+// Reads the current context, or the only one if none is set.
 //
-//   read_file  reads what certificate-authority, client-certificate, client-key and tokenFile name
-//   errors     invalid, with every problem and its place: no such context, neither CA nor system CA (insecure-skip-tls-verify is
-//              refused), broken base64
+//   read_file  reads the files of certificate-authority, client-certificate, client-key and tokenFile
+//   errors     invalid, listing all problems with their places: no such context, insecure-skip-tls-verify or another setting that
+//              is not supported, a client certificate without its key, malformed base64
 Result<Access> parse_kubeconfig(std::string_view text, std::string_view name,
                                 const std::function<Result<std::string>(const std::string&)>& read_file);
 
-// The same of a file; relative names in it are taken as they are. errors: also those of Files::read
+// Reads a kubeconfig file. Relative paths in it are relative to the file's folder. errors: also those of Files::read
 Result<Access> read_kubeconfig(sys::Files& files, const std::string& path);
 
-// A kubeconfig of one cluster, one user and one context, with the data in it. The context has the name of the user.
+// A kubeconfig with one cluster, one user and one context, with embedded data. The context has the user's name.
 //
 //   clusters: [{name: demo, cluster: {server: ..., certificate-authority-data: ...}}]
 Json make_kubeconfig(const Access& access, std::string_view cluster, std::string_view user);

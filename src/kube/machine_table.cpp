@@ -14,7 +14,7 @@ namespace slipway::kube {
 
 namespace {
 
-// Names of the Nodes that have an address.
+// Names of the Nodes with each address.
 using NodesAt = std::map<std::string, std::vector<std::string>, std::less<>>;
 
 std::vector<std::string> addresses_of(const Json& node, std::string_view only_type = {}) {

@@ -35,18 +35,18 @@ std::string format_machine_table(const MachineTable& rows);
 // The ConfigMap with these rows; its other content is unchanged.
 Json with_machine_table(Json config_map, const MachineTable& rows);
 
-// The rows of a cluster that has no table, by name. Nodes with the address of a member of etcd, which etcd's operator wrote, are
-// masters; every other Node is a worker. Labels are no proof: a Node that claims to be a master and runs no member gets no row.
-// Of a machine's addresses a row has those that no other Node claims.
+// The initial rows of a cluster without a table, sorted by name. Nodes with the address of an etcd member, as written by the etcd
+// operator, are masters; all other Nodes are workers. Labels prove nothing: a Node with the master label but without a member
+// gets no row. A row has only those addresses of its machine that no other Node claims.
 struct InitialRows {
   MachineTable rows{};
-  std::vector<std::string> problems{};  // what has no row, and why
+  std::vector<std::string> problems{};  // members and nodes without a row, with the reason
 };
 
-//   endpoints  ConfigMap openshift-etcd/etcd-endpoints: an address a member
+//   endpoints  ConfigMap openshift-etcd/etcd-endpoints: one address for each member
 InitialRows first_machine_rows(const Json& endpoints, const std::vector<Json>& nodes);
 
-// Null when the table has no such machine.
+// Null if the table has no such machine.
 const MachineRow* find_machine(const MachineTable& rows, std::string_view name);
 
 std::vector<std::string> names_with_role(const MachineTable& rows, std::string_view role);

@@ -44,7 +44,7 @@ TEST(FirstMachineRows, FollowMembershipOfEtcd) {
 }
 
 TEST(FirstMachineRows, BelieveNoNodeThatClaimsToBeAMaster) {
-  // w1 says that it has the address of m1.
+  // w1 claims the address of m1.
   const InitialRows first = first_machine_rows(endpoints({{"a", "10.0.0.1"}, {"b", "10.0.0.2"}, {"c", "10.0.0.3"}}),
                                                {node("m0", {"10.0.0.1"}, true), node("m1", {"10.0.0.2"}),
                                                 node("w1", {"10.0.0.2", "10.0.0.5"}), node("w0", {"10.0.0.4"}, true)});

@@ -4,7 +4,7 @@ namespace slipway::kube {
 
 namespace {
 
-// The types in an APIResourceList; "pods/status" and its kin are no types.
+// The types in an APIResourceList. Subresources such as "pods/status" are skipped.
 std::map<std::string, ResourceType> kinds_of(const std::string& api_version, const Json& resources) {
   const std::size_t slash = api_version.find('/');
   const std::string group = slash == std::string::npos ? "" : api_version.substr(0, slash);
@@ -25,7 +25,7 @@ std::map<std::string, ResourceType> kinds_of(const std::string& api_version, con
 Result<std::optional<ResourceType>> Mapper::type_of(const sys::Context& context, const Json& object) {
   const std::string api_version = TRY(require_string(object, {"apiVersion"}));
   const std::string kind = TRY(require_string(object, {"kind"}));
-  auto look = [&](bool& is_fresh) {
+  auto lookup = [&](bool& is_fresh) {
     return groups_.with_lock([&](std::map<std::string, Group>& groups) -> std::optional<ResourceType> {
       const Group& group = groups[api_version];
       is_fresh = group.is_fresh;
@@ -34,13 +34,13 @@ Result<std::optional<ResourceType>> Mapper::type_of(const sys::Context& context,
     });
   };
   bool is_fresh = false;
-  std::optional<ResourceType> known = look(is_fresh);
+  std::optional<ResourceType> known = lookup(is_fresh);
   if (known || is_fresh) return known;
   Result<Json> answer = api_.send(context, {.path = root_of(api_version)});
   if (!answer.ok() && answer.error().code() != Code::not_found) return std::move(answer).error();
   auto kinds = answer.ok() ? kinds_of(api_version, answer.value()) : std::map<std::string, ResourceType>();
   groups_.with_lock([&](std::map<std::string, Group>& groups) { groups[api_version] = {std::move(kinds), true}; });
-  return look(is_fresh);
+  return lookup(is_fresh);
 }
 
 void Mapper::refresh() {

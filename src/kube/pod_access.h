@@ -1,4 +1,4 @@
-// How a program in a pod reaches the API server: as its pod's service account.
+// Access to the API server for a program in a pod, as the pod's service account.
 #pragma once
 
 #include "kube/kubeconfig.h"
@@ -6,9 +6,9 @@
 
 namespace slipway::kube {
 
-// The token and the CA below /var/run/secrets, the server in KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
+// Reads token and CA from /var/run/secrets, and the server from KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT.
 //
-//   errors  invalid: these variables are not set: this is no pod; as sys::Files
+//   errors  invalid: the variables are not set, so this is not a pod; those of sys::Files
 Result<Access> pod_access(sys::Files& files);
 
 }  // namespace slipway::kube

@@ -1,4 +1,4 @@
-// Types of objects as the API's paths name them.
+// Types of API objects and their paths.
 #pragma once
 
 #include "base/json.h"
@@ -19,10 +19,10 @@ struct ResourceType {
   bool operator==(const ResourceType&) const = default;
 };
 
-// "/api/v1" or "/apis/apps/v1": where a group and version of the API begins.
+// The path of a group and version: "/api/v1" or "/apis/apps/v1".
 std::string root_of(std::string_view api_version);
 
-// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; a name or namespace that is empty is left out.
+// "/apis/apps/v1/namespaces/kube-system/deployments/dns/status"; an empty name or namespace is omitted.
 std::string path_of(const ResourceType& type, std::string_view namespace_name, std::string_view name = {},
                     std::string_view subresource = {});
 
@@ -93,7 +93,7 @@ inline const ResourceType images{"config.openshift.io", "v1", "images", "Image",
 inline const ResourceType node_settings{"config.openshift.io", "v1", "nodes", "Node", false};
 inline const ResourceType proxies{"config.openshift.io", "v1", "proxies", "Proxy", false};
 
-// Settings of operators.
+// Operator settings.
 inline const ResourceType config_settings{"operator.openshift.io", "v1", "configs", "Config", false};
 inline const ResourceType network_settings{"operator.openshift.io", "v1", "networks", "Network", false};
 inline const ResourceType dns_settings{"operator.openshift.io", "v1", "dnses", "DNS", false};

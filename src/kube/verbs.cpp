@@ -21,9 +21,9 @@ void set_missing(Json& object, std::string_view key, const std::string& value) {
   if (object.is_object() && !object.get_object().contains(key)) object.get_object()[key] = value;
 }
 
-// One page of a list, of at most `size` objects. An answer may hold 64 MiB (net::Request::answer_limit) and an object 1.5 MiB: a
-// page that is too large is requested again with fewer objects, down to one, which always fits. `size` stays that small for the
-// pages after it.
+// Reads one page of a list, with at most `size` objects. An answer may have 64 MiB (net::Request::answer_limit) and an object
+// 1.5 MiB. A page that is too large is requested again with fewer objects, down to one, which always fits. `size` keeps the
+// smaller value for the following pages.
 Result<Json> list_page(const sys::Context& context, Api& api, Milliseconds limit, const std::string& path,
                        const std::string& selection, const std::string& next, int& size) {
   const std::string from = next.empty() ? "" : "&continue=" + net::percent_encode(next);
@@ -46,7 +46,7 @@ std::string path_of(const ResourceType& type, std::string_view namespace_name, s
   std::string path = root_of(type.api_version());
   if (type.namespaced && !namespace_name.empty()) path += fmt::format("/namespaces/{}", namespace_name);
   path += "/" + type.plural;
-  // Names of roles may have characters that belong to URLs.
+  // Names of roles may have characters that are special in URLs.
   if (!name.empty()) path += "/" + net::percent_encode(name);
   if (!subresource.empty()) path += fmt::format("/{}", subresource);
   return path;

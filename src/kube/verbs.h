@@ -1,14 +1,14 @@
-// What the verbs share with follow; for this folder only.
+// Shared by the verbs and follow. For this folder only.
 #pragma once
 
 #include "kube/client.h"
 
 namespace slipway::kube {
 
-// "&labelSelector=...&fieldSelector=...", encoded; empty when everything is selected.
+// "&labelSelector=...&fieldSelector=...", encoded; empty if there are no selectors.
 std::string query_of(const Selection& selection);
 
-// list() with a limit for each page's answer.
+// list() with a time limit for each page.
 Result<std::vector<Json>> list_within(const sys::Context& context, Api& api, Milliseconds limit, const ResourceType& type,
                                       std::string_view namespace_name, const Selection& selection, std::string* version);
 

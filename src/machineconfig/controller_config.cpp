@@ -29,7 +29,7 @@ constexpr std::array plain_fields = {
     TextField{"releaseImage", &Config::release_image},
 };
 
-// Bytes, so base64 in the object.
+// Binary fields, base64 in the object.
 constexpr std::array encoded_fields = {
     TextField{"additionalTrustBundle", &Config::additional_trust_bundle},
     TextField{"cloudProviderCAData", &Config::cloud_provider_ca},

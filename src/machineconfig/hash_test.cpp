@@ -40,8 +40,8 @@ TEST(CanonicalSpec, IsSortedFoldedAndComplete) {
                 "osImageURL: r.example.com/os@sha256:1\n");
 }
 
-// (printf '\020\174...\026'; cat spec.yaml) | md5sum. A change renames every rendered config: machines of running clusters would
-// look for names that nobody renders any more.
+// (printf '\020\174...\026'; cat spec.yaml) | md5sum. A change renames all rendered configs: machines of running clusters would
+// then wait for names that do not exist any more.
 TEST(RenderedName, IsTheSameForEver) {
   EXPECT_EQ(rendered_name("master", sample()), "rendered-master-13f73d3f3c91a7e5cafe3563f97a28e5");
 }

@@ -1,4 +1,4 @@
-// Labels and annotations of machine configuration, those of openshift/machine-config-operator pkg/controller/common.
+// Labels and annotations of machine configuration, from openshift/machine-config-operator pkg/controller/common.
 #pragma once
 
 #include <string_view>

@@ -17,8 +17,8 @@ namespace {
 
 struct MirrorKind {
   std::string_view kind;
-  std::string_view list;  // in its spec
-  bool by_tag = false;    // mirrors are asked what a tag means; otherwise only for digests
+  std::string_view list;  // field of the spec
+  bool by_tag = false;    // mirrors can also resolve tags; otherwise digests only
 };
 constexpr std::array mirror_kinds = {MirrorKind{"ImageDigestMirrorSet", "imageDigestMirrors"},
                                      MirrorKind{"ImageTagMirrorSet", "imageTagMirrors", true},
@@ -43,14 +43,14 @@ void add_mirror(std::vector<Mirror>& mirrors, Mirror mirror) {
     same->by_tag |= mirror.by_tag;
 }
 
-// Names become paths and words of TOML.
+// The names become paths and TOML strings.
 bool is_plain(std::string_view text, std::string_view marks) {
   return std::ranges::all_of(text, [&](char c) { return is_letter_or_digit(c) || marks.find(c) != std::string_view::npos; });
 }
 
 bool is_host(std::string_view text) { return !text.empty() && !text.starts_with('.') && is_plain(text, ".-:[]"); }
 
-// "host:5000" and "/a/b", which is empty for a whole registry.
+// Splits "host:5000/a/b" into "host:5000" and "/a/b". The path is empty for a whole registry.
 std::pair<std::string_view, std::string_view> host_and_path(std::string_view reference) {
   const std::size_t slash = std::min(reference.find('/'), reference.size());
   return {reference.substr(0, slash), reference.substr(slash)};

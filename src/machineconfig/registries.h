@@ -1,4 +1,4 @@
-// Mirrors of image registries, as the cluster's ImageDigestMirrorSets and their kin name them, for the containerd of machines.
+// Mirrors of image registries from ImageDigestMirrorSets and similar objects, for containerd on machines.
 #pragma once
 
 #include "base/json.h"
@@ -11,17 +11,17 @@
 
 namespace slipway::machineconfig {
 
-// Whether an object of this kind names mirrors: ImageDigestMirrorSet, ImageTagMirrorSet, ImageContentSourcePolicy.
+// Whether objects of this kind define mirrors: ImageDigestMirrorSet, ImageTagMirrorSet, ImageContentSourcePolicy.
 bool names_mirrors(std::string_view kind);
 
-// 99-ROLE-generated-registries: /etc/containerd/certs.d/HOST/hosts.toml for every registry that has mirrors; nothing when none
-// has. Pure.
+// 99-ROLE-generated-registries with /etc/containerd/certs.d/HOST/hosts.toml for every registry with mirrors; empty if there are
+// no mirrors. Pure.
 //
-// containerd knows mirrors of registries, not of repositories: what is asked of a mirror is its own prefix and then the whole
-// path of the image. So a mirror has to keep the source's path at the end of its own, and all mirrors of a registry are asked
-// for each of its images.
+// containerd supports mirrors of registries, not of repositories: it requests the mirror's prefix plus the full path of the
+// image. A mirror's path must therefore end with the path of the source, and all mirrors of a registry are used for each of its
+// images.
 //
-//   errors  invalid, with every mirror that containerd cannot express
+//   errors  invalid, listing all mirrors that containerd does not support
 Result<std::vector<MachineConfig>> registry_configs(std::string_view role, const std::vector<Json>& mirror_sets,
                                                     std::string_view controller_version);
 

@@ -24,8 +24,8 @@ std::vector<const MachineConfig*> selected(const Pool& pool, const std::vector<M
   return all;
 }
 
-// A child that says nothing of compression would inherit the parent's and then be read as gzip: it says "none" instead.
-ignition::Config with_compression_said(ignition::Config config) {
+// Sets "none" where a file has no compression: otherwise it inherits that of its parent and is read as gzip.
+ignition::Config with_explicit_compression(ignition::Config config) {
   for (ignition::File& file : config.storage.files) {
     if (file.contents.source && !file.contents.compression) file.contents.compression = "";
   }
@@ -35,7 +35,7 @@ ignition::Config with_compression_said(ignition::Config config) {
 void finish_files(ignition::Config& config) {
   for (ignition::File& file : config.storage.files) {
     if (file.contents.compression == "") file.contents.compression.reset();
-    // Ignition refuses `overwrite` in a file without a source.
+    // Ignition rejects `overwrite` in a file without a source.
     if (!file.overwrite && file.contents.source) file.overwrite = true;
   }
 }
@@ -54,7 +54,7 @@ void fold_scalars(MachineConfig& into, const MachineConfig& config) {
   if (config.kernel_type == "realtime" || config.kernel_type == "64k-pages") into.kernel_type = config.kernel_type;
   into.kernel_arguments.insert(into.kernel_arguments.end(), config.kernel_arguments.begin(), config.kernel_arguments.end());
   into.extensions.insert(into.extensions.end(), config.extensions.begin(), config.extensions.end());
-  // Images are a user's to choose; our own MachineConfigs have the base's.
+  // Only users choose images; generated MachineConfigs have the images of the base.
   if (is_generated(config)) return;
   if (!config.os_image_url.empty()) into.os_image_url = config.os_image_url;
   if (!config.extensions_image.empty()) into.extensions_image = config.extensions_image;
@@ -72,14 +72,14 @@ Result<Rendered> render(const Pool& pool, const std::vector<MachineConfig>& conf
   for (const MachineConfig* config : selected(pool, configs)) {
     if (is_generated(*config)) TRY(check_version(*config, base));
     rendered.sources.push_back(config->name);
-    result.config = ignition::merge(result.config, with_compression_said(config->config));
+    result.config = ignition::merge(result.config, with_explicit_compression(config->config));
     fold_scalars(result, *config);
   }
   if (rendered.sources.empty()) return error(Code::invalid, "pool {}: no MachineConfig with its role", pool.name);
   finish_files(result.config);
   const bool needs_headers = std::ranges::find(result.extensions, "kernel-devel") != result.extensions.end();
   if (needs_headers && result.kernel_type != "default") {
-    return error(Code::invalid, "pool {}: extension kernel-devel is for the default kernel, not for {}", pool.name,
+    return error(Code::invalid, "pool {}: extension kernel-devel requires the default kernel, got {}", pool.name,
                  result.kernel_type);
   }
   TRY(ignition::validate(result.config).to_result().context("pool " + pool.name));

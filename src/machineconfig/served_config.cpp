@@ -19,7 +19,7 @@ struct AcceptedVersion {
   std::string version;
 };
 
-// "application/vnd.coreos.ignition+json;version=3.3.0;q=0.9", or nothing for another type or one without a version.
+// Parses "application/vnd.coreos.ignition+json;version=3.3.0;q=0.9"; nullopt for another type or without a version.
 std::optional<AcceptedVersion> parse_accepted(std::string_view entry) {
   const std::vector<std::string_view> parts = split(entry, ';');
   if (!to_lower(trim(parts[0])).ends_with("/vnd.coreos.ignition+json")) return std::nullopt;
@@ -48,7 +48,7 @@ void add_file(ignition::Config& config, std::string_view path, std::string_view 
   ignition::put(config, ignition::make_file(std::string(path), text, mode));
 }
 
-// Ignition below 3.3 has no kernel arguments: the first boot sets them instead.
+// Ignition before 3.3 has no kernel arguments. The first boot sets them instead.
 Result<> move_kernel_arguments(MachineConfig& config) {
   ignition::KernelArguments& arguments = config.config.kernel_arguments;
   if (!arguments.should_not_exist.empty()) {

@@ -13,7 +13,7 @@ namespace {
 TEST(AcceptedVersion, IsWhatTheMachineAsksFor) {
   struct Case {
     const char* accept;
-    const char* version;  // "" is refused
+    const char* version;  // "": refused
   };
   for (const Case& c : {
            Case{"application/vnd.coreos.ignition+json;version=3.3.0, */*;q=0.1", "3.3.0"},
@@ -27,7 +27,7 @@ TEST(AcceptedVersion, IsWhatTheMachineAsksFor) {
            Case{"*/*", "3.2.0"},
            Case{"application/json", "3.2.0"},
            Case{"application/vnd.coreos.ignition+json", "3.2.0"},
-           // The first entry decides alone, as in OpenShift's server.
+           // Only the first entry counts, as in OpenShift's server.
            Case{"application/vnd.coreos.ignition+json;version=4.0.0, application/vnd.coreos.ignition+json;version=3.2.0;q=0.1",
                 ""},
            Case{"application/vnd.coreos.ignition+json;version=2.2.0;q=nan, "

@@ -17,14 +17,14 @@ namespace slipway::machineconfig {
 namespace {
 
 struct Output {
-  std::string_view folder;  // below a role's or common's
-  std::string_view name;    // of the MachineConfig, with the role for the star
+  std::string_view folder;  // in the folder of a role or in common/
+  std::string_view name;    // of the MachineConfig; * stands for the role
 };
 constexpr std::array outputs = {Output{"00", "00-*"}, Output{"01-container-runtime", "01-*-container-runtime"},
                                 Output{"01-kubelet", "01-*-kubelet"}};
 
-// What only root may read: credentials, a proxy's address, which may have a password, and how the kubelet and static pods run.
-// All others are 0644, programs 0755.
+// Paths that only root may read: credentials, the proxy's address, which may contain a password, and the configuration of the
+// kubelet and static pods. Other files have mode 0644, programs 0755.
 constexpr std::array private_places = {"/var/lib/kubelet/config.json", "/etc/mco/proxy.env", "/etc/kubernetes/",
                                        "/etc/openshift/"};
 
@@ -33,7 +33,7 @@ bool holds_virtual_addresses(const ControllerConfig& config) {
   return !config.api_vips.empty() && !config.ingress_vips.empty() && row && row->holds_virtual_addresses;
 }
 
-// The folders that are laid over each other, a later one's file in place of an earlier one's.
+// Folders of templates in ascending priority: a file in a later folder replaces that of an earlier one.
 std::vector<std::string> overlays(std::string_view role, const Output& output, const ControllerConfig& config) {
   std::vector<std::string> folders;
   for (std::string_view scope : {std::string_view("common"), role}) {
@@ -44,7 +44,7 @@ std::vector<std::string> overlays(std::string_view role, const Output& output, c
   return folders;
 }
 
-// "files/etc/motd" and its kin to the template, in the order of their names.
+// Templates by target, such as "files/etc/motd", sorted.
 using Entries = std::map<std::string_view, const data::File*>;
 
 Entries entries_of(const std::vector<std::string>& folders) {
@@ -67,7 +67,7 @@ void put_entry(ignition::Config& config, std::string_view entry, std::string tex
   if (entry.starts_with(files)) {
     const std::string_view path = entry.substr(files.size());
     ignition::File file = ignition::make_file(std::string(path), text, mode_of(path));
-    // Always the same way of escaping, so that a text has one form in rendered configs.
+    // Always percent-encoded, so that a text has only one form in rendered configs.
     file.contents.source = ignition::encode_data_url(text, ignition::DataEncoding::percent);
     return ignition::put(config, std::move(file));
   }
@@ -77,12 +77,12 @@ void put_entry(ignition::Config& config, std::string_view entry, std::string tex
     const std::string_view stem = unit.substr(dropin + 3);
     return ignition::put_dropin(config, unit.substr(0, dropin), stem.substr(0, stem.rfind(".conf")), std::move(text));
   }
-  // What is meant to start says by whom.
+  // Units with an [Install] section are enabled.
   const bool enabled = text.find("[Install]") != std::string::npos;
   ignition::put(config, ignition::make_unit(std::string(unit), std::move(text), enabled));
 }
 
-// "https://api-int.demo.example.com:6443" in its two parts.
+// Splits "https://api-int.demo.example.com:6443" into host and port.
 std::pair<std::string, std::string> host_and_port_of(std::string_view url) {
   url = url.substr(std::min(url.size(), std::string_view("https://").size()));
   const std::size_t colon = url.rfind(':');
@@ -101,21 +101,21 @@ std::string proxy_environment(const Json& proxy) {
 
 Result<TemplateValues> template_values(std::string_view role, const ControllerConfig& config, const Secret& pull_secret) {
   Findings findings;
-  const auto needed = [&](std::string_view what, std::string value) {
+  const auto required = [&](std::string_view what, std::string value) {
     if (value.empty()) findings.error({"ControllerConfig"}, std::string(what), "missing");
     return value;
   };
   const auto image = [&](const std::string& key) {
     const auto found = config.images.find(key);
-    return needed("spec.images." + key, found == config.images.end() ? "" : found->second);
+    return required("spec.images." + key, found == config.images.end() ? "" : found->second);
   };
   std::vector<std::string> vips = config.api_vips;
   vips.insert(vips.end(), config.ingress_vips.begin(), config.ingress_vips.end());
-  const auto [host, port] = host_and_port_of(needed("spec.infra.status.apiServerInternalURI", config.internal_api_url()));
+  const auto [host, port] = host_and_port_of(required("spec.infra.status.apiServerInternalURI", config.internal_api_url()));
   TemplateValues values = {
       {"API_INT_HOST", host},
       {"API_INT_PORT", port},
-      {"CLUSTER_DNS_IP", needed("spec.clusterDNSIP", config.cluster_dns_ip)},
+      {"CLUSTER_DNS_IP", required("spec.clusterDNSIP", config.cluster_dns_ip)},
       {"MACHINE_CONFIG_OPERATOR_IMAGE", image("machineConfigOperator")},
       {"POD_IMAGE", image("infraImageKey")},
       {"PROXY_ENVIRONMENT", proxy_environment(config.proxy)},
@@ -125,17 +125,17 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
       {"VIPS", join(vips, " ")},
   };
   if (holds_virtual_addresses(config)) {
-    // One API server is enough where there is one master only.
+    // A single control-plane machine has only one API server.
     const bool is_single = find_string(config.infrastructure, {"status", "controlPlaneTopology"}) == "SingleReplica";
     values.insert({{"API_VIPS", config.api_vips.front()},
-                   {"CLUSTER_DOMAIN", needed("spec.dns.spec.baseDomain", text_of(config.dns, {"spec", "baseDomain"}))},
+                   {"CLUSTER_DOMAIN", required("spec.dns.spec.baseDomain", text_of(config.dns, {"spec", "baseDomain"}))},
                    {"INGRESS_VIPS", config.ingress_vips.front()},
                    {"KEEPALIVED_IMAGE", image("keepalivedImage")},
                    {"NEEDED_API_SERVERS", is_single ? "1" : "2"},
                    {"PLATFORM", config.platform},
                    {"RUNTIMECFG_IMAGE", image("baremetalRuntimeCfgImage")}});
     if (role == "master") values["HAPROXY_IMAGE"] = image("haproxyImage");
-    // Holes that only the machine can fill: they stay (runtimecfg render).
+    // Placeholders that only the machine can replace are kept for `runtimecfg render`.
     for (const std::string address : {"", "INGRESS_"}) {
       for (const std::string name : {"ADDRESS", "INTERFACE", "PREFIX", "ROUTER_ID"}) {
         values[address + name] = "{{" + address + name + "}}";
@@ -164,7 +164,7 @@ Result<std::vector<MachineConfig>> template_configs(std::string_view role, const
     made.config.ignition.version = ignition::Version::v3_2;
     for (const auto& [entry, file] : entries_of(overlays(role, output, config))) {
       std::string text = TRY(fill_template(file->content, file->path, values));
-      // A template that says nothing makes nothing.
+      // A template without content creates no file.
       if (!trim(text).empty()) put_entry(made.config, entry, std::move(text));
     }
     configs.push_back(std::move(made));

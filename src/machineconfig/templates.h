@@ -1,4 +1,4 @@
-// The MachineConfigs that every machine of a role has, from the templates of data/machine-config.
+// The MachineConfigs for all machines of a role, from the templates of data/machine-config.
 #pragma once
 
 #include "base/secret.h"
@@ -12,13 +12,13 @@
 
 namespace slipway::machineconfig {
 
-// Roles that there are templates for.
+// Roles with templates.
 inline constexpr std::string_view template_roles[] = {"master", "worker"};
 
 // 00-ROLE, 01-ROLE-container-runtime and 01-ROLE-kubelet. Pure.
 //
-//   pull_secret  text of a docker config: credentials of registries
-//   errors       invalid: what the templates need is missing in `config`, all of it named; no such role
+//   pull_secret  registry credentials, text of a docker config
+//   errors       invalid: a role without templates, or missing fields of `config` (all are listed)
 Result<std::vector<MachineConfig>> template_configs(std::string_view role, const ControllerConfig& config,
                                                     const Secret& pull_secret);
 

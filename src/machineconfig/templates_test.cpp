@@ -139,7 +139,7 @@ TEST(Templates, MachinesHoldTheVirtualAddressesWhereNobodyElseDoes) {
   EXPECT_NE(text_of(master, folder + "instance-api.conf.tmpl").find("interface {{INTERFACE}}\n"), std::string::npos);
   EXPECT_NE(text_of(master, folder + "instance-ingress.conf.tmpl").find("interface {{INGRESS_INTERFACE}}\n"), std::string::npos);
 
-  // Workers have the ingress's only, and nothing that needs a kubeconfig.
+  // Workers have only the ingress address and nothing that requires a kubeconfig.
   const Rendered worker = rendered(sample("local"), "worker");
   const Result<YamlDocument> on_worker = parse_yaml(text_of(worker, pod), pod);
   ASSERT_TRUE(on_worker.ok()) << on_worker.error().message();

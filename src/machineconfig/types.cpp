@@ -13,12 +13,12 @@ namespace slipway::machineconfig {
 
 namespace {
 
-// Extensions of the operating system. The names are those that OpenShift allows.
+// Extensions of the operating system. OpenShift allows the same names.
 constexpr std::array known_extensions = {"ipsec",       "kerberos", "kernel-devel", "sandboxed-containers",
                                          "two-node-ha", "sysstat",  "usbguard"};
 constexpr std::array kernel_types = {"", "default", "realtime", "64k-pages"};
 
-// Reads members of an object by kind; what has another kind becomes a finding and reads as empty.
+// Reads members of an object. A member of the wrong kind becomes a finding and is read as empty.
 class Reader {
  public:
   Reader(const JsonObject& object, std::string path, const Place& place, Findings& findings)
@@ -130,7 +130,7 @@ Result<MachineConfig> parse_machine_config(const Json& object, std::string_view 
   config.fips = spec.flag("fips");
   if (config.name.empty()) findings.error(place, "metadata.name", "missing");
   check_scalars(config, place, findings);
-  // The config may be missing, but not be empty: it needs a version.
+  // The config may be absent. If it is present, it must have a version.
   if (const Json* written = find(object, {"spec", "config"}); written && !written->is_null()) {
     ignition::Parsed parsed = ignition::parse(*written, "spec.config");
     if (!parsed.findings.has_errors()) parsed.findings.append(ignition::validate(parsed.config, "spec.config"));

@@ -1,4 +1,4 @@
-// The objects of group machineconfiguration.openshift.io/v1, with the fields that are used here.
+// The objects of API group machineconfiguration.openshift.io/v1, with the fields that slipway uses.
 #pragma once
 
 #include "base/json.h"
@@ -23,23 +23,23 @@ struct MachineConfig {
   std::string kernel_type{};
   bool fips = false;
 
-  std::string role() const;  // of its role label
+  std::string role() const;  // value of the role label
   bool operator==(const MachineConfig&) const = default;
 };
 
 struct Pool {
   std::string name;
-  std::vector<std::string> roles;  // whose MachineConfigs it selects: {"worker", "infra"}
-  Json object;                     // the MachineConfigPool as it was read
+  std::vector<std::string> roles;  // roles whose MachineConfigs it selects: {"worker", "infra"}
+  Json object;                     // the original MachineConfigPool
 
   bool operator==(const Pool&) const = default;
 };
 
-// errors: invalid, with every problem and its field: an Ignition config that is none or not valid, wrong kinds of values
+// errors: invalid, listing all problems with their fields: a malformed or invalid Ignition config, values of the wrong kind
 Result<MachineConfig> parse_machine_config(const Json& object, std::string_view name);
 Json to_json(const MachineConfig& config);
 
-// errors: invalid: no name, a selector with expressions that we do not know
+// errors: invalid: no name, an unsupported selector
 Result<Pool> parse_pool(const Json& object, std::string_view name);
 
 }  // namespace slipway::machineconfig

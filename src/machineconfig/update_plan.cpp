@@ -15,11 +15,11 @@ constexpr std::string_view units_folder = "/etc/systemd/system/";
 constexpr std::string_view force_file = "/run/machine-config-daemon-force";
 
 struct Rule {
-  std::string_view path;  // a file, or a folder with all that is in it
+  std::string_view path;  // a file, or a folder with its content
   std::vector<ServiceAction> services;
 };
 
-// containerd and the kubelet read most of what is theirs when they need it.
+// containerd and the kubelet read most of their files on demand.
 const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
       {"/var/lib/kubelet/config.json", {}},
@@ -42,7 +42,7 @@ const Rule* rule_for(std::string_view path) {
   return best;
 }
 
-// The same bytes may be written in several ways.
+// Compares the decoded bytes, because several data URLs can encode the same bytes.
 bool is_same(const ignition::Resource& a, const ignition::Resource& b) {
   if (a == b) return true;
   if (!a.compression.value_or("").empty() || !b.compression.value_or("").empty()) return false;
@@ -86,7 +86,7 @@ WantedFile file_of(const ignition::File& file) {
           .group = file.group};
 }
 
-// Keys of entries that are only in one of the lists or not the same in both.
+// Keys of entries that are in only one of the maps or differ.
 template <class T, class Same>
 std::vector<std::string> changed(const std::map<std::string, T>& from, const std::map<std::string, T>& to, const Same& same) {
   std::vector<std::string> keys;
@@ -119,7 +119,7 @@ const ignition::User* find_core(const MachineConfig& config) {
   return core == users.end() ? nullptr : &*core;
 }
 
-// All that has to stay as it is of the users.
+// The parts of the users that must not change.
 std::vector<ignition::User> fixed_users(const MachineConfig& config) {
   std::vector<ignition::User> users;
   for (ignition::User user : config.config.passwd.users) {
@@ -176,7 +176,7 @@ Differences differences(const MachineConfig& from, const MachineConfig& to) {
   found.core_access = core_access(from) != core_access(to);
   found.os_image = image_digest(from.os_image_url) != image_digest(to.os_image_url);
   found.kernel = from.kernel_arguments != to.kernel_arguments || kernel_type(from) != kernel_type(to) || from.fips != to.fips;
-  // The image that extensions come from matters to machines that have some.
+  // The image of extensions matters only if there are extensions.
   found.extensions = from.extensions != to.extensions ||
                      (!to.extensions.empty() && image_digest(from.extensions_image) != image_digest(to.extensions_image));
   return found;
@@ -223,26 +223,26 @@ Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) 
   const ignition::Config& before = from.config;
   const ignition::Config& after = to.config;
   std::vector<std::string> reasons;
-  const auto fixed = [&](bool is_same, std::string_view what) {
+  const auto require_same = [&](bool is_same, std::string_view what) {
     if (!is_same) reasons.push_back(fmt::format("{} cannot change on a running machine", what));
   };
-  fixed(before.passwd.groups == after.passwd.groups, "passwd.groups");
-  fixed(fixed_users(from) == fixed_users(to), "passwd.users, except keys and password of core,");
-  fixed(before.kernel_arguments == after.kernel_arguments, "kernelArguments of Ignition");
-  fixed(before.storage.disks == after.storage.disks, "storage.disks");
-  fixed(before.storage.raid == after.storage.raid, "storage.raid");
-  fixed(before.storage.luks == after.storage.luks, "storage.luks");
-  fixed(before.storage.filesystems == after.storage.filesystems, "storage.filesystems");
-  fixed(before.storage.directories == after.storage.directories, "storage.directories");
+  require_same(before.passwd.groups == after.passwd.groups, "passwd.groups");
+  require_same(fixed_users(from) == fixed_users(to), "passwd.users, except keys and password of core,");
+  require_same(before.kernel_arguments == after.kernel_arguments, "kernelArguments of Ignition");
+  require_same(before.storage.disks == after.storage.disks, "storage.disks");
+  require_same(before.storage.raid == after.storage.raid, "storage.raid");
+  require_same(before.storage.luks == after.storage.luks, "storage.luks");
+  require_same(before.storage.filesystems == after.storage.filesystems, "storage.filesystems");
+  require_same(before.storage.directories == after.storage.directories, "storage.directories");
   for (const ignition::Link& link : after.storage.links) {
     const auto known = std::ranges::find(before.storage.links, link.path, &ignition::Link::path);
-    fixed(known != before.storage.links.end() && *known == link, fmt::format("storage.links: {}", link.path));
+    require_same(known != before.storage.links.end() && *known == link, fmt::format("storage.links: {}", link.path));
   }
-  fixed(from.fips == to.fips, "fips");
-  const std::map<std::string, WantedFile> had = files_by_path(from);
+  require_same(from.fips == to.fips, "fips");
+  const std::map<std::string, WantedFile> old_files = files_by_path(from);
   for (const auto& [path, file] : files_by_path(to)) {
     if (path == force_file) reasons.push_back(path + " is reserved for the machine-config-daemon");
-    if (const auto known = had.find(path); known != had.end() && is_same(known->second, file)) continue;
+    if (const auto known = old_files.find(path); known != old_files.end() && is_same(known->second, file)) continue;
     const std::string source = file.contents.source.value_or("data:,");
     const std::string compression = file.contents.compression.value_or("");
     if (!source.starts_with("data:")) reasons.push_back(path + ": contents must be in the config, as a data: URL");
@@ -256,13 +256,13 @@ Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) 
 Result<> check_changeable(const MachineConfig& from, const MachineConfig& to) {
   const Differences found = differences(from, to);
   std::vector<std::string> reasons;
-  const auto same = [&](bool differs, std::string_view what) {
+  const auto refuse_if = [&](bool differs, std::string_view what) {
     if (differs) reasons.push_back(fmt::format("{}: cannot change on machines of this release", what));
   };
-  same(found.os_image, "osImageURL");
-  same(from.kernel_arguments != to.kernel_arguments, "kernelArguments");
-  same(kernel_type(from) != kernel_type(to), "kernelType");
-  same(found.extensions, "extensions");
+  refuse_if(found.os_image, "osImageURL");
+  refuse_if(from.kernel_arguments != to.kernel_arguments, "kernelArguments");
+  refuse_if(kernel_type(from) != kernel_type(to), "kernelType");
+  refuse_if(found.extensions, "extensions");
   return refuse(reasons);
 }
 

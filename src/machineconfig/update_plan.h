@@ -1,5 +1,5 @@
-// From one MachineConfig to another on a running machine: the differences, whether the machine can apply them or has to be
-// created again, and the actions after they are applied. Pure.
+// Updates a running machine from one MachineConfig to another: the differences, whether the machine can apply them or must be
+// recreated, and the actions afterwards. Pure.
 //
 //   TRY(check_reconcilable(current, wanted));
 //   Actions actions = actions_for(differences(current, wanted));
@@ -16,43 +16,43 @@
 
 namespace slipway::machineconfig {
 
-// A file as a config wants it, whether it stands among its files or is part of a unit.
+// A file of a config, from its files or from one of its units.
 struct WantedFile {
   std::string path;
   ignition::Resource contents{};
   unsigned mode = 0644;
   ignition::Owner user{};
   ignition::Owner group{};
-  bool is_mask = false;  // a link to /dev/null instead, which masks a unit
+  bool is_mask = false;  // a link to /dev/null, which masks a unit
 
   bool operator==(const WantedFile&) const = default;
 };
 
-// All of them, by path. Folders and links of a config are made at the first boot and then left alone.
+// All files, sorted by path. Excludes folders and links, which are created only at the first boot.
 std::vector<WantedFile> wanted_files(const MachineConfig& config);
 
-// The keys that open the account `core`, one a line, and the hash of its password.
+// Access to the account `core`: its SSH keys, one a line, and its password hash.
 struct CoreAccess {
   std::string keys{};
-  std::string password_hash{};  // empty: it is locked
+  std::string password_hash{};  // empty: locked
 
   bool operator==(const CoreAccess&) const = default;
 };
 CoreAccess core_access(const MachineConfig& config);
 
 struct Differences {
-  std::vector<std::string> files{};  // paths that come, change or go
-  std::vector<std::string> units{};  // names of units that do
+  std::vector<std::string> files{};  // paths of added, changed and removed files
+  std::vector<std::string> units{};  // names of added, changed and removed units
   bool core_access = false;
   bool os_image = false;
-  bool kernel = false;  // its arguments, its type, its FIPS mode
+  bool kernel = false;  // arguments, type or FIPS mode
   bool extensions = false;
 
   bool operator==(const Differences&) const = default;
 };
 Differences differences(const MachineConfig& from, const MachineConfig& to);
 
-// What a machine does after its disk is as wanted.
+// Actions of a machine after its files are updated.
 struct ServiceAction {
   std::string verb;  // of systemctl: "restart", "reload"
   std::string unit;
@@ -61,26 +61,26 @@ struct ServiceAction {
 };
 struct Actions {
   bool reboot = false;
-  std::vector<ServiceAction> services{};  // in this order; none when it reboots
+  std::vector<ServiceAction> services{};  // in this order; empty if it reboots
 
-  // Pods leave the machine first: none of them may be hurt by what follows.
+  // Before a reboot, pods must leave the machine.
   bool needs_drain() const { return reboot; }
   bool operator==(const Actions&) const = default;
 };
 
-// By the table of paths in update_plan.cpp, the longest that fits; what no row knows needs a reboot, as every unit, kernel and
-// operating system does. Ways to log in need nothing.
+// Uses the rule with the longest matching path in update_plan.cpp. Files without a rule, units, the kernel and the operating
+// system require a reboot. Keys and passwords require nothing.
 Actions actions_for(const Differences& differences);
 
 Json to_json(const Actions& actions);
 // errors: invalid
 Result<Actions> parse_actions(const Json& value, std::string_view name);
 
-// errors: invalid, with everything that only a new machine can get: users other than core, groups, disks, file systems, RAID,
-// folders, new links, FIPS mode, Ignition's kernel arguments, contents from elsewhere than the config
+// errors: invalid, listing all differences that require a new machine: users other than core, groups, disks, file systems, RAID,
+// LUKS, folders, new links, FIPS mode, Ignition's kernel arguments, contents that are not in the config
 Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to);
 
-// errors: invalid, with what machines of this release do not change once they run: operating system, kernel, extensions
+// errors: invalid, listing the differences that this release does not apply: operating system, kernel, extensions
 Result<> check_changeable(const MachineConfig& from, const MachineConfig& to);
 
 }  // namespace slipway::machineconfig

@@ -108,7 +108,7 @@ TEST(UpdatePlan, WhatDiffersSaysWhatToDo) {
 TEST(UpdatePlan, WhatOnlyANewMachineCanGetIsRefusedInWords) {
   struct Case {
     Change change;
-    const char* reason;  // empty: it can be done
+    const char* reason;  // "": allowed
   };
   const std::vector<Case> cases = {
       {[](MachineConfig& c) { c.config.storage.files[0].contents.source = "data:,bye"; }, ""},

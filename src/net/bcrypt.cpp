@@ -10,12 +10,12 @@ namespace slipway::net {
 
 namespace {
 
-constexpr std::size_t password_limit = 72;  // bcrypt looks at no more bytes
+constexpr std::size_t password_limit = 72;  // bcrypt ignores further bytes
 constexpr std::size_t salt_size = 16;
 
 struct Wipe {
   void operator()(crypt_data* data) const {
-    explicit_bzero(data, sizeof *data);  // the password is in there
+    explicit_bzero(data, sizeof *data);  // contains the password
     delete data;
   }
 };

@@ -14,7 +14,7 @@ constexpr const char* library_name = "libcurl.so.4";
 
 Result<Curl> load() {
   void* library = ::dlopen(library_name, RTLD_LAZY | RTLD_LOCAL);
-  if (!library) return error(Code::unavailable, "libcurl cannot be loaded (install libcurl): {}", ::dlerror());
+  if (!library) return error(Code::unavailable, "libcurl cannot be loaded: {} (install libcurl)", ::dlerror());
   Curl curl;
   std::string missing;
   const auto take = [&](const char* name, auto& function) {
@@ -40,7 +40,7 @@ Result<Curl> load() {
   take("curl_slist_append", curl.slist_append);
   take("curl_slist_free_all", curl.slist_free_all);
   if (!missing.empty()) {
-    return error(Code::unavailable, "{} is too old, it has no {}", library_name, missing);
+    return error(Code::unavailable, "{}: function {} is missing (install a newer libcurl)", library_name, missing);
   }
   CHECK(curl.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
   return curl;

@@ -1,6 +1,5 @@
-// libcurl's functions that we use, of a library that is loaded with the first request: what it needs in turn (LDAP, Kerberos,
-// ...) costs a program as much time to load as all of its other libraries, and most runs of most programs ask no server. For
-// curl_http.cpp only.
+// The functions of libcurl that slipway uses. The first request loads the library: its own dependencies (LDAP, Kerberos, ...)
+// take as long to load as all other libraries of a program, and most programs send no request. For curl_http.cpp only.
 #pragma once
 
 #include "base/result.h"
@@ -29,8 +28,8 @@ struct Curl {
   decltype(&::curl_slist_free_all) slist_free_all = nullptr;
 };
 
-// Loaded and initialized by the first call; stays until the program ends. Threads: any.
-// errors: unavailable: it is not installed, or is another than this program was built for
+// The first call loads and initializes libcurl, which stays loaded until the program ends. Threads: any.
+// errors: unavailable: libcurl is not installed or lacks a function
 Result<const Curl*> load_curl();
 
 }  // namespace slipway::net

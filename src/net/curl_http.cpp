@@ -14,18 +14,18 @@ namespace slipway::net {
 namespace {
 
 constexpr std::size_t idle_links = 8;          // kept for later calls, each with its connections
-constexpr std::size_t refusal_limit = 64'000;  // bytes kept of an answer that is no success, when a sink waits for one
+constexpr std::size_t refusal_limit = 64'000;  // bytes kept of an answer without success, if there is a sink
 constexpr int longest_poll_ms = 1000;
 
-// Behind the load_curl() of send() only.
+// Call it only after load_curl() succeeded in send().
 const Curl& curl() { return *load_curl().value(); }
 
-// One multi handle a call: curl_multi_wakeup is the only call of curl that another thread may make, and so the way in which
-// a stop reaches a blocked transfer. The multi handle owns the connections, so keeping it keeps them.
+// One multi handle for each call: curl_multi_wakeup is the only function of curl that another thread may call, and thus the way
+// to stop a blocked transfer. The multi handle owns the connections, so reusing it reuses them.
 struct Link {
   CURLM* multi = curl().multi_init();
   CURL* easy = curl().easy_init();
-  std::string server;  // the last one
+  std::string server;  // of the last request
 
   Link() { CHECK(multi != nullptr && easy != nullptr); }
   Link(const Link&) = delete;
@@ -53,14 +53,14 @@ class HeaderList {
 
 bool is_success(int status) { return status >= 200 && status < 300; }
 
-// One request on its way, and what curl's callbacks share.
+// One request in progress, with the state that curl's callbacks share.
 class Transfer {
  public:
   Transfer(const Request& request, const Sink& sink, CURL* easy) : request_(request), sink_(sink), easy_(easy) {}
 
   Result<> prepare();
 
-  // Whether no byte moved for longer than the request allows. Called now and then; time is curl's own.
+  // Whether no byte was transferred for longer than the request allows. Call it periodically; it uses curl's clock.
   bool is_idle_too_long();
 
   Result<Answer> finish(CURLcode code);
@@ -100,11 +100,11 @@ class Transfer {
   HeaderList connect_to_;
   Answer answer_;
   bool head_checked_ = false;
-  bool enough_ = false;           // of an answer that is no success
-  std::optional<Error> failure_;  // ours, which made curl end the transfer
-  curl_off_t moved_ = -1;         // bytes in and out when they last changed
-  curl_off_t moved_at_ = 0;       // microseconds from the start
-  char words_[CURL_ERROR_SIZE] = "";
+  bool enough_ = false;           // enough bytes are kept of an answer without success
+  std::optional<Error> failure_;  // an error of a callback, which made curl end the transfer
+  curl_off_t moved_ = -1;         // bytes sent and received when they last changed
+  curl_off_t moved_at_ = 0;       // time of that change, microseconds from the start
+  char error_text_[CURL_ERROR_SIZE] = "";
 };
 
 Result<> Transfer::prepare() {
@@ -117,8 +117,8 @@ Result<> Transfer::prepare() {
   set(CURLOPT_PROTOCOLS_STR, "http,https");
   set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
   set(CURLOPT_NOSIGNAL, 1L);
-  set(CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name server
-  set(CURLOPT_ERRORBUFFER, words_);
+  set(CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for name resolution
+  set(CURLOPT_ERRORBUFFER, error_text_);
   set_trust();
   TRY(set_headers());
   set_method();
@@ -128,14 +128,14 @@ Result<> Transfer::prepare() {
   set(CURLOPT_WRITEDATA, static_cast<void*>(this));
   set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(request_.connect_limit.count()));
   set(CURLOPT_TIMEOUT_MS, static_cast<long>(request_.whole_limit.count()));
-  // Who only listens, as to a watch, learns in seconds that the address of its server has moved to another machine.
+  // A client that only listens, as in a watch, then notices within seconds that the server's address moved to another machine.
   set(CURLOPT_TCP_KEEPALIVE, 1L);
   set(CURLOPT_TCP_KEEPIDLE, 2L);
   set(CURLOPT_TCP_KEEPINTVL, 2L);
   return Ok{};
 }
 
-// curl uses a kept connection again only when certificates, authorities and checks are the same bytes.
+// curl reuses a connection only if certificates, authorities and checks are byte-identical.
 void Transfer::set_trust() {
   const Trust& trust = request_.trust;
   CHECK(trust.ca_file.empty() || trust.ca_pem.empty());
@@ -145,7 +145,7 @@ void Transfer::set_trust() {
   };
   if (!trust.ca_file.empty()) set(CURLOPT_CAINFO, trust.ca_file.c_str());
   if (!trust.ca_pem.empty()) set_blob(CURLOPT_CAINFO_BLOB, trust.ca_pem);
-  // Instead of the system's authorities, not besides them.
+  // The given authorities replace the system's.
   if (!trust.ca_file.empty() || !trust.ca_pem.empty()) set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
   if (trust.any_server) {
     set(CURLOPT_SSL_VERIFYPEER, 0L);
@@ -163,7 +163,7 @@ void Transfer::set_trust() {
 }
 
 Result<> Transfer::set_headers() {
-  // curl would announce a body with "Expect: 100-continue" and wait for it, and would call it a form.
+  // Without these headers curl adds "Expect: 100-continue", waits for the server, and declares a body as a form.
   headers_.add("Expect:");
   if (std::ranges::none_of(request_.headers, [](const Header& h) { return to_lower(h.name) == "content-type"; })) {
     headers_.add("Content-Type:");
@@ -218,7 +218,7 @@ bool Transfer::is_idle_too_long() {
 }
 
 std::size_t Transfer::take_header(std::string_view line) {
-  // A status line starts a new answer: those before it were informational (1xx) or a proxy's.
+  // A status line starts a new answer. Earlier ones were informational (1xx) or from a proxy.
   if (line.starts_with("HTTP/")) {
     answer_.headers.clear();
   } else if (const std::size_t colon = line.find(':'); colon != std::string_view::npos) {
@@ -228,7 +228,7 @@ std::size_t Transfer::take_header(std::string_view line) {
 }
 
 std::size_t Transfer::take_body(std::string_view piece) {
-  const std::size_t refused = piece.size() + 1;  // any other number than the piece's size ends the transfer
+  const std::size_t refused = piece.size() + 1;  // any number other than piece.size() ends the transfer
   long status = 0;
   curl().easy_getinfo(easy_, CURLINFO_RESPONSE_CODE, &status);
   answer_.status = static_cast<int>(status);
@@ -272,26 +272,26 @@ Result<Answer> Transfer::finish(CURLcode code) {
 
 Error Transfer::explain(CURLcode code) const {
   const std::string server = authority(request_.url);
-  // curl's sentence has milliseconds in it, the system's words say it all.
+  // curl's message includes the elapsed milliseconds; the system's message is sufficient.
   long number = 0;
   curl().easy_getinfo(easy_, CURLINFO_OS_ERRNO, &number);
   if (code == CURLE_COULDNT_CONNECT && number != 0) {
     return error(Code::unavailable, "{}: cannot connect: {}", server, strerror(static_cast<int>(number)));
   }
-  const std::string_view words = words_[0] != '\0' ? words_ : curl().easy_strerror(code);
+  const std::string_view reason = error_text_[0] != '\0' ? error_text_ : curl().easy_strerror(code);
   switch (code) {
     case CURLE_PEER_FAILED_VERIFICATION:
-      return error(Code::denied, "{}: the server's certificate is not trusted: {}", server, words);
+      return error(Code::denied, "{}: the server's certificate is not trusted: {}", server, reason);
     case CURLE_SSL_CACERT_BADFILE:
       if (request_.trust.ca_file.empty())
-        return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, words);
-      return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.trust.ca_file, words);
+        return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, reason);
+      return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.trust.ca_file, reason);
     case CURLE_SSL_CERTPROBLEM:
-      return error(Code::invalid, "{}: the client certificate and key cannot be used: {}", server, words);
+      return error(Code::invalid, "{}: the client certificate and key cannot be used: {}", server, reason);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
-    case CURLE_WEIRD_SERVER_REPLY: return error(Code::invalid, "{}: {}", server, words);
-    default: return error(Code::unavailable, "{}: {}", server, words);
+    case CURLE_WEIRD_SERVER_REPLY: return error(Code::invalid, "{}: {}", server, reason);
+    default: return error(Code::unavailable, "{}: {}", server, reason);
   }
 }
 
@@ -300,7 +300,7 @@ Error Transfer::explain(CURLcode code) const {
 struct CurlHttp::Pool {
   Guarded<std::vector<std::unique_ptr<Link>>> idle;
 
-  // The one that last spoke to this server, else the oldest, else a new one.
+  // The idle link that last served this server, or a new one, or the oldest one if the pool is full.
   std::unique_ptr<Link> take(const std::string& server) {
     std::unique_ptr<Link> link = idle.with_lock([&](auto& links) -> std::unique_ptr<Link> {
       if (links.empty()) return nullptr;
@@ -332,7 +332,7 @@ CurlHttp::~CurlHttp() = default;
 
 namespace {
 
-// Drives the transfer to its end. returns: curl's verdict; nothing when it was stopped or idle for too long
+// Runs the transfer until it ends. returns: curl's result; nullopt after a stop request or an idle timeout
 std::optional<CURLcode> drive(Link& link, Transfer& transfer, const std::stop_token& stop, int poll_ms) {
   for (;;) {
     int running = 0;

@@ -1,4 +1,4 @@
-// The Http of production: libcurl, connections kept and reused.
+// The implementation of Http with libcurl.
 #pragma once
 
 #include "net/http.h"
@@ -7,8 +7,8 @@
 
 namespace slipway::net {
 
-// Keeps idle connections of the last few servers. Honours http_proxy, https_proxy, no_proxy. Errors besides those of Http:
-// unavailable, where libcurl is not installed (net/curl.h). Threads: any.
+// Keeps idle connections to the last few servers. Honors http_proxy, https_proxy and no_proxy. Errors in addition to those of
+// Http: unavailable: libcurl is not installed (net/curl.h). Threads: any.
 class CurlHttp final : public Http {
  public:
   CurlHttp();

@@ -181,7 +181,7 @@ TEST(CurlHttp, ExplainsFailures) {
   }
 }
 
-// All of it takes longer than the limit, no pause in it does, also on a machine that has much else to do.
+// The whole transfer takes longer than the limit, but no pause does, also on a busy machine.
 TEST(CurlHttp, SlowIsNotIdle) {
   HttpImposter server([](const Seen&) { return Reply{.body = std::string(10'000, 'x'), .piece_pause = Milliseconds(120)}; });
   CurlHttp http;
@@ -189,7 +189,7 @@ TEST(CurlHttp, SlowIsNotIdle) {
   EXPECT_TRUE(answer.ok()) << answer.error().message();
 }
 
-// A watch: silence is no failure, and neither costs processor time nor delays a stop.
+// A watch: silence is not a failure, costs no processor time and does not delay a stop.
 TEST(CurlHttp, WithoutAnIdleLimitWaitsForAStop) {
   HttpImposter server([](const Seen&) { return Reply{.body = std::string(1000, 'x'), .cut_after = 10, .hang = true}; });
   CurlHttp http;

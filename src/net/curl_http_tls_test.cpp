@@ -1,4 +1,4 @@
-// CurlHttp's trust, against a server that tells each client who it took it for.
+// Tests CurlHttp's Trust with a server that reports the identity of each client.
 #include "net/curl_http.h"
 #include "net/x509.h"
 #include "support/http_imposter.h"
@@ -18,7 +18,7 @@ namespace {
 
 using testing_support::make_test_certificate;
 
-// Any certificate that a client shows is fine; the body of the answer is its common name and how many connections there were.
+// Accepts any client certificate. The body of the answer is its common name and the number of connections so far.
 class MirrorServer {
  public:
   explicit MirrorServer(const Certificate& identity) {
@@ -50,7 +50,7 @@ class MirrorServer {
 
   static MHD_Result answer(void* self, MHD_Connection* connection, const char*, const char*, const char*, const char*, size_t*,
                            void** state) {
-    if (std::exchange(*state, self) == nullptr) return MHD_YES;  // an answer to the head alone ends the connection
+    if (std::exchange(*state, self) == nullptr) return MHD_YES;  // an answer to the head alone would close the connection
     std::string body = fmt::format("{} {}", common_name_of_peer(connection), static_cast<MirrorServer*>(self)->connections_);
     MHD_Response* response = MHD_create_response_from_buffer(body.size(), body.data(), MHD_RESPMEM_MUST_COPY);
     const MHD_Result queued = MHD_queue_response(connection, 200, response);
@@ -59,7 +59,7 @@ class MirrorServer {
   }
 
   sockaddr_in address_{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
-  int connections_ = 0;  // touched by the daemon's one thread
+  int connections_ = 0;  // used by the daemon's only thread
   MHD_Daemon* daemon_ = nullptr;
 };
 
@@ -90,7 +90,7 @@ TEST_F(CurlHttpTls, BelievesOnlyTheAuthoritiesItIsGiven) {
   }
   EXPECT_TRUE(ask({.ca_pem = other_ca_.pem + ca_.pem}).ok());
   EXPECT_TRUE(ask({.any_server = true}).ok());
-  // What was believed without looking is not kept for those who look.
+  // A connection that was opened without verification is not reused with verification.
   EXPECT_EQ(ask({.ca_pem = other_ca_.pem}).error().code(), Code::denied);
 }
 
@@ -105,7 +105,7 @@ TEST_F(CurlHttpTls, NeverSharesAConnectionBetweenIdentities) {
   EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 1");
   EXPECT_EQ(ask(as(ann_)).value(), "ann 2");
   EXPECT_EQ(ask(as(bob_)).value(), "bob 3");
-  // Each has its own, and keeps it.
+  // Each client has its own connection and keeps it.
   EXPECT_EQ(ask(as(bob_)).value(), "bob 3");
   EXPECT_EQ(ask(as(ann_)).value(), "ann 3");
   EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 3");

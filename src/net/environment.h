@@ -1,4 +1,4 @@
-// Environment: the outside world as acting code is given it, made once in main.
+// Environment: access to the outside world for functions with side effects. main creates it once.
 #pragma once
 
 #include "net/http.h"
@@ -19,9 +19,9 @@ struct Environment {
   sys::Runner& runner;
   sys::Random& random;
   Http& http;
-  std::function<void(std::string_view)> print{};  // to standard output
+  std::function<void(std::string_view)> print{};  // writes to standard output
 
-  // The same for a task with a context of its own.
+  // A copy with another context, for a task.
   Environment with(const sys::Context& own) const { return {own, files, runner, random, http, print}; }
 };
 

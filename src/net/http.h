@@ -1,4 +1,4 @@
-// Http: requests to servers, one interface for all of slipway; curl behind it (curl_http.h).
+// Http: the interface for requests to servers. curl_http.h implements it.
 #pragma once
 
 #include "base/result.h"
@@ -22,27 +22,27 @@ struct Header {
   std::string value;
 };
 
-// The value of the first header of this name, case ignored.
+// The value of the first header with this name, case-insensitive.
 std::optional<std::string_view> find_header(const std::vector<Header>& headers, std::string_view name);
 
-// How a server proves itself to us and we to it.
+// How client and server authenticate each other.
 struct Trust {
-  std::string ca_file{};     // PEM; the system's when empty
-  std::string ca_pem{};      // the same as text; at most one of both, and nobody else is believed then
-  bool plain_http = false;   // http:// is allowed to this server; to this machine it always is
-  bool any_server = false;   // the server's certificate is not looked at: for probes that send nothing and believe nothing
-  std::string client_pem{};  // our certificate, PEM, its chain behind it; none when empty
-  Secret client_key{};       // and its key
-  std::string connect_to{};  // "127.0.0.1:6443": where to connect instead of the URL's host and port, which stay the name that
-                             // the server has to prove (tls-server-name of kubeconfigs); no proxy is asked then
+  std::string ca_file{};     // PEM; if empty, the system's authorities
+  std::string ca_pem{};      // the same as text; set at most one of both. It replaces the system's authorities
+  bool plain_http = false;   // allows http:// to this server; to loopback it is always allowed
+  bool any_server = false;   // skips the check of the server's certificate: for probes that send and trust nothing
+  std::string client_pem{};  // client certificate, PEM, followed by its chain; empty: none
+  Secret client_key{};       // its private key
+  std::string connect_to{};  // "127.0.0.1:6443": connect here instead of the URL's host and port. The server must still prove the
+                             // URL's host (tls-server-name of kubeconfigs). No proxy is used
 };
 
 struct Answer {
   int status = 0;
   std::vector<Header> headers;
-  std::string body;  // empty when a sink took it
+  std::string body;  // empty if a sink received it
 
-  // The first header of this name, case ignored.
+  // The first header with this name, case-insensitive.
   std::optional<std::string_view> header(std::string_view name) const;
 };
 
@@ -52,32 +52,32 @@ struct Request {
   std::vector<Header> headers{};
   std::optional<Secret> authorization{};  // value of the Authorization header; never logged, never sent to another host
   std::string body{};
-  // Body read in pieces instead of `body`: fills the buffer, returns how much, 0 at the end. body_size must be set.
+  // Reads the body in pieces, instead of `body`: fills the buffer and returns the size, 0 at the end. Requires body_size.
   std::function<Result<std::size_t>(char* buffer, std::size_t size)> body_reader{};
   std::uint64_t body_size = 0;
-  // Sees status and headers of a 2xx answer before the sink gets its first piece; an error ends the transfer and is what
-  // send() returns.
+  // Called with status and headers of a 2xx answer before the sink gets its first piece. An error ends the transfer and is
+  // returned by send().
   std::function<Result<>(const Answer& head)> check_head{};
   Trust trust{};
   Milliseconds connect_limit{10'000};
-  // No byte in or out for so long is a failure; the whole may take as long as it flows. 0: no such limit, for watches; TCP's
-  // keep-alives then notice within a minute that the server's machine is gone.
+  // Maximum time without a byte sent or received. The whole transfer may take longer. 0: no limit, for watches; TCP keep-alives
+  // then detect within a minute that the server's machine is gone.
   Milliseconds idle_limit{60'000};
-  Milliseconds whole_limit{0};             // from the first byte out to the last one in; 0: none
-  std::uint64_t answer_limit = 64u << 20;  // bytes of an answer kept in memory; more is an error. Not for a sink
+  Milliseconds whole_limit{0};             // from the first byte sent to the last byte received; 0: none
+  std::uint64_t answer_limit = 64u << 20;  // maximum bytes of an answer in memory; more is an error. Does not apply to a sink
 };
 
-// Takes an answer's body in pieces; an error ends the transfer and is what send() returns. Called for status 2xx only:
-// bodies of other answers are kept in Answer::body, up to 64 kB, for the message.
+// Receives the body of a 2xx answer in pieces. An error ends the transfer and is returned by send(). The body of other answers
+// is kept in Answer::body, up to 64 kB, for error messages.
 using Sink = std::function<Result<>(std::string_view piece)>;
 
-// Sends requests. Redirects are answers (3xx): who follows them decides what to send along.
+// Sends requests. Redirects (3xx) are returned as answers: the caller that follows them decides what to send along.
 //
-//   errors   unavailable: no connection, name not found, connection lost, idle too long (the message has the host and curl's
-//            words); denied: the server's certificate is not trusted; cancelled; invalid: answer too large, no HTTP, plain http
-//            to a server that is neither on this machine nor allowed to be spoken to so
-//   time     see the limits of Request; returns within milliseconds of a stop
-//   threads  any; each call has a connection of its own or one kept from an earlier call
+//   errors   unavailable: no connection, unknown host name, connection lost, idle timeout (the message has the host and curl's
+//            text); denied: the server's certificate is not trusted; too_large: see answer_limit; cancelled; invalid: not HTTP,
+//            plain http to a server that is neither loopback nor allowed
+//   time     see the limits of Request; returns within milliseconds after a stop request
+//   threads  any; each call uses its own connection or reuses an idle one
 class Http {
  public:
   virtual ~Http() = default;

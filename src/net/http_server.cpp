@@ -25,25 +25,25 @@ namespace slipway::net {
 
 namespace {
 
-// Handlers run on threads of their own, so that a slow one does not hold up the connections of an I/O thread.
+// Handlers have their own threads, so that a slow handler does not delay the connections of an I/O thread.
 constexpr int handlers_per_thread = 8;
 constexpr int backlog = 1024;
-constexpr Milliseconds between_looks{500};  // at connections that last too long
-// Large enough for a rendered config in one go: an answer then needs no second round of waiting for the socket.
+constexpr Milliseconds check_interval{500};  // between checks for connections over their exchange limit
+// Large enough to send a rendered config at once, without waiting for the socket again.
 constexpr int send_buffer = 512 * 1024;
-// What is preferred is what every client sends a key share for (X25519: another group costs a round trip more), and AES-128, as
-// safe here and cheaper than the AES-256 that clients name first.
+// Prefers what is cheapest for all clients: X25519, because every client sends a key share for it and another group costs a
+// round trip, and AES-128, which is as safe here as AES-256 and cheaper.
 constexpr const char* tls_priorities =
     "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-GROUP-ALL:+GROUP-X25519:+GROUP-SECP256R1:+GROUP-SECP384R1"
     ":-CIPHER-ALL:+AES-128-GCM:+CHACHA20-POLY1305:+AES-256-GCM:%SERVER_PRECEDENCE";
 
-// One request from its first line to its last answered byte.
+// One request, from its first line to the last byte of its answer.
 struct Exchange {
   ServerRequest request;
   ServerAnswer answer;
   MHD_Connection* connection = nullptr;
-  bool started = false;    // its headers are there
-  bool too_large = false;  // its body was, and is not kept
+  bool started = false;    // the headers are complete
+  bool too_large = false;  // the body exceeded the limit and was dropped
   bool answered = false;
 };
 
@@ -80,7 +80,7 @@ Result<sys::Fd> listen_on(const ServerOptions& options) {
   const int yes = 1, no = 0;
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   (void)setsockopt(socket.get(), SOL_SOCKET, SO_SNDBUF, &send_buffer, sizeof send_buffer);
-  // From the handshake on: its second flight would wait 40 ms for the acknowledgement of the first.
+  // Set before the handshake: otherwise its second flight waits 40 ms for the acknowledgement of the first.
   (void)setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
   if (plain->sa_family == AF_INET6) (void)setsockopt(socket.get(), IPPROTO_IPV6, IPV6_V6ONLY, &no, sizeof no);
   if (bind(socket.get(), plain, address.size) != 0 || ::listen(socket.get(), backlog) != 0) {
@@ -106,7 +106,7 @@ std::string address_of_peer(MHD_Connection* connection) {
                           : static_cast<const void*>(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr);
   char text[INET6_ADDRSTRLEN] = "";
   inet_ntop(address->sa_family, bytes, text, sizeof text);
-  const Result<IpAddress> peer = parse_ip(text);  // an IPv4 client of an IPv6 socket is an IPv4 client
+  const Result<IpAddress> peer = parse_ip(text);  // converts an IPv4 client of an IPv6 socket to IPv4
   return peer.ok() ? to_string(peer.value()) : std::string(text);
 }
 
@@ -115,14 +115,14 @@ MHD_Response* make_response(const ServerAnswer& answer) {
     return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
   }
   auto* owner = new std::shared_ptr<const std::string>(answer.body);
-  void* bytes = const_cast<char*>(answer.body->data());  // it is only read
+  void* bytes = const_cast<char*>(answer.body->data());  // read only
   auto release = [](void* body) { delete static_cast<std::shared_ptr<const std::string>*>(body); };
   MHD_Response* response = MHD_create_response_from_buffer_with_free_callback_cls(answer.body->size(), bytes, release, owner);
   if (response == nullptr) release(owner);
   return response;
 }
 
-// Hands the answer to the connection; NO closes it.
+// Queues the answer on the connection; MHD_NO closes the connection.
 MHD_Result send_answer(MHD_Connection* connection, const ServerAnswer& answer) {
   MHD_Response* response = make_response(answer);
   if (response == nullptr) return MHD_NO;
@@ -153,22 +153,23 @@ ServerAnswer text_answer(int status, std::string text, std::string_view type) {
           .body = std::make_shared<const std::string>(std::move(text))};
 }
 
-// libmicrohttpd's threads read requests and write answers; a request that is complete is suspended and queued, and one of our
-// threads makes its answer and wakes it up again.
+// libmicrohttpd's threads read requests and write answers. A complete request is suspended and queued; a handler thread computes
+// its answer and resumes the connection.
 struct HttpServer::State {
   Handler handler;
   std::size_t body_limit = 0;
   int port = 0;
   MHD_Daemon* daemon = nullptr;
-  struct Due {
+  struct OpenConnection {
     int socket = -1;
-    SteadyTime by{};
+    SteadyTime deadline{};
   };
   sys::RealClock clock;
   Seconds exchange_limit{0};
-  Guarded<std::map<MHD_Connection*, Due>> open;  // with an exchange_limit, until just before their sockets are closed
-  Guarded<bool> closed{false};                   // nothing is queued any more
-  Queue<Exchange*> waiting;                      // owned by their connections, which stay as they are while suspended
+  Guarded<std::map<MHD_Connection*, OpenConnection>>
+      open;                     // if there is an exchange_limit; entries are erased before the socket closes
+  Guarded<bool> closed{false};  // requests are no longer queued
+  Queue<Exchange*> waiting;     // owned by their connections, which do not change while suspended
   std::stop_source stop;
   std::vector<std::jthread> threads;
 
@@ -197,7 +198,7 @@ struct HttpServer::State {
     *exchange = nullptr;
     static_cast<State*>(self)->restart_limit(connection);
   }
-  static void notice(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
+  static void on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode code) {
     auto& state = *static_cast<State*>(self);
     if (state.exchange_limit.count() == 0) return;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
@@ -222,24 +223,24 @@ void HttpServer::State::restart_limit(MHD_Connection* connection) {
   if (exchange_limit.count() == 0) return;
   open.with_lock([&](auto& all) {
     const auto found = all.find(connection);
-    if (found != all.end()) found->second.by = clock.steady() + exchange_limit;
+    if (found != all.end()) found->second.deadline = clock.steady() + exchange_limit;
   });
 }
 
-// The sockets are shut down, not closed: libmicrohttpd then ends their connections as if their clients had left.
+// Shuts the sockets down without closing them: libmicrohttpd then ends the connections as if the clients had closed them.
 void HttpServer::State::end_slow_connections(const std::stop_token& token) {
   while (!token.stop_requested()) {
-    clock.wait(clock.steady() + between_looks, token, nullptr, 0);
+    clock.wait(clock.steady() + check_interval, token, nullptr, 0);
     const SteadyTime now = clock.steady();
     open.with_lock([&](auto& all) {
-      for (const auto& [connection, due] : all) {
-        if (due.by <= now) (void)::shutdown(due.socket, SHUT_RDWR);
+      for (const auto& [connection, entry] : all) {
+        if (entry.deadline <= now) (void)::shutdown(entry.socket, SHUT_RDWR);
       }
     });
   }
 }
 
-// Called for the head of a request, for each piece of its body, at its end and when it was resumed.
+// Called for the head of a request, for each piece of its body, at its end and after it was resumed.
 MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
                                    std::string_view piece) {
   ServerRequest& request = exchange.request;
@@ -255,7 +256,7 @@ MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchang
     return MHD_YES;
   }
   if (!piece.empty()) {
-    // What is too large is read to its end all the same: a client that is still sending would not see the answer.
+    // Read a body over the limit to its end: a client that is still sending would not read the answer.
     exchange.too_large = exchange.too_large || request.body.size() + piece.size() > body_limit;
     if (!exchange.too_large) request.body += piece;
     return MHD_YES;
@@ -279,7 +280,7 @@ HttpServer::State::~State() {
   const sys::Fd listener(MHD_quiesce_daemon(daemon));
   closed.with_lock([](bool& is_closed) { is_closed = true; });
   stop.request_stop();
-  threads.clear();  // joins; what was waiting has been answered and no connection is suspended, as MHD_stop_daemon demands
+  threads.clear();  // joins: all queued requests are answered and no connection is suspended, as MHD_stop_daemon requires
   MHD_stop_daemon(daemon);
 }
 
@@ -296,17 +297,17 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
   state->port = port_of(listener);
   state->exchange_limit = options.exchange_limit;
 
-  // Not epoll: with it libmicrohttpd 0.9.75 spins while it waits for a client's part of the handshake, five times the CPU.
+  // Not epoll: libmicrohttpd 0.9.75 then busy-waits during a TLS handshake and needs five times the CPU.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
   std::vector<MHD_OptionItem> items = {
-      // A copy, since libmicrohttpd may or may not close it when it fails to start.
+      // A duplicate, because libmicrohttpd may or may not close it if it fails to start.
       {MHD_OPTION_LISTEN_SOCKET, fcntl(listener.get(), F_DUPFD_CLOEXEC, 0), nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, std::max(options.connections, options.threads), nullptr},
       {MHD_OPTION_CONNECTION_TIMEOUT, options.idle_limit.count(), nullptr},
       {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<std::intptr_t>(&State::begin), nullptr},
       {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&State::end), state.get()},
       {MHD_OPTION_PER_IP_CONNECTION_LIMIT, options.connections_per_address, nullptr},
-      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&State::notice), state.get()},
+      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&State::on_connection), state.get()},
   };
   if (options.threads > 1) items.push_back({MHD_OPTION_THREAD_POOL_SIZE, options.threads, nullptr});
   if (options.tls) {

@@ -39,7 +39,7 @@ Url url_of(const HttpServer& server, std::string target = "/", const char* schem
   return {scheme, "127.0.0.1", server.port(), std::move(target)};
 }
 
-// What the handler saw, told by its answer.
+// Answers with the request that the handler received.
 ServerAnswer echo(const ServerRequest& request) {
   return text_answer(200, fmt::format("{} {} ?{} {} {} {}", request.method, request.path, request.query, request.peer,
                                       request.header("x-token").value_or("-"), request.body));
@@ -220,16 +220,16 @@ TEST(HttpServer, EndsIdleConnections) {
   const HttpServer server = serve(echo, {.idle_limit = Seconds(1)});
   testing_support::RealTimeContext context;
   sys::RealRunner runner;
-  // Says half a request and waits until the server has had enough.
+  // Sends half a request and waits until the server closes the connection.
   const std::string script = fmt::format(
       "exec 3<>/dev/tcp/127.0.0.1/{}; printf 'GET / HTTP/1.1\\r\\nHost: x\\r\\n' >&3; cat <&3 >/dev/null", server.port());
   EXPECT_TRUE(runner.run(context.context(), {.argv = {"bash", "-c", script}, .limit = Seconds(20)}).ok());
 }
 
-// Connections of a client that sends nothing, or a byte now and then.
+// Connections of a client that sends nothing or a byte from time to time.
 class Strangers {
  public:
-  // address: 127.0.0.N, of the client
+  // address: the client's, 127.0.0.N
   void connect(const HttpServer& server, const char* address) {
     sys::Fd socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_in own{};
@@ -246,7 +246,7 @@ class Strangers {
   void drip() {
     for (const sys::Fd& socket : sockets_) (void)send(socket.get(), "G", 1, MSG_NOSIGNAL);
   }
-  // How many of them the server has ended.
+  // Number of connections that the server has closed.
   int ended() {
     int count = 0;
     char byte = 0;
@@ -297,7 +297,7 @@ TEST(HttpServer, ConnectionsThatAskNothingEndThoughTheyAreNotIdle) {
     auto answer = http.send({.url = url, .trust = {.ca_pem = ca.pem}, .whole_limit = Seconds(30)}, {});
     ASSERT_TRUE(answer.ok()) << answer.error().message();
     EXPECT_EQ(answer->status, 200);
-    // Each ends at its own limit, the last a moment after the first.
+    // Each connection ends at its own limit, the last one a moment after the first.
     for (int i = 0; i < 100 && strangers.ended() < 8; ++i) std::this_thread::sleep_for(Milliseconds(100));
     drip.request_stop();
     drip.join();
@@ -305,7 +305,7 @@ TEST(HttpServer, ConnectionsThatAskNothingEndThoughTheyAreNotIdle) {
   }
 }
 
-// The limit is of one exchange: a connection that asks again and again may last.
+// The limit applies to one exchange: a connection with repeated requests may live longer.
 TEST(HttpServer, ConnectionsThatAskLiveOn) {
   const HttpServer server = serve(
       [](const ServerRequest&) {
@@ -321,7 +321,7 @@ TEST(HttpServer, ConnectionsThatAskLiveOn) {
   }
 }
 
-// Handlers that run are waited for, requests that wait are let go, and nobody hangs.
+// The destructor waits for running handlers, answers queued requests, and does not hang.
 TEST(HttpServer, EndsWhileRequestsRun) {
   const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
   for (bool tls : {false, true}) {

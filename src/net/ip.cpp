@@ -23,7 +23,7 @@ std::uint8_t mask_of_byte(int prefix, std::size_t byte) {
 std::string v6_text(const std::array<std::uint8_t, 16>& bytes) {
   std::array<unsigned, 8> groups;
   for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = bytes[2 * i] * 256u + bytes[2 * i + 1];
-  std::size_t zeros_at = 0, zeros = 1;  // the first longest run; a single group of zeros is written out
+  std::size_t zeros_at = 0, zeros = 1;  // the first of the longest runs; a single group of zeros is not shortened
   for (std::size_t i = 0; i < groups.size(); ++i) {
     std::size_t end = i;
     while (end < groups.size() && groups[end] == 0) ++end;
@@ -62,7 +62,7 @@ Result<IpAddress> IpAddress::plus(std::uint64_t count) const {
 }
 
 Result<IpAddress> parse_ip(std::string_view text) {
-  // inet_pton reads to the first zero byte.
+  // inet_pton stops at the first zero byte.
   const std::string copy(text.substr(0, text.find('\0')));
   IpAddress address;
   if (copy.size() == text.size() && inet_pton(AF_INET, copy.c_str(), address.bytes_.data()) == 1) return address;

@@ -28,13 +28,13 @@ TEST(IpAddress, IsReadAndWrittenInItsCanonicalForm) {
       {"fd00::", false, "fd00::"},
       {"FD00:0000:0000:0000:0000:0000:0000:0005", false, "fd00::5"},
       {"2001:db8::1:5", false, "2001:db8::1:5"},
-      // RFC 5952 4.2: the first of two equal runs, the longest one, and never a single group.
+      // RFC 5952 4.2: the longest run, the first of equal runs, and never a single group.
       {"2001:db8:0:0:1:0:0:1", false, "2001:db8::1:0:0:1"},
       {"2001:0:0:1:0:0:0:1", false, "2001:0:0:1::1"},
       {"2001:db8:0:1:1:1:1:1", false, "2001:db8:0:1:1:1:1:1"},
       {"0:1:2:3:4:5:6:7", false, "0:1:2:3:4:5:6:7"},
       {"1:0:0:0:0:0:0:0", false, "1::"},
-      // Not mixed notation: no IPv4 address is meant.
+      // No mixed notation: this is not an IPv4 address.
       {"::1:5", false, "::1:5"},
       {"::1.2.3.4", false, "::102:304"},
   };

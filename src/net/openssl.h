@@ -1,5 +1,5 @@
-// What the files that implement x509.h share: OpenSSL's objects as handles that free themselves, and the conversions between them
-// and our types that more than one of those files needs. For the files x509_*.cpp only.
+// Shared by the files that implement x509.h: OpenSSL's objects as handles that free themselves, and conversions between them and
+// slipway's types. For the files x509_*.cpp only.
 #pragma once
 
 #include "base/result.h"
@@ -51,21 +51,21 @@ using Extensions = Handle<STACK_OF(X509_EXTENSION), free_extensions>;
 template <class T>
 using Bytes = Handle<T, free_bytes>;
 
-// What OpenSSL says about the failure, if anything; its queue of errors is empty then.
+// The reason of the last OpenSSL failure, if there is one. Clears OpenSSL's error queue.
 Error problem(Code code, std::string_view doing);
 
 std::string hmac_sha256(std::string_view key, std::string_view text);
 
 // ---- text
 
-// For OpenSSL's readers of PEM: nobody is asked for a passphrase.
+// For OpenSSL's PEM readers: never prompts for a passphrase.
 int no_passphrase(char*, int, int, void*);
 
-Bio reader(std::string_view text);  // the text has to outlive it
+Bio reader(std::string_view text);  // the text must outlive it
 Bio writer();
 std::string written(const Bio& bio);
 
-// One block of a PEM text. The data may be a secret; it is wiped.
+// One block of a PEM text. The destructor wipes the data, which may be secret.
 struct Block {
   std::string name;
   std::string data;
@@ -75,28 +75,28 @@ struct Block {
   ~Block() { OPENSSL_cleanse(data.data(), data.size()); }
 };
 
-// The next block; none at the end, or when it is broken: what OpenSSL says then is in its queue.
+// The next block; nullopt at the end or if the block is malformed. OpenSSL's error queue then has the reason.
 std::optional<Block> read_block(const Bio& bio);
 
 // ---- keys
 
-Result<Key> generate_key(KeyType type, sys::Random* random);  // null: the system's
+Result<Key> generate_key(KeyType type, sys::Random* random);  // random null: the system's
 Result<Key> draw_rsa(sys::Random& random);                    // 2048 bits
 Result<Key> draw_p256(sys::Random& random);
-Key build_key(const char* algorithm, const Parameters& parameters);    // null: they do not fit
+Key build_key(const char* algorithm, const Parameters& parameters);    // null: the parameters do not form a key
 Result<Key> build_p256(const BIGNUM* scalar, std::string_view point);  // errors: invalid
 Result<Key> read_key(const Secret& pem);                               // errors: invalid
 Result<Secret> key_pem(const Key& key);
 
-// The point of a P-256 key, uncompressed. errors: invalid: another kind of key
+// The uncompressed point of a P-256 key. errors: invalid: another type of key
 Result<std::string> point_of(const EVP_PKEY* key);
-// PEM; as it stands, so that keys of kinds that OpenSSL does not know are shown too. errors: invalid
+// The encoded key as PEM, without decoding it, so that key types unknown to OpenSSL work too. errors: invalid
 Result<std::string> public_key_pem(const X509_PUBKEY* key);
 
-// ECDSA with SHA-256, DER, the same for the same text (RFC 6979). errors: invalid: a curve without a name
-Result<std::string> sign_without_chance(const EVP_PKEY* key, std::string_view text);
+// ECDSA with SHA-256, DER. The signature is deterministic (RFC 6979). errors: invalid: a curve without a name
+Result<std::string> sign_deterministically(const EVP_PKEY* key, std::string_view text);
 
-// The digest that a key signs with; null for Edwards curves, which bring their own.
+// The digest for signatures with a key; null for Edwards curves, which define their own.
 const EVP_MD* digest_for(const EVP_PKEY* key);
 
 // ---- names
@@ -115,11 +115,11 @@ Result<AlternativeNames> read_alternatives(const STACK_OF(X509_EXTENSION) * exte
 
 // ---- certificates and requests
 
-Result<std::vector<Cert>> read_certificates(std::string_view pem);  // all of a PEM text, at least one; errors: invalid
-Result<Cert> read_certificate(std::string_view pem);                // the first
+Result<std::vector<Cert>> read_certificates(std::string_view pem);  // all in a PEM text, at least one. errors: invalid
+Result<Cert> read_certificate(std::string_view pem);                // the first one
 Result<std::string> certificate_pem(X509* certificate);
 
-// With its own signature checked. errors: invalid
+// Verifies the request's own signature. errors: invalid
 Result<CertRequest> read_request(std::string_view pem);
 
 }  // namespace slipway::net

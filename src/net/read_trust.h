@@ -1,4 +1,4 @@
-// Whom a client believes and who it is, of files.
+// Reads a Trust from files.
 #pragma once
 
 #include "net/http.h"
@@ -8,7 +8,7 @@
 
 namespace slipway::net {
 
-// The three are paths of PEM files. errors: those of Files::read
+// Authorities, client certificate and client key: paths of PEM files. errors: those of Files::read
 Result<Trust> read_trust(sys::Files& files, const std::string& ca, const std::string& certificate, const std::string& key);
 
 }  // namespace slipway::net

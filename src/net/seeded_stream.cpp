@@ -6,7 +6,7 @@ namespace slipway::net {
 
 namespace {
 
-constexpr std::string_view purpose = "slipway seed 1\n";  // another number gives other clusters from the seeds that people have
+constexpr std::string_view purpose = "slipway seed 1\n";  // a change gives existing seeds other clusters
 
 }
 

@@ -1,4 +1,4 @@
-// Numbers that follow from a seed alone, for what shall be the same in every run.
+// Pseudo-random numbers that depend only on a seed, for values that must be the same in every run.
 #pragma once
 
 #include "base/secret.h"
@@ -10,11 +10,11 @@
 
 namespace slipway::net {
 
-// A seed of its own for something: from it neither the first seed nor any other can be found.
+// A seed for one purpose. It does not reveal the original seed or other derived seeds.
 Secret derive_seed(const Secret& seed, std::string_view name);
 
-// The stream of a seed and a name: HMAC-SHA256 of a counter, with the derived seed as its key. Who knows the seed knows it all.
-// Threads: one at a time; each thing that is drawn has a stream of its own, so that their order does not matter.
+// The stream of a seed and a name: HMAC-SHA256 of a counter, keyed with the derived seed. The seed reveals the whole stream.
+// Threads: one at a time. Give each generated value its own stream, so that their order does not matter.
 class SeededStream final : public sys::Random {
  public:
   SeededStream(const Secret& seed, std::string_view name) : key_(derive_seed(seed, name)) {}
@@ -24,7 +24,7 @@ class SeededStream final : public sys::Random {
  private:
   Secret key_;
   std::uint64_t blocks_ = 0;
-  std::string left_;  // of the last block
+  std::string left_;  // unused bytes of the last block
 };
 
 }  // namespace slipway::net

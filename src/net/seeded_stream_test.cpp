@@ -20,8 +20,8 @@ std::string hex(std::string_view bytes) {
   return text;
 }
 
-// What `printf 0 | openssl mac -digest SHA256 -macopt hexkey:... HMAC` says of the seed and the name. It must never change:
-// people have made clusters of their seeds.
+// The output of `printf 0 | openssl mac -digest SHA256 -macopt hexkey:... HMAC` for the seed and the name. It must never change:
+// existing clusters depend on their seeds.
 TEST(SeededStream, IsTheSameForEver) {
   SeededStream stream(seed, "a");
   EXPECT_EQ(hex(stream.bytes(40).value()), "a55a2b16997c74d38ceaf9d36e48d8ab4f5d90aefe4d9c22f2fd08662d420b1e6fbd388cdfafd069");
@@ -102,7 +102,7 @@ TEST(SeededSignature, IsTheOneOfTheRfc) {
     OSSL_PARAM_BLD_push_BN(parameters.get(), OSSL_PKEY_PARAM_PRIV_KEY, scalar.get());
     const Key key = build_key("EC", parameters);
     ASSERT_TRUE(key);
-    const std::string der = sign_without_chance(key.get(), row.text).value();
+    const std::string der = sign_deterministically(key.get(), row.text).value();
     const auto* at = reinterpret_cast<const unsigned char*>(der.data());
     const Handle<ECDSA_SIG, ECDSA_SIG_free> signature(d2i_ECDSA_SIG(nullptr, &at, static_cast<long>(der.size())));
     const std::size_t size = std::string_view(row.signature).size() / 4;
@@ -114,7 +114,7 @@ TEST(SeededSignature, IsTheOneOfTheRfc) {
   }
 }
 
-// Our own arithmetic, judged by another's.
+// Checks slipway's own arithmetic with the openssl program.
 TEST(SeededKeys, AreGoodKeys) {
   testing_support::RealTimeContext context;
   sys::RealRunner runner;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz0123456789-._";
 constexpr std::string_view ipv6_characters = "abcdef0123456789:.";
 
-int own_port(std::string_view scheme) { return scheme == "https" ? 443 : 80; }
+int default_port(std::string_view scheme) { return scheme == "https" ? 443 : 80; }
 
 bool consists_of(std::string_view text, std::string_view characters) {
   return !text.empty() && text.find_first_not_of(characters) == std::string_view::npos;
@@ -25,7 +25,7 @@ Result<int> parse_port(std::string_view text) {
   return port;
 }
 
-// Reads "host", "host:port", "[address]:port" into a URL that has its scheme.
+// Parses "host", "host:port" or "[address]:port" into a URL whose scheme is set.
 Result<> read_authority(std::string_view text, Url& url) {
   if (text.find('@') != std::string_view::npos) {
     return error(Code::invalid, "user and password are not allowed in a URL");
@@ -38,7 +38,7 @@ Result<> read_authority(std::string_view text, Url& url) {
     return url.host.empty() ? error(Code::invalid, "has no host") : error(Code::invalid, "'{}' is not a host", url.host);
   }
   std::string_view rest = end == std::string_view::npos ? std::string_view() : text.substr(bracket ? end + 1 : end);
-  url.port = own_port(url.scheme);
+  url.port = default_port(url.scheme);
   if (rest.empty()) return Ok{};
   if (rest[0] != ':') return error(Code::invalid, "'{}' is not a port", rest);
   url.port = TRY(parse_port(rest.substr(1)));
@@ -65,7 +65,7 @@ Result<Url> parse(std::string_view text) {
 
 }  // namespace
 
-// A text with an '@' may hold a password, so it is not repeated.
+// A text with '@' may contain a password, so the error does not repeat it.
 Result<Url> parse_url(std::string_view text) {
   const bool secret = text.find('@') != std::string_view::npos;
   return parse(text).context(secret ? "URL" : fmt::format("URL '{}'", to_utf8(text)));
@@ -75,7 +75,7 @@ std::string to_string(const Url& url) { return fmt::format("{}://{}{}", url.sche
 
 std::string authority(const Url& url) {
   std::string text = url.host.find(':') == std::string::npos ? url.host : fmt::format("[{}]", url.host);
-  if (url.port != own_port(url.scheme)) text += fmt::format(":{}", url.port);
+  if (url.port != default_port(url.scheme)) text += fmt::format(":{}", url.port);
   return text;
 }
 
@@ -85,7 +85,7 @@ Result<Url> resolve(const Url& base, std::string_view reference) {
   if (scheme_end != std::string_view::npos && scheme_end < reference.find_first_of("/?#")) return parse_url(reference);
   const std::string_view target = base.target;
   const std::string_view path = target.substr(0, target.find('?'));
-  std::string before;  // what of the base's target stays in front of the reference
+  std::string before;  // the part of the base's target that precedes the reference
   if (reference.empty() || reference.starts_with('#')) before = target;
   if (reference.starts_with('?'))
     before = path;

@@ -1,4 +1,4 @@
-// What OpenSSL's and OpenSSH's own programs say about our certificates, requests and keys, and we about theirs.
+// Checks slipway's certificates, requests and keys with the programs of OpenSSL and OpenSSH, and theirs with slipway.
 #include "net/x509.h"
 #include "support/test_context.h"
 #include "sys/files.h"
@@ -95,7 +95,7 @@ TEST_F(Judges, OpensslVerifiesChainsOfRsaKeys) {
   const std::string key_file = put("key.pem", server.key.reveal());
   EXPECT_EQ(run_fine({"openssl", "pkey", "-in", key_file, "-pubout"}), public_key(server.key).value());
   EXPECT_EQ(run({"openssl", "pkey", "-in", key_file, "-check", "-noout"}).status, 0);
-  // What those who ask get from such an authority: kubelets of the bootstrap and the controller manager's own.
+  // Certificates for requests from such a CA, as for kubelets of the bootstrap and the controller manager.
   const std::string request = make_request(make_key().value(), {.common_name = "x"}, {}, {}).value();
   EXPECT_EQ(verify("sslserver", path("ca.pem"), put("asked.pem", sign_request(request, server_spec_, ca).value())), 0);
 }

@@ -9,12 +9,12 @@ namespace slipway::net {
 
 namespace {
 
-constexpr std::size_t scalar_size = 32, point_size = 65;  // of P-256; the point uncompressed (SEC 1 2.3.3)
+constexpr std::size_t scalar_size = 32, point_size = 65;  // of P-256, uncompressed point (SEC 1 2.3.3)
 constexpr std::string_view before_scalar("\x30\x77\x02\x01\x01\x04\x20", 7);
 constexpr std::string_view before_point("\xa0\x0a\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\xa1\x44\x03\x42\x00", 17);
 
-// A P-256 key in the form that everybody writes (RFC 5915, all fields present), which is one string of 121 bytes. Null when it is
-// another. OpenSSL 3.0's general decoder takes twenty times as long, the larger part of making a certificate.
+// Reads a P-256 key in its usual encoding (RFC 5915, all fields present), which has 121 bytes. Null for any other encoding.
+// OpenSSL 3.0's general decoder takes twenty times as long, which is most of the time to create a certificate.
 Key read_p256(std::string_view der) {
   const std::size_t point_at = before_scalar.size() + scalar_size + before_point.size();
   if (der.size() != point_at + point_size || !der.starts_with(before_scalar) ||
@@ -27,7 +27,7 @@ Key read_p256(std::string_view der) {
   return key.ok() ? std::move(key).value() : nullptr;
 }
 
-// The formats of public keys in OpenSSH: RFC 4253 6.6, RFC 5656 3.1.
+// Formats of public keys in OpenSSH: RFC 4253 6.6, RFC 5656 3.1.
 void append_ssh_string(std::string& wire, std::string_view text) {
   for (int shift = 24; shift >= 0; shift -= 8) wire += static_cast<char>(text.size() >> shift & 0xff);
   wire += text;

@@ -60,7 +60,7 @@ Result<> add_extensions(X509* certificate, const CertificateSpec& spec, X509* is
   return Ok{};
 }
 
-// Who signs: a certificate and its key.
+// The signing certificate and its key.
 struct Issuer {
   Cert certificate;
   Key key;
@@ -78,7 +78,7 @@ Result<Issuer> read_issuer(const Certificate& pair) {
   return issuer;
 }
 
-// The same as X509_set_pubkey, without its decoding of what it just encoded.
+// Like X509_set_pubkey, but without its decoding of the encoded key.
 Result<> set_p256(X509* certificate, const EVP_PKEY* key) {
   const std::string point = TRY(point_of(key));
   auto* bytes = static_cast<unsigned char*>(OPENSSL_memdup(point.data(), point.size()));
@@ -87,21 +87,21 @@ Result<> set_p256(X509* certificate, const EVP_PKEY* key) {
   return Ok{};
 }
 
-// Puts a signature in the place of the one that is there: of the kinds of ours only ECDSA's has chance in it.
-Result<> sign_again(X509* certificate, const EVP_PKEY* key) {
+// Replaces the signature by a deterministic one. Of slipway's key types, only ECDSA signatures are random.
+Result<> replace_signature(X509* certificate, const EVP_PKEY* key) {
   unsigned char* der = nullptr;
   const int size = i2d_re_X509_tbs(certificate, &der);
   if (size <= 0) return problem(Code::internal, "signing a certificate");
   const Bytes<unsigned char> owner(der);
-  const std::string signature = TRY(sign_without_chance(key, {reinterpret_cast<char*>(der), static_cast<std::size_t>(size)}));
+  const std::string signature = TRY(sign_deterministically(key, {reinterpret_cast<char*>(der), static_cast<std::size_t>(size)}));
   const ASN1_BIT_STRING* place = nullptr;
   X509_get0_signature(&place, nullptr, certificate);
-  // OpenSSL has no other way to a certificate's signature.
+  // OpenSSL has no other access to a certificate's signature.
   CHECK(ASN1_STRING_set(const_cast<ASN1_BIT_STRING*>(place), signature.data(), static_cast<int>(signature.size())) == 1);
   return Ok{};
 }
 
-// Finishes a certificate that has its public key: signed by the issuer, or by itself with `own_key` when there is none.
+// Completes a certificate that has its public key. Signs it with the issuer, or with `own_key` if there is no issuer.
 Result<std::string> finish(X509* certificate, const X509_NAME* subject, const CertificateSpec& spec, const Issuer* issuer,
                            EVP_PKEY* own_key) {
   X509* const issuer_certificate = issuer == nullptr ? certificate : issuer->certificate.get();
@@ -114,7 +114,8 @@ Result<std::string> finish(X509* certificate, const X509_NAME* subject, const Ce
   TRY(set_times(certificate, spec));
   TRY(add_extensions(certificate, spec, issuer_certificate));
   if (X509_sign(certificate, signing_key, digest_for(signing_key)) == 0) return problem(Code::internal, "signing a certificate");
-  if (spec.random != nullptr && EVP_PKEY_get_base_id(signing_key) == EVP_PKEY_EC) TRY(sign_again(certificate, signing_key));
+  if (spec.random != nullptr && EVP_PKEY_get_base_id(signing_key) == EVP_PKEY_EC)
+    TRY(replace_signature(certificate, signing_key));
   return certificate_pem(certificate);
 }
 

@@ -13,7 +13,7 @@ Result<> add_part(X509_NAME* name, int kind, const std::string& text) {
   if (text.empty() || !is_utf8(text) || text.find('\0') != std::string::npos) {
     return error(Code::invalid, "'{}' is not allowed in the subject of a certificate", to_utf8(text));
   }
-  // A plain type, not MBSTRING_UTF8: that would hold X.520's limit of 64 characters against the names of service accounts.
+  // Not MBSTRING_UTF8, which enforces X.520's limit of 64 characters: names of service accounts can be longer.
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
   if (X509_NAME_add_entry_by_NID(name, kind, V_ASN1_UTF8STRING, bytes, static_cast<int>(text.size()), -1, 0) != 1) {
     return problem(Code::internal, "writing a subject");
@@ -65,7 +65,7 @@ Result<SubjectName> read_name(const X509_NAME* name) {
     const Bytes<unsigned char> owner(bytes);
     std::string text(reinterpret_cast<char*>(bytes), static_cast<std::size_t>(size));
     switch (OBJ_obj2nid(X509_NAME_ENTRY_get_object(entry))) {
-      case NID_commonName: subject.common_name = std::move(text); break;  // of several, Go too takes the last
+      case NID_commonName: subject.common_name = std::move(text); break;  // the last of several, as in Go
       case NID_organizationName: subject.organizations.push_back(std::move(text)); break;
       case NID_organizationalUnitName: subject.organizational_units.push_back(std::move(text)); break;
       default: break;

@@ -13,8 +13,8 @@ namespace {
 constexpr int prime_bits = 1024;
 constexpr std::size_t prime_size = prime_bits / 8;
 constexpr unsigned public_exponent = RSA_F4;
-constexpr unsigned sieve_limit = 18'000;    // testing for a prime costs as much as dividing by all that are smaller
-constexpr unsigned search_length = 20'000;  // a prime is 710 away on average
+constexpr unsigned sieve_limit = 18'000;    // dividing by all smaller primes costs as much as one primality test
+constexpr unsigned search_length = 20'000;  // primes are 710 apart on average
 
 using Context = Handle<BN_CTX, BN_CTX_free>;
 using Group = Handle<EC_GROUP, EC_GROUP_free>;
@@ -52,8 +52,8 @@ const std::vector<unsigned>& small_primes() {
   return primes;
 }
 
-// The first prime from a drawn number on, with both of its highest bits set (a product of two has exactly twice as many bits),
-// one that an RSA key can have.
+// The first suitable prime after a random number. Both of its highest bits are set, so that a product of two primes has exactly
+// twice as many bits.
 Result<Number> draw_prime(sys::Random& random, BN_CTX* context) {
   while (true) {
     std::string drawn = TRY(random.bytes(prime_size));
@@ -70,7 +70,7 @@ Result<Number> draw_prime(sys::Random& random, BN_CTX* context) {
       Number candidate = make_number();
       CHECK(BN_copy(candidate.get(), start.get()) != nullptr && BN_add_word(candidate.get(), distance) == 1);
       if (BN_num_bits(candidate.get()) != prime_bits) break;
-      if (BN_mod_word(candidate.get(), public_exponent) == 1) continue;  // one less has to have no divisor in common with it
+      if (BN_mod_word(candidate.get(), public_exponent) == 1) continue;  // candidate - 1 must be coprime to the exponent
       const int is_prime = BN_check_prime(candidate.get(), context, nullptr);
       if (is_prime < 0) return problem(Code::internal, "looking for a prime");
       if (is_prime == 1) return candidate;
@@ -102,7 +102,7 @@ std::string padded(const BIGNUM* number, const Curve& curve) {
   return bytes;
 }
 
-// As many of the leading bits as the order has (RFC 6979 2.3.2).
+// The leading bits, as many as the order has (RFC 6979 2.3.2).
 Number leading_bits(std::string_view bytes, const Curve& curve) {
   Number number = read_number(bytes);
   const int extra = static_cast<int>(8 * bytes.size()) - BN_num_bits(curve.order);
@@ -110,7 +110,7 @@ Number leading_bits(std::string_view bytes, const Curve& curve) {
   return number;
 }
 
-// The nonces of a key and a digest, one after the other until one is good (RFC 6979 3.2).
+// The nonces for a key and a digest, in the order of RFC 6979 3.2.
 class Nonces {
  public:
   Nonces(const BIGNUM* secret, const BIGNUM* digest, const Curve& curve) : curve_(curve) {
@@ -197,7 +197,7 @@ Result<Key> draw_p256(sys::Random& random) {
   return build_p256(scalar.get(), encoded);
 }
 
-Result<std::string> sign_without_chance(const EVP_PKEY* key, std::string_view text) {
+Result<std::string> sign_deterministically(const EVP_PKEY* key, std::string_view text) {
   std::array<char, 64> name{};
   BIGNUM* held = nullptr;
   const bool is_read = EVP_PKEY_get_group_name(key, name.data(), name.size(), nullptr) == 1 &&

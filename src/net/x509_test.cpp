@@ -148,7 +148,7 @@ TEST(Certificates, ThatAreBrokenAreErrors) {
                                   pem + "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n"}) {
     EXPECT_EQ(parse_certificates(text).error().code(), Code::invalid) << text;
   }
-  // A changed byte is either unreadable or no longer what was signed.
+  // With a changed byte, the certificate is either malformed or the signature is wrong.
   auto changed = is_signed_by(flipped, pem);
   EXPECT_TRUE(!changed.ok() || !changed.value());
 }
@@ -214,7 +214,7 @@ TEST(Request, GivesOnlySubjectAndKeyToItsCertificate) {
   EXPECT_EQ(sign_request("x", spec, ca).error().code(), Code::invalid);
 }
 
-// Its key's signature is over what it says: another subject in the same bytes is found out.
+// The signature covers the subject: a changed subject of the same length is detected.
 TEST(Request, ThatWasChangedIsRefused) {
   const Secret key = make_key().value();
   const std::string pem = make_request(key, {.common_name = "system:node:master-0"}, {}, {}).value();
@@ -228,7 +228,7 @@ TEST(Request, ThatWasChangedIsRefused) {
       << parse_request(forged).error().message();
 }
 
-// The 16 bytes that bcrypt writes as 22 characters of its own alphabet.
+// The 16 bytes that bcrypt encodes as 22 characters of its own alphabet.
 std::string salt_of(std::string_view hash) {
   constexpr std::string_view theirs = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   constexpr std::string_view standard = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,4 @@
-// BlobCheck: watches a blob pass by and says in the end whether it is the one that was asked for.
+// BlobCheck: verifies the size and the digest of a blob while it is read.
 #pragma once
 
 #include "base/digest.h"
@@ -15,12 +15,12 @@ class BlobCheck {
  public:
   explicit BlobCheck(const Descriptor& blob) : blob_(blob) {}
 
-  // errors: invalid when there are more bytes than the descriptor says
+  // errors: invalid: more bytes than the descriptor's size
   Result<> take(std::string_view piece);
 
   std::uint64_t taken() const { return taken_; }
 
-  // Once, when all was taken. errors: invalid: fewer bytes, another digest
+  // Call once, after the last piece. errors: invalid: fewer bytes or another digest
   Result<> finish();
 
  private:

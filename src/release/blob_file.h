@@ -1,4 +1,4 @@
-// Blobs in files: read and written in pieces, since they may be larger than memory should be.
+// Reads and writes blobs in files, in pieces, because blobs can be too large for memory.
 #pragma once
 
 #include "base/result.h"
@@ -15,12 +15,12 @@ struct CloseFile {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
-// Errors of both classes have the path and the system's words. Threads: one at a time.
+// Errors of both classes have the path and the system's message. Threads: one at a time.
 class BlobReader {
  public:
   static Result<BlobReader> open(const std::string& path);
 
-  // Fills the buffer; returns how much, 0 at the end.
+  // Fills the buffer; returns the number of bytes, 0 at the end.
   Result<std::size_t> read(char* buffer, std::size_t size);
 
  private:
@@ -32,11 +32,11 @@ class BlobReader {
 
 class BlobWriter {
  public:
-  // A new file.
+  // Creates a file that must not exist.
   static Result<BlobWriter> create(const std::string& path);
 
   Result<> write(std::string_view piece);
-  Result<> finish();  // once; what was written can be read after it
+  Result<> finish();  // call once; the content can be read afterwards
 
  private:
   BlobWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}

@@ -1,4 +1,4 @@
-// Challenges: how a server that answered 401 wants to be convinced (RFC 9110 11.6.1). Pure.
+// Challenges: the authentication that a server requests with status 401 (RFC 9110 11.6.1). Pure.
 #pragma once
 
 #include <map>
@@ -14,14 +14,14 @@ struct Challenge {
 
   bool operator==(const Challenge&) const = default;
 
-  std::string parameter(const std::string& name) const;  // empty when it is not there
+  std::string parameter(const std::string& name) const;  // empty if missing
 };
 
-// Reads the value of a WWW-Authenticate header:
+// Parses the value of a WWW-Authenticate header:
 //
 //   Bearer realm="https://auth.example/token",service="registry",scope="repository:a/b:pull,push", Basic realm="x"
 //
-// Never fails: what cannot be read is left out, and a server whose challenge was not understood has refused.
+// Never fails: malformed parts are skipped. A server without a usable challenge has denied access.
 std::vector<Challenge> parse_challenges(std::string_view header);
 
 }  // namespace slipway::release

@@ -8,7 +8,7 @@ namespace slipway::release {
 
 namespace {
 
-// Keys as tools write them: "host", "host/path", "https://host/v1/".
+// Normalizes the forms of keys that tools write: "host", "host/path", "https://host/v1/".
 std::string normal_key(std::string_view key) {
   for (std::string_view scheme : {"https://", "http://"}) {
     if (key.starts_with(scheme)) key.remove_prefix(scheme.size());
@@ -20,7 +20,7 @@ std::string normal_key(std::string_view key) {
   return std::string(key);
 }
 
-// Messages must not hold any part of the value.
+// Messages must not contain any part of the value.
 Result<Login> parse_auth(std::string_view auth) {
   Result<std::string> decoded = base64_decode(auth);
   if (!decoded.ok()) return error(Code::invalid, "must be base64 of USER:PASSWORD");

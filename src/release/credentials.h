@@ -1,4 +1,4 @@
-// Credentials for registries, from a pull secret or a docker config.json: {"auths": {"host[/path]": {"auth": "base64"}}}.
+// Registry credentials from a pull secret or a docker config.json: {"auths": {"host[/path]": {"auth": "base64"}}}.
 #pragma once
 
 #include "base/result.h"
@@ -19,10 +19,10 @@ struct Login {
 
 class Credentials {
  public:
-  // errors: invalid: every problem with its place; the content never shows in a message
+  // errors: invalid, listing all problems with their fields; messages never contain credentials
   static Result<Credentials> parse(std::string_view text, std::string_view name);
 
-  // The login whose key is the longest prefix of registry/repository, at a path boundary.
+  // The login with the longest key that is a prefix of registry/repository at a path boundary.
   std::optional<Login> find(const Reference& repository) const;
 
  private:

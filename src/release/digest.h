@@ -1,4 +1,4 @@
-// Digests name content: "sha256:" and 64 hexadecimal digits.
+// Digests identify content: "sha256:" and 64 hexadecimal digits.
 #pragma once
 
 #include "base/result.h"
@@ -9,13 +9,13 @@
 
 namespace slipway::release {
 
-// A value; never half valid.
+// A value that is always valid.
 class Digest {
  public:
-  // errors: invalid: another algorithm, a wrong length, a character that is no lower-case hexadecimal digit
+  // errors: invalid: another algorithm, a wrong length, a character other than a lower-case hexadecimal digit
   static Result<Digest> parse(std::string_view text);
   static Digest of(std::string_view bytes);
-  static Digest from_hex(std::string hex);  // of a hash that was just computed
+  static Digest from_hex(std::string hex);  // must be the result of a hash function
 
   const std::string& hex() const { return hex_; }
   std::string text() const { return "sha256:" + hex_; }

@@ -1,4 +1,4 @@
-// ImageSource: where images are read from, a registry or an OCI layout on disk. Readers of releases do not care which.
+// ImageSource: reads images from a registry or from an OCI layout on disk.
 #pragma once
 
 #include "base/result.h"
@@ -11,24 +11,24 @@
 
 namespace slipway::release {
 
-// Errors of both: not_found (no such image or blob), unavailable, denied, invalid (what came does not have the digest it was
-// asked by: the content is never handed out as if it were good), cancelled. Threads: any.
+// Errors of both functions: not_found (no such image or blob), unavailable, denied, invalid (the content does not have the
+// requested digest), cancelled. Threads: any.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
 
-  // What messages call an image of this place: "registry.example.com/r:1.0", "build/release".
+  // The name of an image of this source in messages: "registry.example.com/r:1.0", "build/release".
   virtual std::string describe(const Reference& reference) const = 0;
 
   virtual Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) = 0;
 
-  // Hands the blob to the sink in pieces and checks size and digest on the way; a sink must not use what it was given for
-  // good before this has returned success. A download that breaks off is taken up again where it broke.
+  // Passes the blob to the sink in pieces and verifies size and digest. The content is verified only when this returns success.
+  // An interrupted download is resumed.
   virtual Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob,
                         const net::Sink& sink) = 0;
 };
 
-// A blob as text, for configs and small layers. errors: also invalid when it is larger than `limit` bytes
+// Reads a blob into memory, for configs and small layers. errors: also invalid: it is larger than `limit` bytes
 Result<std::string> blob_text(const sys::Context& context, ImageSource& source, const Reference& repository,
                               const Descriptor& blob, std::uint64_t limit);
 

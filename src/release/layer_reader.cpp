@@ -57,7 +57,7 @@ Result<> check_size(archive* a, std::uint64_t limit) {
   return error(Code::invalid, "layer: unpacks to more than {}", human_size(limit));
 }
 
-// Reads over an entry's content in pieces, so that the limit holds also within one entry.
+// Skips an entry's content in pieces, so that the limit also applies within an entry.
 Result<> skip_content(archive* a, std::uint64_t limit) {
   const void* piece = nullptr;
   std::size_t size = 0;
@@ -82,7 +82,7 @@ Result<> read_layer(std::string_view blob, const std::function<bool(LayerName)>&
     if (status == ARCHIVE_EOF) return Ok{};
     if (failed(status)) return broken(a.get());
     const char* raw_name = archive_entry_pathname(entry);
-    const std::string name(normal_name(raw_name != nullptr ? raw_name : ""));  // null: not to be had in this locale
+    const std::string name(normal_name(raw_name != nullptr ? raw_name : ""));  // null: not representable in this locale
     const bool is_file = archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == nullptr;
     if (!name.empty() && (is_file || !limits.only_files) && wanted(name)) {
       std::string content;

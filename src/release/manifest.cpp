@@ -39,8 +39,8 @@ Result<std::vector<Descriptor>> parse_descriptors(const Json& document, std::str
   return descriptors;
 }
 
-// The document, when it is what its media type says. A document that could be read as index and as manifest would mean
-// different images to different readers (CVE-2021-41190).
+// Parses the document and checks that it matches its media type. A document that is valid both as index and as manifest would be
+// different images for different readers (CVE-2021-41190).
 Result<Json> parse_document(const RawManifest& raw, std::string_view other_kind) {
   Json document = TRY(parse_json(raw.bytes, "document"));
   const Json* version = find(document, {"schemaVersion"});
@@ -51,7 +51,7 @@ Result<Json> parse_document(const RawManifest& raw, std::string_view other_kind)
   }
   const auto inner = find_string(document, {"mediaType"});
   if (inner && *inner != raw.media_type) {
-    return error(Code::invalid, "mediaType: '{}' differs from '{}', as which it was stored", *inner, raw.media_type);
+    return error(Code::invalid, "mediaType: must be '{}' as stored, got '{}'", raw.media_type, *inner);
   }
   if (find(document, {other_kind}) != nullptr) return error(Code::invalid, "{}: not allowed here", other_kind);
   return document;

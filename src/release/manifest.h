@@ -1,4 +1,4 @@
-// Image manifests and indexes of OCI and Docker (schema 2): what an image is made of. Pure.
+// Image manifests and indexes of OCI and Docker (schema 2). Pure.
 #pragma once
 
 #include "base/json.h"
@@ -19,12 +19,12 @@ struct Descriptor {
   Digest digest;
   std::uint64_t size = 0;
   std::map<std::string, std::string> annotations{};
-  std::string architecture{};  // of an index's entries; empty when not said
+  std::string architecture{};  // of an index's entry; may be empty
 
   bool operator==(const Descriptor&) const = default;
 };
 
-// A manifest as it was stored: the bytes are what the digest is of, so they are kept and passed on unchanged.
+// A manifest as stored. The digest covers the exact bytes, so the bytes must not change.
 struct RawManifest {
   std::string media_type;
   std::string bytes;
@@ -40,18 +40,18 @@ struct ImageIndex {
   std::vector<Descriptor> manifests;
 };
 
-// Registries refuse larger ones too (4 MB is what they must take).
+// Registries have similar limits; they must accept at least 4 MB.
 inline constexpr std::uint64_t largest_manifest = 8u << 20;
 
 bool is_index(std::string_view media_type);
 
-// What a document says it is, else what it looks like: an index when it has a list of manifests, an image manifest otherwise.
-// For places that do not keep media types.
+// The media type in the document; without it, an index if the document has a list of manifests, otherwise an image manifest.
+// For sources that do not store media types.
 std::string guess_media_type(std::string_view bytes);
 
-// errors: invalid, naming the field: not JSON, schemaVersion other than 2 (schema 1 manifests too), a descriptor without
-// media type, digest or size, a size that is negative, a document that says it is something else than its media type, or that
-// could be taken for both an index and a manifest
+// errors: invalid, with the field: not JSON, a schemaVersion other than 2 (includes manifests of schema 1), a descriptor without
+// media type, digest or size, a negative size, a media type in the document that differs from the stored one, a document that
+// could be both an index and a manifest
 Result<ImageManifest> parse_image_manifest(const RawManifest& raw);
 Result<ImageIndex> parse_image_index(const RawManifest& raw);
 

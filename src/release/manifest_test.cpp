@@ -42,7 +42,7 @@ TEST(ParseImageManifest, NamesTheField) {
        "layers[0]: digest: missing, must be a string"},
       {head + R"("config":)" + descriptor() + R"(,"layers":[],"manifests":[]})", "manifests: not allowed here"},
       {head + R"("mediaType":"other","config":{},"layers":[]})",
-       "mediaType: 'other' differs from 'application/vnd.oci.image.manifest.v1+json', as which it was stored"},
+       "mediaType: must be 'application/vnd.oci.image.manifest.v1+json' as stored, got 'other'"},
   };
   for (const Case& c : cases) {
     const RawManifest document = raw(manifest_type, c.text);

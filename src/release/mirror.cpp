@@ -17,9 +17,9 @@ namespace slipway::release {
 namespace {
 
 constexpr int at_once = 4;
-constexpr std::uint64_t progress_steps = 100;  // events, at most, in one run
+constexpr std::uint64_t progress_steps = 100;  // maximum number of progress events in a run
 
-// Counts what is done and tells it, not at every byte.
+// Counts the bytes done and emits progress events at a limited rate.
 class Progress {
  public:
   Progress(sys::Events& events, std::string name, std::uint64_t total) : events_(events), name_(std::move(name)), total_(total) {}
@@ -27,8 +27,8 @@ class Progress {
   void add(std::uint64_t bytes) {
     const std::uint64_t now = done_.with_lock([&](Done& done) -> std::uint64_t {
       done.bytes += bytes;
-      if (done.bytes < done.told + total_ / progress_steps && done.bytes < total_) return 0;
-      return done.told = done.bytes;
+      if (done.bytes < done.reported + total_ / progress_steps && done.bytes < total_) return 0;
+      return done.reported = done.bytes;
     });
     if (now == 0) return;
     events_.emit({.kind = "mirror", .name = name_, .phase = sys::Phase::progress, .fields = {{"bytes", now}, {"total", total_}}});
@@ -37,7 +37,7 @@ class Progress {
  private:
   struct Done {
     std::uint64_t bytes = 0;
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
   };
 
   sys::Events& events_;
@@ -46,19 +46,19 @@ class Progress {
   Guarded<Done> done_;
 };
 
-// One run: from what to where.
+// One mirroring run from a source to a target.
 class Mirroring {
  public:
   Mirroring(const sys::Context& context, ImageSource& source, RegistryClient& client, const Reference& target)
       : context_(context), source_(source), client_(client), target_(target) {}
 
-  // All images of the release, in the order in which they may appear at the target.
+  // All images of the release, in the order in which they must be pushed.
   Result<std::vector<MirrorImage>> collect(const Reference& reference, const Release& release);
 
   Result<MirrorResult> apply(const MirrorPlan& plan);
 
  private:
-  Result<std::vector<MirrorImage>> collect_component(const sys::Context& context, const Reference& beside,
+  Result<std::vector<MirrorImage>> collect_component(const sys::Context& context, const Reference& release_repository,
                                                      const Component& component, const std::string& tag);
   Result<std::vector<MirrorImage>> expand(const sys::Context& context, MirrorImage image);
   Result<> copy_blob(const sys::Context& context, const MirrorBlob& blob, const std::string& path, Progress& progress);
@@ -71,7 +71,7 @@ class Mirroring {
   const Reference& target_;
 };
 
-// An image as it is, or an index behind the images it refers to.
+// The image itself, or the images of an index followed by the index.
 Result<std::vector<MirrorImage>> Mirroring::expand(const sys::Context& context, MirrorImage image) {
   std::vector<MirrorImage> images;
   if (is_index(image.manifest.media_type)) {
@@ -93,9 +93,9 @@ Result<std::vector<MirrorImage>> Mirroring::expand(const sys::Context& context, 
   return images;
 }
 
-Result<std::vector<MirrorImage>> Mirroring::collect_component(const sys::Context& context, const Reference& beside,
+Result<std::vector<MirrorImage>> Mirroring::collect_component(const sys::Context& context, const Reference& release_repository,
                                                               const Component& component, const std::string& tag) {
-  Reference from = beside.with_digest(*component.image.digest);
+  Reference from = release_repository.with_digest(*component.image.digest);
   Result<RawManifest> manifest = source_.manifest(context, from);
   if (!manifest.ok() && manifest.error().code() == Code::not_found) {
     from = component.image;
@@ -123,7 +123,7 @@ Result<std::vector<MirrorImage>> Mirroring::collect(const Reference& reference, 
 }
 
 Result<> Mirroring::push_blob(const sys::Context& context, const Descriptor& blob, const std::string& path, Progress& progress) {
-  std::uint64_t told = 0;  // bytes that the progress knows of: an upload that is tried again starts below it
+  std::uint64_t reported = 0;  // bytes added to the progress; a retried upload starts from 0 again
   std::uint64_t sent = 0;
   std::optional<BlobReader> file;
   auto open = [&]() -> Result<RegistryClient::Reader> {
@@ -132,7 +132,7 @@ Result<> Mirroring::push_blob(const sys::Context& context, const Descriptor& blo
     return RegistryClient::Reader([&](char* buffer, std::size_t size) -> Result<std::size_t> {
       const std::size_t got = TRY(file->read(buffer, size));
       sent += got;
-      if (sent > told) progress.add(sent - std::exchange(told, sent));
+      if (sent > reported) progress.add(sent - std::exchange(reported, sent));
       return got;
     });
   };
@@ -146,7 +146,7 @@ Result<> Mirroring::copy_blob(const sys::Context& context, const MirrorBlob& blo
   return push_blob(context, blob.blob, path, progress);
 }
 
-// A manifest that is there already is not pushed again, so that a second run changes nothing.
+// Does not push a manifest that the target already has, so that a second run changes nothing.
 Result<> Mirroring::push_image(const MirrorImage& image) {
   Reference place = target_;
   place.tag = image.tag;

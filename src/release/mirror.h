@@ -1,4 +1,4 @@
-// Mirroring: copies a whole release into one repository of a registry.
+// Mirroring: copies a release with all its images into one repository of a registry.
 #pragma once
 
 #include "base/result.h"
@@ -12,10 +12,10 @@
 
 namespace slipway::release {
 
-// What one image or index needs at its new place.
+// An image or index to copy.
 struct MirrorImage {
-  std::string tag;  // "0.1.0-etcd", "0.1.0" for the release itself; empty for an image that is found through its index
-  Reference from;   // the repository it was found in
+  std::string tag;  // "0.1.0-etcd"; "0.1.0" for the release image; empty for an image that an index refers to
+  Reference from;   // the source repository
   RawManifest manifest;
   std::vector<Descriptor> blobs{};
 };
@@ -27,33 +27,33 @@ struct MirrorBlob {
 
 struct MirrorPlan {
   Reference target;                 // repository
-  std::vector<MirrorBlob> blobs;    // each once, largest first
-  std::vector<MirrorImage> images;  // an index after what it refers to; the release image last: whoever finds it finds everything
+  std::vector<MirrorBlob> blobs;    // without duplicates, largest first
+  std::vector<MirrorImage> images;  // images before their index; the release image last: it must not refer to missing images
   std::uint64_t bytes() const;
 };
 
-// Pure; the order of the images is kept. Blobs shared by images are copied once. Equal tags are a broken invariant.
+// Keeps the order of the images. Blobs that images share are copied once. Tags must be unique. Pure.
 MirrorPlan plan_mirror(const Reference& target, std::vector<MirrorImage> images);
 
-// The tag of a component, or of the release where `component` is empty. A '+' of a version, which no tag may have, becomes '_'.
+// The tag of a component, or of the release if `component` is empty. '+' is not allowed in tags and becomes '_'.
 std::string mirror_tag(const std::string& version, const std::string& component);
 
 struct MirrorResult {
   std::uint64_t copied = 0;     // bytes
-  std::uint64_t skipped = 0;    // bytes that were there already
-  Reference release;            // at its new place, by digest
-  std::vector<Mirror> mirrors;  // what a cluster's mirror set has to say, a row for each repository the release names
+  std::uint64_t skipped = 0;    // bytes that the target already had
+  Reference release;            // the release image in the target repository, by digest
+  std::vector<Mirror> mirrors;  // content for a cluster's ImageDigestMirrorSet, one entry for each repository of the release
 };
 
-// Reads all manifests, copies the blobs that are missing, several at once, then pushes the manifests. A component is looked
-// for beside the release first, then where the release says it is.
+// Reads all manifests, copies the missing blobs in parallel, then pushes the manifests. Looks for a component first in the
+// repository of the release, then in the repository that the release names.
 //
-// Each blob is in a temporary file and checked before a byte of it goes to the target. A kill or a failure leaves no
-// reference to anything that is not whole; the next run copies only what is missing.
+// Each blob is downloaded to a temporary file and verified before it is uploaded. After a kill or a failure, the target has no
+// reference to missing content, and the next run copies only what is missing.
 //
-//   events   kind "mirror", name: the target; progress has "bytes" (copied or there already) and "total", finished has
+//   events   kind "mirror", name: the target; progress has "bytes" (copied or skipped) and "total", finished has
 //            "copied" and "skipped"
-//   errors   those of ImageSource and RegistryClient, with the blob or component they are about
+//   errors   those of ImageSource and RegistryClient, with the blob or component
 Result<MirrorResult> mirror_release(const sys::Context& context, ImageSource& source, const Reference& release,
                                     RegistryClient& target_client, const Reference& target);
 

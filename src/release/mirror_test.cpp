@@ -20,7 +20,7 @@ using testing_support::TestContext;
 using Seen = FakeRegistry::Seen;
 using Reply = FakeRegistry::Reply;
 
-// From one fake registry to another; temporary files go where the test can count them.
+// Mirrors between two fake registries. Temporary files go to a folder where the test can count them.
 struct World {
   World() : client(http, {}), folder(sys::TempDir::make("mirror-test").value()) {
     from.fill(sample);
@@ -172,7 +172,7 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
     for (const std::string& line : s.to.server.lines())
       EXPECT_EQ(line.find("manifests"), std::string::npos) << c.name << ": " << line;
     EXPECT_TRUE(s.left_nothing_behind()) << c.name;
-    // An upload whose begin was not answered before everything stopped cannot be cancelled: its name is not known.
+    // If the start of an upload was not answered before the stop, its URL is unknown and it cannot be cancelled.
     std::set<std::string> begun, cancelled;
     for (const Seen& seen : s.to.server.journal()) {
       if (seen.method == "PUT") begun.insert(seen.target.substr(0, seen.target.find('?')));

@@ -18,7 +18,7 @@ std::string ref_name(const Descriptor& descriptor) {
   return found == descriptor.annotations.end() ? "" : found->second;
 }
 
-// A file that every layout has.
+// Reads a file that every layout must have.
 Result<std::string> read_part(sys::Files& files, const std::string& folder, const std::string& name) {
   std::optional<std::string> text = TRY(files.read_if_exists(folder + "/" + name));
   if (!text) return error(Code::invalid, "{} is not an image layout, file {} not found", folder, name);

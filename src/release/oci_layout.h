@@ -1,4 +1,4 @@
-// OCI image layouts: a folder with oci-layout, index.json and blobs/sha256/. `make payload` writes the embedded release as one.
+// OCI image layouts: a folder with oci-layout, index.json and blobs/sha256/. `make payload` writes the embedded release as such.
 #pragma once
 
 #include "base/result.h"
@@ -9,12 +9,12 @@
 
 namespace slipway::release {
 
-// An image of the layout is found by the digest of a reference, else by its tag, which is the annotation
-// org.opencontainers.image.ref.name; registry and repository of the reference are not looked at.
+// Finds an image by the digest of a reference, or else by its tag, the annotation org.opencontainers.image.ref.name. Ignores
+// registry and repository of the reference.
 class OciLayout final : public ImageSource {
  public:
-  // `files` must outlive the layout. Blobs are read in pieces and past `files`, from the disk.
-  // errors: not_found, invalid: the folder is no layout, with what is missing
+  // `files` must outlive the layout. Blobs are read in pieces directly from disk, not through `files`.
+  // errors: not_found; invalid: the folder is not a layout, with the missing file
   static Result<OciLayout> open(sys::Files& files, std::string folder);
 
   std::string describe(const Reference&) const override { return folder_; }

@@ -56,7 +56,7 @@ bool is_tag(std::string_view text) {
 Result<> read_name(std::string_view text, Reference& reference) {
   const std::size_t slash = text.find('/');
   reference.registry = to_lower(text.substr(0, slash));
-  // The rule by which container tools tell a registry from a user's name on their own default registry.
+  // Container tools use the same rule to distinguish a registry from a user name on their default registry.
   const bool named = reference.registry == "localhost" || reference.registry.find_first_of(".:") != std::string::npos;
   if (!named) return error(Code::invalid, "has no registry (use REGISTRY/REPOSITORY)");
   if (!is_registry(reference.registry)) return error(Code::invalid, "'{}' is not a registry", to_utf8(reference.registry));

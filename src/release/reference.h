@@ -10,27 +10,27 @@
 
 namespace slipway::release {
 
-// A parsed reference. Registry and repository are never empty; tag and digest may both be there, the digest then decides.
+// A parsed reference. Registry and repository are never empty. If there are tag and digest, the digest is used.
 struct Reference {
   std::string registry;    // "localhost:5000", lower case
   std::string repository;  // "slipway/release"
-  std::string tag{};       // "0.1.0"; empty when there is none
+  std::string tag{};       // "0.1.0"; may be empty
   std::optional<Digest> digest{};
 
-  // What a registry is asked for: the digest's text, or the tag, or "latest".
+  // What to request from a registry: the digest, or the tag, or "latest".
   std::string selector() const;
   Reference with_digest(Digest of) const;
 
   bool operator==(const Reference&) const = default;
 };
 
-// Reads a reference as the distribution specification defines it. The registry must be there: slipway never guesses one.
+// Parses a reference of the distribution specification. The registry is required; there is no default registry.
 //
-//   errors  invalid, with what is wrong and the text: no registry, capital letters, empty components, a tag or digest that is
-//           none
+//   errors  invalid, with the problem and the text: no registry, capital letters, empty path components, a malformed tag or
+//           digest
 Result<Reference> parse_reference(std::string_view text);
 
-// "localhost:5000/slipway/release", for `--to` and mirrors: neither tag nor digest allowed.
+// "localhost:5000/slipway/release", for `--to` and mirrors. A tag or a digest is not allowed.
 Result<Reference> parse_repository(std::string_view text);
 
 std::string to_string(const Reference& reference);

@@ -38,7 +38,7 @@ std::map<std::string, std::string> parse_versions(std::string_view text, const P
     if (equals == 0 || equals == std::string_view::npos || equals + 1 == part.size()) {
       findings.error(place, field, "'{}' is not NAME=VERSION", part);
     } else if (!versions.emplace(part.substr(0, equals), part.substr(equals + 1)).second) {
-      findings.error(place, field, "{} stands twice", part.substr(0, equals));
+      findings.error(place, field, "duplicate name '{}'", part.substr(0, equals));
     }
   }
   return versions;
@@ -47,12 +47,12 @@ std::map<std::string, std::string> parse_versions(std::string_view text, const P
 std::optional<Component> parse_component(const Json& tag, const Place& place, const std::string& field, Findings& findings) {
   const auto name = find_string(tag, {"from", "name"});
   if (!name || find_string(tag, {"from", "kind"}) != "DockerImage") {
-    findings.error(place, field + ".from", "kind DockerImage and a name are needed");
+    findings.error(place, field + ".from", "must have kind DockerImage and a name");
     return std::nullopt;
   }
   Result<Reference> image = parse_reference(*name);
   if (!image.ok() || !image->digest) {
-    findings.error(place, field + ".from.name", "{}", image.ok() ? "a digest is needed" : image.error().message());
+    findings.error(place, field + ".from.name", "{}", image.ok() ? "must have a digest" : image.error().message());
     return std::nullopt;
   }
   Component component{.image = std::move(image).value(), .versions = {}};
@@ -70,7 +70,7 @@ void parse_components(const Json& document, Release& release, Findings& findings
     findings.error(place, "metadata.name", "must be the version of {}, '{}'", metadata_name, release.version);
   }
   const Json* tags = find(document, {"spec", "tags"});
-  if (tags == nullptr || !tags->is_array()) findings.error(place, "spec.tags", "a list is needed");
+  if (tags == nullptr || !tags->is_array()) findings.error(place, "spec.tags", "must be a list");
   std::size_t index = 0;
   for (const Json& tag : find_array(document, {"spec", "tags"})) {
     const std::string field = fmt::format("spec.tags[{}]", index++);
@@ -79,7 +79,7 @@ void parse_components(const Json& document, Release& release, Findings& findings
     if (!name || name->empty())
       findings.error(place, field + ".name", "missing");
     else if (release.components.contains(std::string(*name)))
-      findings.error(place, field + ".name", "'{}' stands twice", *name);
+      findings.error(place, field + ".name", "duplicate name '{}'", *name);
     else if (component)
       release.components.emplace(*name, *std::move(component));
   }
@@ -100,14 +100,14 @@ void parse_metadata(const Json& document, Release& release, Findings& findings) 
 struct Documents {
   std::map<std::string, std::string> texts;  // the two documents
   std::set<std::string> names;               // of the other files
-  std::set<std::string> hidden;              // taken away or replaced by a layer above
+  std::set<std::string> hidden;              // deleted or replaced by an upper layer
   bool lower_layers_hidden = false;
 
   bool are_complete() const { return texts.size() == 2; }
 };
 
 Result<> read_documents(std::string_view layer, Documents& documents) {
-  std::set<std::string> seen;  // in this layer; hides those below, not those beside it
+  std::set<std::string> seen;  // names in this layer; hide names in lower layers, but not in this one
   bool opaque = false;
   auto wanted = [&](LayerName path) {
     if (!path.starts_with(folder) || path.find('/', folder.size()) != LayerName::npos) return false;
@@ -181,7 +181,7 @@ Result<const Component*> Release::component(std::string_view name) const {
     if (is_similar(known, name)) similar.push_back(known);
   }
   return error(Code::not_found, "release {} has no component '{}'{}", version, name,
-               similar.empty() ? "" : fmt::format("; did you mean {}?", join(similar, ", ")));
+               similar.empty() ? "" : fmt::format(" (did you mean {}?)", join(similar, ", ")));
 }
 
 Result<Release> parse_release(const Digest& digest, std::string_view image_references, std::string_view release_metadata) {

@@ -17,7 +17,7 @@ using testing_support::TestContext;
 const Digest some_digest = Digest::of("x");
 const Reference tagged{"layout.invalid", "release", "release"};
 
-// The sample as an image layout on disk; `top` is what the name "release" stands for.
+// The sample as an image layout on disk. The name "release" refers to `top`.
 struct Layout {
   explicit Layout(const SampleRelease& sample) : Layout(sample, sample.release, SampleRelease::manifest_type) {}
   Layout(const SampleRelease& sample, const std::string& top, std::string_view type)
@@ -53,8 +53,8 @@ TEST(ParseRelease, ReadsTheTwoDocuments) {
 TEST(ParseRelease, NamesSimilarComponents) {
   const SampleRelease sample;
   const Release release = parse_release(some_digest, sample.image_references(), sample.release_metadata()).value();
-  EXPECT_EQ(release.component("ectd").error().message(), "release 0.1.0 has no component 'ectd'; did you mean etcd?");
-  EXPECT_EQ(release.component("dns").error().message(), "release 0.1.0 has no component 'dns'; did you mean coredns?");
+  EXPECT_EQ(release.component("ectd").error().message(), "release 0.1.0 has no component 'ectd' (did you mean etcd?)");
+  EXPECT_EQ(release.component("dns").error().message(), "release 0.1.0 has no component 'dns' (did you mean coredns?)");
   EXPECT_EQ(release.component("kubelet").error().message(), "release 0.1.0 has no component 'kubelet'");
   EXPECT_EQ(release.component("").error().code(), Code::not_found);
 }
@@ -73,13 +73,13 @@ TEST(ParseRelease, NamesEveryProblem) {
   EXPECT_EQ(release.error().message(),
             "image-references: error: kind: must be ImageStream\n"
             "image-references: error: metadata.name: must be the version of release-metadata, ''\n"
-            "image-references: error: spec.tags[0].from.name: a digest is needed\n"
-            "image-references: error: spec.tags[1].from: kind DockerImage and a name are needed\n"
+            "image-references: error: spec.tags[0].from.name: must have a digest\n"
+            "image-references: error: spec.tags[1].from: must have kind DockerImage and a name\n"
             "image-references: error: spec.tags[2].from.name: image reference 'A': has no registry (use REGISTRY/REPOSITORY)\n"
             "image-references: error: spec.tags[2].name: missing\n"
-            "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": a stands twice\n"
+            "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": duplicate name 'a'\n"
             "image-references: error: spec.tags[3].annotations.\"io.openshift.build.versions\": 'b' is not NAME=VERSION\n"
-            "image-references: error: spec.tags[4].name: 'c' stands twice\n"
+            "image-references: error: spec.tags[4].name: duplicate name 'c'\n"
             "release-metadata: error: kind: must be cincinnati-metadata-v0\n"
             "release-metadata: error: version: missing");
 }

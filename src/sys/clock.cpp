@@ -20,8 +20,8 @@ WallTime RealClock::now() { return std::chrono::floor<Milliseconds>(std::chrono:
 SteadyTime RealClock::steady() { return std::chrono::floor<Milliseconds>(std::chrono::steady_clock::now()); }
 
 void RealClock::wait(SteadyTime until, std::stop_token stop, Wakeup* wakeup, std::uint64_t seen) {
-  Wakeup nobody;
-  Wakeup& source = wakeup ? *wakeup : nobody;
+  Wakeup unused;
+  Wakeup& source = wakeup ? *wakeup : unused;
   if (!wakeup) seen = 0;
   std::unique_lock lock(source.mutex_);
   source.changed_.wait_until(lock, std::move(stop), until, [&] { return source.count_ != seen; });

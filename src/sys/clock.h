@@ -1,4 +1,4 @@
-// Clock: the only place where slipway learns what time it is and lets time pass.
+// Clock: the only source of the time and the only way to let time pass.
 #pragma once
 
 #include "base/time.h"
@@ -11,13 +11,13 @@
 
 namespace slipway::sys {
 
-// Wakes those who wait for something to happen before their time is up. Whoever changes what others wait for calls
-// notify(); a waiter that was busy meanwhile does not miss it. Threads: any.
+// Ends a wait early. A thread that changes the awaited state calls notify(). A waiter that was busy during notify() does not
+// miss it. Threads: any.
 class Wakeup {
  public:
   void notify();
 
-  // Number of notify() calls so far; what was seen of it is given to Clock::wait.
+  // Number of notify() calls so far. Pass it to Clock::wait as `seen`.
   std::uint64_t count() const;
 
  private:
@@ -27,7 +27,7 @@ class Wakeup {
   std::uint64_t count_ = 0;
 };
 
-// Threads: any. Tests use testing_support::FakeClock, whose time moves only when somebody waits.
+// Threads: any. Tests use testing_support::FakeClock, whose time moves only during a wait.
 class Clock {
  public:
   virtual ~Clock() = default;
@@ -35,8 +35,8 @@ class Clock {
   virtual WallTime now() = 0;
   virtual SteadyTime steady() = 0;
 
-  // Returns when the time has come, when a stop is asked for, or when `wakeup` was notified more often than `seen`;
-  // the caller looks which. wakeup may be null.
+  // Blocks until `until`, a stop request, or a notify() of `wakeup` after its count was `seen`. Does not say which of these
+  // ended the wait. wakeup may be null.
   virtual void wait(SteadyTime until, std::stop_token stop, Wakeup* wakeup, std::uint64_t seen) = 0;
 };
 

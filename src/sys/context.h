@@ -1,4 +1,4 @@
-// Context: what every acting function is given: the time, whether it shall stop, where to tell what happens.
+// Context: what every function with side effects takes: the clock, the log, the events and the stop token.
 #pragma once
 
 #include "base/log.h"
@@ -9,8 +9,8 @@
 
 namespace slipway::sys {
 
-// Cheap to copy; refers to objects that live as long as the program. A part of the work that may be stopped alone gets a
-// copy with a stop token of its own.
+// Cheap to copy; refers to objects that live as long as the program. A part of the work that can be stopped separately gets a
+// copy with its own stop token.
 struct Context {
   Clock& clock;
   Log& log;

@@ -1,11 +1,11 @@
-// What this program was started with beside its arguments.
+// Access to the environment variables of this process.
 #pragma once
 
 #include <string>
 
 namespace slipway::sys {
 
-// The value of a variable of the environment; the fallback where it is missing or empty.
+// Value of the environment variable, or the fallback if the variable is unset or empty.
 std::string environment_variable(const std::string& name, const std::string& fallback = "");
 
 }  // namespace slipway::sys

@@ -1,4 +1,4 @@
-// Events that were kept (events.h), read again.
+// Reads recorded events (events.h).
 #pragma once
 
 #include "sys/events.h"
@@ -10,10 +10,10 @@
 
 namespace slipway::sys {
 
-// The events of these lines, in their order. Lines that are none, such as one that a kill cut, are passed over.
+// Parses one event a line, in order. Skips lines that are not events, for instance a line that a kill cut off.
 std::vector<Event> parse_events(std::string_view lines);
 
-// Those of a file; nothing when there is no such file. errors: those of Files::read
+// Reads the events of a file; nullopt if the file does not exist. errors: those of Files::read
 Result<std::optional<std::vector<Event>>> read_events(Files& files, const std::string& path);
 
 }  // namespace slipway::sys

@@ -25,7 +25,7 @@ Result<Phase> parse_phase(std::string_view text) {
   return error(Code::invalid, "phase: must be started, progress, finished, failed or skipped, got '{}'", text);
 }
 
-// A code of a later version reads as internal: the message still tells what happened.
+// A code of a later version is read as internal; the message still has the reason.
 Code parse_code(std::string_view text) {
   for (Code code : all_codes) {
     if (to_string(code) == text) return code;

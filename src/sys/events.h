@@ -1,5 +1,5 @@
-// Events: the one stream of what happens. Progress on the terminal, JSON for programs, the timeline and the analysis of
-// failures all read it. One JSON object a line; docs/formats/events.md is the schema.
+// Events: the single stream of what happens. The progress display, the JSON output, the timeline and the failure analysis
+// read this stream. One JSON object a line; docs/formats/events.md is the schema.
 //
 //   {"time":"2026-11-21T09:30:00.125Z","source":"bootstrap","kind":"stage","name":"etcd-bootstrap","phase":"finished",
 //    "duration_ms":812}
@@ -21,35 +21,35 @@ namespace slipway::sys {
 
 enum class Phase {
   started,
-  progress,  // carries fields that say how far
+  progress,  // has fields that describe the progress
   finished,
-  failed,   // carries an error
-  skipped,  // was done before, or its condition does not hold
+  failed,   // has an error
+  skipped,  // was done by an earlier run, or does not apply
 };
 
 std::string_view to_string(Phase phase);
 
 struct Event {
   WallTime time{};       // set by Events::emit
-  std::string source{};  // the program, "slipway", "bootstrap", set by Events::emit
-  std::string kind{};    // what it is about: "stage", "machine", "image", "command"
-  std::string name{};    // which one
+  std::string source{};  // the program: "slipway", "bootstrap"; set by Events::emit
+  std::string kind{};    // the kind of object: "stage", "machine", "image", "command"
+  std::string name{};    // the object's name
   Phase phase = Phase::started;
-  std::optional<Milliseconds> duration{};  // of finished and failed
-  std::optional<Error> error{};            // of failed
-  JsonObject fields{};                     // more, by kind; never a secret
+  std::optional<Milliseconds> duration{};  // if finished or failed
+  std::optional<Error> error{};            // if failed
+  JsonObject fields{};                     // further members, by kind; never a secret
 
-  // Of one line, without the newline; the members in the order of the schema, absent ones left out.
+  // One line without the newline. Members have the order of the schema; absent ones are omitted.
   std::string to_line() const;
 };
 
-// errors: invalid, naming what is missing or wrong. Unknown members are kept in fields, so that newer streams can be read.
+// errors: invalid, names the missing or wrong member. Unknown members go to `fields`, so that newer streams can be read.
 Result<Event> parse_event(std::string_view line);
 
 class Clock;
 
-// Stamps events and hands them to its sinks in one order. Threads: any; sinks are called by one thread at a time and must
-// not emit. Sinks are added before the first event.
+// Sets time and source of events and passes them to the sinks, in one order for all sinks. Threads: any; sinks are called by
+// one thread at a time and must not emit events. Add all sinks before the first event.
 class Events {
  public:
   using Sink = std::function<void(const Event&)>;
@@ -59,7 +59,7 @@ class Events {
   void add_sink(Sink sink) { sinks_.push_back(std::move(sink)); }
   void emit(Event event);
 
-  // Hands on an event of another process: its time and source stay what they are.
+  // Passes on an event of another process. Time and source do not change.
   void relay(const Event& event);
 
  private:
@@ -71,17 +71,17 @@ class Events {
 
 class Files;
 
-// A sink that appends lines to a file (events.jsonl), each with one write, so that a kill leaves whole lines and several
-// processes may write the same file. Events never stop the work: a line that cannot be written is lost, and on_failure is
-// told when that begins.
+// A sink that appends lines to a file (events.jsonl). Each line is one write, so that a kill leaves whole lines and several
+// processes can write to the same file. A line that cannot be written is lost; the work continues. on_failure is called for
+// the first failure of each series of failures.
 Events::Sink journal_sink(Files& files, std::string path, std::function<void(const Error&)> on_failure);
 
-// Emits started now, and finished or failed with the duration when end() is called; the last has the fields of the first too.
+// Emits `started` now, and `finished` or `failed` with the duration in end(). The last event repeats the fields of the first.
 class Span {
  public:
   Span(Events& events, Clock& clock, std::string kind, std::string name, JsonObject fields = {});
 
-  // Tells the outcome and passes it on: return span.end(work());
+  // Emits the outcome and returns it: return span.end(work());
   template <class T>
   Result<T> end(Result<T> result, JsonObject fields = {}) {
     finish(result.ok() ? nullptr : &result.error(), std::move(fields));

@@ -14,7 +14,7 @@ Error become_program(std::vector<std::string> argv) {
   std::vector<char*> pointers;
   for (std::string& word : argv) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  // Libraries open descriptors, too; should the exec fail, all of them are still there.
+  // Includes descriptors that libraries opened. If the exec fails, all of them are still open.
   ::close_range(3, ~0u, CLOSE_RANGE_CLOEXEC);
   reset_signals();
   ::execvp(pointers[0], pointers.data());

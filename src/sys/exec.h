@@ -1,4 +1,4 @@
-// Exec: becoming another program.
+// Exec: replaces this process by another program.
 #pragma once
 
 #include "base/result.h"
@@ -8,15 +8,15 @@
 
 namespace slipway::sys {
 
-// Becomes this program: the same process with its environment and its three standard descriptors, nothing else of ours open,
-// default signals and nothing blocked. Returns only when that fails.
+// Replaces this process by a program, which gets the environment and the three standard descriptors. All other descriptors are
+// closed, signals have their default handling and no signal is blocked. Returns only on failure.
 //
-//   argv     the program is looked for in PATH when it has no slash
-//   errors   not_found, denied: it cannot be started. What was done to the signals of this process is not undone
-//   threads  the other ones just end: no destructor runs
+//   argv     a program without a slash is searched in PATH
+//   errors   not_found, denied: the program cannot be started. The signal handling stays reset
+//   threads  other threads end without running destructors
 Error become_program(std::vector<std::string> argv);
 
-// Default handling of all signals, none blocked: what a program expects that is started. Also between fork and exec.
+// Sets the default handling for all signals and unblocks all signals. Also safe between fork and exec.
 void reset_signals();
 
 }  // namespace slipway::sys

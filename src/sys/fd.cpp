@@ -41,7 +41,7 @@ void Fd::reset() {
 }
 
 Error system_error(std::string_view doing, int errno_value) {
-  // strerror of glibc is safe in threads: messages of known numbers are constants.
+  // glibc's strerror is thread-safe for known numbers: their messages are constants.
   return error(code_of(errno_value), "{}: {}", doing, std::strerror(errno_value));
 }
 

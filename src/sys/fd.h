@@ -1,4 +1,4 @@
-// Fd: a file descriptor that is closed by its owner. Outside of src/sys and src/net nobody sees descriptors.
+// Fd: a file descriptor that its owner closes. Only src/sys and src/net use descriptors.
 #pragma once
 
 #include "base/result.h"
@@ -24,11 +24,11 @@ class Fd {
   int fd_ = -1;
 };
 
-// The error of the system call that just failed: its errno as a code, and "opening /etc/x: Permission denied".
+// The error of the system call that just failed, such as "opening /etc/x: Permission denied". errno decides the code.
 Error system_error(std::string_view doing);
 Error system_error(std::string_view doing, int errno_value);
 
-// Writes all of it. errors: as system_error
+// Writes all bytes. errors: as system_error
 Result<> write_all(const Fd& fd, std::string_view bytes, std::string_view doing);
 
 }  // namespace slipway::sys

@@ -26,7 +26,7 @@ std::string parent_of(const std::string& path) {
 
 std::string name_of(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
-// Folders on the way to a secret are closed to others too.
+// Folders that are created for a secret are private too.
 Mode folder_mode(Mode file_mode) { return (file_mode & 077) == 0 ? 0700 : 0755; }
 
 Result<> sync_folder(const std::string& path) {
@@ -36,11 +36,11 @@ Result<> sync_folder(const std::string& path) {
   return Ok{};
 }
 
-// Without the folder's own sync: until then a power cut may bring the old file back.
+// Does not sync the folder: until the folder is synced, a power failure can restore the old file.
 Result<> replace(const std::string& path, std::string_view content, Mode mode) {
   const std::string doing = "writing " + path;
   const std::string folder = parent_of(path);
-  // A leading dot: those who watch a folder (the kubelet, udev, systemd) pass over it.
+  // With a leading dot: programs that watch folders (the kubelet, udev, systemd) ignore such names.
   std::string temporary = folder + "/." + name_of(path) + ".XXXXXX";
   Fd fd(::mkostemp(temporary.data(), O_CLOEXEC));
   if (!fd.is_open()) return system_error(doing);
@@ -178,7 +178,7 @@ Result<> RealFiles::remove(const std::string& path) {
     if (errno == ENOENT || errno == ENOTDIR) return Ok{};
     return system_error("removing " + path);
   }
-  // FTW_MOUNT: never into another file system that somebody mounted in there.
+  // FTW_MOUNT: does not enter other file systems that are mounted below the path.
   if (::nftw(path.c_str(), remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0) return system_error("removing " + path);
   return Ok{};
 }

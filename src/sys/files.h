@@ -1,4 +1,4 @@
-// Files: what slipway does with the file system, as few operations with strict promises.
+// Files: the file system operations of slipway, few and with strict guarantees.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@
 
 namespace slipway::sys {
 
-// Permissions as in chmod: 0600 for everything that may hold a secret.
+// Permissions as in chmod. Use 0600 for everything that may hold a secret.
 using Mode = unsigned;
 
 enum class FileKind { file, directory, link, other };
@@ -24,52 +24,53 @@ struct FileInfo {
   Mode mode = 0;
 };
 
-// A file that shall be written.
+// A file to write.
 struct NewFile {
   std::string path;
   std::string_view content;
   Mode mode = 0600;
 };
 
-// Errors of all: not_found, denied, conflict (it exists, is no directory, is not empty), unavailable (disk full), internal;
-// the message has the path and the system's words. Threads: any. Blocks on disk only.
-// testing_support::MemoryFiles is the same in memory, held to it by one shared suite.
+// Errors of all operations: not_found, denied, conflict (exists, not a directory, not empty), unavailable (disk full), internal.
+// The message has the path and the system's text. Threads: any. Blocks on disk only.
+// testing_support::MemoryFiles implements the same in memory and passes the same test suite.
 class Files {
  public:
   virtual ~Files() = default;
 
   virtual Result<std::string> read(const std::string& path) = 0;
 
-  // Nothing when there is no such file.
+  // nullopt if the file does not exist.
   Result<std::optional<std::string>> read_if_exists(const std::string& path);
 
-  // Replaces the content as one step: readers see the old or the new, also after a kill or a power cut (written beside it,
-  // synced, renamed). Missing folders are made, 0755, or 0700 when the file is 0600 or stricter.
+  // Replaces the content atomically: readers see the old or the new content, also after a kill or a power failure. Writes a
+  // temporary file in the same folder, syncs it and renames it. Creates missing folders with mode 0755, or 0700 if the mode
+  // of the file is 0600 or stricter.
   virtual Result<> write(const std::string& path, std::string_view content, Mode mode) = 0;
 
-  // write() of each in this order, waiting less for the disk: of files that follow each other in one folder all are safe from a
-  // power cut when this returns, or when one in another folder is begun. errors: the first one; those before it are written
+  // Calls write() for each file in order, with fewer syncs: consecutive files of one folder share one sync of the folder. They
+  // are safe from a power failure when the next folder begins or this returns.
+  // errors: the first one; the files before it are written
   virtual Result<> write_each(std::span<const NewFile> files);
 
-  // One write at the end of the file, which is made when missing. Not synced.
+  // Appends with one write. Creates the file if it is missing. Does not sync.
   virtual Result<> append(const std::string& path, std::string_view content, Mode mode) = 0;
 
-  // Nothing when there is no such thing. A link is not followed.
+  // nullopt if the path does not exist. Does not follow a link.
   virtual Result<std::optional<FileInfo>> info(const std::string& path) = 0;
 
-  // Names in a folder, sorted.
+  // Names of the entries, sorted.
   virtual Result<std::vector<std::string>> list(const std::string& path) = 0;
 
-  // With parents; fine when it is there.
+  // Creates the folder and its parents. Succeeds if the folder exists.
   virtual Result<> make_directories(const std::string& path, Mode mode) = 0;
 
   virtual Result<> rename(const std::string& from, const std::string& to) = 0;
 
-  // Two things of one file system change places as one step: who looks one of them up finds the old or the new, whole folders
-  // too.
+  // Exchanges two files or folders of one file system atomically.
   virtual Result<> exchange(const std::string& one, const std::string& other) = 0;
 
-  // A file, a link or a whole folder; fine when it is not there.
+  // Removes a file, a link or a folder with its content. Succeeds if the path does not exist.
   virtual Result<> remove(const std::string& path) = 0;
 };
 

@@ -13,7 +13,7 @@
 namespace slipway::sys {
 namespace {
 
-// What every Files promises; run against the real one and the one in memory.
+// The guarantees of Files, tested for the real implementation and the one in memory.
 class FilesSuite : public testing::TestWithParam<const char*> {
  protected:
   FilesSuite() : temp_(TempDir::make("test").value()) {

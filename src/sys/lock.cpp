@@ -12,7 +12,7 @@ namespace slipway::sys {
 
 namespace {
 
-// "process 4711 (slipway)", from the number that the holder wrote into the file; it may have ended meanwhile.
+// "process 4711 (slipway)", from the process ID in the lock file. The process may have ended.
 std::string holder(const std::string& path) {
   RealFiles files;
   const std::string pid(trim(files.read(path).ok() ? files.read(path).value() : ""));

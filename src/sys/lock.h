@@ -1,5 +1,5 @@
-// FileLock: one process at a time works on something, for instance an asset folder. Released by the kernel when its owner
-// dies, however it dies.
+// FileLock: mutual exclusion between processes, for instance for an asset directory. The kernel releases the lock when its
+// owner ends, however it ends.
 #pragma once
 
 #include "base/result.h"
@@ -11,9 +11,9 @@ namespace slipway::sys {
 
 class FileLock {
  public:
-  // Takes the lock or says who has it; does not wait. The file is made when missing and is left behind.
+  // Acquires the lock or reports its holder; does not wait. Creates the file if it is missing and leaves it behind.
   //
-  //   what    begins "...: in use": "asset directory demo"
+  //   what    the object in the error message: "asset directory demo"
   //   errors  conflict: "asset directory demo: in use by process 4711 (slipway) (wait for it or stop it)"
   static Result<FileLock> acquire(const std::string& path, std::string_view what);
 

@@ -13,19 +13,21 @@ namespace {
 constexpr std::string_view hex_digits = "0123456789abcdef";
 }
 
-// Not getrandom: its header, <sys/random.h>, is hidden by ours.
+// Not getrandom: this folder's random.h hides its header, <sys/random.h>.
 Result<std::string> RealRandom::bytes(std::size_t count) {
-  constexpr std::size_t most = 256;  // of one call
+  constexpr std::size_t max_per_call = 256;
   std::string bytes(count, '\0');
-  for (std::size_t filled = 0; filled < count; filled += most) {
-    if (::getentropy(bytes.data() + filled, std::min(most, count - filled)) != 0) return system_error("reading random numbers");
+  for (std::size_t filled = 0; filled < count; filled += max_per_call) {
+    if (::getentropy(bytes.data() + filled, std::min(max_per_call, count - filled)) != 0) {
+      return system_error("reading random numbers");
+    }
   }
   return bytes;
 }
 
 Result<std::string> random_text(Random& random, std::size_t count, std::string_view alphabet) {
   CHECK(!alphabet.empty() && alphabet.size() <= 256);
-  // Bytes above the last whole multiple would make the first characters likelier.
+  // Bytes above the last whole multiple of the alphabet's size would favor its first characters.
   const std::size_t usable = 256 - 256 % alphabet.size();
   std::string text;
   while (text.size() < count) {

@@ -1,4 +1,4 @@
-// The root of this process: for programs in containers that work on the machine around them.
+// Changes the root directory of this process, for containers that work on their host.
 #pragma once
 
 #include "base/result.h"
@@ -7,8 +7,8 @@
 
 namespace slipway::sys {
 
-// From now on paths of this process, and of all that it starts, begin at this folder. There is no way back. What has to be read
-// of the old root has to be read before; programs that are started are those of the new one.
+// Makes `folder` the root directory of this process and its children. It cannot be undone. Read files of the old root before;
+// programs that are started afterwards are those of the new root.
 //
 //   errors  not_found, denied
 Result<> enter_root(const std::string& folder);

@@ -17,7 +17,7 @@
 #include <cerrno>
 #include <csignal>
 
-extern "C" {  // glibc 2.36 forgets it in this header
+extern "C" {  // glibc 2.36 lacks it in this header
 #include <sys/pidfd.h>
 }
 
@@ -42,20 +42,20 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// Our environment with the command's settings in place of equal names.
+// This process's environment; settings of the command replace variables of the same name.
 std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
   std::vector<std::string> result = settings;
   for (char** entry = environ; *entry; ++entry) {
-    const std::string_view ours = *entry;
-    const std::string_view name = ours.substr(0, ours.find('=') + 1);
+    const std::string_view variable = *entry;
+    const std::string_view name = variable.substr(0, variable.find('=') + 1);
     bool replaced = false;
     for (const std::string& setting : settings) replaced |= setting.starts_with(name);
-    if (!replaced) result.emplace_back(ours);
+    if (!replaced) result.emplace_back(variable);
   }
   return result;
 }
 
-// Everything that the child needs, made before the fork: between fork and exec nothing may allocate.
+// Everything that the child needs. It is allocated before the fork: allocation is not allowed between fork and exec.
 struct ChildPlan {
   std::vector<char*> argv, environment;
   const char* directory;
@@ -63,7 +63,7 @@ struct ChildPlan {
   pid_t parent;
 };
 
-[[noreturn]] void become(const ChildPlan& plan) {
+[[noreturn]] void exec_child(const ChildPlan& plan) {
   auto fail = [&] {
     const int reason = errno;
     (void)!::write(plan.failure, &reason, sizeof reason);
@@ -71,7 +71,7 @@ struct ChildPlan {
   };
   ::setpgid(0, 0);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != plan.parent) ::_exit(127);  // it died before the line above
+  if (::getppid() != plan.parent) ::_exit(127);  // the parent died before the line above
   reset_signals();
   if (::dup2(plan.in, 0) < 0 || ::dup2(plan.out, 1) < 0 || ::dup2(plan.err, 2) < 0) fail();
   if (*plan.directory && ::chdir(plan.directory) != 0) fail();
@@ -81,7 +81,7 @@ struct ChildPlan {
   ::_exit(127);
 }
 
-// One output stream: keeps it up to a limit and hands out whole lines.
+// Collects one output stream up to a limit and passes on whole lines.
 class Collector {
  public:
   Collector(Fd fd, Stream stream, const Command& command) : fd_(std::move(fd)), stream_(stream), command_(command) {
@@ -90,7 +90,7 @@ class Collector {
 
   int fd() const { return fd_.get(); }
 
-  // Reads what is there; closes at the end of the stream.
+  // Reads the available bytes; closes the descriptor at the end of the stream.
   void read() {
     char piece[65536];
     for (;;) {
@@ -103,7 +103,7 @@ class Collector {
   }
 
   std::string finish() {
-    if (!line_.empty()) tell(line_);
+    if (!line_.empty()) emit_line(line_);
     return std::move(kept_);
   }
 
@@ -114,11 +114,11 @@ class Collector {
     line_.append(piece);
     std::size_t start = 0;
     for (std::size_t end; (end = line_.find('\n', start)) != std::string::npos; start = end + 1) {
-      tell(std::string_view(line_).substr(start, end - start));
+      emit_line(std::string_view(line_).substr(start, end - start));
     }
     line_.erase(0, start);
   }
-  void tell(std::string_view line) {
+  void emit_line(std::string_view line) {
     if (command_.on_line) command_.on_line(stream_, line);
   }
 
@@ -126,7 +126,7 @@ class Collector {
   Stream stream_;
   const Command& command_;
   std::string kept_;
-  std::string line_;  // the line that is not whole yet
+  std::string line_;  // incomplete last line
 };
 
 class Child {
@@ -139,8 +139,8 @@ class Child {
                          out.write.get(), err.write.get(),       failure.write.get(),       ::getpid()};
     const pid_t pid = ::fork();
     if (pid < 0) return system_error("starting " + command.argv[0]);
-    if (pid == 0) become(plan);
-    ::setpgid(pid, pid);  // whoever of the two is first
+    if (pid == 0) exec_child(plan);
+    ::setpgid(pid, pid);  // parent and child both call it: the order of the two is unknown
     Child child(pid);
     out.write.reset();
     err.write.reset();
@@ -167,14 +167,14 @@ class Child {
   }
 
   int pidfd() const { return pidfd_.get(); }
-  // The program itself too: it may have left the group.
+  // Also signals the program itself, which may have left the group.
   void signal(int number) const {
     ::kill(-pid_, number);
     ::kill(pid_, number);
   }
 
-  // Kills what is left of the group and takes the status of the program. Killing first is safe: the number of the group
-  // cannot be used again before its leader is waited for.
+  // Kills the rest of the group and returns the status of the program. The kill is safe: the kernel does not reuse the group's
+  // number before its leader is waited for.
   int reap() {
     signal(SIGKILL);
     int status = 0;
@@ -191,8 +191,8 @@ class Child {
   Fd pidfd_;
 };
 
-// A program's standard input: a file in memory that is already complete, so that nobody has to feed a pipe, nor mind a program
-// that does not read to the end.
+// The program's standard input: a complete file in memory. Unlike a pipe, it needs no writer, and the program need not read
+// to the end.
 Result<Fd> input_file(std::string_view input) {
   const std::string doing = "creating standard input";
   if (input.empty()) {
@@ -207,7 +207,7 @@ Result<Fd> input_file(std::string_view input) {
   return file;
 }
 
-// A descriptor that becomes readable when a stop is asked for.
+// A descriptor that becomes readable on a stop request.
 class StopSignal {
  public:
   explicit StopSignal(std::stop_token stop)
@@ -230,7 +230,7 @@ Result<Output> RealRunner::run(const Context& context, const Command& command) {
   Collector collect_out(std::move(out.read), Stream::out, command), collect_err(std::move(err.read), Stream::err, command);
   const StopSignal stop(context.stop);
 
-  // The first reason to end it counts; from then on the deadline is the end of the grace time.
+  // The first reason to stop the program is the one that is returned. From then on the deadline is the end of the grace time.
   std::optional<Error> ending;
   std::optional<SteadyTime> deadline;
   if (command.limit.count() > 0) deadline = context.clock.steady() + command.limit;
@@ -265,8 +265,8 @@ Result<Output> RealRunner::run(const Context& context, const Command& command) {
     }
   }
   const int status = child.reap();
-  // What the program wrote last is still in the pipes; whoever else holds them open was killed or left the group, and is not
-  // waited for.
+  // The pipes still hold the last output. Other processes that hold the pipes open were killed or left the group; this does not
+  // wait for them.
   if (collect_out.fd() >= 0) collect_out.read();
   if (collect_err.fd() >= 0) collect_err.read();
   Output output{status, collect_out.finish(), collect_err.finish()};
@@ -277,11 +277,11 @@ Result<Output> RealRunner::run(const Context& context, const Command& command) {
 Result<std::string> run_checked(Runner& runner, const Context& context, const Command& command) {
   Output output = TRY(runner.run(context, command));
   if (output.status == 0) return std::move(output.out);
-  std::string_view said = trim(output.err.empty() ? output.out : output.err);
-  constexpr std::size_t most = 2000;
-  if (said.size() > most) said.remove_prefix(said.size() - most);
+  std::string_view text = trim(output.err.empty() ? output.out : output.err);
+  constexpr std::size_t max_length = 2000;
+  if (text.size() > max_length) text.remove_prefix(text.size() - max_length);
   return error(Code::unavailable, "`{}` failed with exit status {}{}{}", shell_quote(command.argv), output.status,
-               said.empty() ? "" : ": ", said);
+               text.empty() ? "" : ": ", text);
 }
 
 }  // namespace slipway::sys

@@ -1,4 +1,4 @@
-// Runner: runs other programs to their end.
+// Runner: runs programs until they end.
 #pragma once
 
 #include "base/result.h"
@@ -16,29 +16,29 @@ namespace slipway::sys {
 enum class Stream { out, err };
 
 struct Command {
-  std::vector<std::string> argv;                                 // the program is looked for in PATH when it has no slash
-  std::vector<std::string> environment{};                        // "NAME=value", over our own
-  std::string directory{};                                       // where it runs; ours when empty
-  std::string input{};                                           // its standard input
-  Milliseconds limit{0};                                         // after that long it is ended; 0: no limit
+  std::vector<std::string> argv;                                 // a program without a slash is searched in PATH
+  std::vector<std::string> environment{};                        // "NAME=value", added to this process's environment
+  std::string directory{};                                       // working directory; if empty, that of this process
+  std::string input{};                                           // standard input
+  Milliseconds limit{0};                                         // time limit, after which the program is stopped; 0: none
   Milliseconds grace{5'000};                                     // between TERM and KILL
-  std::uint64_t output_limit = 16u << 20;                        // of each stream is kept; what is above is read and dropped
-  std::function<void(Stream, std::string_view line)> on_line{};  // each line as it comes, on the caller's thread
+  std::uint64_t output_limit = 16u << 20;                        // bytes kept of each stream; the rest is dropped
+  std::function<void(Stream, std::string_view line)> on_line{};  // called for each line, on the caller's thread
 };
 
 struct Output {
-  int status = 0;  // exit status; 128 + N when it died of signal N
+  int status = 0;  // exit status; 128 + N if signal N ended the program
   std::string out;
   std::string err;
 };
 
-// Runs a command in a process group of its own, with no descriptor of ours but its three, default signals and nothing
-// blocked. Nothing of it lives on: when run() returns, all that was left in its process group has been sent KILL, and the
-// kernel kills the program when we die ourselves.
+// Runs a command in its own process group. It inherits only the three standard descriptors; signals have their default handling
+// and none is blocked. When run() returns, the rest of the process group has been sent KILL. If this process dies, the kernel
+// kills the program.
 //
-//   returns  also when the exit status is not 0: only the caller knows what that means (see run_checked)
-//   errors   not_found, denied: it cannot be started; timeout: ended at its limit; cancelled: ended because of a stop
-//   time     until the program ends; after a limit or a stop at most the grace time more
+//   returns  also for an exit status other than 0: only the caller knows its meaning (see run_checked)
+//   errors   not_found, denied: cannot be started; timeout: stopped at its limit; cancelled: stopped by a stop request
+//   time     until the program ends; after a limit or a stop request at most the grace time
 //   threads  any
 class Runner {
  public:
@@ -51,8 +51,8 @@ class RealRunner final : public Runner {
   Result<Output> run(const Context& context, const Command& command) override;
 };
 
-// Standard output of a command that must succeed. errors: also unavailable when it exits with another status than 0, with
-// the command as it can be pasted into a shell and the last lines of its standard error
+// Standard output of a command that must succeed. errors: those of run; unavailable: the exit status is not 0, with the command
+// quoted for a shell and the last lines of its standard error
 Result<std::string> run_checked(Runner& runner, const Context& context, const Command& command);
 
 }  // namespace slipway::sys

@@ -33,7 +33,7 @@ StopOnSignal::StopOnSignal() {
 
 StopOnSignal::~StopOnSignal() {
   watcher_.request_stop();
-  ::pthread_kill(watcher_.native_handle(), SIGUSR2);  // wakes sigwait, nothing else
+  ::pthread_kill(watcher_.native_handle(), SIGUSR2);  // only wakes sigwait
 }
 
 }  // namespace slipway::sys

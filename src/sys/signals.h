@@ -1,4 +1,4 @@
-// Signals: TERM and INT (and HUP) become a stop.
+// Signals: TERM, INT and HUP become a stop request.
 #pragma once
 
 #include <stop_token>
@@ -6,8 +6,8 @@
 
 namespace slipway::sys {
 
-// Made first thing in main, before any other thread: it blocks the signals for all threads and a thread of its own waits for
-// them. A second signal ends the program at once, for people who do not want to wait. Also ignores PIPE.
+// Construct it first in main, before any other thread: it blocks the signals for all threads, and its own thread waits for
+// them. A second signal ends the program at once, for users who do not want to wait. Also ignores PIPE.
 class StopOnSignal {
  public:
   StopOnSignal();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view name_characters = "abcdefghijklmnopqrstuvwxyz0123456789-";
 
-// Names of stages that can never start, because each needs another of them (or one that does).
+// Names of the stages that are part of a cycle or depend on one.
 std::vector<std::string> in_circles(const std::vector<Stage>& stages) {
   std::map<std::string, const Stage*> waiting;
   for (const Stage& stage : stages) waiting.emplace(stage.name, &stage);
@@ -29,7 +29,7 @@ std::vector<std::string> in_circles(const std::vector<Stage>& stages) {
   return names;
 }
 
-// Where a run of the stages stands. Used by one thread only.
+// The state of a run of the stages. Used by one thread only.
 class Progress {
  public:
   explicit Progress(const std::vector<Stage>& stages) {
@@ -41,7 +41,7 @@ class Progress {
     std::erase_if(waiting_, [&](const Stage* stage) { return stage->name == name; });
   }
 
-  // Takes the stages off that can start now.
+  // Removes and returns the stages that can start now.
   std::vector<const Stage*> take_ready() {
     std::vector<const Stage*> ready;
     std::erase_if(waiting_, [&](const Stage* stage) {
@@ -113,7 +113,7 @@ Result<> run_stages(const Context& context, Files& files, const std::string& mar
       skip(stage, "done before");
     }
   }
-  // Each stage that ends says so here, its name when it is done and nothing when it failed.
+  // Each stage that ends pushes an entry: its name if it succeeded, nullopt if it failed.
   Queue<std::optional<std::string>> ended;
   TaskGroup tasks(context);
   std::size_t running = 0;
@@ -129,7 +129,7 @@ Result<> run_stages(const Context& context, Files& files, const std::string& mar
       }
     }
     if (running == 0) break;
-    // Without a stop token: a stage that was asked to stop still ends, and is waited for.
+    // Without a stop token: a stage that was asked to stop still ends, and this waits for it.
     std::optional<std::optional<std::string>> stage = ended.pop({});
     CHECK(stage);
     --running;

@@ -1,4 +1,4 @@
-// Stages: long procedures as data. Each has a name, what it needs, and work that may be repeated; what was done stays done.
+// Stages: long procedures as data. Each stage has a name, dependencies and repeatable work. A completed stage is not run again.
 //
 //   run_stages(context, files, "/opt/openshift", {
 //       {.name = "etcd-bootstrap", .needs = {"config-bootstrap"}, .run = render("etcd")},
@@ -18,24 +18,24 @@
 namespace slipway::sys {
 
 struct Stage {
-  std::string name;                             // also of the marker file: lower case, digits, dashes
-  std::vector<std::string> needs{};             // stages that must be done before; a stage that does not apply counts as done
-  std::function<Result<>(const Context&)> run;  // must reach the same end when it was killed half-way and starts again
-  bool applies = true;                          // whether this run of the procedure has the stage at all
+  std::string name;                             // also of the marker file: lower-case letters, digits, dashes
+  std::vector<std::string> needs{};             // stages that must be done first; a stage that does not apply counts as done
+  std::function<Result<>(const Context&)> run;  // must be repeatable, also after a kill half-way
+  bool applies = true;                          // false: this run of the procedure skips the stage
 };
 
-// What is wrong with a list of stages: names twice or of other characters, needs that nobody provides, circles. Pure.
+// Errors in a list of stages: duplicate or malformed names, needs that are not stages, circular dependencies. Pure.
 Findings check_stages(const std::vector<Stage>& stages);
 
-// Runs the stages that are not done, each as soon as what it needs is done, those that do not need each other at the same
-// time; where several can start, in the order of the list.
+// Runs the stages that are not done. A stage starts as soon as its needs are done; independent stages run in parallel. Stages
+// that can start at the same time start in the order of the list.
 //
-// A stage that succeeds leaves MARKER_FOLDER/NAME.done (written as one step), so that the next call passes over it, whatever
-// happened in between. Events of kind "stage" tell started, finished, failed, each with the stages it "needs", and skipped with a
-// field "reason".
+// A successful stage writes MARKER_FOLDER/NAME.done atomically. Later calls skip the stage. Events of kind "stage" report
+// started, finished and failed, each with the "needs" of the stage, and skipped with a field "reason".
 //
-//   errors   invalid: what check_stages says; the first failure as "stage NAME: ...", after which the others are asked to stop
-//   threads  `run` functions are called on threads of their own
+//   errors   invalid: the findings of check_stages; otherwise the first failure as "stage NAME: ...". After a failure the
+//            other stages are asked to stop
+//   threads  each `run` function is called on its own thread
 Result<> run_stages(const Context& context, Files& files, const std::string& marker_folder, const std::vector<Stage>& stages);
 
 std::string marker_path(const std::string& marker_folder, const std::string& stage);

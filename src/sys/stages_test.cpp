@@ -54,7 +54,7 @@ TEST(RunStages, FollowsNeedsAndRunsTheRestAtOnce) {
   Wakeup both_started;
   std::atomic<int> started = 0;
   std::atomic<bool> first_done = false;
-  // b and c wait for each other: they end only when they run at the same time.
+  // b and c wait for each other: they end only if they run in parallel.
   auto meet = [&](const Context& context) -> Result<> {
     EXPECT_TRUE(first_done);
     ++started;
@@ -105,8 +105,8 @@ TEST(RunStages, AFailureStopsTheOthersAndIsNamed) {
   EXPECT_FALSE(files.info("/run/waits.done").value().has_value());
 }
 
-// A program of ten stages is killed at drawn moments, over and over, until a run ends by itself: every stage was then done, in
-// an order that respects the needs, and none was repeated after it was marked.
+// Kills a program of ten stages at random moments until one run completes. Every stage is then done, in an order that respects
+// the needs, and no stage ran again after it was marked as done.
 TEST(RunStages, ResumesAfterKills) {
   const unsigned seed = std::random_device()();
   SCOPED_TRACE(fmt::format("seed {}", seed));

@@ -10,9 +10,9 @@ namespace slipway::sys {
 namespace {
 
 constexpr std::string_view all_processors = "cpu ";
-constexpr std::size_t steal = 7;  // figures before it: user nice system idle iowait irq softirq
+constexpr std::size_t steal = 7;  // index; before it: user nice system idle iowait irq softirq
 
-// The figure of a line "cpu  10 20 30"; zero when there is none.
+// The number at this index of a line such as "cpu  10 20 30"; zero if it is missing.
 std::int64_t figure(std::string_view line, std::size_t number) {
   for (const std::string_view word : split(line.substr(all_processors.size()), ' ')) {
     if (word.empty() || number-- > 0) continue;

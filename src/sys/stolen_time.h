@@ -1,5 +1,5 @@
-// Time that the host of a virtual machine gave to somebody else while a processor was wanted here. Patience with what needs
-// processors is counted without it: a start of five seconds may take fifty on a host that is overcrowded.
+// Stolen time: the time in which the host of a virtual machine ran other guests although this machine had work to do. Timeouts
+// for work that needs processors do not count it: on an overloaded host, a start of five seconds can take fifty.
 #pragma once
 
 #include "base/time.h"
@@ -9,13 +9,13 @@
 
 namespace slipway::sys {
 
-// Since the boot, of one processor on average. Zero where the kernel does not tell. Pure.
+// Stolen time since boot, as the average over all processors. Zero if the kernel does not report it. Pure.
 //
-//   proc_stat       as /proc/stat has it (proc(5), the eighth figure of "cpu")
+//   proc_stat       content of /proc/stat (proc(5); steal is the eighth number of "cpu")
 //   ticks_a_second  sysconf(_SC_CLK_TCK)
 Milliseconds stolen_time(std::string_view proc_stat, long ticks_a_second);
 
-// Of this machine, up to now.
+// Stolen time of this machine since boot.
 Milliseconds stolen_time(Files& files);
 
 }  // namespace slipway::sys

@@ -26,7 +26,7 @@ void TaskGroup::run(std::string name, std::function<Result<>(const Context&)> wo
       if (!stopped || context_.stop.stop_requested()) return fail(std::move(result).error());
       stop_.request_stop();
     });
-  } catch (const std::system_error& failure) {  // threads are short
+  } catch (const std::system_error& failure) {  // no thread available
     fail(error(Code::unavailable, "starting a thread: {}", failure.what()));
   }
 }

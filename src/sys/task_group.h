@@ -1,4 +1,4 @@
-// TaskGroup: the way to do several things at once. Threads that have an owner, a name and an end.
+// TaskGroup: runs tasks in parallel, on threads that have an owner, a name and an end.
 //
 //   TaskGroup tasks(context);
 //   tasks.run("watch nodes", [&](const Context& c) { return watch(c, kube); });
@@ -17,22 +17,22 @@
 
 namespace slipway::sys {
 
-// The first task that fails stops the others, as does the context's own stop; each task is given a context whose stop token
-// says so. Threads: run and wait are called by the one thread that owns the group.
+// The first task that fails stops the others, and so does a stop of the context. Each task gets a context whose stop token
+// reports this. Threads: only the thread that owns the group calls run and wait.
 class TaskGroup {
  public:
   explicit TaskGroup(const Context& context);
   TaskGroup(const TaskGroup&) = delete;
   TaskGroup& operator=(const TaskGroup&) = delete;
-  ~TaskGroup();  // asks the tasks to stop and joins them
+  ~TaskGroup();  // requests a stop and joins the tasks
 
-  // Starts a thread. After the group was stopped the work is called all the same and sees the stop at once.
+  // Starts a thread. If the group was stopped before, `work` still runs and sees the stop at once.
   void run(std::string name, std::function<Result<>(const Context&)> work);
 
   void request_stop();
 
-  // Joins all. errors: the failure that came first, with the task's name before it; cancelled errors of tasks that were
-  // stopped because of it do not count.
+  // Joins all tasks. errors: the first failure, prefixed with the task's name. Cancelled errors that this failure caused are
+  // ignored.
   Result<> wait();
 
  private:
@@ -43,7 +43,7 @@ class TaskGroup {
   std::vector<std::jthread> threads_;
 };
 
-// Does `work(context, i)` for i in 0..count-1, up to `at_once` of them at the same time. errors: as TaskGroup::wait
+// Calls `work(context, i)` for i in 0..count-1, at most `at_once` calls in parallel. errors: as TaskGroup::wait
 Result<> for_each_at_once(const Context& context, std::size_t count, int at_once,
                           const std::function<Result<>(const Context&, std::size_t)>& work);
 

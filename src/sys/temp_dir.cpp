@@ -16,7 +16,7 @@ Result<TempDir> TempDir::make(std::string_view purpose) {
 
 TempDir::~TempDir() {
   if (path_.empty()) return;
-  // Nobody is left to tell; what stays has a name that says whose it was.
+  // An error cannot be reported here. The name of a folder that is left behind says where it comes from.
   (void)RealFiles().remove(path_).ok();
 }
 

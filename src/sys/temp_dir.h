@@ -1,4 +1,4 @@
-// TempDir: a private folder (0700) that is gone with its owner.
+// TempDir: a private folder (0700) that its owner removes.
 #pragma once
 
 #include "base/result.h"
@@ -10,7 +10,7 @@ namespace slipway::sys {
 
 class TempDir {
  public:
-  // Under $TMPDIR, else /tmp; `purpose` becomes part of the name, for whoever finds one after a kill.
+  // Created in $TMPDIR or /tmp. `purpose` becomes part of the name, which explains folders that a kill left behind.
   static Result<TempDir> make(std::string_view purpose);
 
   TempDir(TempDir&& other) noexcept : path_(std::exchange(other.path_, {})) {}

@@ -11,22 +11,22 @@ bool is_not_yet(Code code) { return code == Code::unavailable || code == Code::t
 }  // namespace
 
 Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit,
-                  const std::function<Result<Observation>()>& look, Wakeup* wakeup, Pace pace) {
+                  const std::function<Result<Observation>()>& observe, Wakeup* wakeup, Pace pace) {
   const SteadyTime deadline = context.clock.steady() + limit;
   Milliseconds between = pace.first;
   std::string reason;
   for (;;) {
-    // Read before the look: what changes while we look wakes us at once.
+    // Read before the check: a change during the check ends the pause at once.
     const std::uint64_t seen = wakeup ? wakeup->count() : 0;
     const bool last = context.clock.steady() >= deadline;
-    Result<Observation> seen_now = look();
-    if (seen_now.ok()) {
-      if (seen_now->is_done()) return Ok{};
-      reason = seen_now->reason();
-    } else if (is_not_yet(seen_now.error().code())) {
-      reason = seen_now.error().message();
+    Result<Observation> observed = observe();
+    if (observed.ok()) {
+      if (observed->is_done()) return Ok{};
+      reason = observed->reason();
+    } else if (is_not_yet(observed.error().code())) {
+      reason = observed.error().message();
     } else {
-      return std::move(seen_now).error().context(fmt::format("waiting for {}", what));
+      return std::move(observed).error().context(fmt::format("waiting for {}", what));
     }
     if (last) return error(Code::timeout, "waiting for {}: timed out after {}: {}", what, human_duration(limit), reason);
     context.clock.wait(std::min(context.clock.steady() + between, deadline), context.stop, wakeup, seen);

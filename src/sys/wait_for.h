@@ -1,10 +1,10 @@
-// wait_for: the one way in which slipway waits for something outside of it.
+// wait_for: the only way in which slipway waits for an external condition.
 //
 //   TRY(wait_for(context, "three etcd voters", Seconds(60), [&]() -> Result<Observation> {
 //     int voters = TRY(count_voters(etcd));
-//     return voters == 3 ? Look::done() : Look::not_yet("{} of 3 vote", voters);
+//     return voters == 3 ? Observation::done() : Observation::not_yet("{} of 3 vote", voters);
 //   }, &member_list_changed));
-// Not named wait.h: with src on the include path that would hide the C library's header of this name.
+// Not named wait.h: src is on the include path, and the file would hide the C library's header of that name.
 #pragma once
 
 #include "base/result.h"
@@ -20,7 +20,7 @@
 
 namespace slipway::sys {
 
-// What one look at the world said.
+// The result of one check of the awaited condition.
 class Observation {
  public:
   static Observation done() { return Observation(std::nullopt); }
@@ -38,28 +38,28 @@ class Observation {
   std::optional<std::string> reason_;
 };
 
-// How long to pause between looks when nothing wakes us: doubling from first to longest.
+// The pause between checks without a wakeup: doubles from `first` to `longest`.
 struct Pace {
   Milliseconds first{50};
   Milliseconds longest{5000};
 };
 
-// Looks until it is done.
+// Calls `observe` until it is done.
 //
-//   what    completes "waiting for ..."
-//   limit   from now; the last look is made when it is over
-//   look    an error of unavailable, timeout or conflict means "not yet, for this reason"; any other ends the wait
-//   wakeup  looks again as soon as it is notified; with it the pace is only a safety net
-//   errors  timeout: "waiting for three etcd voters: timed out after 60 s: 2 of 3 vote"; cancelled; what look returned
+//   what     completes "waiting for ..."
+//   limit    from now; the last call is made when the limit is reached
+//   observe  an error of unavailable, timeout or conflict means "not yet, for this reason"; any other error ends the wait
+//   wakeup   observe is called again as soon as it is notified; the pace is then only a safety net
+//   errors   timeout: "waiting for three etcd voters: timed out after 60 s: 2 of 3 vote"; cancelled; those of observe
 Result<> wait_for(const Context& context, std::string_view what, Milliseconds limit,
-                  const std::function<Result<Observation>()>& look, Wakeup* wakeup = nullptr, Pace pace = {});
+                  const std::function<Result<Observation>()>& observe, Wakeup* wakeup = nullptr, Pace pace = {});
 
-// Calls `attempt` until it succeeds, pausing in between, up to `attempts` times; only errors of unavailable and timeout are
-// worth another try. The pause doubles. errors: the last one, cancelled
+// Calls `attempt` until it succeeds, at most `attempts` times, with a doubling pause. Only errors of unavailable and timeout are
+// retried. errors: the last one, cancelled
 template <class T>
 Result<T> retry(const Context& context, int attempts, Pace pace, const std::function<Result<T>()>& attempt);
 
-// Lets a pause pass; false when a stop was asked for. Only for wait_for, retry and pacing towards others' rate limits.
+// Blocks for the duration; false if a stop was requested. Only for wait_for, retry and the rate limits of other services.
 bool pause(const Context& context, Milliseconds duration);
 
 template <class T>

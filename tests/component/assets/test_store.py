@@ -174,7 +174,8 @@ def test_assets_of_a_folder_and_a_layout_need_no_curl(folder, slipway, tmp_path)
     environment = {**os.environ, "LD_LIBRARY_PATH": str(tmp_path / "none")}
     slipway("create", "manifests", env=environment)
     asked = subprocess.run([SLIPWAY, "release", "info", "localhost:1/release:none"], env=environment, capture_output=True, text=True)
-    assert asked.returncode == 1 and "libcurl cannot be loaded (install libcurl): " in asked.stderr, asked.stderr
+    assert asked.returncode == 1 and "libcurl cannot be loaded: " in asked.stderr, asked.stderr
+    assert "(install libcurl)" in asked.stderr, asked.stderr
 
 
 def test_the_graph_is_one_to_graphviz(tmp_path):
