@@ -35,7 +35,7 @@ void convert_prefixes(JsonArray& cluster_networks) {
   }
 }
 
-// Older releases of OpenShift compared these names without case.
+// Older releases of OpenShift ignored the case of these names.
 void convert_network_type(JsonObject& networking) {
   Json* type = networking.if_contains("networkType");
   if (!type || !type->is_string()) return;
@@ -51,22 +51,23 @@ void convert_networking(Document& document) {
   const auto text_of = [&](std::string_view name) { return std::string(find_string(*networking, {name}).value_or("")); };
   if (const std::string cidr = text_of("machineCIDR"); !cidr.empty() && is_empty_list(*fields, "machineNetwork")) {
     (*fields)["machineNetwork"] = JsonArray{JsonObject{{"cidr", cidr}}};
-    stands_for(document, "networking.machineNetwork[0].cidr", "networking.machineCIDR");
+    record_conversion(document, "networking.machineNetwork[0].cidr", "networking.machineCIDR");
   }
   if (const std::string cidr = text_of("serviceCIDR"); !cidr.empty() && is_empty_list(*fields, "serviceNetwork")) {
     (*fields)["serviceNetwork"] = JsonArray{Json(cidr)};
-    stands_for(document, "networking.serviceNetwork[0]", "networking.serviceCIDR");
+    record_conversion(document, "networking.serviceNetwork[0]", "networking.serviceCIDR");
   }
   if (!is_empty_list(*fields, "clusterNetworks") && is_empty_list(*fields, "clusterNetwork")) {
     const JsonArray older = fields->at("clusterNetworks").as_array();
     for (std::size_t i = 0; i < older.size(); ++i) {
-      stands_for(document, fmt::format("networking.clusterNetwork[{}]", i), fmt::format("networking.clusterNetworks[{}]", i));
+      record_conversion(document, fmt::format("networking.clusterNetwork[{}]", i),
+                        fmt::format("networking.clusterNetworks[{}]", i));
     }
     (*fields)["clusterNetwork"] = older;
   }
   if (const std::string type = text_of("type"); !type.empty() && text_of("networkType").empty()) {
     (*fields)["networkType"] = type;
-    stands_for(document, "networking.networkType", "networking.type");
+    record_conversion(document, "networking.networkType", "networking.type");
   }
   convert_network_type(*fields);
   if (Json* networks = fields->if_contains("clusterNetwork"); networks && networks->is_array()) {
@@ -76,7 +77,7 @@ void convert_networking(Document& document) {
 
 }  // namespace
 
-void stands_for(Document& document, const std::string& newer, const std::string& older) {
+void record_conversion(Document& document, const std::string& newer, const std::string& older) {
   document.remember(newer, document.place(older));
   document.remember_older(newer, older);
 }

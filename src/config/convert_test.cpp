@@ -1,4 +1,4 @@
-// Deprecated fields of every platform: the fields that they become, and the errors when both are given and differ.
+// Deprecated fields of every platform: the fields that replace them, and the errors if both are given and differ.
 #include "base/yaml.h"
 #include "config/document.h"
 
@@ -9,9 +9,9 @@ namespace {
 
 struct Case {
   const char* platform;
-  const char* section;    // flow YAML
-  const char* converted;  // what is added or changed, flow YAML of the section's members
-  const char* said = "";  // findings that are errors, "field: message" a line
+  const char* section;      // flow YAML
+  const char* converted;    // fields that are added or changed, flow YAML of the section's members
+  const char* errors = "";  // "field: message"
 };
 
 constexpr Case cases[] = {
@@ -62,7 +62,7 @@ constexpr Case cases[] = {
 
 JsonObject parsed(std::string_view text) { return parse_yaml(text, "t")->value.as_object(); }
 
-TEST(ConvertInstallConfig, OlderFieldsOfPlatformsBecomeTodaysAndStay) {
+TEST(ConvertInstallConfig, DeprecatedFieldsOfPlatformsAreCopiedToNewFields) {
   for (const Case& c : cases) {
     const std::string name = fmt::format("{}: {}", c.platform, c.section);
     Document document("c");
@@ -76,9 +76,9 @@ TEST(ConvertInstallConfig, OlderFieldsOfPlatformsBecomeTodaysAndStay) {
       EXPECT_EQ(section.at(member.key()), member.value()) << name << emit_yaml(section);
     }
     for (const auto& member : given) EXPECT_TRUE(section.contains(member.key())) << name;
-    std::string said;
-    for (const Finding& finding : document.findings.all()) said += fmt::format("{}: {}", finding.field, finding.message);
-    EXPECT_EQ(said, c.said) << name;
+    std::string errors;
+    for (const Finding& finding : document.findings.all()) errors += fmt::format("{}: {}", finding.field, finding.message);
+    EXPECT_EQ(errors, c.errors) << name;
   }
 }
 
@@ -91,7 +91,7 @@ TEST(ConvertInstallConfig, FindingsAboutConvertedFieldsAreWhereTheUserWroteThem)
   EXPECT_EQ(document.place("platform.vsphere.vcenters[0].server"), (Place{"c", 7, 3}));
 }
 
-TEST(ConvertInstallConfig, VolumesOfPoolsToo) {
+TEST(ConvertInstallConfig, ConvertsVolumesOfPools) {
   Document document("c");
   document.value = parse_yaml(R"(apiVersion: v1
 platform: {openstack: {}}
@@ -106,7 +106,7 @@ compute: [{platform: {openstack: {rootVolume: {type: slow}}}}, {name: other}]
             JsonArray{"slow"});
 }
 
-TEST(ConvertInstallConfig, NamesOfNetworksAreComparedWithoutCase) {
+TEST(ConvertInstallConfig, IgnoresTheCaseOfNetworkTypes) {
   Document document("c");
   document.value = {{"apiVersion", "v1beta4"}, {"networking", {{"type", "ovnkubernetes"}}}};
   convert_older_fields(document);

@@ -18,7 +18,7 @@ bool has_any(const JsonObject& section, const auto& names) {
   return std::ranges::any_of(names, [&](std::string_view name) { return !text_of(section, name).empty(); });
 }
 
-// "CLUSTER" becomes "/DC/host/CLUSTER"; what begins with a slash is a path already.
+// "CLUSTER" becomes "/DC/host/CLUSTER". A name that begins with a slash is already a path.
 std::string inventory_path(const std::string& name, const std::string& datacenter, std::string_view folder) {
   return name.empty() || name.starts_with('/') ? name : fmt::format("/{}/{}/{}", datacenter, folder, name);
 }
@@ -44,11 +44,12 @@ constexpr std::array<std::string_view, 6> names_of_topology = {"datacenter",    
 void remember_moved(Document& document, const JsonObject& section, const auto& moved, std::string_view into) {
   for (const Moved& field : moved) {
     if (!section.contains(field.older)) continue;
-    stands_for(document, fmt::format("{}.{}.{}", platform, into, field.newer), fmt::format("{}.{}", platform, field.older));
+    record_conversion(document, fmt::format("{}.{}.{}", platform, into, field.newer),
+                      fmt::format("{}.{}", platform, field.older));
   }
 }
 
-// The data centers of the one vCenter: the flat field's, and those of failure domains that are there already.
+// The datacenters of the vCenter: that of the flat field, and those of existing failure domains.
 JsonArray datacenters_of(const JsonObject& section) {
   JsonArray names;
   const auto add = [&](const std::string& name) {
@@ -106,7 +107,7 @@ void make_failure_domain(Document& document, JsonObject& section) {
   remember_moved(document, section, of_topology, "failureDomains[0].topology");
 }
 
-// Completes names without a path, in the two fields in which OpenShift's installer accepts them.
+// Adds the path to names in `datastore` and `folder`, the fields in which OpenShift's installer accepts names without a path.
 void complete_paths(JsonObject& section) {
   for_each_topology(section, [](JsonObject& fields) {
     const std::string datacenter = text_of(fields, "datacenter");

@@ -9,22 +9,22 @@ namespace slipway::config {
 
 namespace {
 
-// Where the section is missing or was unusable, an empty one.
+// The section. If it is missing or unusable, an empty section replaces it.
 JsonObject& section(JsonObject& object, std::string_view name) {
   Json& value = object[name];
   if (!value.is_object()) value = JsonObject();
   return value.get_object();
 }
 
-// All of them share one host on platform local: one worker shows everything that three do.
-int usual_replicas(std::string_view pool, bool is_local) {
+// On platform local all machines share one host, so one worker is enough.
+int default_replicas(std::string_view pool, bool is_local) {
   if (pool == "edge") return 0;
   return is_local && pool != "master" ? 1 : 3;
 }
 
 void fill_pool(JsonObject& pool, bool is_local) {
   const Json* name = pool.if_contains("name");
-  const int usual = usual_replicas(name && name->is_string() ? std::string_view(name->get_string()) : "", is_local);
+  const int usual = default_replicas(name && name->is_string() ? std::string_view(name->get_string()) : "", is_local);
   if (Json& replicas = pool["replicas"]; replicas.is_null()) replicas = usual;
   section(pool, "platform");
 }
@@ -37,17 +37,17 @@ void fill_compute(JsonArray& pools, bool is_local) {
   }
 }
 
-// A reference into an object lives until the next use of its operator [], which may move all members.
+// operator[] may move all members of an object, so references into the object do not outlive the next call.
 void fill_pools(JsonObject& config, bool is_local) {
   JsonObject& control_plane = section(config, "controlPlane");
-  control_plane["name"] = "master";  // also when the user gave another name
+  control_plane["name"] = "master";  // replaces any other name
   fill_pool(control_plane, is_local);
   fill(config, "compute", JsonArray());
   if (JsonArray* pools = config["compute"].if_array()) fill_compute(*pools, is_local);
 }
 
-// Whether a network of pods may leave out its hostPrefix. OVNKubernetes and Flannel cut networks by it; another plugin has ways
-// of its own. clusterNetworks, the older list, never had to name it.
+// Whether items of clusterNetwork may omit hostPrefix. OVNKubernetes and Flannel need it to split the network; other plugins may
+// not. The deprecated list clusterNetworks never required it.
 bool may_lack_host_prefix(const Document& document, const JsonObject& networking) {
   if (document.was_given("networking.clusterNetworks") && !document.was_given("networking.clusterNetwork")) return true;
   const Json* type = networking.if_contains("networkType");

@@ -1,4 +1,4 @@
-// What the steps of filling in have in common. Private to the defaults.
+// Functions that the steps of the defaults share. Private to the defaults.
 #pragma once
 
 #include "config/document.h"
@@ -7,16 +7,16 @@
 
 namespace slipway::config {
 
-// Without content, as in Go: not given.
+// Whether the value is a zero value of Go (null, "", 0, false, []), which counts as not given.
 bool is_empty(const Json& value);
 
 // Sets a field that is not given.
 void fill(JsonObject& object, std::string_view name, Json value);
 
-// The fallbacks of the schema's rows, in all objects that are there; pools' sections stay as they are (effective_pool).
+// Sets the fallbacks of the schema in all existing objects. Skips the platform sections of pools (see effective_pool).
 void fill_fallbacks(JsonObject& object, Fields fields);
 
-// What of a platform's section follows from the rest of the document.
+// Sets the defaults of a platform's section that depend on the rest of the document.
 void fill_platform(Document& document, std::string_view platform);
 
 }  // namespace slipway::config

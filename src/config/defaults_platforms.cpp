@@ -14,7 +14,7 @@ std::optional<net::Cidr> first_machine_network(const Document& document) {
   return network.ok() ? std::optional(network.value()) : std::nullopt;
 }
 
-// The address so many above the network's, null where there is none.
+// The address at this offset from the address of the network; null if the network has none.
 Json host_of(const net::Cidr& network, std::uint64_t number) {
   const auto found = network.host(number);
   return found.ok() ? Json(net::to_string(found.value())) : Json();
@@ -31,7 +31,7 @@ void fill_virtual_addresses(const Document& document, JsonObject& section) {
   fill_list("ingressVIPs", 7);
 }
 
-// What is outside of the platform's section; new members move the others.
+// Defaults outside of the platform's section. Adding members invalidates references into the config.
 void fill_top_of_local(JsonObject& config) {
   fill(config, "pullSecret", R"({"auths":{}})");
   fill(config, "credentialsMode", "Manual");
@@ -43,17 +43,19 @@ void fill_openstack(Document& document, JsonObject& section) {
   fill_virtual_addresses(document, section);
 }
 
-// OpenShift's installer draws these; here they follow from the cluster's name, so that the same file gives the same assets.
+// OpenShift's installer generates random addresses. These are derived from the name of the cluster: the same file gives the same
+// assets.
 std::string mac_address(const Document& document, std::string_view network) {
   const std::string digest =
       sha256_hex(fmt::format("{} {} {}", network, document.text({"metadata", "name"}), document.text({"baseDomain"})));
   int first = parse_number<int>(digest.substr(0, 2), 16).value_or(0);
-  first = (first | 2) & 0xfe;       // as drawn ones look: local, of one machine
-  if (first == 0xfe) first = 0xee;  // libvirt keeps 52:54:00:fe for itself
+  first = (first | 2) & 0xfe;       // locally administered, unicast
+  if (first == 0xfe) first = 0xee;  // libvirt reserves 52:54:00:fe
   return fmt::format("52:54:00:{:02x}:{}:{}", first, digest.substr(2, 2), digest.substr(4, 2));
 }
 
-// The largest address but one: the last of IPv4 is everybody's. Null for a network that is too small or wider than an IPv6 /64.
+// The second largest address: the largest address of an IPv4 network is its broadcast address. Null if the network is too small,
+// or larger than an IPv6 /64.
 Json last_host_of(const net::Cidr& network) {
   const int host_bits = network.bits() - network.prefix;
   constexpr int word = 64;
@@ -80,7 +82,7 @@ void fill_provisioning(JsonObject& section) {
        Json(fmt::format("{},{}", std::string_view(first.get_string()), std::string_view(last.get_string()))));
 }
 
-// Without a provisioning network its services are in the machine network that their address is in.
+// Without a provisioning network, the provisioning services use the machine network that contains their address.
 void fill_network_of_services(const Document& document, JsonObject& section) {
   const Json* written = section.if_contains("clusterProvisioningIP");
   const auto address = net::parse_ip(written ? find_string(*written, {}).value_or("") : "");
@@ -101,11 +103,11 @@ void fill_baremetal(Document& document, JsonObject& section) {
   }
 }
 
-// Machines of a failure domain without a resource pool go to the root of its cluster's.
+// The default of resourcePool is the root resource pool of the cluster.
 void fill_vsphere(JsonObject& section) {
   for_each_topology(section, [](JsonObject& topology) {
     const std::string cluster = text_of(topology, "computeCluster"), datacenter = text_of(topology, "datacenter");
-    // A path that is wrong is said of the cluster, which the user wrote.
+    // If the path of the cluster is wrong, validation reports it at computeCluster.
     if (cluster.starts_with(fmt::format("/{}/host/", datacenter))) fill(topology, "resourcePool", Json(cluster + "/Resources"));
   });
 }
@@ -117,7 +119,7 @@ void fill_platform(Document& document, std::string_view platform) {
   Json& value = document.value.as_object()["platform"].as_object()[platform];
   if (!value.is_object()) return;
   JsonObject& section = value.get_object();
-  // Those of local are outside of what its machines get (provider/local/address_plan.h).
+  // These addresses are outside of the range for machines (provider/local/address_plan.h).
   if (platform == "local") fill_virtual_addresses(document, section);
   if (platform == "openstack") fill_openstack(document, section);
   if (platform == "baremetal") fill_baremetal(document, section);

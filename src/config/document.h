@@ -1,5 +1,5 @@
-// An install-config on its way: its value with the right names and kinds, the place of every field, what was found wrong.
-// Private to the folder. The steps run in the order in which they stand here.
+// An install-config while it is read: its value, the place of every field, and the findings. The functions below are the steps,
+// in the order in which they run. Private to the folder.
 #pragma once
 
 #include "base/findings.h"
@@ -21,20 +21,20 @@ class Document {
 
   Json value = JsonObject();
   Findings findings;
-  std::optional<Host> host{};  // none: what depends on the host is not judged
+  std::optional<Host> host{};  // none: rules about the host do not apply
 
   void remember(const std::string& path, Place place) { places_.insert_or_assign(path, std::move(place)); }
 
-  // The value of a field was written at an older one; findings name that.
+  // Records that the value of `newer` was written at the deprecated path `older`. Findings name the older path.
   void remember_older(const std::string& newer, const std::string& older) { older_.insert_or_assign(newer, older); }
 
-  // Whether the text has this field; its value may have been unusable, which was said then.
+  // Whether the file has this field. Its value may be unusable; the reader has reported that.
   bool was_given(std::string_view path) const { return places_.contains(path); }
 
-  // Of a field, or of the nearest one around it that the text has.
+  // The place of a field, or of the nearest enclosing field that the file has.
   Place place(std::string_view path) const;
 
-  // A rule says nothing of a value that was rejected before.
+  // Adds a finding of a rule. Findings about a rejected value are discarded.
   template <class... Args>
   Findings::Added error(const std::string& path, fmt::format_string<Args...> text, Args&&... args) {
     return add({Severity::error, {}, path, fmt::format(text, std::forward<Args>(args)...), ""});
@@ -44,14 +44,14 @@ class Document {
     return add({Severity::warning, {}, path, fmt::format(text, std::forward<Args>(args)...), ""});
   }
 
-  // An error of a value in itself: not of its kind, none of those allowed.
+  // Reports a value of the wrong kind, or a value that is not allowed.
   template <class... Args>
   Findings::Added reject(const std::string& path, fmt::format_string<Args...> text, Args&&... args) {
     rejected_.insert(path);
     return findings.error(place(path), path, text, std::forward<Args>(args)...);
   }
 
-  // The text at a path of keys, empty when there is none.
+  // The text at a path of keys; empty if there is none.
   std::string_view text(std::initializer_list<std::string_view> keys) const { return find_string(value, keys).value_or(""); }
 
  private:
@@ -60,39 +60,40 @@ class Document {
 
   std::string name_;
   std::map<std::string, Place, std::less<>> places_;
-  std::map<std::string, std::string, std::less<>> older_;  // the path of a field: that which it was written at
+  std::map<std::string, std::string, std::less<>> older_;  // path of a field: deprecated path in the file
   std::set<std::string, std::less<>> rejected_;
-  Finding unsaid_;  // takes the hint of a finding that is left out
+  Finding discarded_;  // takes the hint of a discarded finding
 };
 
-// Takes from the YAML what the schema knows. Keys are compared without case; a null is no value. Fields that the schema does not
-// know are left out, with a warning, or an error when it is strict; older fields get a warning.
+// Reads the fields of the schema from the YAML. Keys are not case-sensitive. null counts as not given. Unknown fields are skipped
+// with a warning, or with an error if `strict`. Deprecated fields get a warning.
 void read_fields(const YamlDocument& yaml, bool strict, Document& document);
 
-// Copies deprecated fields into the fields that replace them, where those are not given. The deprecated fields stay, as in
-// openshift-install. Both with different values are an error.
+// Copies deprecated fields to the fields that replace them, unless those are given. The deprecated fields stay, as in
+// openshift-install. It is an error if both are given and differ.
 void convert_older_fields(Document& document);
 
-// Gives fields that the user left out their defaults.
+// Sets the defaults of fields that are not given.
 void fill_in_defaults(Document& document);
 
-// As Go writes its structs, keys sorted: of empty values those only that are always there.
+// The config as Go would write it, with sorted keys: empty values are dropped, unless the schema keeps them (Empty).
 Json effective_config(const Json& value);
 
-// What machines of a pool are like: the section of this platform, over `defaultMachinePlatform`, over the defaults of the schema.
+// The settings of a pool's machines. The pool's section overrides `defaultMachinePlatform`, which overrides the defaults of the
+// schema.
 JsonObject effective_pool(const Json& config, const Json& pool, std::string_view platform);
 
-// Each adds what it finds; none stops at the first.
+// Each adds all its findings to the document.
 void validate_identity(Document& document);  // names, secrets, keys, certificates
 void validate_machines(Document& document);  // pools
 void validate_networking(Document& document);
 void validate_platform(Document& document);
 void validate_delivery(Document& document);  // proxy and mirrors
 void validate_features(Document& document);  // publishing, credentials, capabilities, gates
-void validate_required(Document& document);  // what is missing, unless a rule said so in words of its own
+void validate_required(Document& document);  // missing fields that no other rule has reported
 
-// The one platform of a document; "none" also for none and external together, which openshift-install accepts; empty when
-// there is not exactly one.
+// The platform of a document; empty if there is not exactly one. "none" and "external" together count as "none", as in
+// openshift-install.
 std::string platform_type(const Document& document);
 
 // The text of a member; empty when there is none.
@@ -102,7 +103,7 @@ inline std::string text_of(const JsonObject& object, std::string_view name) {
   return value && value->is_string() ? std::string(value->get_string()) : "";
 }
 
-// Calls `work` for what stands in `topology` of each failure domain of vSphere, without those that the reader could not use.
+// Calls `work` with `topology` of each failure domain of vSphere. Skips values that the reader could not use.
 template <class Work>
 void for_each_topology(JsonObject& section, const Work& work) {
   Json* domains = section.if_contains("failureDomains");

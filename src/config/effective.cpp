@@ -35,22 +35,22 @@ JsonObject as_written(const JsonObject& object, Fields fields) {
     const Json* given = object.if_contains(field.name);
     const bool has_content = given && (!is_empty(*given) || (field.empty == Empty::kept && !given->is_null()));
     if (!has_content && field.empty != Empty::written) continue;
-    const bool is_empty_list = given && given->is_array();  // Go tells it from a list that was not given
+    const bool is_empty_list = given && given->is_array();  // Go distinguishes it from a list that was not given
     result[field.name] = as_written(has_content || is_empty_list ? *given : written_empty(field), field);
   }
   return result;
 }
 
-// The way a pool's values go over those of all pools: what is empty says nothing.
-void lay_over(JsonObject& below, const JsonObject& above) {
-  for (const auto& member : above) {
+// Overrides values of `base` with those of `overrides`. Empty values override nothing.
+void merge(JsonObject& base, const JsonObject& overrides) {
+  for (const auto& member : overrides) {
     if (const JsonObject* inner = member.value().if_object()) {
-      const Json* given = below.if_contains(member.key());
+      const Json* given = base.if_contains(member.key());
       JsonObject merged = given && given->is_object() ? given->get_object() : JsonObject();
-      lay_over(merged, *inner);
-      if (!merged.empty()) below[member.key()] = std::move(merged);
+      merge(merged, *inner);
+      if (!merged.empty()) base[member.key()] = std::move(merged);
     } else if (!is_empty(member.value())) {
-      below[member.key()] = member.value();
+      base[member.key()] = member.value();
     }
   }
 }
@@ -67,8 +67,8 @@ JsonObject effective_pool(const Json& config, const Json& pool, std::string_view
   const PlatformTable* table = find_platform(platform);
   if (!table || !table->pool) return {};
   JsonObject section;
-  lay_over(section, find_object(config, {"platform", platform, "defaultMachinePlatform"}));
-  lay_over(section, find_object(pool, {"platform", platform}));
+  merge(section, find_object(config, {"platform", platform, "defaultMachinePlatform"}));
+  merge(section, find_object(pool, {"platform", platform}));
   fill_fallbacks(section, table->pool());
   return section;
 }

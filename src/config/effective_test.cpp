@@ -1,4 +1,4 @@
-// The effective config of every platform: defaults, Go's zero values, what machines of pools are like.
+// The effective config of every platform: defaults, Go's zero values, settings of pools.
 #include "base/sorted_keys.h"
 #include "base/yaml.h"
 #include "config/install_config.h"
@@ -35,12 +35,12 @@ std::vector<std::string> good_configs() {
   return texts;
 }
 
-TEST(EffectiveConfig, ReadAgainIsItself) {
+TEST(EffectiveConfig, DoesNotChangeWhenReadAgain) {
   const std::vector<std::string> texts = good_configs();
   ASSERT_GT(texts.size(), 10u);
   for (const std::string& text : texts) {
     const auto once = load_install_config(text, "c");
-    if (!once.ok()) continue;  // some are wrong by a rule, which is told elsewhere
+    if (!once.ok()) continue;  // some break a rule; other tests check the errors
     const std::string written = emit_yaml(once->config.effective);
     const auto twice = load_install_config(written, "c");
     ASSERT_TRUE(twice.ok()) << twice.error().message() << written;
@@ -64,7 +64,7 @@ TEST(EffectiveConfig, AProvisioningNetworkOfIpv6HasItsRange) {
   }
 }
 
-TEST(EffectiveConfig, OfBaremetalHasAnInterfaceAndAListOfHostsWithoutContent) {
+TEST(EffectiveConfig, OfBaremetalHasEmptyFieldsForInterfaceAndHosts) {
   const InstallConfig config =
       of_platform("{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7], hosts: []}}",
                   "capabilities: {baselineCapabilitySet: None, additionalEnabledCapabilities: [Ingress, baremetal]}\n");
@@ -73,7 +73,7 @@ TEST(EffectiveConfig, OfBaremetalHasAnInterfaceAndAListOfHostsWithoutContent) {
   EXPECT_EQ(section.at("hosts"), Json(JsonArray()));
 }
 
-TEST(EffectiveConfig, AFailureDomainOfVsphereHasTheRootOfItsClustersPools) {
+TEST(EffectiveConfig, AFailureDomainOfVsphereDefaultsToTheRootResourcePool) {
   const InstallConfig config = loaded(testing_support::golden("install-configs/vsphere.yaml"));
   const JsonArray& domains = find_array(config.effective, {"platform", "vsphere", "failureDomains"});
   EXPECT_EQ(find_string(domains.at(0), {"topology", "resourcePool"}), "/dc/host/one/Resources/pool");
@@ -157,7 +157,7 @@ TEST(EffectiveConfig, OfVsphere) {
                                                        {"coresPerSocket", 4}}));
   EXPECT_EQ(find(config.compute[0].platform, {"memoryMB"})->get_int64(), 16384);
   EXPECT_EQ(find(config.compute[0].platform, {"osDisk", "diskSizeGB"})->get_int64(), 120);
-  // As OpenShift shows it: zeros for what the user did not say, no default.
+  // As in OpenShift: zeros, not defaults, for fields that are not given.
   EXPECT_EQ(emit_yaml(config.effective.at("controlPlane").at("platform")), R"(vsphere:
   coresPerSocket: 0
   cpus: 0
@@ -169,7 +169,7 @@ TEST(EffectiveConfig, OfVsphere) {
   EXPECT_TRUE(api_vips(config).empty());
 }
 
-TEST(EffectiveConfig, OfTheOthers) {
+TEST(EffectiveConfig, OfOtherPlatforms) {
   const auto yaml = [](const Json& value) { return emit_yaml(value); };
   EXPECT_EQ(yaml(of_platform("{external: {}}").platform.section), "{}\n");
   EXPECT_EQ(yaml(of_platform("{none: {}, external: {}}").platform.section), "{}\n");
@@ -199,7 +199,7 @@ ingressVIPs:
   EXPECT_EQ(find_string(aws.control_plane.platform, {"rootVolume", "type"}), "gp3");
 }
 
-TEST(EffectiveConfig, OnlyWhatIsThereInGo) {
+TEST(EffectiveConfig, DropsEmptyFieldsAsGoDoes) {
   const InstallConfig config =
       of_platform("{none: {}}",
                   "fips: false\nsshKey: ''\nfeatureGates: []\nproxy: {httpProxy: 'http://p', noProxy: ''}\n"

@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view root = "installconfig";
 constexpr std::size_t line_length = 100;
 
-// Words of a text in lines below each other, behind an indent.
+// Wraps the text into indented lines.
 std::string paragraph(std::string_view text, std::string_view indent) {
   std::string result;
   std::string line;

@@ -1,4 +1,4 @@
-// What the fields of install-config.yaml are, told from the table that the file is read with (schema.h).
+// Describes the fields of install-config.yaml. The source is the table that the file is read with (schema.h).
 #pragma once
 
 #include "base/result.h"
@@ -8,11 +8,11 @@
 
 namespace slipway::config {
 
-// A field and the fields in it, for people.
+// Describes a field and its members, for people.
 //
-//   path       "installconfig.platform.vsphere"; case, indexes ("compute[0]") and a dot at the end do not matter
-//   recursive  only the names, of all that is below
-//   errors     not_found: no such field, naming what there is
+//   path       "installconfig.platform.vsphere"; case, indexes ("compute[0]") and a trailing dot do not matter
+//   recursive  lists the names of all fields below, without descriptions
+//   errors     not_found: no such field; the message lists the fields that exist
 Result<std::string> explain(std::string_view path, bool recursive);
 
 }  // namespace slipway::config

@@ -1,4 +1,4 @@
-// The table of fields itself, and what is told from it.
+// The table of fields, and the texts that are generated from it.
 #include "config/explain.h"
 
 #include "base/text.h"
@@ -23,7 +23,7 @@ void for_each_field(Fields fields, const std::string& path, const std::function<
   }
 }
 
-TEST(Schema, RowsAreWhole) {
+TEST(Schema, RowsAreComplete) {
   std::set<std::string> paths;
   for_each_field(install_config_fields(), "", [&](const Field& field, const std::string& path) {
     EXPECT_TRUE(paths.insert(to_lower(path)).second) << "twice: " << path;
@@ -43,7 +43,7 @@ TEST(Schema, RowsAreWhole) {
   EXPECT_GT(paths.size(), 300u);
 }
 
-TEST(Schema, SecretsAreKnown) {
+TEST(Schema, MarksSecrets) {
   for (const char* path : {"pullSecret", "proxy.httpProxy", "proxy.httpsProxy", "platform.baremetal.hosts.bmc.password",
                            "platform.vsphere.vcenters.password", "platform.vsphere.password"}) {
     const Field* field = find_field_at(path);
@@ -56,7 +56,7 @@ TEST(Schema, SecretsAreKnown) {
   });
 }
 
-TEST(Explain, TellsAFieldAndWhatIsInIt) {
+TEST(Explain, DescribesAFieldAndItsMembers) {
   const auto text = explain("installconfig.controlPlane", false);
   ASSERT_TRUE(text.ok());
   EXPECT_TRUE(text->starts_with("KIND:     InstallConfig\nVERSION:  v1\n\nFIELD: controlPlane <object>\n")) << text.value();
@@ -68,13 +68,13 @@ TEST(Explain, TellsAFieldAndWhatIsInIt) {
   for (const std::string_view line : split(explain("installconfig", false).value(), '\n')) EXPECT_LE(line.size(), 100u) << line;
 }
 
-TEST(Explain, RecursiveNamesAllThatIsBelow) {
+TEST(Explain, RecursiveListsAllFieldsBelow) {
   const std::string text = explain("installconfig.platform.baremetal", true).value();
   EXPECT_NE(text.find("  hosts <[]object>\n    name <string> -required-\n"), std::string::npos) << text;
   EXPECT_NE(text.find("      rotational <boolean>\n"), std::string::npos) << text;
 }
 
-TEST(Explain, SaysWhatThereIs) {
+TEST(Explain, ErrorsListTheFieldsThatExist) {
   const auto message = [](std::string_view path) { return explain(path, false).error().message(); };
   EXPECT_EQ(message("pod.spec"),
             "'pod': nothing to explain (use a path that begins with installconfig, for example installconfig.platform)");

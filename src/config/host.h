@@ -1,11 +1,11 @@
-// What the rules of an install-config have to know of the host that reads it.
+// Facts about the host that reads an install-config, for the rules.
 #pragma once
 
 namespace slipway::config {
 
 struct Host {
-  bool has_fips = false;          // its kernel is in FIPS mode
-  bool skips_fips_check = false;  // the user takes it without: OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION
+  bool has_fips = false;          // the kernel is in FIPS mode
+  bool skips_fips_check = false;  // OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION is set
 };
 
 }  // namespace slipway::config

@@ -57,7 +57,7 @@ InstallConfig config_of(const Document& document) {
   config.effective = effective_config(value);
   config.name = text_of(value, {"metadata", "name"});
   config.base_domain = text_of(value, {"baseDomain"});
-  // One dot at the end is allowed. It is not part of the names that are made of the domain.
+  // A trailing dot is allowed. It is not part of names in the domain.
   if (config.base_domain.ends_with('.')) config.base_domain.pop_back();
   config.pull_secret = Secret(text_of(value, {"pullSecret"}));
   config.ssh_key = text_of(value, {"sshKey"});
@@ -83,7 +83,7 @@ InstallConfig config_of(const Document& document) {
   return config;
 }
 
-// The steps of document.h, in their order.
+// Runs the steps of document.h.
 Document checked(const YamlDocument& yaml, std::string_view name, const Reading& reading) {
   Document document((std::string(name)));
   document.host = reading.host;
@@ -101,7 +101,7 @@ Document checked(const YamlDocument& yaml, std::string_view name, const Reading&
   return document;
 }
 
-// Lines of parse_yaml's, "name:7:3: error: what is wrong".
+// Findings from the error of parse_yaml, whose lines are "name:7:3: error: MESSAGE".
 Findings syntax_findings(std::string_view lines, std::string_view name) {
   Findings findings;
   for (std::string_view line : split(lines, '\n')) {
@@ -121,7 +121,7 @@ Findings syntax_findings(std::string_view lines, std::string_view name) {
   return findings;
 }
 
-// What a platform calls its virtual addresses: a list; one text on kubevirt.
+// The names of a field for virtual addresses. The field is a text on kubevirt, and a list on all other platforms.
 struct AddressNames {
   std::string_view usual;
   std::string_view of_ovirt;

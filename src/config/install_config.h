@@ -1,9 +1,9 @@
-// install-config.yaml: what the user wants, read, with defaults, checked; all problems at once, each with its place.
+// Reads and validates install-config.yaml, and sets its defaults. All problems are reported together, each with its place.
 //
 //   Loaded loaded = TRY(load_install_config(text, "install-config.yaml"));
 //   install-config.yaml:7:13: error: controlPlane.replicas: must be odd, got 2 (use 1 or 3)
 //
-// The fields, defaults and rules are OpenShift's (openshift/installer pkg/types); platform `local` is ours
+// Fields, defaults and rules are OpenShift's (openshift/installer pkg/types). Platform `local` is slipway's
 // (docs/install-config.md).
 #pragma once
 
@@ -25,7 +25,7 @@ struct MachinePool {
   int replicas = 3;
   bool hyperthreading = true;
   std::string architecture = "amd64";
-  Json platform = JsonObject();  // the section of the cluster's platform, over defaultMachinePlatform, over the defaults
+  Json platform = JsonObject();  // settings of the machines (effective_pool), with defaults
 
   bool operator==(const MachinePool&) const = default;
 };
@@ -42,7 +42,7 @@ struct Networking {
   std::vector<std::string> machine_network;
   std::vector<ClusterNetwork> cluster_network;
   std::vector<std::string> service_network;
-  int mtu = 0;  // 0: the network's own choice
+  int mtu = 0;  // 0: the network plugin chooses
 
   bool operator==(const Networking&) const = default;
 };
@@ -55,7 +55,7 @@ struct Proxy {
   bool operator==(const Proxy&) const = default;
 };
 
-// What images of `source` can also be read from.
+// Mirrors of the repository `source`.
 struct MirrorSource {
   std::string source;
   std::vector<std::string> mirrors;
@@ -65,23 +65,23 @@ struct MirrorSource {
 
 // Machines on this Linux host.
 struct LocalPlatform {
-  std::string api_vip;      // in the machine network, .5 when not given
-  std::string ingress_vip;  // .7 when not given
+  std::string api_vip;      // in the machine network; default: its address 5
+  std::string ingress_vip;  // the same; default: 7
 
   bool operator==(const LocalPlatform&) const = default;
 };
 
 struct Platform {
-  std::string type;                      // "local", "none"; as written
-  std::optional<LocalPlatform> local{};  // of type local
-  Json section = JsonObject();           // of the effective config
+  std::string type;                      // "local", "none"
+  std::optional<LocalPlatform> local{};  // for type local only
+  Json section = JsonObject();           // platform.TYPE of the effective config
 
   bool operator==(const Platform&) const = default;
 };
 
 struct InstallConfig {
   std::string name;         // metadata.name
-  std::string base_domain;  // without a dot at its end
+  std::string base_domain;  // without a trailing dot
   Secret pull_secret;       // JSON
   std::string ssh_key;      // as written; may be empty, may have several lines
   std::string additional_trust_bundle;
@@ -97,13 +97,13 @@ struct InstallConfig {
   bool fips = false;
   std::string cpu_partitioning_mode = "None";
   std::string credentials_mode;
-  std::optional<std::string> bootstrap_in_place{};  // its installation disk
+  std::optional<std::string> bootstrap_in_place{};  // the installation disk
   Json capabilities = nullptr;                      // as written
   std::string feature_set;
   std::vector<std::string> feature_gates{};
 
-  // The config with its defaults, as `create install-config` writes it and cluster-config-v1 holds it, keys sorted; secrets are
-  // in it.
+  // The config with its defaults and sorted keys, as in cluster-config-v1 and in the output of `create install-config`. It
+  // contains secrets.
   Json effective = JsonObject();
 
   std::string cluster_domain() const { return name + "." + base_domain; }
@@ -115,22 +115,22 @@ struct Loaded {
   Findings warnings;
 };
 
-// How a text is read.
+// Options for reading a config.
 struct Reading {
-  bool strict = false;         // fields that nobody knows are errors, not warnings
-  std::optional<Host> host{};  // that installs; none: a text that was judged before
+  bool strict = false;         // unknown fields are errors, not warnings
+  std::optional<Host> host{};  // the installing host; none for a config that was validated before
 };
 
-// Reads, converts older fields, fills in defaults, checks.
+// Reads a config, converts deprecated fields, sets defaults and validates.
 //
-//   name    what messages call the text
-//   errors  invalid: syntax, or all findings, a line each
+//   name    name of the text in messages
+//   errors  invalid: syntax errors, or all findings, one per line
 Result<Loaded> load_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
 
-// What loading a text finds, warnings too. Fine with one that is half written: what is missing is a finding among others.
+// All findings of loading a text, including warnings. The text may be incomplete: missing fields are findings.
 Findings check_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
 
-// The virtual addresses of a platform that has them, in their order; empty otherwise.
+// The virtual addresses of the platform, in order; empty if it has none.
 std::vector<std::string> api_vips(const InstallConfig& config);
 std::vector<std::string> ingress_vips(const InstallConfig& config);
 

@@ -21,7 +21,7 @@ platform: {none: {}}
 pullSecret: '{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}'
 )";
 
-TEST(InstallConfig, MinimalOfLocalGetsAllDefaults) {
+TEST(InstallConfig, AMinimalConfigOfLocalGetsAllDefaults) {
   const auto loaded = load_install_config(minimal, "c");
   ASSERT_TRUE(loaded.ok()) << loaded.error().message();
   EXPECT_TRUE(loaded->warnings.empty());
@@ -70,7 +70,7 @@ pullSecret: '{"auths":{}}'
   EXPECT_EQ(loaded->config.networking.cluster_network, (std::vector<ClusterNetwork>{{"10.128.0.0/14", 23}}));
 }
 
-TEST(InstallConfig, EveryFieldArrives) {
+TEST(InstallConfig, ReadsEveryField) {
   const auto loaded = load_install_config(R"(apiVersion: v1
 METADATA: {name: demo}
 basedomain: example.com.
@@ -112,7 +112,7 @@ featureGates: [A=true]
   EXPECT_EQ(config.feature_gates, std::vector<std::string>{"A=true"});
 }
 
-TEST(InstallConfig, OlderFieldsBecomeTodaysAndStay) {
+TEST(InstallConfig, DeprecatedFieldsAreCopiedToNewFields) {
   const auto loaded = load_install_config(std::string(none) + R"(networking:
   type: Flannel
   machineCIDR: 10.1.0.0/16
@@ -139,7 +139,7 @@ type: Flannel
 )");
 }
 
-TEST(InstallConfig, AHostPrefixMayBeLeftOutWhereNothingCutsByIt) {
+TEST(InstallConfig, HostPrefixIsOptionalForPluginsThatDoNotNeedIt) {
   const auto prefixes = [](std::string_view networking) {
     const auto loaded = load_install_config(fmt::format("{}networking: {}\n", none, networking), "c");
     if (!loaded.ok()) return std::vector<int>{-1};
@@ -155,7 +155,7 @@ TEST(InstallConfig, AHostPrefixMayBeLeftOutWhereNothingCutsByIt) {
   EXPECT_EQ(prefixes("{networkType: Flannel, clusterNetwork: [{cidr: 10.4.0.0/14}]}"), std::vector<int>{-1});
 }
 
-TEST(InstallConfig, FipsNeedsAHostInThisModeOrTheUsersWord) {
+TEST(InstallConfig, FipsNeedsAHostInFipsModeOrTheSkipVariable) {
   const std::string text = std::string(none) + "fips: true\n";
   const auto said = [&](const Reading& reading) { return check_install_config(text, "c", reading).to_text(); };
   EXPECT_EQ(said({.host = Host{}}),
@@ -173,7 +173,7 @@ TEST(InstallConfig, FipsNeedsAHostInThisModeOrTheUsersWord) {
   EXPECT_FALSE(load_install_config(none, "c")->config.fips);
 }
 
-TEST(InstallConfig, ATrustBundleEndsWithItsLastCertificate) {
+TEST(InstallConfig, ATrustBundleHasNoTextAfterTheLastCertificate) {
   const net::Certificate authority =
       net::make_certificate(
           {.subject = {.common_name = "corp"}, .is_ca = true, .valid_from = WallTime(), .valid_for = std::chrono::hours(1)},
@@ -194,7 +194,7 @@ TEST(InstallConfig, ATrustBundleEndsWithItsLastCertificate) {
   }
 }
 
-TEST(InstallConfig, EffectiveOfEffectiveIsItself) {
+TEST(InstallConfig, TheEffectiveConfigDoesNotChangeWhenReadAgain) {
   for (const std::string text : {minimal, none}) {
     const auto once = load_install_config(text, "c");
     ASSERT_TRUE(once.ok()) << once.error().message();
@@ -204,7 +204,7 @@ TEST(InstallConfig, EffectiveOfEffectiveIsItself) {
   }
 }
 
-TEST(InstallConfig, AnEmptyFileTellsAllThatIsNeeded) {
+TEST(InstallConfig, AnEmptyFileReportsAllRequiredFields) {
   EXPECT_EQ(check_install_config("", "c").to_text(),
             "c:1:1: error: apiVersion: missing (use 'apiVersion: v1')\n"
             "c:1:1: error: metadata.name: missing (the cluster's name, the first part of its domain)\n"

@@ -9,7 +9,7 @@ namespace slipway::config {
 
 namespace {
 
-// The types that the reader takes for a kind.
+// The JSON types that the reader accepts for a kind.
 JsonArray types_of(const Field& field) {
   switch (field.kind) {
     case Kind::any: return {};
@@ -22,7 +22,7 @@ JsonArray types_of(const Field& field) {
   return {};
 }
 
-// Makes the schema of each object once, below $defs by the path of the first field that has it.
+// Collects the schemas of objects for $defs, each once. The name is the path of the first field with this object.
 class Definitions {
  public:
   JsonObject object(Fields fields, const std::string& path) {
@@ -30,7 +30,7 @@ class Definitions {
     JsonArray required;
     for (const Field& field : fields) {
       properties[field.name] = of_field(field, path.empty() ? std::string(field.name) : fmt::format("{}.{}", path, field.name));
-      // Those with words for what happens without them are not needed everywhere.
+      // A field with a text for the case without it is not required on all platforms.
       if (field.is_required && field.otherwise.empty()) required.push_back(Json(field.name));
     }
     JsonObject schema = {{"properties", std::move(properties)}, {"additionalProperties", false}};
@@ -38,13 +38,13 @@ class Definitions {
     return schema;
   }
 
-  JsonObject take() { return std::move(made_); }
+  JsonObject take() { return std::move(definitions_); }
 
  private:
   using Table = Fields (*)();
 
   Json of_field(const Field& field, const std::string& path) {
-    // A platform that this version refuses.
+    // A platform that this version does not support.
     if (field.kind == Kind::any && field.null_is_wrong) return false;
     const bool may_be_null = !field.null_is_wrong && !field.is_required;
     JsonObject schema;
@@ -61,7 +61,7 @@ class Definitions {
     return schema;
   }
 
-  // A value of this kind; null stands for "not given" where that may be.
+  // The schema of one value of the field's kind. may_be_null: null is allowed and means "not given".
   JsonObject of_value(const Field& field, bool may_be_null, const std::string& path) {
     JsonObject schema;
     if (!field.allowed.empty()) {
@@ -83,24 +83,24 @@ class Definitions {
 
   const std::string& name_of(Table table, const std::string& path) {
     const auto [name, is_new] = names_.emplace(table, path);
-    if (is_new) made_[path] = object(table(), path);
+    if (is_new) definitions_[path] = object(table(), path);
     return name->second;
   }
 
   std::map<Table, std::string> names_;
-  JsonObject made_;
+  JsonObject definitions_;
 };
 
 // One platform, or none and external together, which count as none.
-void want_one_platform(JsonObject& schema) {
+void require_one_platform(JsonObject& schema) {
   JsonObject& platform = schema["properties"].as_object()["platform"].as_object();
   platform["minProperties"] = 1;
   platform["anyOf"] =
       JsonArray{JsonObject{{"maxProperties", 1}}, JsonObject{{"maxProperties", 2}, {"required", JsonArray{"none", "external"}}}};
 }
 
-// Only platform local does without a pull secret.
-void want_pull_secret(JsonObject& schema) {
+// The pull secret is optional on platform local only.
+void require_pull_secret(JsonObject& schema) {
   const JsonObject is_local = {{"properties", JsonObject{{"platform", JsonObject{{"required", JsonArray{"local"}}}}}}};
   schema["anyOf"] = JsonArray{JsonObject{{"required", JsonArray{"pullSecret"}}}, is_local};
 }
@@ -114,8 +114,8 @@ Json install_config_json_schema() {
                        {"type", "object"}};
   Definitions definitions;
   for (auto& member : definitions.object(install_config_fields(), "")) schema[member.key()] = std::move(member.value());
-  want_one_platform(schema);
-  want_pull_secret(schema);
+  require_one_platform(schema);
+  require_pull_secret(schema);
   schema["$defs"] = definitions.take();
   return schema;
 }

@@ -1,12 +1,12 @@
-// The form of install-config.yaml as a JSON Schema, for editors and for checks before this program is run.
+// The form of install-config.yaml as a JSON Schema, for editors and for checks before slipway runs.
 #pragma once
 
 #include "base/json.h"
 
 namespace slipway::config {
 
-// A schema of draft 2020-12, from the table that the file is read with. What the rules of validation want beyond the form of each
-// field is not in it, and names of fields are as in the table: the program itself does not care for their case.
+// A schema of draft 2020-12, generated from the table that the file is read with. It describes the form of each field, not the
+// other rules of validation. Field names are case-sensitive in the schema, but not in slipway.
 Json install_config_json_schema();
 
 }  // namespace slipway::config

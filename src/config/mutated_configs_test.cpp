@@ -1,4 +1,4 @@
-// Loading is total and says the same every time, whatever is in a config.
+// Loading never crashes and always gives the same result, whatever the config contains.
 #include "base/yaml.h"
 #include "config/install_config.h"
 #include "support/golden.h"
@@ -20,7 +20,7 @@ class Mutations {
 
   std::size_t below(std::size_t count) { return std::uniform_int_distribution<std::size_t>(0, count - 1)(random_); }
 
-  // Changes one value or a few, anywhere.
+  // Changes one to three values at random places.
   Json mutant(Json value) {
     for (std::size_t changes = 1 + below(3); changes > 0; --changes) change(value);
     return value;
@@ -52,7 +52,7 @@ class Mutations {
     return values[below(std::size(values))];
   }
 
-  // Walks down for a random while and changes what it stands on then.
+  // Descends to a random depth and changes a value there.
   void change(Json& value) {
     if (JsonObject* members = value.if_object(); members && !members->empty()) {
       const auto member = members->begin() + static_cast<std::ptrdiff_t>(below(members->size()));
@@ -75,7 +75,7 @@ class Mutations {
   std::mt19937 random_;
 };
 
-// Whether the text was taken.
+// Returns whether the text was loaded.
 bool expect_total(const std::string& text) {
   const auto once = load_install_config(text, "c");
   const auto twice = load_install_config(text, "c");
@@ -93,23 +93,23 @@ bool expect_total(const std::string& text) {
   return true;
 }
 
-TEST(MutatedConfigs, AreTakenOrRefusedTheSameWayEveryTime) {
+TEST(MutatedConfigs, LoadWithTheSameResultEveryTime) {
   std::set<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(SLIPWAY_SOURCE "/tests/golden/configs/good")) {
     names.insert(entry.path().filename().string());
   }
   unsigned seed = 1;
-  std::size_t taken = 0;
+  std::size_t loaded = 0;
   for (const std::string& name : names) {
     const auto file = parse_yaml(testing_support::golden("configs/good/" + name), name);
     ASSERT_TRUE(file.ok()) << file.error().message();
     SCOPED_TRACE(fmt::format("{}, seed {}", name, seed));
     Mutations mutations(seed++);
-    for (unsigned i = 0; i < mutants_each; ++i) taken += expect_total(emit_yaml(mutations.mutant(file->value))) ? 1 : 0;
+    for (unsigned i = 0; i < mutants_each; ++i) loaded += expect_total(emit_yaml(mutations.mutant(file->value))) ? 1 : 0;
   }
-  // Neither all broken nor none.
-  EXPECT_GT(taken, names.size() * mutants_each / 20);
-  EXPECT_LT(taken, names.size() * mutants_each / 2);
+  // The mutants include both valid and invalid configs.
+  EXPECT_GT(loaded, names.size() * mutants_each / 20);
+  EXPECT_LT(loaded, names.size() * mutants_each / 2);
 }
 
 }  // namespace

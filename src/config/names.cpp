@@ -35,7 +35,7 @@ bool is_host_with_port(std::string_view text) {
   return is_dns_subdomain(text.substr(0, colon)) && is_number(text.substr(colon + 1), 5);
 }
 
-// The words of a line of authorized_keys; options may hold blanks inside quotes.
+// The words of a line of authorized_keys. Options may contain blanks in quotes.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   bool quoted = false;
@@ -49,7 +49,7 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// The blob begins with its kind, after four bytes that say how long that is (RFC 4253 6.6).
+// The blob begins with the length of the kind in four bytes, followed by the kind (RFC 4253 6.6).
 bool is_key(std::string_view kind, std::string_view blob) {
   const auto bytes = base64_decode(blob);
   if (!bytes.ok() || kind.empty() || kind.size() > 255 || bytes->size() <= 4 + kind.size()) return false;
@@ -71,7 +71,7 @@ bool is_repository(std::string_view text) {
   const std::string_view host = text.substr(0, slash);
   if (!is_host_with_port(host)) return false;
   if (slash == std::string_view::npos) return true;
-  // Without a dot or a port the first part of a reference is no host.
+  // The first part of a reference is a host only if it has a dot or a port, or is "localhost".
   if (host != "localhost" && host.find_first_of(".:") == std::string_view::npos) return false;
   return std::ranges::all_of(split(text.substr(slash + 1), '/'), is_path_component);
 }
@@ -92,7 +92,7 @@ bool is_mac_address(std::string_view text) {
     const bool is_separator = i % 3 == 2;
     if (is_separator ? text[i] != text[2] || (text[i] != ':' && text[i] != '-') : !is_hexadecimal(text[i])) return false;
   }
-  // The lowest bit of the first byte is that of groups.
+  // The lowest bit of the first byte marks multicast addresses.
   return std::string_view("02468aceACE").find(text[1]) != std::string_view::npos;
 }
 

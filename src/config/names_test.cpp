@@ -59,7 +59,7 @@ TEST(Names, HostsAreDomainsAndAddresses) {
   }
 }
 
-TEST(Names, MacAddressesAreOfOneMachine) {
+TEST(Names, MacAddressesAreUnicast) {
   for (const Case& c :
        {Case{"52:54:00:aB:cd:EF", true}, Case{"52-54-00-ab-cd-ef", true}, Case{"53:54:00:ab:cd:ef", false}, Case{"", false},
         Case{"52:54:00:ab:cd", false}, Case{"52:54-00:ab:cd:ef", false}, Case{"52:54:00:ab:cd:eg", false},

@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view refused = "A platform of OpenShift that this version does not support.";
 
 // Sources of the limits of user data:
-//   aws        EC2 takes 16384 bytes; OpenShift's installer keeps to 16000
+//   aws        EC2 accepts 16384 bytes; OpenShift's installer limits itself to 16000
 //   gcp        largest value of a metadata key
 //   kubevirt   size of a Secret
-//   libvirt    has no limit, but a machine reads fw_cfg in quadratic time: an emulated one 0.8 s for 300 KB, 8 s for 1 MB
-//   openstack  Nova takes 65535 characters of base64
+//   libvirt    no limit, but reading fw_cfg takes quadratic time: on an emulated machine 0.8 s for 300 KB, 8 s for 1 MB
+//   openstack  Nova accepts 65535 characters of base64
 //   vsphere    tools.setInfo.sizeLimit of guestinfo
 constexpr std::array rows = {
     PlatformRow{.name = "local",
@@ -97,7 +97,7 @@ constexpr std::array rows = {
     PlatformRow{.name = "alibabacloud", .about = refused},
     PlatformRow{.name = "azure", .about = refused},
     PlatformRow{.name = "ibmcloud", .about = refused},
-    // Releases of others know it.
+    // Other releases of OpenShift support nutanix, and machineconfig renders templates for their configs.
     PlatformRow{.name = "nutanix", .about = refused, .holds_virtual_addresses = true},
     PlatformRow{.name = "powervs", .about = refused},
 };

@@ -13,14 +13,14 @@ namespace slipway::config {
 
 namespace {
 
-// A value that is quoted in full is short and of one line; longer ones help nobody.
+// Longer values, and values of several lines, are not quoted in messages.
 constexpr std::size_t longest_quoted = 60;
 
 std::string member_path(const std::string& path, std::string_view key) {
   return path.empty() ? std::string(key) : fmt::format("{}.{}", path, key);
 }
 
-// "'x'", "a string" where the value is secret or long.
+// The value for messages: "the string 'x'", or "a string" if the value is secret or long.
 std::string described(const Json& value, const Field& field) {
   if (field.is_secret || value.is_structured() || value.is_null()) return std::string(kind_name(value));
   if (!value.is_string()) return emit_json(value, JsonStyle::compact);
@@ -38,7 +38,7 @@ std::string choice(const std::vector<std::string_view>& values) {
   return text;
 }
 
-// What the words of YAML 1.1 mean, which Go's library reads as booleans where one is wanted.
+// The meaning of the words of YAML 1.1 for booleans. Go's library accepts these for boolean fields.
 std::optional<bool> boolean_word(std::string_view text) {
   const std::string word = to_lower(text);
   for (const std::string_view yes : {"true", "yes", "on", "y"}) {
@@ -79,7 +79,7 @@ class Reader {
  private:
   Place place(const YamlPlaces& places) const { return {name_, places.line, places.column}; }
 
-  // Values behind an alias have no places of their own.
+  // Values of an alias have no places. The place of the alias is used instead.
   static const YamlPlaces& inner(const YamlPlaces& places, std::size_t index) {
     return index < places.inner.size() ? places.inner[index] : places;
   }
@@ -93,7 +93,7 @@ class Reader {
       added.hint(fmt::format("did you mean '{}'?", near));
   }
 
-  // Nothing for a null and for what is of a wrong kind.
+  // Nothing for null and for values of the wrong kind.
   std::optional<Json> read(const Json& value, const YamlPlaces& places, const Field& field, const std::string& path) {
     if (value.is_null()) {
       if (!field.null_is_wrong) return std::nullopt;
@@ -153,7 +153,7 @@ class Reader {
     return read;
   }
 
-  // A value that is not allowed stays: rules about others may need to know that there is one.
+  // A value that is not allowed is kept: rules for other fields may depend on it.
   void check_allowed(std::string_view value, const Field& field, const std::string& path) {
     if (value.empty() || field.allowed.empty()) return;
     const std::vector<std::string_view> allowed = allowed_values(field);
@@ -230,7 +230,7 @@ class Reader {
         result.push_back(nullptr);
         continue;
       }
-      // An unusable item stays as null, so that the items behind it keep their places.
+      // An unusable item becomes null: the following items keep their indexes.
       result.push_back(single((*items)[i], at, field, item_path).value_or(Json()));
     }
     return Json(std::move(result));
@@ -269,8 +269,8 @@ Findings::Added Document::add(Finding finding) {
     return other.severity == finding.severity && other.field == finding.field && other.message == finding.message;
   };
   if (rejected_.contains(finding.field) || std::ranges::any_of(findings.all(), is_same)) {
-    unsaid_ = std::move(finding);
-    return Findings::Added(unsaid_);
+    discarded_ = std::move(finding);
+    return Findings::Added(discarded_);
   }
   return findings.add(std::move(finding));
 }

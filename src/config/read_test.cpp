@@ -18,12 +18,12 @@ platform: {none: {}}
 pullSecret: '{"auths":{"quay.io":{"auth":"c2VjcmV0"}}}'
 )";
 
-// What is said of the base with these lines behind it; line 6 is their first.
-std::string said_of(std::string_view added, bool strict = false) {
+// The findings about the base config with these lines appended. Their first line is line 6.
+std::string findings_with(std::string_view added, bool strict = false) {
   return check_install_config(fmt::format("{}{}", base, added), "c", {.strict = strict}).to_text();
 }
 
-TEST(ReadInstallConfig, SaysWhatAValueIsInsteadOfWhatItShouldBe) {
+TEST(ReadInstallConfig, ReportsTheExpectedAndTheActualKind) {
   const std::pair<std::string_view, std::string_view> cases[] = {
       {"controlPlane: {replicas: three}",
        "c:6:16: error: controlPlane.replicas: must be a whole number, got the string 'three'\n"},
@@ -45,17 +45,17 @@ TEST(ReadInstallConfig, SaysWhatAValueIsInsteadOfWhatItShouldBe) {
        "c:6:52: error: imageDigestSources[0].mirrors[0]: has no value\n"},
       {"compute: [null]", "c:6:11: error: compute[0]: has no value\n"},
   };
-  for (const auto& [added, said] : cases) EXPECT_EQ(said_of(added), said) << added;
+  for (const auto& [added, findings] : cases) EXPECT_EQ(findings_with(added), findings) << added;
 }
 
 TEST(ReadInstallConfig, NeverQuotesSecretsAndLongTexts) {
   const std::string long_text(100, 'x');
-  EXPECT_EQ(said_of("fips: " + long_text), "c:6:1: error: fips: must be true or false, got a string\n");
-  EXPECT_EQ(said_of("fips: \"a\\nb\""), "c:6:1: error: fips: must be true or false, got a string\n");
-  EXPECT_EQ(said_of("proxy: {httpProxy: [s3cret]}").find("s3cret"), std::string::npos);
+  EXPECT_EQ(findings_with("fips: " + long_text), "c:6:1: error: fips: must be true or false, got a string\n");
+  EXPECT_EQ(findings_with("fips: \"a\\nb\""), "c:6:1: error: fips: must be true or false, got a string\n");
+  EXPECT_EQ(findings_with("proxy: {httpProxy: [s3cret]}").find("s3cret"), std::string::npos);
 }
 
-TEST(ReadInstallConfig, TakesWhatGosLibraryTakes) {
+TEST(ReadInstallConfig, AcceptsTheValuesThatGosLibraryAccepts) {
   const auto loaded = load_install_config(fmt::format("{}{}", base,
                                                       "CONTROLPLANE: {replicas: 3.0}\n"
                                                       "fips: no\n"
@@ -75,7 +75,7 @@ TEST(ReadInstallConfig, TakesWhatGosLibraryTakes) {
 using Wrap = std::function<Json(const Json&)>;
 using Visit = std::function<void(const Field& field, const std::string& path, const Wrap& wrap)>;
 
-// Every row of the table, with what puts a value of it into a whole document. Items are the first of their lists.
+// Visits every row of the table. `wrap` makes a document from a value of the row; in lists, the value is the first item.
 void for_each_row(Fields fields, const std::string& path, const Wrap& wrap, const Visit& visit) {
   for (const Field& field : fields) {
     const std::string at = path.empty() ? std::string(field.name) : fmt::format("{}.{}", path, field.name);
@@ -92,7 +92,7 @@ bool has_error_at(const Findings& findings, const std::string& path) {
   });
 }
 
-TEST(ReadInstallConfig, EveryFieldIsHeldToItsRow) {
+TEST(ReadInstallConfig, ChecksTheKindOfEveryField) {
   const Wrap whole = [](const Json& value) { return value; };
   int rows = 0;
   for_each_row(install_config_fields(), "", whole, [&](const Field& field, const std::string& path, const Wrap& wrap) {
@@ -115,25 +115,25 @@ TEST(ReadInstallConfig, EveryFieldIsHeldToItsRow) {
   EXPECT_GT(rows, 400);
 }
 
-TEST(ReadInstallConfig, UnknownFieldsAreWarnedOfOrRefused) {
+TEST(ReadInstallConfig, UnknownFieldsAreWarningsOrErrors) {
   const std::string_view added = "controlPlane: {replicaz: 3}\nplatforms: {}\nqqq: 1\n";
-  EXPECT_EQ(said_of(added),
+  EXPECT_EQ(findings_with(added),
             "c:6:16: warning: controlPlane.replicaz: unknown field, no effect (did you mean 'replicas'?)\n"
             "c:7:1: warning: platforms: unknown field, no effect (did you mean 'platform'?)\n"
             "c:8:1: warning: qqq: unknown field, no effect\n");
-  EXPECT_EQ(said_of(added, true),
+  EXPECT_EQ(findings_with(added, true),
             "c:6:16: error: controlPlane.replicaz: unknown field (did you mean 'replicas'?)\n"
             "c:7:1: error: platforms: unknown field (did you mean 'platform'?)\n"
             "c:8:1: error: qqq: unknown field\n");
   EXPECT_FALSE(load_install_config(fmt::format("{}{}", base, added), "c", {.strict = true}).ok());
 }
 
-TEST(ReadInstallConfig, OlderFieldsAreWarnedOf) {
-  EXPECT_EQ(said_of("networking: {machineCIDR: 10.0.0.0/16}\n"),
+TEST(ReadInstallConfig, DeprecatedFieldsAreWarnings) {
+  EXPECT_EQ(findings_with("networking: {machineCIDR: 10.0.0.0/16}\n"),
             "c:6:14: warning: networking.machineCIDR: deprecated field (use machineNetwork)\n");
 }
 
-TEST(ReadInstallConfig, BrokenTextIsFoundWithItsPlace) {
+TEST(ReadInstallConfig, SyntaxErrorsHaveAPlace) {
   const Findings findings = check_install_config("a: 1\na: 2\nb: [\n", "c");
   ASSERT_FALSE(findings.empty());
   for (const Finding& finding : findings.all()) {

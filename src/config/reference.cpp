@@ -20,7 +20,7 @@ Kinds: `[]` is a list, `map` has keys that the user chooses. Required fields hav
 Older fields are converted to the current field and stay in the file.
 )";
 
-// An object of the file: several fields can have the same one.
+// An object of the file. Several fields can have the same object.
 struct Section {
   Fields (*members)();
   std::vector<std::string> paths;

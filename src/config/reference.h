@@ -1,11 +1,11 @@
-// The reference page of install-config.yaml, docs/install-config-reference.md.
+// Generates the reference page of install-config.yaml, docs/install-config-reference.md.
 #pragma once
 
 #include <string>
 
 namespace slipway::config {
 
-// Markdown: a table for each object of the file, from the table that the file is read with.
+// Returns Markdown with a table for each object of the file. The source is the table that the file is read with.
 std::string install_config_reference();
 
 }  // namespace slipway::config

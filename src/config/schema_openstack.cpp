@@ -4,7 +4,7 @@ namespace slipway::config {
 
 namespace {
 
-// An object of OpenStack's, by name or by id.
+// A reference to an object of OpenStack, by name or by ID.
 Fields named_fields() {
   static constexpr Field fields[] = {
       {.name = "id", .about = "Its ID, a UUID."},

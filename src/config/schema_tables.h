@@ -1,20 +1,20 @@
-// The tables of the platforms, a file each. Private to the schema.
+// The tables of the platforms, each in its own file. Private to the schema.
 #pragma once
 
 #include "config/schema.h"
 
 namespace slipway::config {
 
-Fields no_fields();             // "{}"
-Fields load_balancer_fields();  // of load_balancer
+Fields no_fields();             // an empty object, "{}"
+Fields load_balancer_fields();  // the members of load_balancer
 
-// Rows that several platforms have.
+// Rows that several platforms use.
 inline constexpr Field load_balancer = {.name = "loadBalancer",
                                         .kind = Kind::object,
                                         .about = "The load balancer of API and applications.",
                                         .members = load_balancer_fields};
 
-// no_fields: there is nothing to choose
+// members: no_fields if the machines of the platform have no settings
 constexpr Field machines_of_all_pools(Fields (*members)()) {
   return {.name = "defaultMachinePlatform",
           .kind = Kind::object,
@@ -23,7 +23,7 @@ constexpr Field machines_of_all_pools(Fields (*members)()) {
           .members = members};
 }
 
-// What became a list.
+// A deprecated field with one address, replaced by a list.
 constexpr Field older_address(std::string_view name, std::string_view instead) {
   return {.name = name, .about = "Older form, one address.", .instead = instead};
 }
@@ -47,7 +47,7 @@ Fields ovirt_pool_fields();
 Fields kubevirt_fields();
 Fields kubevirt_pool_fields();
 
-// What `platform` and a pool's `platform` have: a section for each platform.
+// The members of `platform`, and of `platform` of a pool: a section for each platform.
 Fields platform_sections();
 Fields pool_sections();
 

@@ -1,4 +1,4 @@
-// Rows of the schema in words: what `slipway explain` and the reference page have in common. Private to these.
+// Texts about rows of the schema, for `slipway explain` and the reference page. Private to these.
 #pragma once
 
 #include "config/schema.h"
@@ -11,13 +11,13 @@ namespace slipway::config {
 // "string", "[]object", "map[string]string"
 std::string kind_text(const Field& field);
 
-// The values that are allowed, each between these quotes: "Enabled, Disabled".
+// The allowed values, each in these quotes: "Enabled, Disabled".
 std::string join_allowed(const Field& field, std::string_view quote);
 
-// What becomes of a field that is not given: its value between these quotes, or words; empty when nothing does.
+// The default of a field: its value in these quotes, or a description; empty if there is no default.
 std::string without_it(const Field& field, std::string_view quote);
 
-// Of an older field: what to do; empty for one of today.
+// For a deprecated field: what to use instead. Empty for other fields.
 std::string use_instead(const Field& field, std::string_view quote);
 
 }  // namespace slipway::config

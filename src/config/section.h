@@ -1,11 +1,11 @@
-// A part of the document with its path: what the rules are written with. Private to the folder.
+// A part of the document with its path, and checks for the rules. Private to the folder.
 //
 //   platform.need("region", "the one that the machines are made in, 'eu-west-1'");
 //   platform.one_of("lbType", {"Classic", "NLB"});
 //   for (const Section& host : platform.items("hosts")) host.need("name", "...");
 //
-// A value that is missing, of another kind or empty counts as not given, as in Go; what the reader refused was said there and is
-// not said again. Sections do not outlive the document, which does not change meanwhile.
+// As in Go, a value that is missing, empty or of another kind counts as not given. Values that the reader has rejected are not
+// reported again. A section must not outlive its document, and the document must not change.
 #pragma once
 
 #include "base/json.h"
@@ -23,7 +23,7 @@ namespace slipway::config {
 
 class Section {
  public:
-  // What these keys reach from the document's top.
+  // The value at these keys, from the top of the document.
   Section(Document& document, std::initializer_list<std::string_view> keys);
 
   Document& document() const { return *document_; }
@@ -31,13 +31,13 @@ class Section {
   const std::string& path() const { return path_; }
   std::string path(std::string_view name) const;
 
-  // A member, or nothing at its path.
+  // A member. If there is none: null, with the path of the member.
   Section at(std::string_view name) const;
-  // The items of a list, without those that the reader could not use.
+  // The items of a list, without items that the reader could not use.
   std::vector<Section> items(std::string_view name) const;
 
-  bool has(std::string_view name) const;  // with content (is_empty)
-  std::string_view text() const;          // this value itself
+  bool has(std::string_view name) const;  // the member is not empty (is_empty)
+  std::string_view text() const;          // this value
   std::string_view text(std::string_view name) const;
   std::optional<std::int64_t> number(std::string_view name) const;
 
@@ -50,8 +50,8 @@ class Section {
     return document_->error(path(name), text, std::forward<Args>(args)...);
   }
 
-  // The usual rules, of a member or of this value. All but need() let what is not given pass; their answer is whether the value
-  // is there and good.
+  // Common checks of a member or of this value. They return whether the value is given and valid. Only need() reports a value
+  // that is not given.
   bool need(std::string_view name, std::string_view hint) const;
   bool one_of(std::string_view name, const std::vector<std::string_view>& words) const;
   bool not_negative(std::string_view name) const;
@@ -68,10 +68,10 @@ class Section {
   std::string path_;
 };
 
-// Values that may stand in one place only.
+// Reports duplicates in a set of values.
 class Distinct {
  public:
-  // Reports a text that another place has too, compared by `key`. It is not quoted: some hold secrets.
+  // Reports a value whose key was added before. The message does not quote the value: it may contain secrets.
   void add(const Section& value, std::string key);
   void add(const Section& value) { add(value, std::string(value.text())); }
 

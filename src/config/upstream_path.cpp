@@ -10,30 +10,30 @@ namespace slipway::config {
 namespace {
 
 enum class Of {
-  all,               // whatever is wrong with the field
-  missing_or_twice,  // only where the field is missing or the same as another one
+  all,                   // all findings about the field
+  missing_or_duplicate,  // only if the field is missing or a duplicate
 };
 
-// # stands for an index, * for the rest of the path; what they stood for takes their places on the right side, in their order.
+// In `ours`, # matches an index and * the rest of the path. In `upstream`, # and * are replaced by the matches, in order.
 struct Row {
   std::string_view ours;
   std::string_view upstream;
   Of of = Of::all;
 };
 
-// As its validation names them: pkg/types/validation, pkg/types/PLATFORM/validation of openshift/installer.
+// Paths in pkg/types/validation and pkg/types/PLATFORM/validation of openshift/installer.
 constexpr Row rows[] = {
     {"platform.aws.userTags.*", "platform.aws.userTags[*]"},
     {"platform.baremetal.hosts", "platform.baremetal.Hosts"},
-    {"platform.baremetal.hosts[#].name", "platform.baremetal.hosts[#].Name", Of::missing_or_twice},
-    {"platform.baremetal.hosts[#].bootMACAddress", "platform.baremetal.hosts[#].BootMACAddress", Of::missing_or_twice},
-    {"platform.baremetal.hosts[#].bmc.address", "platform.baremetal.hosts[#].BMC.Address", Of::missing_or_twice},
-    {"platform.baremetal.hosts[#].bmc.username", "platform.baremetal.hosts[#].BMC.Username", Of::missing_or_twice},
-    {"platform.baremetal.hosts[#].bmc.password", "platform.baremetal.hosts[#].BMC.Password", Of::missing_or_twice},
+    {"platform.baremetal.hosts[#].name", "platform.baremetal.hosts[#].Name", Of::missing_or_duplicate},
+    {"platform.baremetal.hosts[#].bootMACAddress", "platform.baremetal.hosts[#].BootMACAddress", Of::missing_or_duplicate},
+    {"platform.baremetal.hosts[#].bmc.address", "platform.baremetal.hosts[#].BMC.Address", Of::missing_or_duplicate},
+    {"platform.baremetal.hosts[#].bmc.username", "platform.baremetal.hosts[#].BMC.Username", Of::missing_or_duplicate},
+    {"platform.baremetal.hosts[#].bmc.password", "platform.baremetal.hosts[#].BMC.Password", Of::missing_or_duplicate},
     {"platform.vsphere.vcenters[#].user", "platform.vsphere.vcenters[#].username"},
 };
 
-// What # and * stand for in a path; nothing when the pattern is not its.
+// The matches of # and * in a path; nothing if the path does not match the pattern.
 std::optional<std::vector<std::string>> match(std::string_view pattern, std::string_view path) {
   std::vector<std::string> parts;
   while (!pattern.empty()) {
@@ -63,7 +63,7 @@ std::string fill(std::string_view pattern, const std::vector<std::string>& parts
   return text;
 }
 
-bool is_missing_or_twice(std::string_view message) {
+bool is_missing_or_duplicate(std::string_view message) {
   return message.starts_with("missing") || message.starts_with("duplicate of");
 }
 
@@ -71,7 +71,7 @@ bool is_missing_or_twice(std::string_view message) {
 
 std::string upstream_path(const Finding& finding) {
   for (const Row& row : rows) {
-    if (row.of == Of::missing_or_twice && !is_missing_or_twice(finding.message)) continue;
+    if (row.of == Of::missing_or_duplicate && !is_missing_or_duplicate(finding.message)) continue;
     if (const auto parts = match(row.ours, finding.field)) return fill(row.upstream, *parts);
   }
   return "";

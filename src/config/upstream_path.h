@@ -1,5 +1,5 @@
-// What openshift-install calls a field in its messages, where that is not the path that the user wrote: scripts look for it.
-// Private to the folder.
+// The path of a field in the messages of openshift-install, if it differs from the path in the file. Scripts search messages for
+// it. Private to the folder.
 #pragma once
 
 #include "base/findings.h"
@@ -8,10 +8,10 @@
 
 namespace slipway::config {
 
-// "platform.aws.userTags[team]" for a finding of the field "platform.aws.userTags.team"; empty where both call it the same.
+// "platform.aws.userTags[team]" for a finding about "platform.aws.userTags.team"; empty if both paths are the same.
 std::string upstream_path(const Finding& finding);
 
-// The same findings; the message of an error ends with the other path in brackets where there is one.
+// The same findings. If an error has an upstream path, its message ends with that path in brackets.
 Findings with_upstream_paths(const Findings& findings);
 
 }  // namespace slipway::config

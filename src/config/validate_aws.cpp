@@ -11,13 +11,13 @@ namespace slipway::config {
 
 namespace {
 
-constexpr std::size_t most_tags = 25;  // so many are left beside OpenShift's own
+constexpr std::size_t most_tags = 25;  // AWS allows more, but OpenShift adds its own tags
 
-// Nobody may copy an image of the system into these.
+// Images of the operating system cannot be copied to these regions.
 constexpr std::array<std::string_view, 5> regions_without_images = {"cn-north-1", "cn-northwest-1", "us-iso-east-1",
                                                                     "us-iso-west-1", "us-isob-east-1"};
 
-// Whether a tag's key is in a domain's namespace: "kubernetes.io/x", "a.kubernetes.io/x".
+// Whether the key of a tag is in the namespace of a domain: "kubernetes.io/x", "a.kubernetes.io/x".
 bool is_in_namespace(std::string_view key, std::string_view domain) {
   const std::string_view space = key.substr(0, key.find('/'));
   return space.size() < key.size() && (space == domain || space.ends_with(fmt::format(".{}", domain)));
@@ -50,7 +50,7 @@ void validate_tags(const Section& platform) {
   }
 }
 
-// URLs may hold credentials, so none is quoted.
+// Messages do not quote URLs: they may contain credentials.
 void validate_endpoints(const Section& platform) {
   Distinct names;
   for (const Section& endpoint : platform.items("serviceEndpoints")) {
@@ -130,7 +130,7 @@ void validate_aws(const Section& platform) {
 void validate_aws_pool(const Section& pool, const Section& platform, bool) {
   validate_zones(pool, platform);
   validate_volume(pool.at("rootVolume"));
-  constexpr std::size_t most_groups = 10;  // of the 16 that a machine can have
+  constexpr std::size_t most_groups = 10;  // a machine can have 16
   const std::size_t groups = pool.items("additionalSecurityGroupIDs").size();
   if (groups > most_groups)
     pool.error_at("additionalSecurityGroupIDs", "has {} groups, must have at most {}", groups, most_groups);

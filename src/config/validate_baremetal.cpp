@@ -1,4 +1,4 @@
-// Some of these mistakes OpenShift's installer reports only when it creates machines; here all are reported at once.
+// OpenShift's installer reports some of these errors only when it creates machines. Here all errors are reported together.
 #include "base/text.h"
 #include "config/names.h"
 #include "config/platform_rules.h"
@@ -35,7 +35,7 @@ std::optional<net::Cidr> validate_network(const Section& platform) {
         .hint(fmt::format("the network is {}", net::to_string(net::Cidr{network->network(), network->prefix})));
     return std::nullopt;
   }
-  constexpr int smallest_v6_prefix = 64;  // dnsmasq takes no larger network
+  constexpr int smallest_v6_prefix = 64;  // dnsmasq does not accept larger networks
   if (!network->is_v4() && provisioning_of(platform) == "Managed" && network->prefix < smallest_v6_prefix) {
     platform.error_at(name, "{} is too large", written).hint(fmt::format("/{} or smaller", smallest_v6_prefix));
   }
@@ -84,7 +84,7 @@ void validate_services(const Section& platform, const net::Cidr& network, const 
   }
 }
 
-// Without a network of its own the provisioning is on that of the machines.
+// Without a provisioning network, the provisioning services are in a machine network.
 void validate_services_of_machine_networks(const Section& platform) {
   for (const std::string_view name : {"bootstrapProvisioningIP", "clusterProvisioningIP"}) {
     const auto address = platform.at(name).address();
@@ -112,7 +112,7 @@ void validate_mac_addresses(const Section& platform) {
   }
 }
 
-// Address, gateway and name server of the bootstrap machine: all or none.
+// Address, gateway and DNS server of the bootstrap machine must be given together.
 void validate_bootstrap_address(const Section& platform) {
   constexpr std::string_view names[] = {"bootstrapExternalStaticIP", "bootstrapExternalStaticGateway",
                                         "bootstrapExternalStaticDNS"};
@@ -122,7 +122,7 @@ void validate_bootstrap_address(const Section& platform) {
   }
 }
 
-// URLs are not quoted: they may hold credentials.
+// Messages do not quote URLs: they may contain credentials.
 void validate_image(const Section& platform, std::string_view name) {
   const std::string_view written = platform.text(name);
   if (written.empty()) return;

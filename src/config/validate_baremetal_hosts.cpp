@@ -9,11 +9,12 @@ namespace slipway::config {
 
 namespace {
 
-// How machines are managed: the scheme of a management address, "redfish-virtualmedia+https://..." without what is behind '+'.
+// A driver that manages machines. `scheme` is the scheme of the BMC address without the transport:
+// "redfish-virtualmedia" in "redfish-virtualmedia+https://...".
 struct Driver {
   std::string_view scheme;
-  std::string_view transports;      // what may stand behind '+', "http|https"
-  bool needs_provisioning_network;  // it cannot boot from an image that is attached over the network of machines
+  std::string_view transports;      // allowed after '+', "http|https"
+  bool needs_provisioning_network;  // cannot boot from an image that is attached over the machine network
   bool has_secure_boot;
 };
 constexpr Driver drivers[] = {
@@ -39,7 +40,7 @@ struct Protocol {
   std::string_view transport{};
 };
 
-// Of an address without a protocol it is IPMI; "ipmi:192.0.2.1" has one.
+// An address without a protocol uses IPMI. "ipmi:192.0.2.1" has a protocol.
 Protocol protocol_of(std::string_view address) {
   const std::string_view written = address.substr(0, address.find(':'));
   const std::size_t plus = written.find('+');
@@ -54,7 +55,7 @@ bool has_transport(const Driver& driver, std::string_view transport) {
   return transport.empty() || std::ranges::find(known, transport) != known.end();
 }
 
-// The address may hold a password, so no message quotes it.
+// Messages do not quote the address: it may contain a password.
 void validate_management(const Section& host, std::string_view provisioning_network) {
   const Section bmc = host.at("bmc");
   if (bmc.value().is_null()) return;
@@ -97,7 +98,7 @@ void validate_root_device(const Section& host) {
   }
 }
 
-// A mapping, or the text of one; nmstate itself reads it on the machine.
+// The config is a mapping, or YAML text of a mapping. nmstate on the machine validates its content.
 void validate_network_config(const Section& host) {
   const Section config = host.at("networkConfig");
   if (!config.value().is_string()) {
@@ -136,7 +137,7 @@ void validate_host(const Section& host, std::string_view provisioning_network, U
   validate_network_config(host);
 }
 
-// Hosts without a role become masters as long as these are missing, then workers.
+// Hosts without a role become masters until there are enough masters, then workers.
 void validate_counts(const Section& platform, const std::vector<Section>& hosts) {
   const Section top(platform.document(), {});
   const std::int64_t masters_wanted = top.at("controlPlane").number("replicas").value_or(0);
@@ -171,7 +172,7 @@ void validate_baremetal_hosts(const Section& platform) {
   for (const Section& host : hosts) {
     if (host.value().is_object()) validate_host(host, platform.text("provisioningNetwork"), unique);
   }
-  // Without this capability nobody makes machines of hosts.
+  // Without this capability, no operator creates machines from hosts.
   if (!has_capability(platform.document(), "MachineAPI")) return;
   if (platform.need("hosts", "the machines and how they are managed")) validate_counts(platform, hosts);
 }

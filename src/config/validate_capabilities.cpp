@@ -9,7 +9,7 @@ namespace slipway::config {
 
 namespace {
 
-// Every capability, and the first baseline that has it: ClusterVersionCapabilitySets of openshift/api config/v1.
+// Every capability with the first baseline that contains it, from ClusterVersionCapabilitySets of openshift/api config/v1.
 struct Capability {
   std::string_view name;
   int since;  // minor version of the baseline, "v4.11" is 11
@@ -37,7 +37,7 @@ constexpr int newest_baseline = 18;
 constexpr std::string_view baseline_name = "baselineCapabilitySet";
 constexpr std::string_view additional_name = "additionalEnabledCapabilities";
 
-// The minor version; 0 for None; nothing when there is no such baseline.
+// The minor version of a baseline; 0 for None; nothing if there is no such baseline.
 std::optional<int> baseline_number(std::string_view text) {
   if (text == "None") return 0;
   if (text == "vCurrent") return newest_baseline;
@@ -70,7 +70,7 @@ void validate_names(const Section& section) {
   }
 }
 
-// Why a cluster of this platform cannot be without a capability; nothing when it can.
+// Why a cluster of this platform needs the capability, as the end of a message; nothing if it does not need it.
 std::optional<std::string_view> why_needed(std::string_view name, std::string_view platform, const Document& document) {
   if (name == "Ingress") return "";
   if (name == "OperatorLifecycleManager" && has_capability(document, "marketplace")) return ", marketplace needs it";
@@ -98,7 +98,7 @@ void validate_capabilities(Document& document) {
   validate_names(section);
   const std::string_view baseline = section.text(baseline_name);
   if (!baseline_number(baseline)) {
-    // Needed also beside additionalEnabledCapabilities: OpenShift's installer refuses an empty baseline.
+    // Required even with additionalEnabledCapabilities: OpenShift's installer rejects an empty baseline.
     if (section.need(baseline_name, "None, vCurrent, or a version such as v4.16")) {
       section.error_at(baseline_name, "must be None, vCurrent or v4.{} to v4.{}, got '{}'", oldest_baseline, newest_baseline,
                        baseline);

@@ -15,7 +15,7 @@ struct ProxyUrl {
   std::string host;
 };
 
-// A proxy's URL may carry a password, which net::parse_url rightly refuses.
+// The URL of a proxy may contain a password. net::parse_url does not accept that.
 std::optional<ProxyUrl> parse_proxy(std::string_view text) {
   const std::size_t scheme_end = text.find("://");
   if (scheme_end == std::string_view::npos) return std::nullopt;

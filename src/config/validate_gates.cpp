@@ -8,12 +8,12 @@ namespace slipway::config {
 
 namespace {
 
-// Gates that guard fields of an install-config and are on without a feature set.
+// Feature gates of install-config fields that are on by default.
 constexpr std::array<std::string_view, 2> default_gates = {"GCPLabelsTags", "VSphereStaticIPs"};
 
 constexpr std::string_view custom = "CustomNoUpgrade";
 
-// "NAME=true": its two halves, the second in lower case; an empty second one without '='.
+// Splits "NAME=true" at '='. The second half is in lower case, and empty if there is no '='.
 std::pair<std::string_view, std::string> halves_of(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return {text, ""};

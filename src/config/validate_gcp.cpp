@@ -10,9 +10,9 @@ namespace {
 
 constexpr std::size_t most_labels = 32;
 constexpr std::size_t most_tags = 50;
-constexpr std::size_t longest_name = 63;  // of a label, a tag or their values
+constexpr std::size_t longest_name = 63;  // for keys and values of labels and tags
 
-// What names in this cloud have inside: letters and digits of one case or both, and some signs.
+// Whether the text has only digits, lower-case letters, upper-case letters if allowed, and these signs.
 bool has_only(std::string_view text, bool is_upper_fine, std::string_view signs) {
   return std::ranges::all_of(text, [&](char c) {
     return (is_upper_fine ? is_letter_or_digit(c) : is_lower_or_digit(c)) || signs.find(c) != std::string_view::npos;
@@ -93,7 +93,7 @@ void validate_network(const Section& platform) {
   }
 }
 
-// Tags of machines, which rules of the network's firewall name.
+// Network tags of machines. Firewall rules refer to them.
 void validate_network_tags(const Section& pool) {
   for (const Section& item : pool.items("tags")) {
     const std::string_view tag = item.text();

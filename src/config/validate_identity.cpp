@@ -15,10 +15,10 @@ constexpr std::string_view skip_variable = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VAL
 constexpr std::string_view name_rule =
     "lower-case letters, digits, dashes and dots, beginning and ending with a letter or a digit";
 
-// Certificates and records for "*.apps.NAME" have at most 63 characters.
+// Certificates and DNS records for "*.apps.NAME" have at most 63 characters.
 constexpr std::size_t longest_cluster_name = 54;
 
-// Names of what platforms make from the cluster's have narrower rules.
+// Some platforms allow fewer characters in names that are derived from the cluster name.
 void validate_platform_name(Document& document, std::string_view name) {
   const std::string platform = platform_type(document);
   if (platform == "gcp" && (name.front() < 'a' || name.front() > 'z')) {
@@ -57,7 +57,7 @@ void validate_names(Document& document) {
   }
 }
 
-// Never quotes the secret, not even where it is broken.
+// Messages never quote the secret, not even broken parts.
 void validate_pull_secret(Document& document) {
   const std::string path = "pullSecret";
   const std::optional<std::string_view> text = find_string(document.value, {path});
@@ -96,14 +96,14 @@ void validate_trust_bundle(Document& document) {
     if (!net::parse_certificate(block).ok()) document.error(path, "PEM block {} is not a certificate", number);
   }
   if (number == 0 && !text.empty()) document.error(path, "has no certificate").hint("PEM, '-----BEGIN CERTIFICATE-----'");
-  // Go's reader of PEM, by which OpenShift's installer and its operators read the bundle, takes what is left for a broken block.
+  // OpenShift's installer and operators read the bundle with Go's PEM decoder, which rejects text after the last block.
   if (text.starts_with('\n')) text.remove_prefix(1);
   if (number > 0 && !text.empty()) {
     document.error(path, "has text after the last certificate").hint("use a YAML block that begins with | instead of |+");
   }
 }
 
-// OpenShift's installer makes keys for such a cluster only on a host in this mode. Nothing here uses a validated module.
+// OpenShift's installer generates keys for a FIPS cluster only on a host in FIPS mode. slipway uses no FIPS-validated module.
 void validate_fips_host(Document& document) {
   if (!document.host || document.host->has_fips) {
     document.warning("fips", "machines run in FIPS mode, but this program is not validated for FIPS");

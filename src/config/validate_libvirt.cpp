@@ -10,7 +10,7 @@ void validate_libvirt(const Section& platform) {
         .hint("for example qemu:///system or qemu+tcp://192.168.122.1/system");
   }
   const Section network = platform.at("network");
-  constexpr std::size_t longest_interface_name = 15;  // of Linux
+  constexpr std::size_t longest_interface_name = 15;  // the limit of Linux
   if (const std::string_view name = network.text("if"); name.size() > longest_interface_name) {
     network.error_at("if", "'{}' has {} characters, must have at most {}", name, name.size(), longest_interface_name);
   }

@@ -4,7 +4,7 @@ namespace slipway::config {
 
 namespace {
 
-// Virtual addresses on the local platform: machines start at host 10, the first address is the owner's
+// Offsets of virtual addresses in the machine network. Address 1 is the gateway on the host; machines start at 10
 // (provider/local/address_plan.h).
 constexpr std::uint64_t first_virtual = 2;
 constexpr std::uint64_t last_virtual = 9;
@@ -24,7 +24,7 @@ std::optional<net::Cidr> first_machine_network(const Document& document) {
 
 std::optional<net::IpAddress> validate_virtual_address(const Section& platform, std::string_view list) {
   const std::vector<Section> addresses = platform.items(list);
-  if (addresses.empty()) return std::nullopt;  // without a usable machine network there is no default
+  if (addresses.empty()) return std::nullopt;  // the machine network is unusable, so there is no default
   if (addresses.size() > 1) {
     platform.error_at(list, "has {} addresses, must have one", addresses.size());
     return std::nullopt;

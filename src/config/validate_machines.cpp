@@ -46,7 +46,7 @@ void validate_machines(Document& document) {
   for (const Section& pool : top.items("compute")) {
     if (!pool.value().is_object()) continue;
     const std::string_view name = pool.text("name");
-    // The pool `edge` is for machines in Local Zones of AWS.
+    // Pool `edge` has the machines in Local Zones of AWS.
     const bool is_edge = platform == "aws" && name == "edge";
     if (name != "worker" && !is_edge) {
       pool.error_at("name", "must be 'worker'{}, got '{}'", platform == "aws" ? " or 'edge'" : "", name);

@@ -9,7 +9,7 @@ namespace slipway::config {
 
 namespace {
 
-// A network of one of the three lists, and where it stands.
+// A network of one of the three lists, with its path.
 struct Network {
   std::string path;
   net::Cidr cidr;
@@ -79,7 +79,7 @@ bool has_family(const Networks& networks, bool v4) {
   return std::ranges::any_of(networks, [&](const Network& network) { return network.cidr.is_v4() == v4; });
 }
 
-// The families of the cluster, which are those of networking.serviceNetwork.
+// The address families of the cluster: those of networking.serviceNetwork.
 struct Families {
   bool v4 = false;
   bool v6 = false;
@@ -148,7 +148,7 @@ void validate_host_prefixes(Document& document) {
     } else if (prefix < cidr->prefix || prefix > cidr->bits()) {
       document.error(path, "must be {} to {}, got {}", cidr->prefix, cidr->bits(), prefix);
     } else if (is_flannel && prefix - cidr->prefix > 16) {
-      // Kubernetes' allocator of pod networks counts no further.
+      // The limit of the pod network allocator of Kubernetes.
       document.error(path, "splits {} into more than 65536 networks", net::to_string(cidr.value()))
           .hint(fmt::format("{} at most", cidr->prefix + 16));
     }
@@ -157,7 +157,7 @@ void validate_host_prefixes(Document& document) {
 
 void validate_service_sizes(Document& document, const Networks& service) {
   for (const Network& network : service) {
-    const int smallest = network.cidr.is_v4() ? 12 : 108;  // Kubernetes' allocator of services counts no further
+    const int smallest = network.cidr.is_v4() ? 12 : 108;  // the limit of the service address allocator of Kubernetes
     if (network.cidr.prefix < smallest) {
       document.error(network.path, "{} is too large", net::to_string(network.cidr)).hint(fmt::format("/{} or smaller", smallest));
     }
@@ -178,8 +178,8 @@ void validate_mtu(Document& document, const std::string& platform, std::string_v
   const auto mtu = networking.number("clusterNetworkMTU");
   if (!mtu || *mtu == 0) return;
   constexpr int smallest = 1000;
-  constexpr int largest = 9001;  // of the interfaces of a cloud's machines
-  constexpr int overhead = 100;  // of OVNKubernetes' tunnels
+  constexpr int largest = 9001;  // MTU of interfaces of cloud machines
+  constexpr int overhead = 100;  // bytes; headers of OVNKubernetes tunnels
   constexpr int largest_at_edge = 1200;
   const int most = platform == "aws" ? largest - overhead : largest;
   if (platform != "local" && platform != "aws") {

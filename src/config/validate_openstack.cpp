@@ -39,7 +39,7 @@ void validate_name_servers(const Section& platform) {
   }
 }
 
-// Volumes of machines in several zones: one kind and zone for all, or one for each zone of the machines.
+// A root volume has one type and one zone for all machines, or one for each zone of the machines.
 void validate_root_volume(const Section& pool) {
   const Section volume = pool.at("rootVolume");
   if (volume.value().is_null()) return;

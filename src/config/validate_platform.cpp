@@ -9,7 +9,7 @@ namespace slipway::config {
 
 namespace {
 
-// What is to be checked of a platform beyond its table (schema.h); no pool where machines have no rules of their own.
+// Rules of a platform beyond its table (schema.h). validate_pool is null if there are no rules for machines.
 struct Rules {
   std::string_view platform;
   void (*validate)(const Section& platform);
@@ -51,7 +51,7 @@ void validate_pools(const Rules& rules, const Section& platform) {
 }
 
 void refuse_none(Document& document) {
-  // One without a value was reported by its own name.
+  // A platform without a value is already reported at its own field.
   for (const PlatformTable& table : platform_tables()) {
     if (document.was_given(fmt::format("platform.{}", table.name))) return;
   }

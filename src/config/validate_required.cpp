@@ -8,7 +8,7 @@ namespace slipway::config {
 
 namespace {
 
-// The first sentence of what is said of a field, as a hint: "the region, as in us-east-1".
+// The first sentence of the description of a field, as a hint: "the region, as in us-east-1".
 std::string hint_of(const Field& field) {
   std::string hint(field.about.substr(0, field.about.find(". ")));
   if (hint.ends_with('.')) hint.pop_back();
@@ -16,7 +16,7 @@ std::string hint_of(const Field& field) {
   return is_acronym ? hint : to_lower(hint.substr(0, 1)) + hint.substr(1);
 }
 
-// Whether something of a field or of what is in it was found wrong already.
+// Whether there is already a finding about the field or about a field in it.
 bool is_reported(const Document& document, const std::string& path) {
   return std::ranges::any_of(document.findings.all(), [&](const Finding& finding) {
     return finding.field == path || finding.field.starts_with(path + ".");

@@ -14,7 +14,7 @@ using VirtualAddresses = std::vector<VirtualAddress>;
 
 constexpr std::size_t most_addresses = 2;  // one of each family
 
-// Of the machine networks: which family is first, and whether there are both.
+// The address families of the machine networks.
 struct Families {
   bool are_two = false;
   bool first_is_v4 = true;
@@ -88,7 +88,7 @@ void validate_virtual_addresses(const Section& platform, const VirtualAddressRul
   }
   const VirtualAddresses api = addresses_of(platform, rules.api);
   const VirtualAddresses ingress = addresses_of(platform, rules.ingress);
-  // Balancers of the user may have one address for both, and it may be anywhere.
+  // A load balancer of the user may have the same address for API and ingress, in any network.
   if (is_user_managed) return;
   for (const VirtualAddress& address : ingress) {
     const auto same = std::ranges::find(api, address.address, &VirtualAddress::address);

@@ -23,7 +23,7 @@ void validate_vcenters(const Section& platform) {
   if (vcenters.size() > 1) refuse_without_gate(platform, "vcenters", "VSphereMultiVCenters");
 }
 
-// "/DC/host/CLUSTER": absolute, of the topology's datacenter, below its branch "host".
+// Checks for a path "/DATACENTER/BRANCH/NAME" in the datacenter of the topology, "/DC/host/CLUSTER".
 void validate_inventory_path(const Section& topology, std::string_view name, std::string_view branch) {
   const std::string_view path = topology.text(name);
   if (path.empty()) return;
@@ -68,7 +68,7 @@ void validate_topology(const Section& topology) {
   validate_tags(topology);
 }
 
-// The failure domain's vCenter and its datacenter have to be among those that are given.
+// The vCenter and the datacenter of a failure domain must be listed in vcenters.
 void validate_vcenter_of(const Section& domain, const std::vector<Section>& vcenters) {
   if (!domain.has("server")) return;
   const auto vcenter =
@@ -103,13 +103,13 @@ void validate_vsphere(const Section& platform) {
   platform.need("failureDomains", "where machines are created");
   validate_vcenters(platform);
   validate_failure_domains(platform);
-  // Balancers of a network that is not the machines' are usual there.
+  // On vSphere, load balancers are often outside of the machine networks.
   validate_virtual_addresses(platform, {.are_needed = false, .are_of_machine_networks = false});
   validate_vsphere_hosts(platform);
 }
 
 void validate_vsphere_pool(const Section& pool, const Section& platform, bool) {
-  constexpr std::int64_t default_cores = 4;  // of a socket, and of a machine
+  constexpr std::int64_t default_cores = 4;  // both per socket and per machine
   for (const std::string_view name : {"cpus", "coresPerSocket", "memoryMB"}) pool.not_negative(name);
   pool.at("osDisk").not_negative("diskSizeGB");
   const auto given = [&](std::string_view name) {

@@ -6,7 +6,7 @@ namespace slipway::config {
 
 namespace {
 
-constexpr std::size_t most_name_servers = 3;  // Linux asks no more
+constexpr std::size_t most_name_servers = 3;  // the limit of the resolver of Linux
 
 void validate_device(const Section& device) {
   device.at("gateway").address();

@@ -1,4 +1,4 @@
-// The questions whose answers make an install-config, for users who have none. Pure: cli/ask.h asks them.
+// Creates an install-config from answers to questions, for users who have no file. Pure: cli/ask.h does the input and output.
 //
 //   Wizard wizard(keys);
 //   while (const auto question = wizard.next()) { ... wizard.answer(line) ... }
@@ -16,40 +16,40 @@
 
 namespace slipway::config {
 
-// A public key for logging in to machines, and where it was found.
+// An SSH public key for logging in to machines.
 struct PublicKey {
-  std::string path;
+  std::string path;  // of its file
   std::string line;
 };
 
 struct Question {
-  std::string name;                    // "CLUSTER_NAME"; with an index where it is asked several times: "HOST_NAME_2"
+  std::string name;                    // "CLUSTER_NAME"; with an index if it is asked for each host: "HOST_NAME_2"
   std::string words;                   // "Cluster name"
-  std::string fallback{};              // the answer when nothing is typed; there is none when it is empty
-  std::vector<std::string> choices{};  // one of these, by its number or itself; anything when empty
+  std::string fallback{};              // the default; empty if there is none
+  std::vector<std::string> choices{};  // the answer is one of these or its number; any answer if empty
   bool is_secret = false;
-  bool is_optional = false;  // nothing is an answer
+  bool is_optional = false;  // the answer may be empty
 };
 
 // A value.
 class Wizard {
  public:
-  // keys: that may be chosen, those that are none left out; without any the question is left out
+  // keys: the choices for the SSH key. Invalid keys are skipped. Without valid keys, the question is not asked.
   explicit Wizard(std::vector<PublicKey> keys);
 
-  // Nothing when all were asked.
+  // The next question; nothing if all are answered.
   std::optional<Question> next() const;
 
-  // To next(). The rules are those of the file: what they say of the fields that the answer fills in.
-  // errors: invalid, a sentence or several lines; the question stays
+  // Answers next(). The answer must follow the rules of install-config for the fields that it sets.
+  // errors: invalid: a sentence or several lines; next() returns the same question again
   Result<> answer(std::string_view text);
 
-  // What was answered so far, as YAML.
+  // The answers so far, as YAML.
   std::string install_config() const;
 
  private:
   std::vector<PublicKey> keys_;
-  std::map<std::string, std::string, std::less<>> answers_;  // by the names of questions
+  std::map<std::string, std::string, std::less<>> answers_;  // by name of the question
 };
 
 }  // namespace slipway::config

@@ -12,18 +12,18 @@ const std::string logins = R"({"auths":{"r.example.com":{"auth":"eDp5"}}})";
 
 const std::string id = "12345678-90ab-4cde-8f01-234567890abc";
 
-// Gives the answers in their order; what is refused ends it.
-std::string refused(Wizard& wizard, const std::vector<std::string>& answers) {
+// Gives the answers in order and returns the first error.
+std::string first_error(Wizard& wizard, const std::vector<std::string>& answers) {
   for (const std::string& answer : answers) {
     const auto question = wizard.next();
     if (!question) return "there is no question for " + answer;
-    const Result<> taken = wizard.answer(answer);
-    if (!taken.ok()) return fmt::format("{}: {}", question->name, taken.error().message());
+    const Result<> accepted = wizard.answer(answer);
+    if (!accepted.ok()) return fmt::format("{}: {}", question->name, accepted.error().message());
   }
   return "";
 }
 
-TEST(Wizard, WhatIsAnsweredIsAnInstallConfig) {
+TEST(Wizard, AnswersMakeAnInstallConfig) {
   struct Case {
     std::vector<std::string> answers;
     std::vector<std::pair<std::string, std::string>> fields;  // of the platform's section
@@ -50,7 +50,7 @@ TEST(Wizard, WhatIsAnsweredIsAnInstallConfig) {
   };
   for (const Case& c : cases) {
     Wizard wizard({});
-    ASSERT_EQ(refused(wizard, c.answers), "") << c.answers[0];
+    ASSERT_EQ(first_error(wizard, c.answers), "") << c.answers[0];
     ASSERT_FALSE(wizard.next()) << c.answers[0] << ": " << wizard.next()->words;
     const Result<Loaded> loaded = load_install_config(wizard.install_config(), "answers");
     ASSERT_TRUE(loaded.ok()) << c.answers[0] << ":\n" << loaded.error().message() << wizard.install_config();
@@ -61,7 +61,7 @@ TEST(Wizard, WhatIsAnsweredIsAnInstallConfig) {
   }
 }
 
-TEST(Wizard, KeysAreOfferedWhereThereAreSome) {
+TEST(Wizard, AsksForAKeyIfThereAreKeys) {
   Wizard wizard({{"/home/me/.ssh/id.pub", key}, {"/home/me/.ssh/notes.pub", "no key"}});
   ASSERT_TRUE(wizard.next());
   EXPECT_EQ(wizard.next()->choices, (std::vector<std::string>{"none", "/home/me/.ssh/id.pub"}));
@@ -73,9 +73,9 @@ TEST(Wizard, KeysAreOfferedWhereThereAreSome) {
   EXPECT_EQ(Wizard({}).next()->name, "PLATFORM");
 }
 
-TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
+TEST(Wizard, ValidatesEachAnswer) {
   struct Case {
-    std::vector<std::string> answers;  // the last is refused
+    std::vector<std::string> answers;  // the last is rejected
     std::string words;
   };
   const Case cases[] = {
@@ -99,14 +99,14 @@ TEST(Wizard, AnswersAreHeldToTheRulesOfTheFileAtOnce) {
   };
   for (const Case& c : cases) {
     Wizard wizard({});
-    const std::string said = refused(wizard, c.answers);
-    EXPECT_TRUE(said.starts_with(c.words)) << said << " and not " << c.words;
+    const std::string error = first_error(wizard, c.answers);
+    EXPECT_TRUE(error.starts_with(c.words)) << error << " and not " << c.words;
   }
 }
 
-TEST(Wizard, WhatIsSecretIsMarkedAndNotSaid) {
+TEST(Wizard, MarksSecretsAndDoesNotQuoteThem) {
   Wizard wizard({});
-  ASSERT_EQ(refused(wizard, {"none", "example.com", "demo"}), "");
+  ASSERT_EQ(first_error(wizard, {"none", "example.com", "demo"}), "");
   EXPECT_TRUE(wizard.next()->is_secret);
   const Result<> refusal = wizard.answer(R"({"auths":{"r":{"auth":""}},"hidden":1)");
   ASSERT_FALSE(refusal.ok());

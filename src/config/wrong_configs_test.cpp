@@ -1,6 +1,6 @@
-// What people read of wrong configs, and that odd ones are taken: tests/golden/configs. A file in wrong/ or odd/ names a good
-// config as its base and has cases: what each changes in the text of the base (a piece that stands there once, and what comes in
-// its place), what it adds at the end, and all that is said then. ACCEPT=1 writes what is said anew: review the diff.
+// Messages about wrong configs, and unusual configs that are valid: tests/golden/configs. A file in wrong/ or odd/ names a good
+// config as its base, and has cases. A case has `change` (pieces that occur once in the base, with their replacements), `add`
+// (text to append) and `says` (all messages). ACCEPT=1 updates `says`: review the diff.
 #include "base/yaml.h"
 #include "config/install_config.h"
 #include "support/golden.h"
@@ -31,13 +31,13 @@ std::string changed(std::string text, const Json& example) {
     const std::size_t at = text.find(piece);
     EXPECT_NE(at, std::string::npos) << piece;
     if (at == std::string::npos) continue;
-    EXPECT_EQ(text.find(piece, at + 1), std::string::npos) << "stands twice: " << piece;
+    EXPECT_EQ(text.find(piece, at + 1), std::string::npos) << "occurs twice: " << piece;
     text.replace(at, piece.size(), find_string(change.value(), {}).value_or(""));
   }
   return text + text_of(example, "add");
 }
 
-// Runs a file's cases; with ACCEPT=1 the file is written with what is said now.
+// Runs the cases of a file. With ACCEPT=1, writes the current messages to the file.
 void expect_cases(const std::string& name, bool are_wrong, std::set<std::string>& texts) {
   const auto file = parse_yaml(testing_support::golden(name), name);
   ASSERT_TRUE(file.ok()) << file.error().message();
@@ -48,28 +48,28 @@ void expect_cases(const std::string& name, bool are_wrong, std::set<std::string>
   for (Json& example : table.as_object().at("cases").as_array()) {
     const std::string title = name + ": " + text_of(example, "case");
     const auto result = load_install_config(changed(base, example), "install-config.yaml");
-    const std::string said = result.ok() ? result->warnings.to_text() : result.error().message() + "\n";
-    EXPECT_EQ(result.ok(), !are_wrong) << title << "\n" << said;
-    EXPECT_EQ(said.find("s3cret"), std::string::npos) << title << "\n" << said;
-    EXPECT_EQ(said.find("c2VjcmV0"), std::string::npos) << title << "\n" << said;
+    const std::string messages = result.ok() ? result->warnings.to_text() : result.error().message() + "\n";
+    EXPECT_EQ(result.ok(), !are_wrong) << title << "\n" << messages;
+    EXPECT_EQ(messages.find("s3cret"), std::string::npos) << title << "\n" << messages;
+    EXPECT_EQ(messages.find("c2VjcmV0"), std::string::npos) << title << "\n" << messages;
     EXPECT_TRUE(texts.insert(title).second) << "twice: " << title;
     if (!std::getenv("ACCEPT")) {
-      EXPECT_EQ(said, text_of(example, "says")) << title;
+      EXPECT_EQ(messages, text_of(example, "says")) << title;
     }
-    example.as_object()["says"] = said;
+    example.as_object()["says"] = messages;
   }
   if (std::getenv("ACCEPT")) {
     ASSERT_TRUE(std::ofstream(SLIPWAY_SOURCE "/tests/golden/" + name) << emit_yaml(table)) << name;
   }
 }
 
-TEST(WrongConfigs, SayWhatIsWrongWhereAndWhatToWrite) {
+TEST(WrongConfigs, HaveMessagesWithPlaceAndHint) {
   std::set<std::string> titles;
   for (const std::string& name : files_in("configs/wrong")) expect_cases(name, true, titles);
   EXPECT_GE(titles.size(), 100u);
 }
 
-TEST(WrongConfigs, OddOnesAreTaken) {
+TEST(WrongConfigs, UnusualConfigsAreAccepted) {
   std::set<std::string> titles;
   for (const std::string& name : files_in("configs/odd")) expect_cases(name, false, titles);
 }

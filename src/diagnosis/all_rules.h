@@ -1,4 +1,4 @@
-// What the table of rules consists of; for rules.cpp and the files that define them.
+// Declares the rules, for the table in rules.cpp and the files that define the rules.
 #pragma once
 
 #include "diagnosis/bundle.h"

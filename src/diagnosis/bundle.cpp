@@ -19,7 +19,7 @@ std::string folder_of(std::string_view machine) {
   return machine == "bootstrap" ? "bootstrap/" : fmt::format("{}{}/", control_plane, machine);
 }
 
-// The documents of a file of JSON lines; lines that a kill has cut are passed over.
+// The documents of a file of JSON lines. Broken lines are skipped: a process that was killed leaves one.
 std::vector<Json> json_lines(std::string_view text, std::string_view path) {
   std::vector<Json> found;
   for (const std::string_view line : split(text, '\n')) {
@@ -81,7 +81,7 @@ std::vector<Quote> Bundle::lines_with(std::string_view path, std::string_view te
   return found;
 }
 
-std::vector<Quote> Bundle::said_on(const Machine& machine, std::string_view text) const {
+std::vector<Quote> Bundle::log_lines_with(const Machine& machine, std::string_view text) const {
   std::vector<Quote> found;
   for (const std::string_view folder : {"journals/", "containers/", "unit-status/"}) {
     for (const std::string_view path : paths(machine.folder + std::string(folder), ".log")) {

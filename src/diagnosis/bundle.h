@@ -1,12 +1,13 @@
-// A log bundle as the rules see it: files by path, and what is read out of them more than once.
+// A log bundle for the rules: its files by path, and readers for files that several rules use.
 //
-//   bootstrap/{journals,containers,network,...}    the bootstrap machine; control-plane/NAME/ the same of others
-//   bootstrap/services/events.jsonl                its events
-//   resources/KIND.json                            objects of the API, when it answers
-//   host/machines.jsonl, NAME.console.log          machines as their provider sees them
+//   bootstrap/{journals,containers,network,...}    logs of the bootstrap machine
+//   control-plane/NAME/                            the same files of another machine
+//   bootstrap/services/events.jsonl                events of the bootstrap machine
+//   resources/KIND.json                            objects of the API, if the API answered
+//   host/machines.jsonl, NAME.console.log          machines as the provider sees them
 //   host/NAME.probe.txt                            what a machine sees of the others (probe.h)
-//   host/network.txt                               addresses of the host side of the cluster's network, `ip -oneline address`
-//   host/expected.json                             what the install-config says of addresses
+//   host/network.txt                               addresses of the host side of the cluster network, `ip -oneline address`
+//   host/expected.json                             addresses and domain in the install-config
 #pragma once
 
 #include "diagnosis/finding.h"
@@ -22,58 +23,56 @@
 
 namespace slipway::diagnosis {
 
-// The list of the release's images with their names, of the bootstrap machine.
+// A file of the bootstrap machine: the images of the release with their names.
 inline constexpr std::string_view image_references = "rendered-assets/openshift/image-references";
 
-// A machine of the cluster.
 struct Machine {
   std::string name;
-  std::string folder;   // of the bundle, "control-plane/master-0/"; there may be nothing in it
-  std::string state{};  // as `slipway machine list` has it; empty where the provider tells none
+  std::string folder;   // in the bundle, "control-plane/master-0/"; may be empty
+  std::string state{};  // as in `slipway machine list`; empty if the provider has no states
   std::string reason{};
   std::string address{};
 };
 
-// What its user asked for; empty where the bundle does not tell.
+// What the install-config says. Fields that the bundle does not have are empty.
 struct Expected {
   std::string domain;  // "demo.example.com"
   std::vector<std::string> api_addresses;
 };
 
-// A value: built by add() or by open.h, then only read. Threads: any, while nobody adds.
+// A value. Threads: any, except during add().
 class Bundle {
  public:
-  // Paths are as above, without the archive's first folder.
+  // path: as above, without the first folder of the archive
   void add(std::string path, std::string content);
 
   const std::string* find(std::string_view path) const;
 
-  // Paths that begin and end like this, sorted.
+  // Paths with this prefix and this suffix, sorted.
   std::vector<std::string_view> paths(std::string_view prefix, std::string_view suffix) const;
 
-  // The lines of a file that contain a text, in their order.
+  // The lines of a file that contain the text, in order.
   std::vector<Quote> lines_with(std::string_view path, std::string_view text) const;
 
-  // Those of all the files of a machine in which programs speak: journals, logs of containers.
-  std::vector<Quote> said_on(const Machine& machine, std::string_view text) const;
+  // The same for all logs of a machine: journals, logs of containers, states of units.
+  std::vector<Quote> log_lines_with(const Machine& machine, std::string_view text) const;
 
-  // All that is known of: those of the provider, else those that have a folder.
+  // The machines of the provider's list. Without such a list: the machines that have a folder.
   std::vector<Machine> machines() const;
 
   std::optional<Probe> probe(const Machine& machine) const;
   Expected expected() const;
 
-  // Objects of a kind, "pods". None when the API did not answer.
+  // kind: "pods". Empty if the API did not answer.
   std::vector<Json> objects(std::string_view kind) const;
 
-  // What the bootstrap machine told.
   std::vector<sys::Event> bootstrap_events() const;
 
  private:
   std::map<std::string, std::string, std::less<>> files_;
 };
 
-// A line as evidence: without control characters, at most 300 bytes of it, those around `focus` when that is in it.
+// A line for use as evidence: without control characters, cut to 300 bytes. If the line contains `focus`, the cut keeps it.
 std::string shortened(std::string_view line, std::string_view focus = {});
 
 }  // namespace slipway::diagnosis

@@ -8,7 +8,7 @@ namespace {
 
 std::string place(const Quote& quote) { return quote.line == 0 ? quote.file : fmt::format("{}:{}", quote.file, quote.line); }
 
-// The lines below the first of a paragraph.
+// The lines of a paragraph after the first.
 std::string details(const Finding& finding) {
   std::string text = fmt::format("  stage: {}\n", finding.stage);
   for (const Quote& quote : finding.evidence) text += fmt::format("  seen in {}: {}\n", place(quote), quote.text);

@@ -84,7 +84,7 @@ TEST(Bundle, IsReadFromAFolder) {
   EXPECT_EQ(unpack("no archive").error().code(), Code::invalid);
 }
 
-TEST(Bundle, KnowsMachinesByTheProviderOrByTheirFolders) {
+TEST(Bundle, ListsMachinesOfTheProviderOrOfFolders) {
   Bundle bundle;
   bundle.add("control-plane/10.0.0.7/journals/kubelet.log", "");
   bundle.add("bootstrap/journals/kubelet.log", "");

@@ -10,13 +10,13 @@ namespace {
 
 constexpr std::uint64_t largest_file = 64u << 20;
 
-// Rules read text, and of rendered assets, which are thousands, only the names of images.
+// Rules read text files only. Of the thousands of rendered assets, they read the image references only.
 bool is_wanted(std::string_view path) {
   return !path.ends_with(".gz") && (!path.starts_with("rendered-assets/") || path == image_references);
 }
 
-// Without the archive's own folder, "log-bundle-20261122061000/bootstrap/..."
-std::string_view inner(std::string_view path) {
+// The path without the top folder of the archive, "log-bundle-20261122061000/bootstrap/..."
+std::string_view path_in_bundle(std::string_view path) {
   return path.starts_with("log-bundle-") ? path.substr(std::min(path.find('/'), path.size() - 1) + 1) : path;
 }
 
@@ -25,9 +25,9 @@ std::string_view inner(std::string_view path) {
 Result<Bundle> unpack(std::string_view archive) {
   Bundle bundle;
   TRY(release::read_layer(
-      archive, [](std::string_view path) { return is_wanted(inner(path)); },
+      archive, [](std::string_view path) { return is_wanted(path_in_bundle(path)); },
       [&](std::string_view path, std::string content) -> Result<> {
-        if (!inner(path).empty()) bundle.add(std::string(inner(path)), std::move(content));
+        if (!path_in_bundle(path).empty()) bundle.add(std::string(path_in_bundle(path)), std::move(content));
         return Ok{};
       },
       {.file = largest_file}));

@@ -1,4 +1,4 @@
-// Reading bundles from where they are.
+// Reads log bundles from archives and folders.
 #pragma once
 
 #include "diagnosis/bundle.h"
@@ -11,11 +11,11 @@
 
 namespace slipway::diagnosis {
 
-// A log bundle as it was gathered, .tar.gz. Of large files the rules read none; files above 64 MB are left out.
-// errors: invalid: it is no archive, or a broken one
+// archive: the content of a log bundle, .tar.gz. Files above 64 MiB are skipped.
+// errors: invalid: not an archive, or a broken one
 Result<Bundle> unpack(std::string_view archive);
 
-// One that lies unpacked in a folder.
+// Reads an unpacked log bundle. Files above 64 MiB are skipped. Errors are those of `files`.
 Result<Bundle> read_folder(sys::Files& files, const std::string& folder);
 
 }  // namespace slipway::diagnosis

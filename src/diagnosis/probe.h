@@ -1,4 +1,4 @@
-// What a machine sees of the others, at the moment in which it was asked: the words of data/provider/probe-machine.
+// Reads the output of data/provider/probe-machine: what a machine sees of the other machines and of the network.
 #pragma once
 
 #include "base/time.h"
@@ -15,17 +15,16 @@ namespace slipway::diagnosis {
 struct Quote;
 
 struct Probe {
-  // A line that begins with a keyword, and its words.
   struct Line {
     int number = 0;
     std::vector<std::string> words;  // the keyword first
     std::string text;
 
-    bool has_answer() const;  // of "reach": a status, not the words of curl
+    bool has_answer() const;  // for "reach": the line has an HTTP status, not an error of curl
   };
 
-  // Of a keyword and its first word, in order; an empty word is any. What a machine without an address of its own cannot reach
-  // or resolve says nothing about the others: its network is just being made, and there are no such lines then.
+  // The lines with this keyword and this first word, in order. An empty word matches any. "reach" and "name" have no lines if the
+  // machine has no address: its network is still being set up, so failures prove nothing about the servers.
   std::vector<Line> lines(std::string_view keyword, std::string_view first_word = {}) const;
 
   std::string file;
@@ -35,19 +34,19 @@ struct Probe {
 // Lines:
 //
 //   clock 2026-11-22T06:10:00Z
-//   name api-int.demo.example.com 10.97.77.5          addresses, or nothing: it has none
-//   address 10.97.77.11 eth0                          of its own
-//   link eth0 02:61:4d:4d:00:0b                       hardware address of its own
-//   neighbour 10.97.77.5 02:61:4d:4d:00:0a            who answers for an address of its link
-//   reach https://api-int.demo.example.com:22623/healthz 200          or the words of curl
-//   disk /var 100 0                                   mount point, per cent in use, KiB that are free
-//   job bootkube.service start running                what its init has not done yet
-//   certificate /opt/openshift/tls/x.crt 2026-11-22T06:10:00Z 2026-11-23T06:10:00Z
-//   stolen 516316                                     milliseconds, of the host (sys/stolen_time.h); by who asked the machine
+//   name api-int.demo.example.com 10.97.77.5          the addresses; none if the name does not resolve
+//   address 10.97.77.11 eth0                          an address of the machine
+//   link eth0 02:61:4d:4d:00:0b                       a hardware address of the machine
+//   neighbour 10.97.77.5 02:61:4d:4d:00:0a            the hardware address that answers for an address on the link
+//   reach https://api-int.demo.example.com:22623/healthz 200          or the error of curl
+//   disk /var 100 0                                   mount point, per cent in use, free KiB
+//   job bootkube.service start running                a pending job of systemd
+//   certificate /opt/openshift/tls/x.crt 2026-11-22T06:10:00Z 2026-11-23T06:10:00Z      valid from, valid until
+//   stolen 516316                                     stolen time of the host in ms (sys/stolen_time.h); added by the caller
 Probe parse_probe(std::string_view text, std::string_view file);
 
-// Indices of machines that did not reach what another one reached. They were asked at the same time: what they did not reach may
-// have come up in between. Only who misses it again, now that it is there, is cut off from it.
+// Indices of machines that did not reach a server that another machine reached. Probe these machines again: the server may have
+// started between the probes. A machine is cut off only if its second probe fails too.
 std::vector<std::size_t> to_ask_again(const std::vector<Probe>& probes);
 
 Quote quote(const Probe& probe, const Probe::Line& line);

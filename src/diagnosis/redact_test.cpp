@@ -29,28 +29,28 @@ std::string percent(std::string_view text) {
 std::string json(std::string_view text) { return emit_json(Json(text), JsonStyle::compact); }
 
 std::string doubled(std::string_view text) {
-  std::string made;
-  for (const char c : text) made += c == '%' ? "%%" : std::string(1, c);
-  return made;
+  std::string result;
+  for (const char c : text) result += c == '%' ? "%%" : std::string(1, c);
+  return result;
 }
 
 std::string systemd(std::string_view text) {
-  std::string made;
+  std::string result;
   for (const char c : text)
-    made += is_letter_or_digit(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-  return made;
+    result += is_letter_or_digit(c) ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  return result;
 }
 
 std::string wrapped(std::string_view text) {
   const std::string encoded = base64_encode(text);
-  std::string made;
-  for (std::size_t at = 0; at < encoded.size(); at += 64) made += "    " + encoded.substr(at, 64) + "\n";
-  return made;
+  std::string result;
+  for (std::size_t at = 0; at < encoded.size(); at += 64) result += "    " + encoded.substr(at, 64) + "\n";
+  return result;
 }
 
 using Encode = std::function<std::string(std::string_view)>;
 const std::map<std::string, Encode> encodings = {
-    {"as it is", [](std::string_view text) { return std::string(text); }},
+    {"plain", [](std::string_view text) { return std::string(text); }},
     {"percent", percent},
     {"JSON", json},
     {"systemd, %%", doubled},
@@ -69,7 +69,7 @@ const std::map<std::string, Encode> encodings = {
 
 Redactor redactor() { return Redactor({Secret(std::string(password)), Secret(std::string(token)), Secret(key())}); }
 
-TEST(Redactor, RemovesKnownValuesInEveryEncodingAndEachOfThemInEachOther) {
+TEST(Redactor, RemovesKnownValuesInEveryEncodingAndInNestedEncodings) {
   const Redactor all = redactor();
   for (const std::string_view secret : {password, token}) {
     for (const auto& [outer, encode_outer] : encodings) {
@@ -84,7 +84,7 @@ TEST(Redactor, RemovesKnownValuesInEveryEncodingAndEachOfThemInEachOther) {
   }
 }
 
-TEST(Redactor, RemovesKindsOfSecretsThatNobodyKnows) {
+TEST(Redactor, RemovesUnknownSecretsByTheirForm) {
   const Redactor none({});
   const std::string web_token = "eyJhbGciOiJSUzI1NiJ9.eyJpc3MiOiJrdWJlIn0.c2lnbmF0dXJlLW9mLWl0";
   const std::vector<std::pair<std::string, std::string>> rows = {
@@ -109,7 +109,7 @@ TEST(Redactor, RemovesKindsOfSecretsThatNobodyKnows) {
   }
 }
 
-TEST(Redactor, FindsLinesOfAKnownKeyAlone) {
+TEST(Redactor, FindsSingleLinesOfAKnownKey) {
   EXPECT_EQ(redactor().redact("x[1]: MHcCAQEEIAabcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01\n"), "x[1]: ***\n");
 }
 
@@ -123,7 +123,7 @@ TEST(Redactor, LeavesEverythingElse) {
   EXPECT_EQ(redactor().redact(packed), packed);
 }
 
-TEST(Redactor, LooksIntoGzipAndKeepsNoneThatItCannotRead) {
+TEST(Redactor, SearchesGzipAndOmitsBrokenGzip) {
   const std::string packed = ignition::gzip(fmt::format("one {} two", token)).value();
   EXPECT_EQ(ignition::gunzip(redactor().redact(packed), 1000).value(), "one *** two");
   EXPECT_EQ(ignition::gunzip(redactor().redact(packed + packed), 1000).value(), "one *** twoone *** two");

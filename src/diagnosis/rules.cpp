@@ -32,7 +32,7 @@ std::span<const Rule> rules() {
 std::vector<Finding> diagnose(const Bundle& bundle) {
   std::vector<Finding> findings;
   for (const Rule& rule : rules()) {
-    Found found = rule.look(bundle);
+    Found found = rule.check(bundle);
     if (!found) continue;
     found->name = rule.name;
     findings.push_back(std::move(*found));

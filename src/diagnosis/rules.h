@@ -1,4 +1,4 @@
-// The rules: each looks in a bundle for one thing that can be wrong with a cluster.
+// The rules: each searches a bundle for one fault of a cluster.
 #pragma once
 
 #include "diagnosis/bundle.h"
@@ -12,14 +12,14 @@
 namespace slipway::diagnosis {
 
 struct Rule {
-  std::string_view name;                          // of what it finds
-  std::optional<Finding> (*look)(const Bundle&);  // nothing unless the bundle proves it; the name is filled in
+  std::string_view name;                           // of its findings
+  std::optional<Finding> (*check)(const Bundle&);  // a finding only if the bundle proves it; its name is empty
 };
 
-// In the order in which one explains the next: a full disk before the pods that crash because of it.
+// Causes come before their effects: a full disk before the pods that crash because of it.
 std::span<const Rule> rules();
 
-// What all rules find, those that will not heal by themselves first. Pure; tens of milliseconds for a bundle of ten megabytes.
+// The findings of all rules, final ones first. Pure. Takes tens of milliseconds for a bundle of 10 MB.
 std::vector<Finding> diagnose(const Bundle& bundle);
 
 }  // namespace slipway::diagnosis

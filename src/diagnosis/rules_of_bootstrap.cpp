@@ -1,4 +1,4 @@
-// What the bootstrap machine, or any machine, has no place, no time or no port for.
+// Rules about resources of a machine: disks, inotify instances, clocks, certificates, ports.
 #include "diagnosis/all_rules.h"
 
 #include "base/number.h"
@@ -14,31 +14,30 @@ namespace slipway::diagnosis {
 
 namespace {
 
-// A file system without as much as a log needs; and one that is too small for what it is there for, once that was refused space.
-constexpr long full_kib = 1024;
-constexpr long small_kib = 64 * 1024;
+constexpr long full_kib = 1024;        // a file system with less free space is full
+constexpr long small_kib = 64 * 1024;  // the same, if a log on the machine also says "no space left on device"
 
-// Certificates that the cluster makes itself begin now, by the clock of whoever makes them.
+// Tolerance: certificates that the cluster issues are valid from the current time of the issuer's clock.
 constexpr Milliseconds clock_difference = Seconds(60);
 
-// Not one of the kernel's or of systemd's.
+// Whether the file system is not one of the kernel or of systemd.
 bool is_for_data(std::string_view mount_point) {
   constexpr std::array others = {std::string_view("/dev"), std::string_view("/sys"), std::string_view("/proc"),
                                  std::string_view("/run/")};
   return std::ranges::none_of(others, [&](std::string_view other) { return mount_point.starts_with(other); });
 }
 
-// Kernels call a lack of inotify watches "no space left", too.
+// The last "no space left" in the logs. The kernel uses the same words for a lack of inotify watches; those lines do not count.
 std::optional<Quote> out_of_space(const Bundle& bundle, const Machine& machine) {
-  std::vector<Quote> lines = bundle.said_on(machine, "o space left on device");
+  std::vector<Quote> lines = bundle.log_lines_with(machine, "o space left on device");
   std::erase_if(lines, [](const Quote& line) { return line.text.find("inotify") != std::string::npos; });
   if (lines.empty()) return std::nullopt;
   lines.back().text = shortened(lines.back().text, "o space left on device");
   return lines.back();
 }
 
-// A certificate of the assets whose time is over, or has not begun, by the clock of the machine that has it.
-Found certificate_finding(const Bundle& bundle, bool is_early) {
+// A certificate of the assets that has expired (or, if is_early, is not valid yet) by the clock of its machine.
+Found certificate_from_probe(const Bundle& bundle, bool is_early) {
   for (const Machine& machine : bundle.machines()) {
     const std::optional<Probe> probe = bundle.probe(machine);
     if (!probe) continue;
@@ -71,8 +70,8 @@ Found certificate_finding(const Bundle& bundle, bool is_early) {
   return std::nullopt;
 }
 
-// What the tools of the bootstrap say about the certificates that they were given, where nobody compared clocks.
-Found certificate_words(const Bundle& bundle, bool is_early) {
+// The same from the logs of the bootstrap tools. No clocks are compared.
+Found certificate_from_logs(const Bundle& bundle, bool is_early) {
   const std::string_view words = is_early ? "certificate is not yet valid" : "certificate has expired";
   for (const std::string_view journal : {"bootstrap/journals/bootkube.log", "bootstrap/journals/approve-csr.log"}) {
     std::vector<Quote> lines = bundle.lines_with(journal, words);
@@ -89,11 +88,11 @@ Found certificate_words(const Bundle& bundle, bool is_early) {
   return std::nullopt;
 }
 
-// Who serves a port of a machine of the cluster, by the names of their processes.
+// A port that a component of the cluster serves.
 struct PortOwner {
   int port;
-  std::string_view what;
-  std::vector<std::string_view> processes;
+  std::string_view what;                    // the component
+  std::vector<std::string_view> processes;  // prefixes of its process names
 };
 
 const std::vector<PortOwner>& port_owners() {
@@ -111,13 +110,14 @@ const std::vector<PortOwner>& port_owners() {
   return rows;
 }
 
-// The line of `ss` about who listens on the port, when that is somebody else than it should be, and the name of the process.
-std::optional<std::pair<Quote, std::string>> stranger(const Bundle& bundle, const Machine& machine, const PortOwner& owner) {
+// If a process other than the owner listens on the port: the line of `ss`, and the name of the process.
+std::optional<std::pair<Quote, std::string>> foreign_listener(const Bundle& bundle, const Machine& machine,
+                                                              const PortOwner& owner) {
   for (const Quote& line : bundle.lines_with(machine.folder + "network/netstat.txt", fmt::format(":{} ", owner.port))) {
     if (line.text.find("LISTEN") == std::string::npos) continue;
     const std::size_t users = line.text.find("users:((\"");
     if (users == std::string::npos) continue;
-    // "tcp LISTEN 0 128 0.0.0.0:6443 0.0.0.0:* users:..." is the listener's own port only if nothing but the peer follows.
+    // In "tcp LISTEN 0 128 0.0.0.0:6443 0.0.0.0:* users:...", the port belongs to the listener only if the peer follows it.
     const std::size_t at = line.text.find(fmt::format(":{} ", owner.port));
     if (trim(line.text.substr(at, users - at)).find(":*") == std::string_view::npos) continue;
     const std::string rest = line.text.substr(users + 9);
@@ -176,19 +176,19 @@ Found inotify_exhausted(const Bundle& bundle) {
 }
 
 Found assets_expired(const Bundle& bundle) {
-  Found found = certificate_finding(bundle, false);
-  return found ? found : certificate_words(bundle, false);
+  Found found = certificate_from_probe(bundle, false);
+  return found ? found : certificate_from_logs(bundle, false);
 }
 
 Found clock_wrong(const Bundle& bundle) {
-  Found found = certificate_finding(bundle, true);
-  return found ? found : certificate_words(bundle, true);
+  Found found = certificate_from_probe(bundle, true);
+  return found ? found : certificate_from_logs(bundle, true);
 }
 
 Found port_taken(const Bundle& bundle) {
   for (const Machine& machine : bundle.machines()) {
     for (const PortOwner& owner : port_owners()) {
-      const auto holder = stranger(bundle, machine, owner);
+      const auto holder = foreign_listener(bundle, machine, owner);
       if (!holder) continue;
       Finding finding{
           .stage = fmt::format("{} on {}", owner.what, machine.name),
@@ -199,7 +199,7 @@ Found port_taken(const Bundle& bundle) {
                                    holder->second, machine.name),
           .is_final = true};
       for (const std::string_view words : {"address already in use", "the address is taken"}) {
-        for (const Quote& line : bundle.said_on(machine, words)) {
+        for (const Quote& line : bundle.log_lines_with(machine, words)) {
           if (line.text.find(fmt::format(":{}", owner.port)) == std::string::npos) continue;
           finding.evidence.insert(finding.evidence.begin(), {line.file, line.line, shortened(line.text)});
           return finding;

@@ -1,4 +1,4 @@
-// What the cluster itself cannot go on with: manifests that its API refuses, programs that end again and again.
+// Rules about workloads and manifests: manifests that the API rejects, containers that crash repeatedly.
 #include "diagnosis/all_rules.h"
 
 #include "base/number.h"
@@ -13,8 +13,8 @@ namespace slipway::diagnosis {
 
 namespace {
 
-// Programs may end once or twice while what they need comes up.
-constexpr std::int64_t too_often = 3;
+// A container may exit once or twice while its dependencies start.
+constexpr std::int64_t too_many_restarts = 3;
 
 std::int64_t number_at(const Json& value, std::string_view key) {
   const Json* found = find(value, {key});
@@ -44,7 +44,7 @@ std::optional<Crash> crash_by_api(const Bundle& bundle) {
     for (const std::string_view list : {"initContainerStatuses", "containerStatuses"}) {
       for (const Json& status : find_array(pod, {"status", list})) {
         const std::int64_t restarts = number_at(status, "restartCount");
-        if (find_string(status, {"state", "waiting", "reason"}) != "CrashLoopBackOff" || restarts < too_often) continue;
+        if (find_string(status, {"state", "waiting", "reason"}) != "CrashLoopBackOff" || restarts < too_many_restarts) continue;
         if (worst && worst->restarts >= restarts) continue;
         const std::string ended = how_it_ended(status);
         worst = Crash{.pod = name,
@@ -61,21 +61,21 @@ std::optional<Crash> crash_by_api(const Bundle& bundle) {
   return worst;
 }
 
-// "3" of ".../containers/logs/NAMESPACE_POD_UID/CONTAINER/3.log": how often the container was started before.
+// "3" in ".../containers/logs/NAMESPACE_POD_UID/CONTAINER/3.log": the number of earlier starts of the container.
 std::optional<std::int64_t> starts_before(std::string_view path) {
   std::string_view file = path.substr(path.rfind('/') + 1);
   const std::optional<std::int64_t> value = take_number<std::int64_t>(file);
   return file == ".log" ? value : std::nullopt;
 }
 
-// Of a machine whose API does not answer: its kubelet's words about static pods.
+// If the API does not answer: a static pod that crashes, by the log of its kubelet.
 std::optional<Crash> crash_by_kubelet(const Bundle& bundle) {
   for (const Machine& machine : bundle.machines()) {
     const std::string folder = machine.folder + "containers/logs/";
     const std::string journal = machine.folder + "journals/kubelet.log";
     for (const std::string_view path : bundle.paths(folder, ".log")) {
       const std::optional<std::int64_t> starts = starts_before(path);
-      if (!starts || *starts < too_often) continue;
+      if (!starts || *starts < too_many_restarts) continue;
       const std::vector<std::string_view> parts = split(path.substr(folder.size()), '/');
       const std::vector<std::string_view> pod = split(parts[0], '_');
       if (parts.size() != 3 || pod.size() != 3) continue;
@@ -92,12 +92,13 @@ std::optional<Crash> crash_by_kubelet(const Bundle& bundle) {
   return std::nullopt;
 }
 
-// The line that says most of why a program ended: the last that speaks of it, else the last.
-std::string_view telling_line(std::string_view text, int& number) {
+// The line that best explains why a program ended: the last line with a word of failure, else the last line. number: its line
+// number, from 1.
+std::string_view failure_line(std::string_view text, int& number) {
   constexpr std::array words = {std::string_view("panic"),  std::string_view("fatal"),
                                 std::string_view("Fatal"),  std::string_view("\"level\":\"error"),
                                 std::string_view("error:"), std::string_view("Error:")};
-  constexpr std::size_t looked_at = 60;  // a trace stands behind the words
+  constexpr std::size_t looked_at = 60;  // lines from the end; a stack trace may follow the message
   const std::vector<std::string_view> lines = split(text, '\n');
   const std::size_t first = lines.size() > looked_at ? lines.size() - looked_at : 0;
   std::size_t best = lines.size() - 1;
@@ -111,8 +112,8 @@ std::string_view telling_line(std::string_view text, int& number) {
   return lines[best];
 }
 
-// What the container said before it ended.
-std::optional<Quote> last_words(const Bundle& bundle, const Crash& crash) {
+// The last output of the container before it ended.
+std::optional<Quote> last_output(const Bundle& bundle, const Crash& crash) {
   const std::size_t slash = crash.pod.find('/');
   const std::string pod = fmt::format("{}_{}_", crash.pod.substr(0, slash), crash.pod.substr(slash + 1));
   std::optional<std::pair<std::int64_t, Quote>> latest;
@@ -124,7 +125,7 @@ std::optional<Quote> last_words(const Bundle& bundle, const Crash& crash) {
       const std::string_view text = trim(*bundle.find(path));
       if (text.empty() || (latest && latest->first >= *starts)) continue;
       int number = 0;
-      const std::string_view line = telling_line(text, number);
+      const std::string_view line = failure_line(text, number);
       latest = {*starts, Quote{std::string(path), number, shortened(line)}};
     }
   }
@@ -146,7 +147,7 @@ Found operator_crashes(const Bundle& bundle) {
                   .next_step = fmt::format("read the last output of the container: `kubectl logs --previous -n {} {} -c {}`",
                                            crash->pod.substr(0, crash->pod.find('/')),
                                            crash->pod.substr(crash->pod.find('/') + 1), crash->container)};
-  if (const auto words = last_words(bundle, *crash)) finding.evidence.insert(finding.evidence.begin(), *words);
+  if (const auto output = last_output(bundle, *crash)) finding.evidence.insert(finding.evidence.begin(), *output);
   return finding;
 }
 
@@ -154,21 +155,21 @@ Found manifest_refused(const Bundle& bundle) {
   constexpr std::string_view journal = "bootstrap/journals/bootkube.log";
   constexpr std::string_view refused = " is refused: ", waits = " waits: ";
   std::vector<Quote> lines = bundle.lines_with(journal, refused);
-  // Not that it could not be asked.
+  // Errors of certificates are failed requests, not rejected manifests.
   std::erase_if(lines, [](const Quote& line) { return line.text.find("certificate") != std::string::npos; });
   const bool is_final = !lines.empty();
   if (!is_final) {
     lines = bundle.lines_with(journal, waits);
-    const std::vector<Quote> came = bundle.lines_with(journal, " is there, after a wait");
+    const std::vector<Quote> created = bundle.lines_with(journal, " is there, after a wait");
     std::erase_if(lines, [&](const Quote& line) {
-      return std::ranges::any_of(came, [&](const Quote& other) { return other.line > line.line; });
+      return std::ranges::any_of(created, [&](const Quote& other) { return other.line > line.line; });
     });
   }
   if (lines.empty()) return std::nullopt;
   const Quote& line = lines.back();
   const std::string_view words = is_final ? refused : waits;
   const std::size_t at = line.text.find(words);
-  // "a.yaml", or "a.yaml (2)" of a file with several.
+  // "a.yaml", or "a.yaml (2)" for a file with several manifests.
   std::size_t before = line.text.find_last_of(" \t", at - 1);
   if (before != std::string::npos && line.text[before + 1] == '(') before = line.text.find_last_of(" \t", before - 1);
   const std::string file = line.text.substr(before == std::string::npos ? 0 : before + 1, at - before - 1);

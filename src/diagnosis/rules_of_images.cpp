@@ -1,4 +1,4 @@
-// Images that cannot be had.
+// Rules about images that cannot be pulled.
 #include "diagnosis/all_rules.h"
 
 #include "base/text.h"
@@ -14,7 +14,7 @@ namespace {
 
 enum class Kind { missing, other_content, unreachable };
 
-// What clients of registries say. All words of a row have to be in one line.
+// Errors of registry clients. A line matches a row if it contains all words of the row.
 struct Words {
   Kind kind;
   std::vector<std::string_view> all;
@@ -46,7 +46,7 @@ std::optional<Kind> kind_of(std::string_view line) {
   return std::nullopt;
 }
 
-// "registry.slipway.invalid/release@sha256:ab12..."; empty when the line names none.
+// The image that a line names, "registry.slipway.invalid/release@sha256:ab12..."; empty if there is none.
 std::string image_in(std::string_view line) {
   const std::size_t digest = line.find("@sha256:");
   if (digest == std::string_view::npos) return {};
@@ -63,24 +63,25 @@ struct Failure {
   Quote line;
 };
 
-// What is told when an image is there at last.
-constexpr std::array has_it = {std::string_view("returns image reference"), std::string_view("Successfully pulled image")};
+// Log messages about a successful pull.
+constexpr std::array pulled_words = {std::string_view("returns image reference"), std::string_view("Successfully pulled image")};
 
-// What a machine said of images that it has got.
-std::vector<Quote> arrivals(const Bundle& bundle, const Machine& machine) {
+// The log lines of a machine about images that it pulled.
+std::vector<Quote> successful_pulls(const Bundle& bundle, const Machine& machine) {
   std::vector<Quote> lines;
-  for (const std::string_view words : has_it) std::ranges::move(bundle.said_on(machine, words), std::back_inserter(lines));
+  for (const std::string_view words : pulled_words)
+    std::ranges::move(bundle.log_lines_with(machine, words), std::back_inserter(lines));
   return lines;
 }
 
-bool is_among(const std::vector<Quote>& lines, const std::string& image) {
+bool is_mentioned(const std::vector<Quote>& lines, const std::string& image) {
   return std::ranges::any_of(lines, [&](const Quote& line) { return line.text.find(image) != std::string::npos; });
 }
 
-// The stage that could not go on, of those that the bootstrap machine tells and that did not succeed afterwards.
+// A stage of the bootstrap machine whose last attempt failed.
 struct FailedStage {
   std::string name;
-  std::string words;
+  std::string message;
 };
 
 std::vector<FailedStage> failed_stages(const Bundle& bundle) {
@@ -99,14 +100,14 @@ std::vector<FailedStage> failed_stages(const Bundle& bundle) {
 
 std::optional<Failure> find_failure(const Bundle& bundle, Kind kind) {
   for (const Machine& machine : bundle.machines()) {
-    const std::vector<Quote> came = arrivals(bundle, machine);
+    const std::vector<Quote> pulled = successful_pulls(bundle, machine);
     for (const std::string_view words :
          {"failed to resolve", "failed to pull", "ailed to copy", "pulling an image", "PullImage"}) {
-      std::vector<Quote> lines = bundle.said_on(machine, words);
+      std::vector<Quote> lines = bundle.log_lines_with(machine, words);
       for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
         if (kind_of(line->text) != kind) continue;
         const std::string image = image_in(line->text);
-        if (image.empty() || is_among(came, image)) continue;
+        if (image.empty() || is_mentioned(pulled, image)) continue;
         const std::string_view focus = kind == Kind::unreachable ? "dial tcp" : kind == Kind::missing ? "not found" : "igest";
         return Failure{machine, image, {line->file, line->line, shortened(line->text, focus)}};
       }
@@ -117,13 +118,13 @@ std::optional<Failure> find_failure(const Bundle& bundle, Kind kind) {
 
 std::string stage_of(const Bundle& bundle, const Failure& failure) {
   for (const FailedStage& stage : failed_stages(bundle)) {
-    if (failure.machine.name == "bootstrap" && stage.words.find(failure.image) != std::string::npos) return stage.name;
+    if (failure.machine.name == "bootstrap" && stage.message.find(failure.image) != std::string::npos) return stage.name;
   }
   return failure.line.file.find("release-image") != std::string::npos ? "release-image" : "images of " + failure.machine.name;
 }
 
-// The name of the component in the release, for people: "etcd".
-std::string called(const Bundle& bundle, const std::string& image) {
+// The image with the name of its component in the release: "etcd (registry...@sha256:...)". Without a known name: the image.
+std::string with_component_name(const Bundle& bundle, const std::string& image) {
   const std::string* references = bundle.find(image_references);
   const Result<Json> document = parse_json(references ? *references : "{}", "image-references");
   if (!document.ok()) return image;
@@ -142,8 +143,8 @@ Found image_missing(const Bundle& bundle) {
   const std::optional<Failure> failure = find_failure(bundle, Kind::missing);
   if (!failure) return std::nullopt;
   return Finding{.stage = stage_of(bundle, *failure),
-                 .cause = fmt::format("image {}, which {} needs, does not exist in the registry", called(bundle, failure->image),
-                                      failure->machine.name),
+                 .cause = fmt::format("image {}, which {} needs, does not exist in the registry",
+                                      with_component_name(bundle, failure->image), failure->machine.name),
                  .evidence = {failure->line},
                  .next_step =
                      "mirror the whole release with `slipway release mirror`, which verifies every image; on local machines, "
@@ -156,7 +157,7 @@ Found digest_mismatch(const Bundle& bundle) {
   if (!failure) return std::nullopt;
   return Finding{.stage = stage_of(bundle, *failure),
                  .cause = fmt::format("image {} in the registry does not match its digest, so {} rejects it",
-                                      called(bundle, failure->image), failure->machine.name),
+                                      with_component_name(bundle, failure->image), failure->machine.name),
                  .evidence = {failure->line},
                  .next_step =
                      "the content in the registry is damaged or was changed: remove the image there and mirror the release again "

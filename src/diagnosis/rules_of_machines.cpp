@@ -1,4 +1,4 @@
-// Machines that do not come up, and networks in which they do not find each other.
+// Rules about machines that do not start, and about their network.
 #include "diagnosis/all_rules.h"
 
 #include "base/number.h"
@@ -17,14 +17,14 @@ namespace {
 
 constexpr std::string_view table = "host/machines.jsonl";
 constexpr int config_server_port = 22623;
-// A start takes seconds, ten on a host with much to do (docs/benchmarks.md); what the host took away does not count.
+// A start takes seconds, or ten seconds on a busy host (docs/benchmarks.md). Time stolen by the host does not count.
 constexpr Milliseconds longest_start = Seconds(40);
 
 std::string console_of(const Machine& machine) { return fmt::format("host/{}.console.log", machine.name); }
 
 std::string first_boot_of(const Machine& machine) { return "the first boot of " + machine.name; }
 
-// The machine's row in the provider's list.
+// The row of the machine in the provider's list.
 Quote row_of(const Bundle& bundle, const Machine& machine) {
   std::vector<Quote> rows = bundle.lines_with(table, fmt::format("\"name\":\"{}\"", machine.name));
   if (rows.empty()) return {std::string(table), 0, machine.reason};
@@ -39,7 +39,7 @@ std::optional<Quote> last_on_console(const Bundle& bundle, const Machine& machin
   return lines.back();
 }
 
-// What the last server said that Ignition asked: "Forbidden"; empty when it got what it asked for, or asked nobody.
+// The last HTTP status text that Ignition got, "Forbidden". Empty if that was "OK", or if Ignition sent no request.
 std::string last_answer(const std::optional<Quote>& result) {
   constexpr std::string_view words = "GET result: ";
   if (!result) return {};
@@ -48,7 +48,7 @@ std::string last_answer(const std::optional<Quote>& result) {
   return std::string(answer == "OK" ? "" : answer);
 }
 
-// "403 Forbidden": Ignition says words only.
+// Adds the status number, "403 Forbidden": Ignition logs only the text.
 std::string with_status(const std::string& answer) {
   constexpr std::array<std::pair<std::string_view, int>, 5> known = {
       {{"Bad Request", 400}, {"Unauthorized", 401}, {"Forbidden", 403}, {"Not Found", 404}, {"Not Acceptable", 406}}};
@@ -60,8 +60,8 @@ std::string with_status(const std::string& answer) {
 
 struct Refused {
   Machine machine;
-  std::optional<Quote> result;  // the server's last answer
-  std::string answer;           // its words, unless it was a good one
+  std::optional<Quote> result;  // the log line of the last answer
+  std::string answer;           // its status text; empty if the request succeeded
 };
 
 std::optional<Refused> find_refused(const Bundle& bundle, bool by_server) {
@@ -74,21 +74,21 @@ std::optional<Refused> find_refused(const Bundle& bundle, bool by_server) {
   return std::nullopt;
 }
 
-// A hardware address without its last byte. A provider numbers its machines there: one that was removed a moment ago, the
-// bootstrap machine for instance, still stands in the tables of others.
-std::string maker_of(const std::string& link) { return link.substr(0, link.rfind(':')); }
+// A hardware address without its last byte, in which a provider numbers its machines. The prefix also recognizes a machine that
+// was just removed, such as the bootstrap machine: neighbour tables of other machines still contain it.
+std::string link_prefix(const std::string& link) { return link.substr(0, link.rfind(':')); }
 
-// Whether an address of the network is reached; nothing where nobody tried.
+// The result of the request to the URL; nothing if the machine sent none.
 std::optional<Probe::Line> reach(const Probe& probe, std::string_view url) {
   std::vector<Probe::Line> lines = probe.lines("reach", url);
   if (lines.empty()) return std::nullopt;
   return lines.front();
 }
 
-// A start of a machine that is not over.
+// A start of a machine that has not finished.
 struct Start {
   WallTime time;
-  std::optional<Milliseconds> stolen;  // up to then
+  std::optional<Milliseconds> stolen;  // by the host until `time`
   Quote seen;
 };
 
@@ -98,8 +98,8 @@ std::optional<Milliseconds> stolen_before(const sys::Event& event) {
   return Milliseconds(stolen->get_int64());
 }
 
-// By the provider's events; nothing when it has come up since, or was never started.
-std::optional<Start> open_start(const Bundle& bundle, const Machine& machine) {
+// The unfinished start of the machine, by the provider's events; nothing if the machine has started, or was never started.
+std::optional<Start> unfinished_start(const Bundle& bundle, const Machine& machine) {
   std::optional<Start> start;
   for (const Quote& line : bundle.lines_with("host/events.jsonl", "\"kind\":\"boot\"")) {
     const Result<sys::Event> event = sys::parse_event(line.text);
@@ -111,7 +111,7 @@ std::optional<Start> open_start(const Bundle& bundle, const Machine& machine) {
   return start;
 }
 
-// How much of the time since then the host has taken away; none where nobody counted.
+// Time stolen by the host since the start; zero if it is not known.
 Milliseconds stolen_since(const Start& start, const Probe& probe) {
   const std::vector<Probe::Line> lines = probe.lines("stolen");
   if (lines.empty() || !start.stolen) return Milliseconds(0);
@@ -119,30 +119,30 @@ Milliseconds stolen_since(const Start& start, const Probe& probe) {
   return std::max(Milliseconds(now) - *start.stolen, Milliseconds(0));
 }
 
-// Units that wait for images, on the bootstrap machine and on all others.
-constexpr std::array<std::string_view, 2> units_that_fetch = {"release-image.service", "machine-config-daemon-pull.service"};
+// Units that pull images: the first on the bootstrap machine, the second on all others.
+constexpr std::array<std::string_view, 2> units_that_pull = {"release-image.service", "machine-config-daemon-pull.service"};
 
-// Whether another rule says why a unit does not come to its end.
+// Whether another rule explains why the unit does not finish.
 bool is_explained(const Bundle& bundle, std::string_view unit) {
-  if (std::ranges::find(units_that_fetch, unit) == units_that_fetch.end()) return false;
+  if (std::ranges::find(units_that_pull, unit) == units_that_pull.end()) return false;
   return image_missing(bundle) || digest_mismatch(bundle) || registry_unreachable(bundle);
 }
 
-// A machine whose init does not come to an end of its start, and the unit that it waits for.
+// A machine whose start does not finish, and the unit that systemd waits for.
 Found hanging_start(const Bundle& bundle, const Machine& machine) {
   const std::optional<Probe> probe = bundle.probe(machine);
   if (!probe || machine.state != "booting") return std::nullopt;
   const std::vector<Probe::Line> clocks = probe->lines("clock");
   const Result<WallTime> now = parse_rfc3339(clocks.empty() ? "" : clocks.front().words[1]);
-  const std::optional<Start> start = open_start(bundle, machine);
+  const std::optional<Start> start = unfinished_start(bundle, machine);
   if (!now.ok() || !start) return std::nullopt;
-  const Milliseconds took = now.value() - start->time;
-  if (took - stolen_since(*start, *probe) < longest_start) return std::nullopt;
+  const Milliseconds elapsed = now.value() - start->time;
+  if (elapsed - stolen_since(*start, *probe) < longest_start) return std::nullopt;
   for (const Probe::Line& job : probe->lines("job")) {
     if (job.words.back() != "running" || is_explained(bundle, job.words[1])) continue;
     return Finding{.stage = "the start of " + machine.name,
                    .cause = fmt::format("{} has been starting for {} and is waiting for its unit {}", machine.name,
-                                        human_duration(took), job.words[1]),
+                                        human_duration(elapsed), job.words[1]),
                    .evidence = {quote(*probe, job), start->seen},
                    .next_step = fmt::format("run `slipway machine shell {} -- systemctl status {}`; if the unit is yours, "
                                             "correct it in the MachineConfig or in bootstrap.ign",
@@ -229,17 +229,17 @@ Found address_in_use(const Bundle& bundle) {
   std::vector<Probe> probes;
   for (const Machine& machine : bundle.machines()) {
     std::optional<Probe> probe = bundle.probe(machine);
-    // A machine that was not asked could be the one that has the address.
+    // A machine without a probe could have the address.
     if (!probe && machine.state != "stopped" && machine.state != "created") return std::nullopt;
     if (!probe) continue;
-    for (const Probe::Line& link : probe->lines("link")) own_links.insert(maker_of(link.words.back()));
+    for (const Probe::Line& link : probe->lines("link")) own_links.insert(link_prefix(link.words.back()));
     probes.push_back(std::move(*probe));
   }
   if (own_links.empty()) return std::nullopt;
   for (const std::string& address : expected.api_addresses) {
     for (const Probe& probe : probes) {
       for (const Probe::Line& line : probe.lines("neighbour", address)) {
-        if (own_links.contains(maker_of(line.words.back()))) continue;
+        if (own_links.contains(link_prefix(line.words.back()))) continue;
         return Finding{
             .stage = "the API's address",
             .cause = fmt::format("a computer that is not a machine of this cluster has {}, the address of the API ({})", address,
@@ -280,10 +280,10 @@ Found dns_wrong(const Bundle& bundle) {
 }
 
 Found config_server_unreachable(const Bundle& bundle) {
-  // Then it is somebody else who does not answer at that port.
+  // In that case a foreign computer has the address and does not answer.
   if (address_in_use(bundle)) return std::nullopt;
   const std::string url = fmt::format("https://api-int.{}:{}/healthz", bundle.expected().domain, config_server_port);
-  // It has to be there for somebody, or it is only late.
+  // The server may not have started yet, unless another machine reaches it.
   std::optional<Quote> proof;
   std::string witness;
   for (const Machine& machine : bundle.machines()) {

@@ -14,8 +14,8 @@ using Files = std::map<std::string, std::string>;
 
 constexpr std::string_view image = "registry.slipway.invalid/slipway/release@sha256:cdffe81d05f7133e2867bd52a3683a67";
 
-// A cluster that comes up well, in the middle of it: one machine asks for its config in vain, a container ended once, an image
-// was there at the second try.
+// A healthy cluster during its installation: one machine waits for its config, a container restarted once, and the second pull of
+// an image succeeded.
 Files healthy() {
   return {
       {"host/expected.json", R"({"domain":"demo.example.com","apiAddresses":["10.97.77.5"]})"},
@@ -90,7 +90,7 @@ std::string replaced(std::string text, std::string_view from, std::string_view t
   return text.replace(at, from.size(), to);
 }
 
-// The bootstrap machine has been starting since then, and waits for a unit; probes are of 06:10:00.
+// Makes the bootstrap machine start since the given time and wait for the unit. The probes are of 06:10:00.
 void put_start(Files& files, std::string_view unit, std::string_view since = "06:09:00", std::string_view more = {}) {
   files["host/machines.jsonl"] = replaced(files["host/machines.jsonl"], "running", "booting");
   files["host/bootstrap.probe.txt"] += fmt::format("job {} start running\n", unit);
@@ -100,19 +100,19 @@ void put_start(Files& files, std::string_view unit, std::string_view since = "06
       "\n";
 }
 
-TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
+TEST(Rules, StolenTimeDoesNotCountForTheStartTimeout) {
   const struct {
     std::string name, began, stolen_before, stolen;
     bool is_found;
   } rows[] = {
       {"nothing was stolen", "06:09:15", R"(,"stolen_ms":500000)", "stolen 500000\n", true},
-      {"it is not late", "06:09:25", R"(,"stolen_ms":500000)", "stolen 500000\n", false},
+      {"not late", "06:09:25", R"(,"stolen_ms":500000)", "stolen 500000\n", false},
       {"half of it was stolen", "06:09:15", R"(,"stolen_ms":500000)", "stolen 522500\n", false},
-      {"nine tenths, and it is late all the same", "06:03:00", R"(,"stolen_ms":500000)", "stolen 878000\n", true},
-      {"nine tenths", "06:04:00", R"(,"stolen_ms":500000)", "stolen 824000\n", false},
-      {"nobody counted", "06:09:15", "", "", true},
-      {"only one did", "06:09:15", "", "stolen 522500\n", true},
-      {"only the other did", "06:09:15", R"(,"stolen_ms":500000)", "", true},
+      {"nine tenths were stolen, and the start is still late", "06:03:00", R"(,"stolen_ms":500000)", "stolen 878000\n", true},
+      {"nine tenths were stolen", "06:04:00", R"(,"stolen_ms":500000)", "stolen 824000\n", false},
+      {"stolen time is not known", "06:09:15", "", "", true},
+      {"only the probe has it", "06:09:15", "", "stolen 522500\n", true},
+      {"only the event has it", "06:09:15", R"(,"stolen_ms":500000)", "", true},
   };
   for (const auto& row : rows) {
     Files files = healthy();
@@ -122,12 +122,12 @@ TEST(Rules, PatienceWithAStartIsCountedInTimeThatTheHostHad) {
   }
 }
 
-TEST(Rules, AStartThatWaitsForAnImageIsToldOfAsThat) {
+TEST(Rules, AMissingImageExplainsAStartThatDoesNotFinish) {
   for (const std::string_view unit : {"release-image.service", "machine-config-daemon-pull.service"}) {
     Files files = healthy();
     put_start(files, unit);
     EXPECT_TRUE(to_text(found_in(files)).starts_with("machine-not-booted")) << unit;
-    files.erase("bootstrap/journals/kubelet.log");  // which says that the image came
+    files.erase("bootstrap/journals/kubelet.log");  // which says that the image was pulled
     files["bootstrap/journals/release-image.log"] =
         "ctr: failed to resolve reference \"" + std::string(image) + "\": not found\n";
     const std::vector<Finding> found = found_in(files);
@@ -136,7 +136,7 @@ TEST(Rules, AStartThatWaitsForAnImageIsToldOfAsThat) {
   }
 }
 
-TEST(Rules, AnAddressThatIsSomebodyElsesIsToldOfAsThat) {
+TEST(Rules, AForeignAddressHidesTheUnreachableConfigServer) {
   Files files = healthy();
   std::string& probe = files["host/master-0.probe.txt"];
   probe = replaced(probe, "22623/healthz 200", "22623/healthz curl: (7) Failed to connect");
@@ -147,26 +147,26 @@ TEST(Rules, AnAddressThatIsSomebodyElsesIsToldOfAsThat) {
   EXPECT_EQ(found[0].name, "address-in-use");
 }
 
-TEST(Probe, WhoDoesNotReachWhatAnotherReachesIsAskedAgain) {
+TEST(Probe, MachinesThatMissAReachableServerAreProbedAgain) {
   const std::string address = "address 10.97.77.11 eth0\n";
   const std::string reached = address + "reach https://a:1/x 200\n";
   const std::string missed = address + "reach https://a:1/x curl: (7) Failed to connect\n";
   struct Row {
     std::string_view name;
-    std::vector<std::string> said;
+    std::vector<std::string> outputs;
     std::vector<std::size_t> again;
   };
   for (const Row& row : std::initializer_list<Row>{
-           {"nobody answered", {"", ""}, {}},
+           {"no probe has output", {"", ""}, {}},
            {"all reach it", {reached, reached}, {}},
-           {"nobody reaches it", {missed, missed}, {}},
+           {"none reaches it", {missed, missed}, {}},
            {"one does not", {missed, reached, missed}, {0, 2}},
            {"any status is an answer", {missed, address + "reach https://a:1/x 503\n"}, {0}},
            {"another server", {missed, address + "reach https://a:2/x 200\n"}, {}},
-           {"a machine whose network is just being made", {reached, "reach https://a:1/x curl: (6) no\n"}, {}},
+           {"a machine whose network is still being set up", {reached, "reach https://a:1/x curl: (6) no\n"}, {}},
        }) {
     std::vector<Probe> probes;
-    for (const std::string& text : row.said) probes.push_back(parse_probe(text, ""));
+    for (const std::string& text : row.outputs) probes.push_back(parse_probe(text, ""));
     EXPECT_EQ(to_ask_again(probes), row.again) << row.name;
   }
 }
@@ -174,13 +174,13 @@ TEST(Probe, WhoDoesNotReachWhatAnotherReachesIsAskedAgain) {
 TEST(Rules, AHealthyClusterHasNoFinding) {
   EXPECT_EQ(to_text(found_in(healthy())), "");
   EXPECT_EQ(to_text(found_in({})), "");
-  // What is only in the archive of a bootstrap machine that never got so far.
+  // The bundle of a bootstrap machine that has only just started.
   EXPECT_EQ(to_text(found_in({{"bootstrap/journals/bootkube.log", "started\n"}, {"resources/pods.json", "{}"}})), "");
 }
 
 struct Case {
   std::string name;              // of the finding
-  void (*change)(Files& files);  // what goes wrong in the healthy cluster
+  void (*change)(Files& files);  // adds the fault to the healthy cluster
   bool is_final;
   std::vector<std::string> words;  // in cause, evidence and next step
 };
@@ -373,7 +373,7 @@ const std::vector<Case>& cases() {
   return rows;
 }
 
-TEST(Rules, NameWhatIsWrongWithProofAndNothingElse) {
+TEST(Rules, FindExactlyTheFaultWithEvidence) {
   for (const Case& row : cases()) {
     Files files = healthy();
     row.change(files);
@@ -395,7 +395,7 @@ TEST(Rules, EachHasACase) {
   EXPECT_EQ(tried.size(), rules().size());
 }
 
-TEST(Rules, WhatWillNotHealComesFirst) {
+TEST(Rules, FinalFindingsComeFirst) {
   Files files = healthy();
   files["host/master-0.probe.txt"] =
       replaced(files["host/master-0.probe.txt"], "api-int.demo.example.com 10.97.77.5", "api-int.demo.example.com 10.9.9.9");
@@ -403,23 +403,22 @@ TEST(Rules, WhatWillNotHealComesFirst) {
   EXPECT_EQ(names(found_in(files)), "manifest-refused dns-wrong");
 }
 
-// A start takes a while.
-TEST(Rules, AMachineThatJustStartedHasTime) {
+TEST(Rules, AMachineThatJustStartedIsNotLate) {
   Files files = healthy();
   put_start(files, "bootkube.service", "06:09:30");
   EXPECT_EQ(names(found_in(files)), "");
 }
 
-// The one that was not asked could be the one that answers.
-TEST(Rules, AnAddressIsNobodysUnlessAllMachinesWereAsked) {
+// A machine without a probe could have the address.
+TEST(Rules, AnAddressIsForeignOnlyIfAllMachinesHaveProbes) {
   Files files = healthy();
   files["host/master-0.probe.txt"] = replaced(files["host/master-0.probe.txt"], "02:61:61:4d:4d:0a", "92:00:00:00:00:01");
   files.erase("host/bootstrap.probe.txt");
   EXPECT_EQ(names(found_in(files)), "");
 }
 
-// Others remember who had the address before.
-TEST(Rules, AMachineThatWasRemovedIsNoStranger) {
+// Neighbour tables of the other machines still contain it.
+TEST(Rules, ARemovedMachineIsNotForeign) {
   Files files = healthy();
   files["host/machines.jsonl"] = R"({"name":"master-0","state":"running","address":"10.97.77.11"})"
                                  "\n";
@@ -427,8 +426,8 @@ TEST(Rules, AMachineThatWasRemovedIsNoStranger) {
   EXPECT_EQ(names(found_in(files)), "");
 }
 
-// The firmware makes a machine's network anew when it boots.
-TEST(Rules, AMachineWithoutAnAddressIsNoWitness) {
+// The firmware sets up the network of a machine again when the machine boots.
+TEST(Rules, AMachineWithoutAnAddressProvesNothing) {
   Files files = healthy();
   files["host/bootstrap.probe.txt"] =
       "clock 2026-11-22T06:10:00Z\n"
@@ -438,8 +437,8 @@ TEST(Rules, AMachineWithoutAnAddressIsNoWitness) {
   EXPECT_EQ(names(found_in(files)), "");
 }
 
-// Before the server is there nobody can reach it.
-TEST(Rules, AConfigServerIsUnreachableOnlyIfSomebodyReachesIt) {
+// If no machine reaches the server, it may not have started yet.
+TEST(Rules, AConfigServerIsUnreachableOnlyIfAnotherMachineReachesIt) {
   Files files = healthy();
   for (const char* path : {"host/master-0.probe.txt", "host/bootstrap.probe.txt"}) {
     files[path] = replaced(files[path], "22623/healthz 200", "22623/healthz curl: (7) refused");
