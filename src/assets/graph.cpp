@@ -19,7 +19,7 @@ namespace slipway::assets {
 
 namespace {
 
-// The common part of all: what has been made, under one roof.
+// Collects the generated assets.
 Assets collect(const config::InstallConfig& config, const Environment& environment, const ClusterId& id, const Tls& tls,
                const KubeadminPassword& password, const ServerToken& token, const ManifestSet& manifests,
                const Kubeconfigs& kubeconfigs, const BootstrapConfig& bootstrap, const PointerConfigs& pointers,
@@ -48,7 +48,6 @@ Assets collect(const config::InstallConfig& config, const Environment& environme
 
 Graph asset_graph() {
   Graph graph;
-  // From outside: what the user wants, where it is made, what was made before, what the user changed by hand.
   graph.subject("inputs");
   graph.input<config::InstallConfig>("install config");
   graph.input<Environment>("environment");
@@ -58,7 +57,7 @@ Graph asset_graph() {
   graph.input<UserFiles>("user files");
   graph.input<PointerEdits>("user pointer configs");
 
-  // Drawn once for a cluster; the store gives them back in later runs.
+  // The state file keeps these; later runs put the kept values.
   graph.subject("generated once per cluster");
   graph.add("cluster id", make_cluster_id);
   graph.add("kubeadmin password", make_kubeadmin_password);
@@ -67,7 +66,6 @@ Graph asset_graph() {
   graph.add("root certificates", make_root_tls);
   graph.add("certificates", make_tls);
 
-  // What people and machines hold to get in.
   graph.subject("access");
   graph.add("kubeconfigs", make_kubeconfigs);
   graph.add("pointer configs", make_pointer_configs);

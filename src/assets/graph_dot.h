@@ -1,4 +1,4 @@
-// A picture of a graph, in the language of Graphviz.
+// Draws a graph in the DOT language of Graphviz.
 #pragma once
 
 #include "assets/graph.h"
@@ -7,8 +7,8 @@
 
 namespace slipway::assets {
 
-// A drawing from left to right, as `openshift-install graph` makes it. An edge points from an asset to the assets made of it.
-// Each subject has a box around its assets; targets are filled.
+// A drawing from left to right, as from `openshift-install graph`. An edge points from an asset to the assets that depend on it.
+// Each subject is a box around its assets. Targets are filled.
 std::string to_dot(const Graph& graph);
 
 }  // namespace slipway::assets

@@ -1,9 +1,9 @@
-// What a target does to the asset directory, decided before anything is written.
+// The changes that a target makes to the asset directory, computed before anything is written.
 //
-// One rule says whose a file is: a content that we wrote is ours, every other one is the user's and never overwritten. So files
-// that the user changed, added or removed in manifests/, openshift/ and cluster-api/ are honoured, of whatever kind they are;
-// they are remembered when a later target consumes the folders. What is generated is always made anew from the install-config and
-// what was drawn for it, which stays the same as long as the install-config does.
+// A file is ours if slipway wrote its content. Any other file is the user's and is never overwritten. All files that the user
+// changed, added or removed in manifests/, openshift/ and cluster-api/ are used, whatever their kind. The state file keeps them
+// when a later target consumes the folders. Generated files are generated again in each run, from the install-config and its
+// random values. The random values stay the same until the install-config changes.
 //
 // `slipway plan` and `slipway diff` show a plan (assets/preview/preview.h), the targets apply it (assets/store.h).
 #pragma once
@@ -14,71 +14,69 @@ namespace slipway::assets {
 
 inline constexpr std::string_view install_config_file = "install-config.yaml";
 
-// What a machine is handed in the place of a bootstrap.ign that is too large for its platform (assets/ignition/split_config.h).
+// The user data of the bootstrap machine if bootstrap.ign is too large for the platform (assets/ignition/split_config.h).
 inline constexpr std::string_view user_data_file = "bootstrap-user-data.ign";
 
-// What is consumed goes here, below the asset directory, by its path there. Nobody reads it again but people.
+// Consumed files move here and keep their relative path. Slipway never reads them again.
 inline constexpr std::string_view consumed_folder = ".slipway/consumed";
 
-// The files of a directory that matter here, by path.
+// Contents of the files of an asset directory that slipway uses, by path.
 using Snapshot = std::map<std::string, std::string, std::less<>>;
 
-// An asset directory as it was read, once for all that a command does with it (assets/store.h: open_folder).
+// The content of an asset directory. A command reads it once (assets/store.h: open_folder).
 struct Folder {
   std::string path{};
   Snapshot files{};
   std::optional<State> state{};
-  config::Loaded config{};              // of install-config.yaml, else of the one that is remembered
-  std::vector<std::string> warnings{};  // of files that nobody uses
+  config::Loaded config{};              // install-config.yaml, or the copy in the state file if that file is missing
+  std::vector<std::string> warnings{};  // about files that are ignored
 };
 
-// What somebody wants of an asset directory.
 struct Request {
   Target target = Target::manifests;
-  bool consumes_install_config = false;  // as openshift-install does; else install-config.yaml stays where it is
+  bool consumes_install_config = false;  // as openshift-install does; else install-config.yaml stays in place
 };
 
 enum class Action {
-  add,      // a file that is not there
-  change,   // one that is
-  consume,  // it goes to .slipway/consumed
+  add,      // create a file
+  change,   // replace the content of an existing file
+  consume,  // move the file to .slipway/consumed
   remove,
 };
 
-// One file of the directory that a target touches.
+// The change of one file of the directory.
 struct Change {
   Action action = Action::add;
   std::string path;
-  std::string content{};  // that is written
-  std::string why;        // completes "... because": "does not exist yet"
+  std::string content{};  // new content, for add and change
+  std::string why;        // reason, shown to the user: "does not exist yet"
 
   bool operator==(const Change&) const = default;
 };
 
 struct Plan {
-  // The state file, written before anything else, so that from here on the same command continues, and at the end. install-config
-  // leaves it alone.
+  // State files. `begin` is written before all changes, so that the same command continues after a kill; `end` is written after
+  // them. Target install-config writes no state file.
   std::optional<State> begin;
   std::optional<State> end;
-  std::vector<Change> changes;    // in their order
-  std::set<std::string> folders;  // that the target's files are in; "" is the directory itself
+  std::vector<Change> changes;    // in the order in which they are applied
+  std::set<std::string> folders;  // of the target's files; "" is the asset directory
   std::vector<std::string> warnings;
-  std::optional<Assets> assets;  // of the targets behind manifests
+  std::optional<Assets> assets;  // for targets after `manifests`
 };
 
-// The install-config that a target would use: the directory's, else the remembered one.
+// The install-config that a target uses: install-config.yaml, or the copy in the state file if that file is missing.
 //
-//   reading  of the directory's; what is remembered was judged before
-//   errors   not_found: neither is there; invalid: all findings
+//   reading  how install-config.yaml is read; not used for the copy, which was validated before
+//   errors   not_found: there is neither; invalid: all findings
 Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, const config::Reading& reading = {});
 
-// Pure but for what it draws.
+// Computes the plan of a target. Pure except for random values.
 //
-//   environment  not looked at for the target install-config: the install-config with its defaults, older fields by their new
-//                names
-//   errors       those of the assets; conflict, naming the files: changes of the user's to files that another install-config
-//                made, a cluster that was made of another install-config
-//   time         milliseconds with keys of P-256, else what making keys takes
+//   environment  not used for target install-config, which writes the install-config with all defaults and converts older fields
+//   errors       those of the assets; conflict, with the file names: the user changed files that belong to another
+//                install-config, or a cluster was created from another install-config
+//   time         milliseconds with P-256 keys, else the time to generate RSA keys
 Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random);
 
 }  // namespace slipway::assets

@@ -10,7 +10,7 @@ namespace slipway::assets {
 
 namespace {
 
-// Where machines of a cloud ask who they are; never behind a proxy.
+// Metadata services and internal domains of clouds. Machines reach them without a proxy.
 void add_cloud_names(const config::InstallConfig& config, std::set<std::string>& names) {
   const std::string& platform = config.platform.type;
   if (config::platform_row(platform).has_metadata_service) names.insert("169.254.169.254");

@@ -1,4 +1,4 @@
-// What the manifests have to know about platforms.
+// Properties of platforms and install-configs that several manifests need.
 #pragma once
 
 #include "assets/assets.h"
@@ -7,25 +7,26 @@
 
 namespace slipway::assets {
 
-// How cluster objects name a platform: "None" for `none` and for our own `local`, which OpenShift's API has no type for.
-// errors: invalid: a platform whose manifests nobody makes yet
+// The platform type in cluster objects. "None" for platforms `none` and `local`: OpenShift's API has no type for `local`.
+// errors: invalid: the platform is not supported
 Result<std::string_view> platform_type(const config::InstallConfig& config);
 
-// "HighlyAvailable" or "SingleReplica". The control plane has one replica when less than three masters are asked for; the
-// infrastructure when there is one worker, or no worker and such a control plane.
+// "HighlyAvailable" or "SingleReplica". The control plane is SingleReplica with fewer than three masters. The infrastructure is
+// SingleReplica with one worker, or with no worker and a SingleReplica control plane.
 std::string_view control_plane_topology(const config::InstallConfig& config);
 std::string_view infrastructure_topology(const config::InstallConfig& config);
 
-// Destinations that the cluster does not reach through its proxy, sorted. The network operator computes the same list.
+// Destinations that the cluster reaches without its proxy: sorted, separated by commas. The network operator computes the same
+// list.
 std::string no_proxy(const config::InstallConfig& config);
 
-// Whether the cluster will have Machines: it is a part of every set of capabilities but None.
+// Whether capability MachineAPI is enabled. Every baseline capability set except None contains it.
 bool has_machine_api(const config::InstallConfig& config);
 
-// Whether a feature gate is on that only previews have: TechPreviewNoUpgrade, DevPreviewNoUpgrade, or by its name.
+// Whether a preview feature gate is enabled: by feature set TechPreviewNoUpgrade or DevPreviewNoUpgrade, or by its name.
 bool has_preview_gate(const config::InstallConfig& config, std::string_view gate);
 
-// Logins for registries as a document that clients take also when there are none.
+// The pull secret as a JSON document. Without a pull secret it is an empty list of logins, which registry clients accept.
 std::string pull_secret_text(const config::InstallConfig& config);
 
 }  // namespace slipway::assets

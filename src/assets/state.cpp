@@ -20,7 +20,7 @@ std::optional<Target> find_target(std::string_view name) {
   return std::nullopt;
 }
 
-bool flag(const Json& value, std::string_view key) {
+bool bool_at(const Json& value, std::string_view key) {
   const Json* found = find(value, {key});
   return found && found->is_bool() && found->get_bool();
 }
@@ -35,7 +35,7 @@ Result<Tls> parse_tls(const Json& value) {
   return tls;
 }
 
-// What the plan will write there: nothing else than manifests, directly in their folders.
+// A plan writes to these paths, so only manifests directly in their folders are allowed.
 Result<> check_user_path(std::string_view path) {
   const std::string_view name = path.substr(path.find('/') + 1);
   if (is_manifest_path(path) && !name.empty() && !name.starts_with('.') && name.find('/') == std::string_view::npos) return Ok{};
@@ -43,7 +43,7 @@ Result<> check_user_path(std::string_view path) {
 }
 
 // In the state file of openshift-install the keys are Go types, "*installconfig.InstallConfig".
-bool is_of_original(const Json& value) {
+bool is_from_openshift_install(const Json& value) {
   const JsonObject& members = find_object(value, {});
   return std::any_of(members.begin(), members.end(), [](const auto& member) { return member.key().starts_with('*'); });
 }
@@ -60,7 +60,7 @@ Result<State> read_state(const Json& value) {
   state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
   const auto worker_token = find_string(value, {"machineConfigServerWorkerToken"});
   state.token.worker = worker_token ? Secret(std::string(*worker_token)) : state.token.text;
-  state.no_kubeadmin = flag(value, "noKubeadmin");
+  state.no_kubeadmin = bool_at(value, "noKubeadmin");
   state.bootstrap_url = find_string(value, {"bootstrapURL"}).value_or("");
   if (find(value, {"ironic"})) {
     std::string user = TRY(require_string(value, {"ironic", "user"}));
@@ -71,8 +71,8 @@ Result<State> read_state(const Json& value) {
   const std::optional<Target> known = find_target(target);
   if (!known) return error(Code::invalid, "target: '{}' is not a target", target);
   state.target = *known;
-  state.complete = flag(value, "complete");
-  state.has_cluster = flag(value, "hasCluster");
+  state.complete = bool_at(value, "complete");
+  state.has_cluster = bool_at(value, "hasCluster");
   for (const auto& member : find_object(value, {"written"})) {
     auto& digests = state.written[std::string(member.key())];
     for (const Json& digest : find_array(member.value(), {})) digests.insert(TRY(require_string(digest, {})));
@@ -97,7 +97,7 @@ Result<State> parse_state(std::string_view text) {
   const Json& value = parsed.value();
   Result<State> state = read_state(value);
   if (state.ok()) return state;
-  if (is_of_original(value)) {
+  if (is_from_openshift_install(value)) {
     return error(Code::invalid,
                  "{}: written by openshift-install, and only openshift-install can continue or destroy that cluster (to use "
                  "slipway, copy install-config.yaml to another directory)",

@@ -1,5 +1,5 @@
-// The state file .openshift_install_state.json: what was drawn for a cluster, and what of the folder is ours. The name is
-// that of openshift-install; its content was always private, so the layout is our own.
+// The state file .openshift_install_state.json: the random values of a cluster and the digests of the files that slipway wrote.
+// openshift-install uses the same name. Its format was never public, so slipway has its own format.
 #pragma once
 
 #include "assets/assets.h"
@@ -10,34 +10,35 @@ namespace slipway::assets {
 
 inline constexpr std::string_view state_file = ".openshift_install_state.json";
 
-// How far a folder was taken, each target from what the one before left.
+// Targets of `create`, in the order in which they follow each other.
 enum class Target { install_config, manifests, ignition_configs, single_node_ignition_config, cluster };
 
 std::string_view to_string(Target target);  // "ignition-configs", as in `create ignition-configs`
 
 struct State {
-  std::string install_config;  // the text that everything was made of
+  std::string install_config;  // text of the install-config that everything was generated from
   ClusterId id;
   KubeadminPassword password;
   ServerToken token;
-  bool no_kubeadmin = false;  // these as somebody asked for them once
-  std::string bootstrap_url;
-  std::optional<IronicCredentials> ironic{};  // versions before had none
+  bool no_kubeadmin = false;                  // --no-kubeadmin of an earlier run
+  std::string bootstrap_url;                  // --bootstrap-url of an earlier run
+  std::optional<IronicCredentials> ironic{};  // missing in older state files
   Tls tls;
 
-  Target target = Target::manifests;  // the last one
-  bool complete = false;              // its files are written and those of the target before are gone
-  bool has_cluster = false;           // machines may exist that were made of this: another install-config needs another folder
+  Target target = Target::manifests;  // the last target
+  bool complete = false;              // the target's files are written and the files of the previous target are consumed
+  bool has_cluster = false;           // machines may use these assets: another install-config needs another directory
 
-  // SHA-256 of what we wrote, by path; two for a path while a target is incomplete. A file with another content is the user's.
+  // SHA-256 digests of the contents that slipway wrote, by path. A path has two digests while a target is incomplete. A file with
+  // any other content is the user's.
   std::map<std::string, std::set<std::string>, std::less<>> written;
-  // What the user did to manifests/ and openshift/, which are consumed by the next target.
+  // The user's changes of manifests/ and openshift/, which the next target consumes.
   UserFiles user;
 
   bool operator==(const State&) const = default;
 };
 
-// errors: invalid, naming the file and what to do: broken, openshift-install's own, a newer version's, none of these
+// errors: invalid, with the file and a hint: broken JSON, a state file of openshift-install, a newer format, any other content
 Result<State> parse_state(std::string_view text);
 std::string state_text(const State& state);
 

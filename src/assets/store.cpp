@@ -1,5 +1,6 @@
 #include "assets/store.h"
 
+#include "assets/outputs.h"
 #include "assets/tls/tls.h"
 #include "assets/tls/user_tls.h"
 #include "assets/user_files.h"
@@ -13,19 +14,6 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr std::string_view metadata_file = "metadata.json";
-constexpr auto outputs = std::to_array<std::string_view>({
-    metadata_file,
-    "bootstrap.ign",
-    user_data_file,
-    "master.ign",
-    "worker.ign",
-    "bootstrap-in-place-for-live-iso.ign",
-    "auth/kubeadmin-password",
-    "auth/kubeconfig",
-    "tls/journal-gatewayd.crt",
-    "tls/journal-gatewayd.key",
-});
 constexpr std::array<std::string_view, 3> manifest_folders = {"manifests", "openshift", "cluster-api"};
 constexpr std::array<std::string_view, 5> all_folders = {"manifests", "openshift", "cluster-api", "auth", "tls"};
 constexpr std::string_view templates_folder = "templates";
@@ -36,7 +24,7 @@ std::string below(const std::string& directory, std::string_view path) { return 
 
 std::string consumed(std::string_view path) { return fmt::format("{}/{}", consumed_folder, path); }
 
-// metadata.json has logins on platforms whose machines are reached with them.
+// metadata.json contains logins on some platforms (vsphere).
 sys::Mode mode_of_file(std::string_view path, std::string_view content) {
   const bool has_secret = path != metadata_file || content.find(R"("password":)") != std::string_view::npos;
   return has_secret ? secret_mode : metadata_mode;
@@ -46,7 +34,7 @@ bool is_manifest_name(std::string_view name) {
   return !name.starts_with('.') && (name.ends_with(".yaml") || name.ends_with(".yml") || name.ends_with(".json"));
 }
 
-Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& path) {
+Result<std::vector<std::string>> list_if_exists(sys::Files& files, const std::string& path) {
   if (!TRY(files.info(path))) return std::vector<std::string>();
   return files.list(path);
 }
@@ -57,23 +45,23 @@ Result<std::optional<State>> read_state(sys::Files& files, const std::string& di
   return std::optional(TRY(parse_state(*text)));
 }
 
-// All but the install-config as it is to be understood.
-Result<Folder> look_into(sys::Files& files, const std::string& directory) {
+// Reads the directory; does not parse the install-config.
+Result<Folder> read_files(sys::Files& files, const std::string& directory) {
   Folder found{.path = directory};
-  auto take = [&](const std::string& path) -> Result<> {
+  auto read_one = [&](const std::string& path) -> Result<> {
     std::optional<std::string> content = TRY(files.read_if_exists(below(directory, path)));
     if (content) found.files.emplace(path, std::move(*content));
     return Ok{};
   };
-  TRY(take(std::string(install_config_file)));
-  for (const std::string& path : user_tls_files()) TRY(take(path));
-  for (const std::string_view path : outputs) TRY(take(std::string(path)));
+  TRY(read_one(std::string(install_config_file)));
+  for (const std::string& path : user_tls_files()) TRY(read_one(path));
+  for (const OutputFile& output : output_files()) TRY(read_one(std::string(output.path)));
   for (const std::string_view folder : manifest_folders) {
-    const std::vector<std::string> names = TRY(names_in(files, below(directory, folder)));
+    const std::vector<std::string> names = TRY(list_if_exists(files, below(directory, folder)));
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}", folder, name);
       if (is_manifest_name(name)) {
-        TRY(take(path));
+        TRY(read_one(path));
       } else {
         found.warnings.push_back(fmt::format("{}: ignored, names of manifests end in .yaml, .yml or .json", path));
       }
@@ -89,8 +77,8 @@ Result<Folder> look_into(sys::Files& files, const std::string& directory) {
 
 std::string reading(const std::string& directory) { return fmt::format("reading directory {}", directory); }
 
-Result<Folder> look(sys::Files& files, const std::string& directory) {
-  return look_into(files, directory).context(reading(directory));
+Result<Folder> read_folder(sys::Files& files, const std::string& directory) {
+  return read_files(files, directory).context(reading(directory));
 }
 
 Result<> write_state(sys::Files& files, const std::string& directory, const State& state) {
@@ -128,8 +116,8 @@ Result<> write(sys::Files& files, const std::string& directory, std::span<const 
   return files.write_each(wanted);
 }
 
-// As if the change had not been made; it may not have been.
-Result<> take_back(sys::Files& files, const std::string& directory, const Change& change, const Snapshot& before) {
+// Undoes one change. Also works for a change that was not applied.
+Result<> undo(sys::Files& files, const std::string& directory, const Change& change, const Snapshot& before) {
   const std::string path = below(directory, change.path);
   const auto content = before.find(change.path);
   if (content == before.end()) return files.remove(path);
@@ -138,23 +126,23 @@ Result<> take_back(sys::Files& files, const std::string& directory, const Change
   return move_file(files, below(directory, consumed(change.path)), path);
 }
 
-// What of a plan was begun.
+// How much of a plan was started.
 struct Progress {
   bool state = false;
   std::size_t changes = 0;
 };
 
-// The state goes first, so that a kill at any moment leaves what the same command continues from.
-Result<> apply_all(sys::Files& files, const std::string& directory, const Plan& plan, Progress& begun) {
+// Writes the state file first, so that the same command can continue after a kill.
+Result<> apply_all(sys::Files& files, const std::string& directory, const Plan& plan, Progress& started) {
   if (plan.begin && !plan.changes.empty()) {
     TRY(write_state(files, directory, *plan.begin));
-    begun.state = true;
+    started.state = true;
   }
-  while (begun.changes < plan.changes.size()) {
-    const std::span<const Change> left = std::span(plan.changes).subspan(begun.changes);
+  while (started.changes < plan.changes.size()) {
+    const std::span<const Change> left = std::span(plan.changes).subspan(started.changes);
     const auto last = std::ranges::find_if_not(left, is_written);
     const std::span<const Change> written = left.first(static_cast<std::size_t>(last - left.begin()));
-    begun.changes += std::max<std::size_t>(written.size(), 1);
+    started.changes += std::max<std::size_t>(written.size(), 1);
     if (!written.empty()) {
       TRY(write(files, directory, written));
     } else if (left[0].action == Action::consume) {
@@ -167,30 +155,30 @@ Result<> apply_all(sys::Files& files, const std::string& directory, const Plan& 
   return plan.end ? write_state(files, directory, *plan.end) : Result<>(Ok{});
 }
 
-Result<> take_all_back(sys::Files& files, const Folder& folder, const Plan& plan, const Progress& begun) {
-  // What was added goes first: a full disk has room for the rest then.
-  const std::span<const Change> made(plan.changes.data(), begun.changes);
+Result<> undo_all(sys::Files& files, const Folder& folder, const Plan& plan, const Progress& started) {
+  // Remove added files first: on a full disk this makes room for restoring the other files.
+  const std::span<const Change> made(plan.changes.data(), started.changes);
   for (const bool added : {true, false}) {
     for (auto change = made.rbegin(); change != made.rend(); ++change) {
-      if ((change->action == Action::add) == added) TRY(take_back(files, folder.path, *change, folder.files));
+      if ((change->action == Action::add) == added) TRY(undo(files, folder.path, *change, folder.files));
     }
   }
   TRY(remove_all_empty(files, folder.path));
-  if (!begun.state) return Ok{};
+  if (!started.state) return Ok{};
   return folder.state ? write_state(files, folder.path, *folder.state) : files.remove(below(folder.path, state_file));
 }
 
-Result<> apply_or_leave_nothing(sys::Files& files, const Folder& folder, const Plan& plan) {
-  Progress begun;
-  const Result<> applied = apply_all(files, folder.path, plan, begun);
+Result<> apply_or_undo(sys::Files& files, const Folder& folder, const Plan& plan) {
+  Progress started;
+  const Result<> applied = apply_all(files, folder.path, plan, started);
   if (applied.ok()) return Ok{};
-  const Result<> undone = take_all_back(files, folder, plan, begun);
+  const Result<> undone = undo_all(files, folder, plan, started);
   return error(applied.error().code(), "{}; {}", applied.error().message(),
                undone.ok() ? "all changes were undone" : "written files are kept (run the same command to continue)");
 }
 
-Result<Plan> make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
-                  const Environment& environment, const Request& request) {
+Result<Plan> plan_and_apply(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
+                            const Environment& environment, const Request& request) {
   Result<Plan> plan = plan_target(request, folder, environment, random);
   if (!plan.ok()) {
     context.log.info("nothing was written to {}", folder.path);
@@ -199,7 +187,7 @@ Result<Plan> make(const sys::Context& context, sys::Files& files, sys::Random& r
   for (const std::string& warning : plan->warnings) context.log.warn("{}", warning);
   const bool changes_nothing = plan->changes.empty() && (!plan->end || folder.state == plan->end);
   if (!changes_nothing) {
-    TRY(apply_or_leave_nothing(files, folder, plan.value()).context(fmt::format("writing {}", to_string(request.target))));
+    TRY(apply_or_undo(files, folder, plan.value()).context(fmt::format("writing {}", to_string(request.target))));
   }
   return plan;
 }
@@ -216,14 +204,14 @@ Result<config::InstallConfig> read_config(sys::Files& files, const std::string& 
 }
 
 Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::Reading& reading) {
-  Folder folder = TRY(look(files, directory));
+  Folder folder = TRY(read_folder(files, directory));
   folder.config = TRY(config_of(folder.files, folder.state, reading));
   return folder;
 }
 
 Result<TargetResult> create_target(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                                    const Environment& environment, const Request& request) {
-  const Plan plan = TRY(make(context, files, random, folder, environment, request));
+  const Plan plan = TRY(plan_and_apply(context, files, random, folder, environment, request));
   TargetResult made;
   for (const std::string& each : plan.folders) made.folders.push_back(each.empty() ? folder.path : below(folder.path, each));
   if (plan.assets) made.usable_until = first_expiry(plan.assets->tls);
@@ -233,7 +221,7 @@ Result<TargetResult> create_target(const sys::Context& context, sys::Files& file
 Result<Assets> load_or_make(const sys::Context& context, sys::Files& files, sys::Random& random, const Folder& folder,
                             const Environment& environment, bool consumes_install_config) {
   const Request request{.target = Target::cluster, .consumes_install_config = consumes_install_config};
-  Plan plan = TRY(make(context, files, random, folder, environment, request));
+  Plan plan = TRY(plan_and_apply(context, files, random, folder, environment, request));
   CHECK(plan.assets.has_value());
   return *std::move(plan.assets);
 }
@@ -258,16 +246,16 @@ Result<std::optional<std::string>> public_host_key(sys::Files& files, const std:
 }
 
 Result<> forget(sys::Files& files, const std::string& directory) {
-  const Folder found = TRY(look(files, directory));
+  const Folder found = TRY(read_folder(files, directory));
   for (const auto& [path, content] : found.files) {
     const bool is_input = path == install_config_file || std::ranges::find(user_tls_files(), path) != user_tls_files().end();
-    const bool is_ours_now = !is_manifest_path(path) || (found.state && is_ours(found.state->written, path, content));
-    if (!is_input && path != metadata_file && is_ours_now) TRY(files.remove(below(directory, path)));
+    const bool is_generated = !is_manifest_path(path) || (found.state && is_ours(found.state->written, path, content));
+    if (!is_input && path != metadata_file && is_generated) TRY(files.remove(below(directory, path)));
   }
-  for (const std::string_view path : outputs) TRY(files.remove(below(directory, consumed(path))));
+  for (const OutputFile& output : output_files()) TRY(files.remove(below(directory, consumed(output.path))));
   TRY(files.remove(below(directory, known_hosts_file)));
   for (const std::string_view folder : manifest_folders) {
-    const std::vector<std::string> names = TRY(names_in(files, below(directory, consumed(folder))));
+    const std::vector<std::string> names = TRY(list_if_exists(files, below(directory, consumed(folder))));
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/{}", folder, name);
       const bool is_users = found.state && found.state->user.files.contains(path);

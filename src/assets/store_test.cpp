@@ -24,10 +24,10 @@ using testing_support::MemoryFiles;
 using testing_support::sample_environment;
 using testing_support::sample_install_config;
 
-enum class After { dead, well };  // every change, none
+// After::dead: all further changes fail, like after a kill. After::well: one change fails, like on a disk that is briefly full.
+enum class After { dead, well };
 
-// Passes everything on until so many changes were made. Then every change fails, and what is left behind is what a kill leaves;
-// or one of them does, as with a disk that is full for a moment.
+// Forwards calls to other Files; after a number of changes, changes fail as After says.
 class DyingFiles final : public sys::Files {
  public:
   DyingFiles(sys::Files& files, int changes, After after = After::dead) : files_(files), left_(changes), after_(after) {}
@@ -74,7 +74,7 @@ class DyingFiles final : public sys::Files {
   }
 
   sys::Files& files_;
-  int left_;  // before the failure; below zero there is none
+  int left_;  // changes before the failure; negative: no failure
   const After after_;
   int changes_ = 0;
 };
@@ -82,13 +82,13 @@ class DyingFiles final : public sys::Files {
 constexpr int for_ever = std::numeric_limits<int>::max();
 constexpr std::string_view thing = "apiVersion: example.com/v1\nkind: Thing\nmetadata:\n  name: mine\n";
 
-// Given, it is not made: that takes longer than all the rest.
+// With this file no hash is computed, which would take longer than the rest of a test.
 constexpr std::string_view password_hash_file = "tls/kubeadmin-password.hash";
 constexpr std::string_view password_hash = "$2a$10$aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
 using Tree = std::map<std::string, std::string>;
 
-// A folder /d with an install-config, and the program that is run in it again and again, each time with other random numbers.
+// A directory /d with an install-config. Each run of a target uses other random numbers.
 class Store : public testing::Test {
  protected:
   Store() { put("install-config.yaml", sample_install_config); }
@@ -125,7 +125,7 @@ class Store : public testing::Test {
     }
     return found;
   }
-  // All but the copies of what was consumed.
+  // All files outside of .slipway/.
   std::vector<std::string> paths() {
     std::vector<std::string> paths;
     for (const auto& [path, content] : tree()) {
@@ -134,7 +134,7 @@ class Store : public testing::Test {
     return paths;
   }
 
-  // The content of a file on the bootstrap machine; nothing when it is not there.
+  // The content of a file on the bootstrap machine; empty if there is no such file.
   std::optional<std::string> on_bootstrap(const std::string& path) {
     const ignition::Config config = ignition::read_config(read("bootstrap.ign"), "bootstrap.ign")->config;
     const auto file = std::ranges::find(config.storage.files, "/opt/openshift/" + path, &ignition::File::path);
@@ -152,13 +152,13 @@ class Store : public testing::Test {
     made_ = result.value();
     return Ok{};
   }
-  // What the next run() would do.
+  // The plan of the next run().
   Result<Plan> preview(const Request& request) {
     testing_support::SeededRandom random(seed_ + 1);
     return plan_target(request, TRY(open_folder(files, "/d")), environment, random);
   }
 
-  // A folder with everything that a plan may find, each by what makes it.
+  // A state of the directory before a target runs; `make` creates it.
   struct Situation {
     std::string name;
     std::function<void()> make;
@@ -215,7 +215,7 @@ class Store : public testing::Test {
   testing_support::TestContext context;
   Environment environment = sample_environment();
   int changes_ = 0;
-  TargetResult made_;  // by the last run
+  TargetResult made_;  // of the last run
 
  private:
   unsigned seed_ = 0;
@@ -293,7 +293,7 @@ TEST_F(Store, ThatNobodyWantsKubeadminIsRemembered) {
   EXPECT_EQ(on_bootstrap("openshift/99_kubeadmin-password-secret.yaml"), std::nullopt);
   EXPECT_FALSE(exists("auth/kubeadmin-password"));
 
-  // Another cluster is asked about anew.
+  // Another cluster does not keep the choice.
   put("install-config.yaml", std::regex_replace(std::string(sample_install_config), std::regex("name: demo"), "name: other"));
   ASSERT_TRUE(ignition_configs().ok());
   EXPECT_TRUE(on_bootstrap("openshift/99_kubeadmin-password-secret.yaml"));
@@ -316,19 +316,19 @@ TEST_F(Store, WhatIsTooLargeForAMachineIsFetchedByOneThatIsNot) {
   put_config_of("aws: {region: us-east-1}\ncredentialsMode: Manual");
   ASSERT_TRUE(manifests().ok());
   EXPECT_FALSE(exists(user_data));
-  environment.bootstrap_url.clear();  // it is remembered
+  environment.bootstrap_url.clear();  // the state file keeps it
   ASSERT_TRUE(ignition_configs().ok());
   const auto hash = [&] {
     return ignition::read_config(read(user_data), user_data)->config.ignition.config.replace.verification.hash.value_or("");
   };
   EXPECT_EQ(hash(), "sha256-" + sha256_hex(read("bootstrap.ign")));
 
-  // The user's own, as it is laid out.
+  // The hash is that of the user's bootstrap.ign, including its formatting.
   put("bootstrap.ign", emit_json(parse_json(read("bootstrap.ign"), "bootstrap.ign").value(), JsonStyle::pretty));
   ASSERT_TRUE(ignition_configs().ok());
   EXPECT_EQ(hash(), "sha256-" + sha256_hex(read("bootstrap.ign")));
 
-  // Nothing is left of it where it is not needed.
+  // The file is removed if it is not needed.
   put_config_of("libvirt: {}");
   remove("bootstrap.ign");
   environment.bootstrap_url = "https://storage.example.com/bootstrap.ign";
@@ -347,7 +347,7 @@ TEST_F(Store, FilesOfTheUserAreHonouredOfWhateverKind) {
   const std::string changed = read("manifests/cluster-network-02-config.yml") + "  # by hand\n";
   put("manifests/cluster-network-02-config.yml", changed);
   remove("manifests/kube-cloud-config.yaml");
-  ASSERT_TRUE(manifests().ok());  // in between, which takes nothing back
+  ASSERT_TRUE(manifests().ok());  // keeps the user's changes
   EXPECT_FALSE(exists("manifests/kube-cloud-config.yaml"));
   EXPECT_EQ(read("manifests/cluster-network-02-config.yml"), changed);
   ASSERT_TRUE(ignition_configs().ok());
@@ -357,7 +357,7 @@ TEST_F(Store, FilesOfTheUserAreHonouredOfWhateverKind) {
   EXPECT_EQ(on_bootstrap("manifests/kube-cloud-config.yaml"), std::nullopt);
   EXPECT_TRUE(on_bootstrap("manifests/cluster-dns-02-config.yml"));
 
-  // They are remembered after the folders are gone, and come back with them.
+  // The state file keeps the changes after the folders are consumed; `create manifests` restores them.
   const std::string before = read("bootstrap.ign");
   ASSERT_TRUE(ignition_configs().ok());
   EXPECT_EQ(read("bootstrap.ign"), before);
@@ -605,7 +605,7 @@ TEST_F(Store, AStateOfAnotherProgramIsRefusedWithWhatToDo) {
   }
 }
 
-// What the plan writes by its state shall never be a file of somebody else.
+// A plan writes the user files of the state, so their paths must be those of manifests.
 TEST_F(Store, AStateNamesNoFilesButManifests) {
   ASSERT_TRUE(manifests().ok());
   const State good = state();
@@ -669,7 +669,7 @@ TEST_F(Store, WhatIsConsumedCanBeFoundAndIsNeverReadAgain) {
   EXPECT_EQ(read("bootstrap.ign"), before);
 }
 
-// Scripts that drive openshift-install expect it to be gone, and put it back when they want it.
+// Scripts for openshift-install expect that install-config.yaml is consumed, and write it again if they need it.
 TEST_F(Store, CalledAsTheOriginalItConsumesTheInstallConfig) {
   ASSERT_TRUE(run({.target = Target::manifests, .consumes_install_config = true}).ok());
   EXPECT_FALSE(exists("install-config.yaml"));
@@ -694,7 +694,7 @@ TEST_F(Store, TheInstallConfigIsWrittenWithItsDefaultsAndTheUsersOwnStaysBeside)
   ASSERT_TRUE(install_config().ok());
   EXPECT_EQ(changes_, 0);
 
-  // It is the same install-config to the targets behind.
+  // Later targets treat it as the same install-config.
   put("install-config.yaml", sample_install_config);
   ASSERT_TRUE(manifests().ok());
   const State before = state();
@@ -703,7 +703,7 @@ TEST_F(Store, TheInstallConfigIsWrittenWithItsDefaultsAndTheUsersOwnStaysBeside)
   ASSERT_TRUE(ignition_configs().ok());
   EXPECT_EQ(state().id, before.id);
 
-  // The remembered one comes back.
+  // The copy in the state file is written again.
   remove("install-config.yaml");
   ASSERT_TRUE(install_config().ok());
   EXPECT_EQ(read("install-config.yaml"), written);
@@ -719,7 +719,7 @@ TEST_F(Store, AnInstallConfigThatWasAskedForIsWritten) {
   EXPECT_EQ(paths(), std::vector<std::string>{"install-config.yaml"});
 }
 
-// No Ignition config has files of cluster-api/, so create ignition-configs keeps the folder; create cluster consumes it.
+// Ignition configs do not contain cluster-api/, so `create ignition-configs` keeps the folder; `create cluster` consumes it.
 TEST_F(Store, ClusterApiManifestsAreTheClustersAlone) {
   ASSERT_TRUE(manifests().ok());
   put("cluster-api/mine.yaml", thing);
@@ -784,7 +784,7 @@ TEST_F(Store, TheBootstrapMachineIsToldOfAChangedPointer) {
   EXPECT_NE(on_bootstrap(path).value_or("").find("/etc/mine"), std::string::npos) << on_bootstrap(path).value_or("");
 }
 
-// openshift-install ignores edits of cluster-config.yaml, and takes removed user-data Secrets from its state file.
+// openshift-install ignores edits of cluster-config.yaml and restores removed user-data Secrets from its state file.
 TEST_F(Store, OneRuleHoldsForEveryManifest) {
   ASSERT_TRUE(manifests().ok());
   const std::string edited = read("manifests/cluster-config.yaml") + "# by hand\n";
@@ -818,7 +818,7 @@ TEST_F(Store, ATargetNamesItsFoldersAndHowLongTheConfigsCanBeUsed) {
   EXPECT_EQ(usable_until(files, "/d").value(), made_.usable_until);
 }
 
-// What a plan says is what is there afterwards, byte for byte, and nothing else.
+// After a run the directory is exactly what the plan says, byte for byte.
 TEST_F(Store, APlanIsWhatIsThenWritten) {
   environment.seed = Secret("the same in both");
   for (const Situation& situation : situations()) {
@@ -849,7 +849,7 @@ TEST_F(Store, APlanIsWhatIsThenWritten) {
   }
 }
 
-// A disk that is full for a moment, at every change in turn: nothing new is left, nothing is lost, and the next time it works.
+// Each change in turn fails once, as on a disk that is briefly full: the run changes nothing, and the next run succeeds.
 TEST_F(Store, ATargetThatCannotWriteLeavesNothingBehind) {
   environment.seed = Secret("the same each time");
   for (const Situation& situation : situations()) {
@@ -876,8 +876,7 @@ TEST_F(Store, WhereTakingBackFailsTooItSaysThatTheSameCommandContinues) {
   EXPECT_TRUE(manifests().ok());
 }
 
-// The order of people: manifests, their changes, Ignition configs, cluster. Each is killed at every change in turn, then run
-// again.
+// Usual order: manifests, user changes, Ignition configs, cluster. Each target is killed at every change in turn, then run again.
 TEST_F(Store, AfterAKillAtAnyMomentTheSameCommandReachesTheSameEnd) {
   environment.seed = Secret("the same each time");
   put(std::string(password_hash_file), password_hash);
@@ -905,7 +904,7 @@ TEST_F(Store, AfterAKillAtAnyMomentTheSameCommandReachesTheSameEnd) {
   });
 }
 
-// The same for another install-config over the files of the first.
+// Kills a target that replaces the files of another install-config.
 TEST_F(Store, AfterAKillDuringAChangeOfTheInstallConfigNothingOldIsLeft) {
   std::string other(sample_install_config);
   other.replace(other.find("example.com"), 11, "example.org");

@@ -50,8 +50,8 @@ UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& st
       user.files[path] = content;
     }
   }
-  // A file that is gone was removed by the user only if it was there for sure, and if its folder still is: without the folder
-  // nothing is said about its files.
+  // A missing file counts as removed by the user if the last target completed, so that the file existed, and if its folder still
+  // has files. If the whole folder is missing, its files do not count as removed.
   if (!state || !state->complete) return user;
   for (const std::string_view prefix : {"manifests/", "openshift/", "cluster-api/"}) {
     if (consumes(state->target, prefix) || !has_files_below(folder, prefix)) continue;

@@ -1,4 +1,4 @@
-// What the user did to the files of an asset directory, found by comparing contents.
+// Finds the user's changes of manifests in an asset directory by comparing contents.
 #pragma once
 
 #include "assets/plan.h"
@@ -7,22 +7,22 @@ namespace slipway::assets {
 
 using Written = std::map<std::string, std::set<std::string>, std::less<>>;
 
-// Whether we wrote this content at this path.
+// Whether slipway wrote this content to this path.
 bool is_ours(const Written& written, const std::string& path, std::string_view content);
 
-bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: the bootstrap machine gets it
-bool is_manifest_path(std::string_view path);  // the same, or below cluster-api/
+bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: copied to the bootstrap machine
+bool is_manifest_path(std::string_view path);  // below manifests/, openshift/ or cluster-api/
 
-// Whether a target consumes this file of the folders of manifests. Only create cluster consumes cluster-api/.
+// Whether a target consumes this manifest. Only target `cluster` consumes cluster-api/.
 bool consumes(Target target, std::string_view path);
 
-// What is generated, with what the user did to it.
+// Applies the user's changes to the generated files.
 Snapshot with_user_files(Snapshot generated, const UserFiles& user);
 
-// manifests/, openshift/ and cluster-api/ as the user has them now, as differences from what is generated.
+// The differences between the generated files and the user's manifests/, openshift/ and cluster-api/.
 //
-//   state      of the last run, if it was for the same install-config; remembered changes are its own
-//   generated  what would be there without the user
+//   state      of the last run; its user changes are kept if their folders were consumed
+//   generated  the files without the user's changes
 UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& state, const Snapshot& generated);
 
 }  // namespace slipway::assets

@@ -7,7 +7,7 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr std::string_view safe_alphabet = "bcdfghjklmnpqrstvwxz2456789";  // Kubernetes' own, spells no words
+constexpr std::string_view safe_alphabet = "bcdfghjklmnpqrstvwxz2456789";  // of Kubernetes; without vowels it spells no words
 
 std::string stem_of(std::string_view name) {
   std::string stem;
@@ -45,7 +45,7 @@ Result<ServerToken> make_server_token(const Randomness& random) {
 std::string loopback_address(const ClusterId& id) {
   const std::string digest = sha256_hex(id.infra_id);
   auto byte = [&](std::size_t i) { return std::stoi(digest.substr(2 * i, 2), nullptr, 16); };
-  // Neither 127.0.*, where everybody listens, nor an address that looks like a network or a broadcast.
+  // Not 127.0.*, where other programs listen, and no address that ends in 0 or 255 like a network or broadcast address.
   return fmt::format("127.{}.{}.{}", 1 + byte(0) % 254, byte(1), 1 + byte(2) % 254);
 }
 

@@ -90,7 +90,7 @@ TEST(ServerToken, Has256BitsForEachRole) {
   EXPECT_NE(token.text.reveal(), token.worker.reveal());
 }
 
-// The certificate of each kubeconfig's server names that server, and is signed by an authority in the kubeconfig.
+// The server certificate for each kubeconfig contains the server's name and is signed by an authority in the kubeconfig.
 TEST(Kubeconfigs, ReachTheServerThatTheyName) {
   config::InstallConfig config = testing_support::sample_config();
   config.platform.type = "none";

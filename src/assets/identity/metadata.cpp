@@ -21,8 +21,8 @@ namespace {
 
 using config::InstallConfig;
 
-// Some members of the platform's section as they are; those that are not given are left out.
-JsonObject picked(const InstallConfig& config, std::initializer_list<std::string_view> keys) {
+// The given fields of the platform's section; fields that are missing or empty are left out.
+JsonObject selected_fields(const InstallConfig& config, std::initializer_list<std::string_view> keys) {
   JsonObject made;
   for (const std::string_view key : keys) {
     const Json* given = find(config.platform.section, {key});
@@ -32,7 +32,7 @@ JsonObject picked(const InstallConfig& config, std::initializer_list<std::string
 }
 
 JsonObject of_aws(const InstallConfig& config, const ClusterId& id) {
-  JsonObject made = picked(config, {"region", "serviceEndpoints", "hostedZoneRole"});
+  JsonObject made = selected_fields(config, {"region", "serviceEndpoints", "hostedZoneRole"});
   made["identifier"] = JsonArray{{{fmt::format("kubernetes.io/cluster/{}", id.infra_id), "owned"}},
                                  {{"openshiftClusterID", id.cluster_id}},
                                  {{fmt::format("sigs.k8s.io/cluster-api-provider-aws/cluster/{}", id.infra_id), "owned"}}};
@@ -48,15 +48,15 @@ JsonObject of_baremetal(const InstallConfig& config, const ClusterId&) {
 }
 
 JsonObject of_gcp(const InstallConfig& config, const ClusterId&) {
-  JsonObject made = picked(config, {"region", "projectID", "networkProjectID"});
-  // A zone of somebody else's is looked up by its domain.
+  JsonObject made = selected_fields(config, {"region", "projectID", "networkProjectID"});
+  // With a shared VPC, `destroy` looks up the private zone by its domain.
   const bool is_shared = made.contains("networkProjectID") && !text_of(config.platform.section, {"network"}).empty();
   if (is_shared) made["privateZoneDomain"] = config.cluster_domain() + ".";
   return made;
 }
 
 JsonObject of_kubevirt(const InstallConfig& config, const ClusterId& id) {
-  JsonObject made = picked(config, {"namespace"});
+  JsonObject made = selected_fields(config, {"namespace"});
   made["labels"] = {{fmt::format("tenantcluster-{}-machine.openshift.io", id.infra_id), "owned"}};
   return made;
 }
@@ -69,9 +69,10 @@ JsonObject of_local(const InstallConfig& config, const ClusterId&) {
   return {{"apiVIPs", array_of(config::api_vips(config))}, {"ingressVIPs", array_of(config::ingress_vips(config))}};
 }
 
-// The value is the infra id, not the UUID: OpenShift's installer marks resources with it, and `destroy` looks them up by it.
+// The value is the infra ID, not the UUID: OpenShift's installer tags resources with the infra ID, and `destroy` looks them up by
+// that tag.
 JsonObject of_openstack(const InstallConfig& config, const ClusterId& id) {
-  JsonObject made = picked(config, {"cloud"});
+  JsonObject made = selected_fields(config, {"cloud"});
   made["identifier"] = {{"openshiftClusterID", id.infra_id}};
   return made;
 }
@@ -90,7 +91,7 @@ JsonObject of_vsphere(const InstallConfig& config, const ClusterId&) {
   return {{"terraform_platform", "vsphere"}, {"VCenters", std::move(vcenters)}};
 }
 
-// Platforms whose machines somebody else makes have no member.
+// Platforms on which the user creates the machines have no row.
 struct Row {
   std::string_view platform;
   JsonObject (*make)(const InstallConfig&, const ClusterId&);

@@ -1,4 +1,4 @@
-// metadata.json: what `destroy` and `gather` need to know. Its fields follow openshift/installer pkg/types/clustermetadata.go.
+// metadata.json: the data that `destroy` and `gather` need. Its fields follow openshift/installer pkg/types/clustermetadata.go.
 #pragma once
 
 #include "assets/assets.h"
@@ -7,7 +7,7 @@ namespace slipway::assets {
 
 Metadata make_metadata(const config::InstallConfig& config, const ClusterId& id);
 
-// The feature gates of an install-config: {enabled, disabled}; null when there are none. Also used by the FeatureGate manifest.
+// The feature gates of an install-config: {enabled, disabled}; null if there are none. Also used by the FeatureGate manifest.
 Json custom_feature_set(const config::InstallConfig& config);
 
 }  // namespace slipway::assets

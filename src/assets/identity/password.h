@@ -5,8 +5,8 @@
 
 namespace slipway::assets {
 
-// Four groups of five characters, none of which looks like another, and its hash of cost 10; without a text when the hash is the
-// user's. errors: those of Random. time: 50 ms, which is what bcrypt is for
+// A password of 23 characters in four groups, without characters that look alike, and its bcrypt hash of cost 10. If the user
+// provides a hash, the password is empty. errors: those of Random. time: 50 ms for bcrypt
 Result<KubeadminPassword> make_kubeadmin_password(const Randomness& random, const UserTls& user);
 
 }  // namespace slipway::assets

@@ -1,10 +1,10 @@
-// Stream: the numbers of one thing that is drawn.
+// Stream: the random numbers of one generated value.
 //
 //   Stream stream(randomness, "cluster id");
 //   const std::string tail = TRY(sys::random_text(stream, 5, alphabet));
 //
-// With a seed each name has numbers of its own, so that neither the order in which things are drawn matters nor the thread that
-// draws them.
+// With a seed, each name has its own sequence of numbers. So a value depends neither on the order in which values are generated
+// nor on the thread that generates it.
 #pragma once
 
 #include "assets/assets.h"
@@ -24,7 +24,7 @@ class Stream final : public sys::Random {
 
   Result<std::string> bytes(std::size_t count) override { return seeded_ ? seeded_->bytes(count) : source_->bytes(count); }
 
-  // For those who have a better source of their own when there is no seed: null then.
+  // This stream, or null without a seed. For functions that use their own random source without a seed.
   sys::Random* if_seeded() { return seeded_ ? this : nullptr; }
 
  private:

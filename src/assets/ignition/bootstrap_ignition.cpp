@@ -23,18 +23,18 @@ constexpr int secret_mode = 0600;
 constexpr int public_mode = 0644;
 constexpr int program_mode = 0555;
 
-// tls/ is not among them: the journal's gateway, which is no root, reads its key there.
+// Not tls/: the journal gateway does not run as root and reads its key there.
 constexpr std::array<std::string_view, 3> private_folders = {"auth", "manifests", "openshift"};
 
 std::string last_of(std::string_view path) { return std::string(path.substr(path.rfind('/') + 1)); }
 
-// The system has such a file already; ours comes after what it says.
+// Files that exist on the system already; our content is appended.
 bool is_appended(std::string_view path) {
   const std::string name = last_of(path);
   return name == "motd" || name == "containers.conf";
 }
 
-// Units that start with the machine. They pull in the other units by Wants and Requires.
+// Units that start at boot. They start the other units by Wants and Requires.
 constexpr std::array<std::string_view, 8> enabled_units = {
     "approve-csr.service", "chown-gatewayd-key.service", "install-to-disk.service", "journal-gateway-tls.service",
     "kubelet.service",     "master-bmh-update.service",  "progress.service",        "systemd-journal-gatewayd.socket",
@@ -43,7 +43,7 @@ constexpr std::array<std::string_view, 8> enabled_units = {
 // The version that OpenShift's installer writes here.
 constexpr ignition::Version encapsulated_version = ignition::Version::v3_1;
 
-// A MachineConfig without apiVersion and kind, as its reader on the machine knows it.
+// A MachineConfig without apiVersion and kind: its reader on the machine expects it in this form.
 Json encapsulated(const InstallConfig& config) {
   return {{"metadata", {{"name", "bootstrap-fips"}}},
           {"spec",
@@ -58,7 +58,7 @@ bool has_v6_services(const InstallConfig& config) {
   return first.ok() && !first->is_v4();
 }
 
-// slipway-node does the work on every machine; where the release has none, somebody has to say where it comes from.
+// Every machine needs slipway-node. If the release does not contain it, the user has to name an image that does.
 Result<> check_slipway_node(const Environment& environment) {
   if (environment.release_has_slipway_node || !environment.slipway_images.empty()) return Ok{};
   return error(Code::invalid,
@@ -166,7 +166,7 @@ std::string proxy_script(const InstallConfig& config) {
 
 std::string manager_environment(const InstallConfig& config) {
   return "[Manager]\n" + for_each_variable(config, [](std::string_view name, const std::string& value) {
-           std::string escaped;  // systemd takes a single % for a specifier
+           std::string escaped;  // a single % is a specifier for systemd
            for (const char c : value) escaped += c == '%' ? "%%" : std::string(1, c);
            return fmt::format("DefaultEnvironment={}=\"{}\"\n", name, escaped);
          });

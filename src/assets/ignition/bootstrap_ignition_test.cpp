@@ -37,7 +37,8 @@ TEST(BootstrapConfig, IsValidAndOfSpec32) {
   EXPECT_EQ(config.ignition.version, ignition::Version::v3_2);
 }
 
-// The files of OpenShift's bootstrap machine. Files with secrets are 0600, also where OpenShift has 0644 (docs/compatibility.md).
+// The files of OpenShift's bootstrap machine. Files with secrets have mode 0600, even if OpenShift uses 0644
+// (docs/compatibility.md).
 TEST(BootstrapConfig, HasTheFilesOfTheBootstrapMachine) {
   SampleGraph sample;
   const ignition::Config& config = sample.get<BootstrapConfig>().config;

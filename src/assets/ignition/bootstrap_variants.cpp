@@ -29,9 +29,9 @@ constexpr std::string_view ironic_user = "bootstrap-user";
 bool is_v6(std::string_view text) { return text.find(':') != std::string_view::npos; }
 
 // "[fd00::5]", "192.168.111.5"
-std::string in_url(const std::string& address) { return is_v6(address) ? fmt::format("[{}]", address) : address; }
+std::string host_in_url(const std::string& address) { return is_v6(address) ? fmt::format("[{}]", address) : address; }
 
-// Inside of double quotes in a file of variables that systemd reads.
+// Escapes a text for double quotes in a systemd EnvironmentFile.
 std::string quoted(std::string_view text) {
   std::string result;
   for (const char c : trim(text)) {
@@ -41,13 +41,13 @@ std::string quoted(std::string_view text) {
   return result;
 }
 
-// What follows the slash of a network; empty for something else.
+// The prefix length of a network; empty if the text is no network.
 std::string prefix_of(std::string_view cidr) {
   const auto network = net::parse_cidr(cidr);
   return network.ok() ? std::to_string(network->prefix) : "";
 }
 
-// "192.168.111.20/24": an address with the length of the machine network that it is in.
+// "192.168.111.20/24": the address with the prefix length of its machine network.
 std::string with_prefix(const InstallConfig& config, std::string_view text) {
   const auto address = net::parse_ip(text);
   for (const std::string& each : config.networking.machine_network) {
@@ -57,7 +57,7 @@ std::string with_prefix(const InstallConfig& config, std::string_view text) {
   return std::string(text);
 }
 
-// The boot addresses of the hosts that become the control plane: the first that are not said to be workers.
+// MAC addresses of the hosts that become the control plane: the first hosts whose role is not worker.
 std::string control_plane_macs(const InstallConfig& config) {
   std::vector<std::string> addresses;
   for (const Json& host : find_array(config.platform.section, {"hosts"})) {
@@ -83,8 +83,8 @@ TemplateValues baremetal_values(const InstallConfig& config, const IronicCredent
       {"IRONIC_USER", ironic.user},
       {"IRONIC_PASSWORD", ironic.password.reveal()},
       {"IRONIC_IP", vip},
-      {"IRONIC_HOST", in_url(vip)},
-      {"IRONIC_EXTERNAL_URL_V6", is_dual ? fmt::format("http://{}:6180/", in_url(*second)) : ""},
+      {"IRONIC_HOST", host_in_url(vip)},
+      {"IRONIC_EXTERNAL_URL_V6", is_dual ? fmt::format("http://{}:6180/", host_in_url(*second)) : ""},
       {"SSH_KEY", quoted(config.ssh_key)},
       {"CONTROL_PLANE_REPLICAS", std::to_string(config.control_plane.replicas)},
       {"PROVISIONING_NETWORK", network},
@@ -95,7 +95,7 @@ TemplateValues baremetal_values(const InstallConfig& config, const IronicCredent
       {"IPTABLES", is_provisioned_by_v6 ? "ip6tables" : "iptables"},
       {"DHCP_RANGE", is_managed ? fmt::format("{},{}", field("provisioningDHCPRange"), prefix_of(cidr)) : ""},
       {"DHCP_ALLOW_MACS", is_managed ? control_plane_macs(config) : ""},
-      // Which of two, nobody can say beforehand.
+      // On dual-stack networks the address family is not known in advance.
       {"EXTERNAL_FAMILY_LINE", is_dual ? "" : fmt::format("EXTERNAL_IP_FAMILY={}\n", is_v6(vip) ? "ip6" : "ip4")},
       {"EXTERNAL_MAC", field("externalMACAddress")},
       {"EXTERNAL_FAMILY", is_v6(external_address) ? "ipv6" : "ipv4"},

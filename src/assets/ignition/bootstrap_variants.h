@@ -1,5 +1,4 @@
-// Files that only some platforms have on the bootstrap machine: folders of data/bootstrap-variants, and the values that their
-// files ask for.
+// Files of the bootstrap machine that depend on the platform: folders of data/bootstrap-variants and their template values.
 #pragma once
 
 #include "assets/assets.h"
@@ -10,17 +9,17 @@
 
 namespace slipway::assets {
 
-// The folders of data/bootstrap-variants that a platform has, in the order in which they are laid over each other.
+// The platform's folders of data/bootstrap-variants. Files of later folders replace those of earlier ones.
 std::vector<std::string_view> variant_folders(const config::InstallConfig& config);
 
-// The values that files in those folders may ask for; none on most platforms.
+// Template values for the files in these folders; none on most platforms.
 TemplateValues variant_values(const config::InstallConfig& config, const IronicCredentials& ironic);
 
-// Content, by path, of files that are empty or a newline because the install-config has nothing for them. openshift-install
-// writes them too.
+// Contents, by path, of files that are empty or a newline because the install-config has no value for them. openshift-install
+// writes these files too.
 std::map<std::string, std::string> silent_files(const config::InstallConfig& config);
 
-// Drawn on platform baremetal only. errors: those of Random
+// Empty except on platform baremetal. errors: those of Random
 Result<IronicCredentials> make_ironic_credentials(const config::InstallConfig& config, const Randomness& random);
 
 }  // namespace slipway::assets

@@ -37,7 +37,7 @@ struct ValueCase {
   std::map<std::string, std::string> expected;
 };
 
-// The values are those of the environment files of openshift-install on platform baremetal.
+// The expected values are those of openshift-install's environment files on platform baremetal.
 TEST(BootstrapVariants, BaremetalValuesFollowTheProvisioningNetwork) {
   const std::vector<ValueCase> cases = {
       {"{}",

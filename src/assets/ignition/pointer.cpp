@@ -17,7 +17,7 @@ ignition::Resource authority(const Tls& tls) {
   return {.source = ignition::encode_data_url(tls.find("root-ca")->second.pem, ignition::DataEncoding::base64)};
 }
 
-// What the user added, without what leads to the server.
+// The user's additions, without the URL, token and authority of the server.
 AssetFile pointer_manifest(std::string_view role, ignition::Config config, const Tls& tls) {
   config.ignition.config.merge.clear();
   std::erase(config.ignition.security.tls.certificate_authorities, authority(tls));

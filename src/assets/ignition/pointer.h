@@ -9,11 +9,11 @@ namespace slipway::assets {
 // server answers 403.
 PointerConfigs make_pointer_configs(const config::InstallConfig& config, const RootTls& root, const ServerToken& token);
 
-// The user's changes of a pointer config, as MachineConfig 99-installer-ignition-ROLE. So they apply in the cluster too, not only
-// to machines created from that file. The URL of the server and the token are left out.
+// The user's changes of a pointer config, as MachineConfig 99-installer-ignition-ROLE: they also apply to machines that are not
+// created from that file. The URL of the server and the token are left out.
 AssetFiles pointer_manifests(const PointerEdits& edits, const Tls& tls);
 
-// The text of a config as it is written to *.ign.
+// The text of a *.ign file.
 std::string ignition_text(const ignition::Config& config);
 
 }  // namespace slipway::assets

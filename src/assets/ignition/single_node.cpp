@@ -8,7 +8,7 @@ namespace slipway::assets {
 
 namespace {
 
-// The user may name several paths, with blanks between; the installer on the machine gets each as a word of its own.
+// The user may name several paths, separated by spaces; the installer on the machine gets each as one argument.
 std::vector<std::string> words_of(std::string_view disk) {
   std::vector<std::string> words;
   for (const std::string_view word : split(disk, ' ')) {

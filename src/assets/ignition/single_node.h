@@ -5,9 +5,9 @@
 
 namespace slipway::assets {
 
-// The config of a bootstrap machine, with what ends in an installation of the machine laid over it.
+// The bootstrap config, with additional files that install the machine to its disk.
 //
-//   errors  invalid, with every problem by its field: a control plane of other than one machine, workers, no disk to install to
+//   errors  invalid, with all findings by field: control plane replicas other than 1, a missing or invalid installation disk
 Result<SingleNodeConfig> make_single_node_config(const config::InstallConfig& config, const Environment& environment,
                                                  const BootstrapConfig& bootstrap);
 

@@ -10,9 +10,9 @@ namespace slipway::assets {
 
 namespace {
 
-// Of a config that has nothing but one list.
 std::size_t text_size(const ignition::Config& config) { return ignition_text(config).size(); }
 
+// Measures each entry as the only one in `list`, which is a member of the otherwise empty `config`.
 template <class Entry>
 void measure(std::vector<SizedEntry>& sizes, const std::vector<Entry>& entries, std::vector<Entry>& list,
              const ignition::Config& config, std::string Entry::*name) {

@@ -25,7 +25,7 @@ TEST(SizeReport, ListsTheLargestFirstAndMissesNothing) {
   std::size_t sum = 0;
   for (const SizedEntry& entry : sizes) sum += entry.bytes;
   const std::size_t whole = ignition_text(sample()).size();
-  EXPECT_LT(whole, sum + 60);  // what stands around the lists
+  EXPECT_LT(whole, sum + 60);  // the JSON around the lists
   EXPECT_GT(whole + 60, sum);
 }
 

@@ -1,5 +1,5 @@
-// How the config of the bootstrap machine reaches it. The user data of most platforms has a limit. A config that exceeds it is
-// uploaded by the user, and the machine gets a small config that fetches it.
+// Splits the config of the bootstrap machine. Most platforms limit the size of user data. If the config exceeds the limit, the
+// user uploads it, and the machine gets a small config that fetches it.
 #pragma once
 
 #include "assets/assets.h"
@@ -17,21 +17,20 @@ using config::UserDataForm;
 struct UserDataLimit {
   std::string_view platform;
   UserDataForm form;
-  std::size_t bytes;  // at most, in that form
+  std::size_t bytes;  // maximum, in that form
 };
 
-// Nothing for platforms that take any size, and for those without machines of ours.
+// Empty for platforms without a limit, and for platforms on which slipway creates no machines.
 std::optional<UserDataLimit> user_data_limit(std::string_view platform);
 
-// Whether a platform hands a machine this text. errors: internal: zlib has no memory
+// Whether the text does not exceed the limit. errors: internal: zlib is out of memory
 Result<bool> fits(std::string_view text, const UserDataLimit& limit);
 
-// The config to hand to a machine instead of one that does not fit: it has the machine fetch that, and trust and use for it what
-// the install-config says of authorities and proxies.
+// The small config that fetches the whole config. It uses the proxy and trust bundle of the install-config.
 //
-//   text    of the whole config, byte for byte
-//   url     where it will be
-//   errors  invalid: a URL that Ignition does not take, a limit that even the small config exceeds
+//   text    the whole config, byte for byte; its hash is verified
+//   url     from which the machine fetches the whole config
+//   errors  invalid: Ignition does not support the URL; the small config exceeds the limit too
 Result<ignition::Config> make_fetching_config(std::string_view text, const std::string& url, const config::InstallConfig& config,
                                               const UserDataLimit& limit);
 

@@ -12,7 +12,7 @@ namespace {
 
 const std::string url = "https://storage.example.com/bootstrap.ign";
 
-// Random enough that gzip cannot make it small.
+// A text that gzip cannot compress much.
 std::string text_of(std::size_t bytes) {
   std::string text;
   for (int i = 0; text.size() < bytes; ++i) text += sha256_hex(std::to_string(i));
@@ -24,7 +24,7 @@ TEST(UserDataLimit, IsThatOfThePlatformInItsForm) {
     std::string_view platform;
     std::size_t most;  // bytes of text that fit
   };
-  // 49149 bytes are 65532 characters of base64; the next byte makes them 65536, and Nova takes 65535.
+  // Nova accepts 65535 characters. 49149 bytes are 65532 characters of base64, 49150 bytes are 65536.
   for (const Case& c : {Case{"aws", 16000}, {"gcp", 262144}, {"libvirt", 700000}, {"kubevirt", 786432}, {"openstack", 49149}}) {
     const UserDataLimit limit = user_data_limit(c.platform).value();
     EXPECT_TRUE(fits(text_of(c.most), limit).value()) << c.platform;

@@ -29,7 +29,7 @@ AssetFile machine_config_file(const MachineConfig& config) {
   return manifest_file(fmt::format("openshift/99_openshift-machineconfig_{}.yaml", config.name), object);
 }
 
-// Machines of these ask for their addresses; with two families they have to ask for both.
+// On platforms where machines get addresses by DHCP, dual-stack machines have to request both families.
 bool asks_for_two_addresses(const config::InstallConfig& config) {
   return config::platform_row(config.platform.type).asks_for_addresses && config.networking.service_network.size() == 2;
 }

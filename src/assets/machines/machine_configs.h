@@ -1,4 +1,4 @@
-// MachineConfigs that an install-config asks for.
+// MachineConfigs for settings of the install-config: SSH key, FIPS, hyperthreading, dual stack.
 #pragma once
 
 #include "assets/assets.h"

@@ -1,5 +1,5 @@
-// Objects of the machine API: Machines and MachineSets without the provider's part, as openshift/installer pkg/asset/machines
-// writes them.
+// Machines and MachineSets of the Machine API, as openshift/installer pkg/asset/machines writes them. The caller provides the
+// providerSpec.
 #pragma once
 
 #include "assets/assets.h"
@@ -12,11 +12,11 @@ namespace slipway::assets {
 inline constexpr std::string_view machine_namespace = "openshift-machine-api";
 inline constexpr std::string_view machine_api = "machine.openshift.io/v1beta1";
 
-// The label by which machines know their cluster, and those of a role.
+// The label of the cluster, and the labels of the cluster and a role.
 JsonObject cluster_label(const ClusterId& id);
 JsonObject role_labels(const ClusterId& id, std::string_view role);
 
-// {lifecycleHooks, metadata, providerSpec}, as both have it.
+// {lifecycleHooks, metadata, providerSpec}, the spec of a Machine and of a MachineSet's template.
 JsonObject machine_spec(Json provider);
 
 // "demo-x7k2p-worker-0"
@@ -24,11 +24,11 @@ std::string machine_name(const ClusterId& id, std::string_view role, std::size_t
 
 JsonObject machine(const ClusterId& id, std::string_view role, const std::string& name, Json provider);
 
-// labels: the set's own; those of its machines are always the role's.
+// labels: of the MachineSet. Its machines always have role_labels().
 JsonObject machine_set(const ClusterId& id, std::string_view role, const std::string& name, JsonObject labels, int replicas,
                        Json provider);
 
-// The files of a list: "openshift/99_openshift-cluster-api_WHAT-0.yaml" and so on.
+// Adds a file for each object: "openshift/99_openshift-cluster-api_WHAT-0.yaml" and so on.
 void put_numbered(AssetFiles& files, std::string_view what, const JsonArray& objects);
 
 }  // namespace slipway::assets

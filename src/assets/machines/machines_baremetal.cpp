@@ -26,8 +26,8 @@ Json provider(std::string_view role) {
           {"userData", {{"name", user_data_of(role)}}}};
 }
 
-// The status of a BareMetalHost that no operator has seen. openshift-install writes all of these fields.
-Json nothing_known() {
+// The status of a new BareMetalHost. openshift-install writes all of these fields.
+Json empty_status() {
   return {{"errorCount", 0},
           {"errorMessage", ""},
           {"goodCredentials", JsonObject()},
@@ -63,11 +63,11 @@ struct Hosts {
   JsonArray networks;
 };
 
-// The first hosts that are not meant for workers become masters; all others wait until those are there. OpenShift's installer
-// lets none wait whose provisioning network is unmanaged.
+// The first hosts whose role is not worker become masters. All other hosts are paused until the masters run; like in OpenShift's
+// installer, no host is paused if the provisioning network is unmanaged.
 Hosts make_hosts(const InstallConfig& config, const ClusterId& id) {
   Hosts made;
-  const bool do_wait = text_of(config.platform.section, {"provisioningNetwork"}) != "Unmanaged";
+  const bool pauses_others = text_of(config.platform.section, {"provisioningNetwork"}) != "Unmanaged";
   int masters = 0;
   for (const Json& host : find_array(config.platform.section, {"hosts"})) {
     const std::string name = text_of(host, {"name"});
@@ -99,11 +99,11 @@ Hosts make_hosts(const InstallConfig& config, const ClusterId& id) {
       spec["customDeploy"] = {{"method", deploy_method}};
       spec["userData"] = {{"name", user_data_of("master")}};
       ++masters;
-    } else if (do_wait) {
+    } else if (pauses_others) {
       metadata["annotations"] = {{"baremetalhost.metal3.io/paused", ""}};
     }
     object["spec"] = std::move(spec);
-    object["status"] = nothing_known();
+    object["status"] = empty_status();
     made.hosts.push_back(std::move(object));
   }
   return made;

@@ -1,12 +1,12 @@
-// Machines of platform baremetal: hosts with their logins, the Machines and MachineSets that take them, and the network from
-// which they are provisioned.
+// Machines of platform baremetal: BareMetalHosts with their credentials, Machines, MachineSets, and the configuration of the
+// provisioning network.
 #pragma once
 
 #include "assets/assets.h"
 
 namespace slipway::assets {
 
-// None without the capability MachineAPI.
+// Empty without capability MachineAPI.
 AssetFiles baremetal_machines(const config::InstallConfig& config, const ClusterId& id);
 
 Json baremetal_provisioning(const config::InstallConfig& config);

@@ -31,7 +31,7 @@ class Pool {
     return names;
   }
 
-  // The hosts of the pool, by their order in the install-config; none where addresses are not fixed.
+  // The hosts of the pool in the order of the install-config. Empty if machines have no static addresses.
   std::vector<Json> hosts() const {
     const std::string_view wanted = role_ == "master" ? "control-plane" : "compute";
     std::vector<Json> found;
@@ -47,7 +47,7 @@ class Pool {
     return error(Code::invalid, "machine pool {}: '{}' is not a failure domain of the platform", pool_.name, name);
   }
 
-  // The provider's part of a machine; without a domain what a ControlPlaneMachineSet fills in by itself stays empty.
+  // The provider spec of a machine. Without a domain, the fields that a ControlPlaneMachineSet fills in stay empty.
   JsonObject provider(const FailureDomain* domain) const {
     JsonObject made = {{"apiVersion", machine_api},
                        {"credentialsSecret", {{"name", "vsphere-cloud-credentials"}}},
@@ -77,7 +77,7 @@ class Pool {
   }
 
  private:
-  // As the effective config says it.
+  // From the effective config.
   Json number(std::initializer_list<std::string_view> keys) const {
     const Json* given = find(pool_.platform, keys);
     return given ? *given : Json(0);
@@ -114,7 +114,7 @@ Json address_of(const std::string& name, std::size_t address, const net::Cidr& c
   return object;
 }
 
-// What of a network device says that its addresses are fixed.
+// The fields of a network device with static addresses.
 JsonObject fixed_device(const Json& device) {
   JsonObject made;
   JsonArray pools;
@@ -129,7 +129,7 @@ JsonObject fixed_device(const Json& device) {
 struct Machines {
   JsonArray objects;
   AssetFiles addresses;
-  std::vector<std::string> domains;  // that they are in
+  std::vector<std::string> domains;  // failure domains of the machines
 };
 
 Result<> fix_addresses(const Json& device, const std::string& name, JsonObject& provider, AssetFiles& files) {
@@ -150,7 +150,7 @@ Result<> fix_addresses(const Json& device, const std::string& name, JsonObject& 
   return Ok{};
 }
 
-// Machine i goes to zone i of the pool's, from the beginning again after the last one, unless its host says where it stands.
+// Machine i is in zone i of the pool, modulo the number of zones. The failure domain of a host has precedence.
 Result<Machines> make_machines(const Pool& pool, const ClusterId& id, std::string_view role, int replicas) {
   Machines made;
   const std::vector<std::string> zones = pool.zones();
@@ -173,7 +173,7 @@ Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replic
   JsonArray domains;
   for (const std::string& name : names) domains.push_back(JsonObject{{"name", name}});
   JsonObject provider = pool.provider(nullptr);
-  // As the last of its machines has them.
+  // Uses the network device of the last machine.
   const std::vector<Json> hosts = pool.hosts();
   if (const auto count = static_cast<std::size_t>(replicas); count > 0 && count <= hosts.size()) {
     if (const Json* device = find(hosts[count - 1], {"networkDevice"})) {
@@ -195,7 +195,7 @@ Json control_plane_machine_set(const Pool& pool, const ClusterId& id, int replic
   return object;
 }
 
-// One set for each zone; what cannot be shared out evenly goes to the first ones.
+// One MachineSet for each zone. If the replicas cannot be divided evenly, the first zones have one more.
 Result<JsonArray> make_sets(const Pool& pool, const ClusterId& id, int replicas) {
   JsonArray sets;
   const std::vector<std::string> zones = pool.zones();
@@ -226,7 +226,7 @@ Result<AssetFiles> vsphere_machines(const InstallConfig& config, const ClusterId
   const bool is_fixed = !find_array(config.platform.section, {"hosts"}).empty();
   for (const MachinePool& each : config.compute) {
     const Pool pool(config, id, each, "worker");
-    // A set has no addresses to give: where these are fixed, each worker has a Machine of its own.
+    // A MachineSet cannot assign static addresses, so each worker with static addresses has its own Machine.
     const JsonArray sets = TRY(make_sets(pool, id, is_fixed ? 0 : each.replicas));
     put_numbered(files, "worker-machineset", sets);
     if (!is_fixed) continue;

@@ -6,8 +6,8 @@
 
 namespace slipway::assets {
 
-// None without the capability MachineAPI.
-// errors: invalid: a pool's zone or a host's failure domain that there is none of
+// Empty without capability MachineAPI.
+// errors: invalid: a pool's zone or a host's failure domain does not exist
 Result<AssetFiles> vsphere_machines(const config::InstallConfig& config, const ClusterId& id);
 
 }  // namespace slipway::assets

@@ -1,5 +1,4 @@
-// Where machines of platform vsphere go: the failure domains of the install-config, as everything that names inventory reads
-// them.
+// Failure domains of platform vsphere, and the vCenter inventory paths of machines.
 #pragma once
 
 #include "assets/assets.h"
@@ -15,20 +14,20 @@ struct FailureDomain {
   std::string name;
   std::string region;
   std::string zone;
-  std::string server;  // of its vCenter
+  std::string server;  // the vCenter
   std::string datacenter;
   std::string compute_cluster;
   std::string datastore;
-  std::string folder;         // empty: the cluster's own
-  std::string resource_pool;  // the compute cluster's own when none is given
-  std::string template_path;  // empty: the one that the installation uploads
+  std::string folder;         // empty: a folder named after the infra ID
+  std::string resource_pool;  // default: the root resource pool of the compute cluster
+  std::string template_path;  // empty: the installation uploads a template
   std::vector<std::string> networks;
   std::vector<std::string> tag_ids;
 };
 
 std::vector<FailureDomain> failure_domains(const config::InstallConfig& config);
 
-// The virtual machine that others are cloned from.
+// The template that virtual machines are cloned from.
 std::string template_name(const FailureDomain& domain, const ClusterId& id);
 
 // The folder of a domain's virtual machines.

@@ -1,5 +1,5 @@
-// The credentials that operators of the cluster get from the install-config, and the Role that may read them. Of these platforms
-// only vsphere has any; the credentials of clouds come with their providers.
+// The Secret with the credentials of the platform for the cluster's operators, and the Role that may read it. Only for platform
+// vsphere; slipway has no providers for other clouds yet.
 #pragma once
 
 #include "assets/assets.h"

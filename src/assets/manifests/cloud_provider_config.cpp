@@ -18,7 +18,7 @@ constexpr std::string_view region_category = "openshift-region";
 constexpr std::string_view zone_category = "openshift-zone";
 constexpr int default_port = 443;
 
-// A line of an INI file; nothing for a value that is empty.
+// A line of an INI file; empty if the value is empty.
 std::string line(std::string_view key, std::string_view value) {
   return value.empty() ? "" : fmt::format("{} = \"{}\"\n", key, value);
 }
@@ -28,10 +28,10 @@ std::int64_t port_of(const Json& vcenter) {
   return port && port->is_int64() ? port->get_int64() : 0;
 }
 
-// Names of tag categories only tell domains apart when there are several.
+// The names of tag categories are only needed with several failure domains.
 bool has_labels(const std::vector<FailureDomain>& domains) { return domains.size() > 1; }
 
-// The data centers of a vCenter: its own, then those of failure domains that it does not name.
+// The data centers of a vCenter: those it lists, then further ones of its failure domains.
 std::vector<std::string> datacenters_of(const Json& vcenter, const std::vector<FailureDomain>& domains) {
   std::vector<std::string> names = texts_of(vcenter, {"datacenters"});
   for (const FailureDomain& domain : domains) {
@@ -42,8 +42,8 @@ std::vector<std::string> datacenters_of(const Json& vcenter, const std::vector<F
   return names;
 }
 
-// Blank lines are where CloudProviderConfigIni of OpenShift's installer has them (pkg/asset/manifests/vsphere): behind a port,
-// none between vCenters, one at the end where there are no labels.
+// Blank lines are where CloudProviderConfigIni of OpenShift's installer has them (pkg/asset/manifests/vsphere): after a port,
+// none between vCenters, one at the end if there are no labels.
 std::string vsphere_ini(const InstallConfig& config, const ClusterId& id) {
   const std::vector<FailureDomain> domains = failure_domains(config);
   std::string text = "[Global]\n";
@@ -64,7 +64,7 @@ std::string vsphere_ini(const InstallConfig& config, const ClusterId& id) {
   return text;
 }
 
-// The newer form, which can name several vCenters. The order of keys is its reader's.
+// The newer form, which supports several vCenters. The order of keys is that of the reader's struct.
 std::string vsphere_yaml(const InstallConfig& config) {
   JsonObject vcenters;
   for (const Json& each : find_array(config.platform.section, {"vcenters"})) {

@@ -1,5 +1,5 @@
-// ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Of these platforms only vsphere
-// has one; those of aws, gcp and openstack come with their providers.
+// ConfigMap cloud-provider-config: the configuration of a platform's cloud controller manager. Only for platform vsphere; slipway
+// has no providers for aws, gcp and openstack yet.
 #pragma once
 
 #include "assets/assets.h"
@@ -13,7 +13,7 @@ inline constexpr std::string_view cloud_provider_config_key = "config";
 
 bool has_cloud_provider_config(const config::InstallConfig& config);
 
-// Only for platforms that have one.
+// Call only if has_cloud_provider_config().
 Json cloud_provider_config(const config::InstallConfig& config, const ClusterId& id);
 
 }  // namespace slipway::assets

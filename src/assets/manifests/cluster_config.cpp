@@ -12,10 +12,10 @@ namespace slipway::assets {
 
 namespace {
 
-// Members of platform sections that let somebody in, wherever they stand: of BMCs, of vCenters, of networks (nmstate's 802.1X).
+// Names of credentials anywhere in a platform section: of BMCs, of vCenters, of networks (802.1X in nmstate).
 constexpr auto secret_names = std::to_array<std::string_view>({"username", "user", "password", "private-key-password"});
 
-// "http://user:secret@proxy:3128" without what stands between the slashes and the @.
+// "http://user:secret@proxy:3128" without "user:secret@".
 std::string without_login(std::string_view url) {
   const std::size_t slashes = url.find("://");
   const std::size_t begin = slashes == std::string_view::npos ? 0 : slashes + 3;
@@ -47,15 +47,15 @@ void blank_secrets(Json& value) {
   }
 }
 
-void shape_host(Json& host, bool is_made) {
+void shape_host(Json& host, bool has_machines) {
   if (Json* network = member(&host, "networkConfig"); network && network->is_string()) {
-    // Written as a text: taken apart, to be looked through like everything else.
+    // Parse the text, so that blank_secrets() finds credentials in it.
     const Result<YamlDocument> read = parse_yaml(network->get_string(), "networkConfig");
     *network = read.ok() ? read->value : Json("");
   }
-  // The default has this name in the BareMetalHost, and here where one is made.
+  // If a BareMetalHost is generated, the default profile has the same name here as there.
   Json* profile = member(&host, "hardwareProfile");
-  if (is_made && profile && *profile == Json("default")) *profile = "unknown";
+  if (has_machines && profile && *profile == Json("default")) *profile = "unknown";
   hide_login(member(member(&host, "bmc"), "address"));
 }
 

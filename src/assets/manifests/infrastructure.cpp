@@ -13,7 +13,7 @@ namespace {
 
 using config::InstallConfig;
 
-// What platformSpec and platformStatus say below the platform's own name.
+// The members of platformSpec and platformStatus that have the platform's name.
 struct Description {
   JsonObject spec{};
   JsonObject status{};
@@ -23,7 +23,7 @@ void put_text(JsonObject& object, std::string_view key, std::string text) {
   if (!text.empty()) object[key] = std::move(text);
 }
 
-// [{nameOfKey: key, value: value}] of an object, by key, as tags and labels are written.
+// [{key, value}] of an object, sorted by key: the form of tags and labels.
 JsonArray pairs(const JsonObject& members) {
   std::map<std::string, Json> sorted;
   for (const auto& member : members) sorted.emplace(member.key(), member.value());
@@ -32,7 +32,7 @@ JsonArray pairs(const JsonObject& members) {
   return list;
 }
 
-// The addresses stand there twice: as the user wants them, and as they are.
+// Spec and status contain the same addresses.
 Description virtual_addresses(const InstallConfig& config) {
   const std::vector<std::string> api = config::api_vips(config), ingress = config::ingress_vips(config);
   const JsonArray machine_networks = array_of(config.networking.machine_network);
@@ -135,7 +135,7 @@ Description describe_vsphere(const InstallConfig& config, const ClusterId& id) {
   return made;
 }
 
-// Of the platforms that have something to say; the member's name is the platform's.
+// Platforms that have members in platformSpec and platformStatus.
 struct Row {
   std::string_view platform;
   Description (*describe)(const InstallConfig&, const ClusterId&);

@@ -6,7 +6,7 @@
 
 namespace slipway::assets {
 
-// errors: invalid: a platform whose manifests nobody makes yet
+// errors: invalid: the platform is not supported
 Result<Json> infrastructure(const config::InstallConfig& config, const ClusterId& id);
 
 }  // namespace slipway::assets

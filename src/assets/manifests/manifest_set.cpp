@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::string_view overrides_path = "manifests/cvo-overrides.yaml";
 
-// Files that the stages of the bootstrap machine read by name.
-constexpr std::array<std::string_view, 6> needed = {
+// Files that stages of the bootstrap read by name.
+constexpr std::array<std::string_view, 6> required_files = {
     "manifests/cluster-config.yaml",
     "manifests/cluster-infrastructure-02-config.yml",
     "manifests/cluster-network-02-config.yml",
@@ -27,11 +27,10 @@ constexpr std::array<std::string_view, 6> needed = {
     "openshift/99_feature-gate.yaml",
 };
 
-// Kinds that get no override: the cluster-version operator never writes objects of these kinds. openshift-install leaves them out
-// too.
+// Kinds without overrides: the cluster-version operator never writes objects of these kinds. openshift-install also omits them.
 constexpr std::array<std::string_view, 7> machine_kinds = {
     "MachineConfig", "Machine", "MachineSet", "ControlPlaneMachineSet", "BareMetalHost", "IPAddress", "IPAddressClaim"};
-// Endings of names of Secrets that belong to those.
+// Name suffixes of Secrets that belong to machines.
 constexpr std::array<std::string_view, 4> machine_secrets = {"-user-data", "-user-data-managed", "-bmc-secret",
                                                              "-network-config-secret"};
 
@@ -45,12 +44,12 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
   }
   bool is_first = true;
   for (const YamlDocument& document : documents.value()) {
-    bool whole = true;
+    bool is_complete = true;
     auto text = [&](std::initializer_list<std::string_view> keys, std::string_view field) {
       const std::optional<std::string_view> found = find_string(document.value, keys);
       if (found && !found->empty()) return std::string(*found);
       findings.error(document.place_of(field), std::string(field), "missing, every manifest must be a Kubernetes object");
-      whole = false;
+      is_complete = false;
       return std::string();
     };
     const std::string version = text({"apiVersion"}, "apiVersion");
@@ -63,12 +62,12 @@ void read_objects(const AssetFile& file, Findings& findings, std::vector<std::pa
                           .name = text({"metadata", "name"}, "metadata.name"),
                           .value = document.value};
     is_first = false;
-    if (whole) objects.emplace_back(std::move(object), document.place_of("metadata.name"));
+    if (is_complete) objects.emplace_back(std::move(object), document.place_of("metadata.name"));
   }
 }
 
-// Of workers with fixed addresses: OpenShift's installer does not count these files among its machines' (IsMachineManifest in
-// pkg/asset/machines/master.go), so it names their objects.
+// Objects of workers with static addresses get overrides: OpenShift's installer does not treat their files as machine manifests
+// (IsMachineManifest in pkg/asset/machines/master.go).
 bool is_of_workers_with_addresses(const ManifestObject& object) {
   constexpr std::string_view machines = "openshift/99_openshift-cluster-api_worker-machines-";
   constexpr std::array<std::string_view, 2> addresses = {"openshift/99_openshift-machine-api_claim-",
@@ -94,7 +93,7 @@ Result<ManifestSet> make_manifest_set(const CommonManifests& common, const Opens
   }
   merged = with_user_files(std::move(merged), user);
   Findings findings;
-  for (const std::string_view path : needed) {
+  for (const std::string_view path : required_files) {
     if (merged.contains(path)) continue;
     findings.error({std::string(path)}, "", "removed, but the bootstrap machine needs it")
         .hint("restore it, or remove its whole folder to generate the folder again");
@@ -131,7 +130,8 @@ Result<CvoOverrides> make_cvo_overrides(const ManifestSet& manifests) {
   CHECK(own != nullptr);
   const JsonArray& users = find_array(own->value, {"spec", "overrides"});
   const Json before = users.empty() ? Json(nullptr) : Json(users);
-  // The API takes an object once only. Of one that has a manifest here the user's word counts again when the bootstrap is over.
+  // The API accepts one override for each object. For objects with a manifest, the user's override is restored after the
+  // bootstrap.
   const auto is_named = [&](const Json& user) {
     return std::ranges::any_of(overrides, [&](const Json& each) {
       return std::ranges::all_of(

@@ -19,7 +19,7 @@ constexpr std::string_view operator_api = "operator.openshift.io/v1";
 
 JsonObject cluster_object(std::string_view kind) { return object_of(config_api, kind, "", "cluster"); }
 
-// The zone of names that only the cluster's own networks see; the public one has an id that only the cloud knows.
+// The private DNS zone. The public zone is left out, because only the cloud knows its ID.
 Json private_zone(const InstallConfig& config, const ClusterId& id) {
   const std::string given = text_of(config.platform.section, {"hostedZone"});
   if (!given.empty()) return {{"id", given}};
@@ -69,12 +69,12 @@ Json network(const InstallConfig& config) {
   object["spec"] = {{"clusterNetwork", std::move(pods)},
                     {"serviceNetwork", array_of(config.networking.service_network)},
                     {"networkType", config.networking.network_type},
-                    {"externalIP", {{"policy", JsonObject()}}},  // nobody may ask for an external address
+                    {"externalIP", {{"policy", JsonObject()}}},  // an empty policy forbids external IPs
                     {"networkDiagnostics", {{"mode", ""}, {"sourcePlacement", JsonObject()}, {"targetPlacement", JsonObject()}}}};
   return object;
 }
 
-// What the network's operator is told besides.
+// Network of operator.openshift.io: the MTU.
 Json network_operator(const InstallConfig& config) {
   JsonObject object = object_of(operator_api, "Network", "", "cluster");
   object["spec"] = {
@@ -139,7 +139,7 @@ Json machine_config_server_secret(const net::Certificate& server, const ServerTo
   return object;
 }
 
-// Of a source without any mirror the list is left out: the API has no empty one.
+// The API does not accept an empty list of mirrors, so it is left out.
 JsonArray mirrors(const std::vector<config::MirrorSource>& sources) {
   JsonArray list;
   for (const config::MirrorSource& each : sources) {

@@ -5,7 +5,7 @@
 
 namespace slipway::assets {
 
-// errors: invalid: a platform whose manifests nobody makes yet, a trust bundle that cannot be read
+// errors: invalid: the platform is not supported, the trust bundle is broken
 Result<CommonManifests> make_common_manifests(const config::InstallConfig& config, const Environment& environment,
                                               const ClusterId& id, const RootTls& root, const ServerToken& token);
 

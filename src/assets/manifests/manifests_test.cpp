@@ -16,7 +16,8 @@ using testing_support::put_named_tls;
 using testing_support::sample_config;
 using testing_support::SampleGraph;
 
-// Every install-config of tests/golden/install-configs with everything that is made of it besides keys and Ignition configs.
+// The install-configs of tests/golden/install-configs. For each one, all generated files except keys and Ignition configs are
+// compared.
 std::vector<std::string> golden_configs() {
   std::vector<std::string> names;
   for (const auto& each : std::filesystem::directory_iterator(SLIPWAY_SOURCE "/tests/golden/install-configs")) {
@@ -122,7 +123,7 @@ TEST(Manifests, HaveNoKubeadminWhenNobodyWantsOne) {
   }
 }
 
-// Without the capability nothing knows Machines; what is there besides stays.
+// Without capability MachineAPI there are no Machines; all other manifests stay.
 TEST(Manifests, HaveNoMachinesWithoutTheirOperator) {
   for (const std::string name : {"baremetal", "vsphere"}) {
     config::InstallConfig config = sample_config(testing_support::golden(fmt::format("install-configs/{}.yaml", name)));
@@ -221,7 +222,7 @@ TEST(Manifests, HandMachinesTheUsersPointerConfigs) {
   EXPECT_EQ(data(changed, "master-user-data"), ignition_text(changed.get<PointerConfigs>().master));
 }
 
-// As openshift-install has it, to the blank line.
+// The same text as from openshift-install, including blank lines.
 TEST(Manifests, TheCloudsConfigHasABlankLineBehindAPort) {
   SampleGraph sample(sample_config(testing_support::golden("configs/good/vsphere-older.yaml")));
   const std::string id = sample.get<ClusterId>().infra_id;
@@ -255,11 +256,11 @@ TEST(Manifests, AnIngressThatIsOnlyForTheInsideSaysSo) {
   }
 }
 
-// What a user's file in the folders does; `path` and the texts of each row.
+// A user's file in manifests/ or openshift/, and the expected error.
 struct Case {
   std::string path;
   std::optional<std::string> content;
-  std::string message;  // empty: it is fine
+  std::string message;  // empty: no error
 };
 
 TEST(UserFiles, AreJudgedWithTheirPlaces) {
@@ -268,7 +269,7 @@ TEST(UserFiles, AreJudgedWithTheirPlaces) {
       {"openshift/two.yml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\n---\napiVersion: v1\nkind: B\nmetadata: {name: a}\n",
        ""},
       {"openshift/empty.json", "", ""},
-      // As oc-mirror writes them.
+      // Files as oc-mirror writes them.
       {"manifests/idms-oc-mirror.yaml",
        "---\napiVersion: config.openshift.io/v1\nkind: ImageDigestMirrorSet\nmetadata: {name: idms-release-0}\n"
        "spec: {imageDigestMirrors: [{source: quay.io/one, mirrors: [mirror.example.com/one]}]}\n"
@@ -350,7 +351,7 @@ TEST(CvoOverrides, LeaveWhatMachinesAreMadeOfToTheirOperators) {
   }
 }
 
-// openshift-install does not count files of workers with fixed addresses among those of machines.
+// openshift-install does not treat files of workers with static addresses as machine manifests.
 TEST(CvoOverrides, NameWorkersThatHaveFixedAddresses) {
   SampleGraph sample(sample_config(testing_support::golden("install-configs/vsphere-static-addresses.yaml")));
   const std::string id = sample.get<ClusterId>().infra_id;
@@ -380,7 +381,7 @@ TEST(CvoOverrides, OfTheUserComeLastAndAreBroughtBack) {
             R"({"spec":{"overrides":[{"kind":"Deployment","group":"apps","namespace":"mine","name":"mine","unmanaged":true}]}})");
 }
 
-// The API refuses an object that is named twice.
+// The API rejects two overrides for one object.
 TEST(CvoOverrides, OfTheUserForAnObjectThatHasAManifestIsNoSecondOne) {
   SampleGraph sample;
   Json version = object_of_kind(sample.get<ManifestSet>(), "ClusterVersion", "version");

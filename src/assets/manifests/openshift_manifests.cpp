@@ -26,8 +26,8 @@ Json feature_gate(const config::InstallConfig& config) {
   return object;
 }
 
-// Operators keep a copy up to date under another name where machines are images of the release's own: that of
-// workers only where something makes machines of it.
+// On platform baremetal the Secret has the name that operators keep up to date ("-managed"). For workers this is only the case
+// with the Machine API.
 Json user_data(const config::InstallConfig& config, std::string_view role, const ignition::Config& pointer) {
   const bool is_managed = config.platform.type == "baremetal" && (role == "master" || has_machine_api(config));
   const std::string_view ending = is_managed ? "-managed" : "";
@@ -60,7 +60,7 @@ Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig&
                  {{"version", environment.release_version}, {"invoker", environment.invoker}}));
   if (config.platform.type == "baremetal") add("99_baremetal-provisioning-config.yaml", baremetal_provisioning(config));
   add_all(cloud_credentials(config));
-  // Machines that are made later start like those that the user makes of his files.
+  // Machines that the cluster creates later use the same pointer configs, including the user's changes.
   const ignition::Config& master = edits.master ? *edits.master : pointers.master;
   const ignition::Config& worker = edits.worker ? *edits.worker : pointers.worker;
   for (const auto& [role, pointer] : {std::pair("master", &master), std::pair("worker", &worker)}) {

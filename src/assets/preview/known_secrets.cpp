@@ -15,7 +15,7 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr int deepest = 8;  // of documents in texts of documents
+constexpr int max_depth = 8;  // nesting of documents in strings of documents
 
 class Collector {
  public:
@@ -38,7 +38,7 @@ class Collector {
     for (const auto& member : value.get_object()) {
       const std::string_view name = member.key();
       const bool is_data = kind == "Secret" && (name == "data" || name == "stringData");
-      // Other objects refer to secrets by name ("secret: NAME"), which is no secret.
+      // Other objects refer to Secrets by name ("secret: NAME"); the name is not secret.
       collect(member.value(), is_secret || is_data || (is_ours && is_secret_key(name)), depth);
     }
   }
@@ -58,7 +58,7 @@ class Collector {
 
   void add(std::string_view text) {
     found_.emplace_back(std::string(text));
-    // Data of Secrets and logins of registries ("user:password"); what is no text is looked for as it stands.
+    // Data of Secrets and credentials of registries ("user:password") are base64. Decoded data that is not UTF-8 is ignored.
     const Result<std::string> decoded = base64_decode(trim(text));
     if (!decoded.ok() || decoded->empty() || !is_utf8(decoded.value())) return;
     found_.emplace_back(decoded.value());
@@ -98,7 +98,7 @@ class Collector {
 
 std::vector<Secret> secrets_in(const Json& document) {
   Collector collector;
-  collector.collect(document, false, deepest);
+  collector.collect(document, false, max_depth);
   return collector.take();
 }
 
@@ -109,8 +109,8 @@ std::vector<Secret> known_secrets(sys::Files& files, const std::string& director
     return text.ok() ? text.value().value_or("") : std::string();
   };
   if (const auto config = parse_yaml(content(install_config_file), ""); config.ok())
-    collector.collect(config->value, false, deepest);
-  if (const auto state = parse_json(content(state_file), ""); state.ok()) collector.collect(state.value(), false, deepest);
+    collector.collect(config->value, false, max_depth);
+  if (const auto state = parse_json(content(state_file), ""); state.ok()) collector.collect(state.value(), false, max_depth);
   return collector.take();
 }
 

@@ -1,4 +1,4 @@
-// Values of secrets that an asset directory holds, so that they can be found and removed elsewhere.
+// Values of the secrets in an asset directory, used to remove them from other files.
 #pragma once
 
 #include "base/json.h"
@@ -10,11 +10,11 @@
 
 namespace slipway::assets {
 
-// The values of a document that must not be shown: those of secret keys (is_secret_key in masked.h), of objects of kind Secret
-// (decoded, too), passwords in URLs as they are and decoded, private keys; also in documents inside of its texts. Pure.
+// The secret values of a document: values of secret keys (is_secret_key in masked.h), data of objects of kind Secret (encoded and
+// decoded), passwords in URLs (encoded and decoded), private keys. Also searches documents in strings of the document. Pure.
 std::vector<Secret> secrets_in(const Json& document);
 
-// Those of the install-config and the state file. What cannot be read has none: the command that needs it reports that.
+// The secrets of the install-config and the state file. Files that cannot be read are skipped; other code reports the error.
 std::vector<Secret> known_secrets(sys::Files& files, const std::string& directory);
 
 }  // namespace slipway::assets

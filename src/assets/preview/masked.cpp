@@ -12,21 +12,21 @@ namespace slipway::assets {
 
 namespace {
 
-constexpr std::size_t longest_payload = 80;  // of base64 that is still shown as it is
+constexpr std::size_t max_shown_payload = 80;  // longer base64 texts are replaced
 constexpr std::string_view key_begin = "PRIVATE KEY-----";
 
 // Parts of keys whose values are secret.
 constexpr auto secret_parts = std::to_array<std::string_view>(
     {"password", "passwd", "passphrase", "token", "secret", "credential", "private", "key-data", "keydata", "dockerconfig"});
-// Keys that are secret as a whole.
+// Complete names of keys whose values are secret.
 constexpr auto secret_keys = std::to_array<std::string_view>({"auth", "auths", "authorization", "key", "hash"});
 
 bool is_base64(std::string_view text) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=";
-  return text.size() > longest_payload && text.find_first_not_of(alphabet) == std::string_view::npos;
+  return text.size() > max_shown_payload && text.find_first_not_of(alphabet) == std::string_view::npos;
 }
 
-// "http://user:password@host" without what stands before the @.
+// "http://user:password@host" becomes "http://***@host".
 std::string without_credentials(std::string_view text) {
   std::string made;
   for (;;) {
@@ -100,12 +100,12 @@ std::string Masker::shown_text(std::string_view text, std::string_view key, bool
   if (text.starts_with("data:") && text != "data:,") return payload(text, "data URL");
   if (is_base64(text)) return payload(text, "base64");
   if (text.find('\n') == std::string_view::npos && !text.starts_with('{')) return shown_lines(text);
-  // A document inside of the document: an install-config, a kubeconfig.
+  // A document in a string of the document: an install-config, a kubeconfig.
   const auto inner = parse_yaml(text, "");
   return inner.ok() && inner->value.is_object() ? emit_yaml(shown(inner->value, "", false)) : shown_lines(text);
 }
 
-// A text of any kind, a script or a unit.
+// For texts without a known format, such as scripts and units.
 std::string Masker::shown_lines(std::string_view text) {
   if (text.find(key_begin) != std::string_view::npos) return secret(text);
   std::string made;

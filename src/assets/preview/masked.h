@@ -1,9 +1,9 @@
-// Files of an asset directory as they may be shown: without secrets, and without payloads that nobody reads.
+// Masks secrets and long payloads in files of an asset directory, so that the files can be shown.
 //
-//   Masker masker;                              // one for all files that are compared with each other
+//   Masker masker;                              // use one for all files that are compared with each other
 //   masker.text("openshift/a.yaml", content)    // "data:\n  password: '*** #1'\n"
 //
-// The same secret has the same number everywhere, another one another: so a change of it is seen.
+// Equal secrets have the same number, different secrets have different numbers. So a diff shows that a secret changed.
 #pragma once
 
 #include "base/json.h"
@@ -14,16 +14,15 @@
 
 namespace slipway::assets {
 
-// Whether the value of such a key is a secret: "password", "pullSecret", "tls.key"; not "secretName".
+// Whether the value of a key is secret: true for "password", "pullSecret", "tls.key"; false for "secretName".
 bool is_secret_key(std::string_view key);
 
 // Threads: one at a time.
 class Masker {
  public:
-  // YAML and JSON as YAML, laid out anew, without remarks: these may hold anything. What is masked: data of Secrets, private
-  // keys, what passwords, tokens, pull secrets and the like are called, in texts inside of it too, credentials in URLs. Base64
-  // payloads and data URLs are replaced by their size and number. Of a file that is neither YAML nor JSON nothing but
-  // certificates is shown.
+  // Formats YAML and JSON files as YAML without comments, because comments may contain secrets. Masks data of Secrets, private
+  // keys, values of secret keys (also in documents in strings) and credentials in URLs. Replaces base64 payloads and data URLs
+  // by their size and number. Other files are masked completely, except certificates.
   std::string text(std::string_view path, std::string_view content);
 
  private:

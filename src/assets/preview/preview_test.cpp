@@ -99,11 +99,11 @@ TEST(UnifiedDiff, IsThatOfDiff) {
   EXPECT_EQ(unified_diff("a", "1\n", "b", ""), "--- a\n+++ b\n@@ -1,1 +0,0 @@\n-1\n");
 }
 
-// What `patch` does with it.
+// Applies a difference like `patch`.
 std::string patched(const std::string& before, const std::string& difference) {
   const std::vector<std::string_view> old = split(before, '\n');
   std::string made;
-  std::size_t at = 0;  // in the lines of before
+  std::size_t at = 0;  // index in the lines of `before`
   const std::vector<std::string_view> lines = split(difference, '\n');
   for (std::size_t i = 2; i + 1 < lines.size(); ++i) {
     const std::string line(lines[i]);
@@ -186,7 +186,7 @@ TEST_F(PreviewTest, ShowsChangesOfContentsWithoutSecrets) {
       << text;
   EXPECT_NE(text.find("-  version: \"0.1.0\"\n+  version: \"0.2.0\"\n"), std::string::npos) << text;
 
-  // Of a whole cluster that is new.
+  // All targets of a new cluster.
   ASSERT_TRUE(files.remove("/d/.openshift_install_state.json").ok());
   ASSERT_TRUE(files.remove("/d/manifests").ok());
   ASSERT_TRUE(files.remove("/d/openshift").ok());

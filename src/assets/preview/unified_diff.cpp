@@ -18,7 +18,7 @@ std::vector<std::string> lines_of(std::string_view text) {
   return {lines.begin(), lines.end()};
 }
 
-// A range without lines is named by the line before it; the library names the one behind.
+// `diff -u` numbers an empty range by the line before it; the library uses the line after it.
 long long first_line(long long first, long long count) { return count == 0 ? first - 1 : first; }
 
 }  // namespace

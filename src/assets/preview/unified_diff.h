@@ -1,4 +1,4 @@
-// What is different between two texts, line by line, as `diff -u` writes it.
+// The line differences of two texts in the format of `diff -u`.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace slipway::assets {
 
-// Lines "--- before", "+++ after" and the hunks; empty for texts of the same lines. Whether the last line ends is not looked at.
+// The lines "--- before", "+++ after" and the hunks; empty if the lines are equal. A missing newline at the end is ignored.
 std::string unified_diff(std::string_view before_name, std::string_view before, std::string_view after_name,
                          std::string_view after);
 

@@ -18,7 +18,7 @@ Result<std::vector<Secret>> make_keys(net::KeyType type, const std::vector<std::
       made[i] = net::make_key(type, stream.if_seeded());
     }
   };
-  // Those of ECDSA are made before a thread has started.
+  // ECDSA keys are generated faster than a thread starts.
   const std::size_t cores = type == net::KeyType::p256 ? 1 : std::max(1U, std::thread::hardware_concurrency());
   {
     std::vector<std::jthread> helpers;

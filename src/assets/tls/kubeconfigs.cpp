@@ -28,7 +28,7 @@ Secret text_of(const config::InstallConfig& config, const Tls& tls, const Row& r
                             .client_certificate = client.pem,
                             .client_key = client.key};
   Json document = kube::make_kubeconfig(access, config.name, row.user);
-  // Those of openshift-install have neither.
+  // Kubeconfigs of openshift-install do not have these members.
   for (const std::string_view member : {"apiVersion", "kind"}) document.as_object().erase(member);
   return Secret(emit_yaml(sorted_keys(document)));
 }

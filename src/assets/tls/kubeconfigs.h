@@ -7,8 +7,8 @@
 
 namespace slipway::assets {
 
-// The user's is for https://api.CD:6443. On platform local that name means nothing to the host: there it is for port 6443 of the
-// cluster's loopback address, with the name that the server has to prove.
+// The user's kubeconfig has server https://api.CLUSTER_DOMAIN:6443. On platform local the host cannot resolve that name, so the
+// server is port 6443 of the cluster's loopback address, and tls-server-name is the API's name.
 //
 // errors: none today
 Result<Kubeconfigs> make_kubeconfigs(const config::InstallConfig& config, const ClusterId& id, const Tls& tls);

@@ -12,41 +12,42 @@ constexpr std::string_view service_account = "service-account";
 constexpr std::string_view ssh = "bootstrap-ssh";
 constexpr std::string_view ssh_host = "bootstrap-ssh-host";
 constexpr std::string_view signing_key = "bound-service-account-signing-key";
-constexpr Seconds clock_error = std::chrono::minutes(5);  // a clock that was set back a little makes nothing anew
+constexpr Seconds clock_tolerance = std::chrono::minutes(5);  // tolerated: certificates that begin so far in the future are kept
 
-Result<bool> still_good(const CertificateRow& row, const net::Certificate& certificate, WallTime now) {
+Result<bool> is_still_valid(const CertificateRow& row, const net::Certificate& certificate, WallTime now) {
   const net::CertificateInfo info = TRY(net::parse_certificate(certificate.pem));
   const Milliseconds reserve = row.valid_for <= short_life ? row.valid_for / 2 : Seconds(0);
-  return info.not_before <= now + clock_error && info.not_after - now > reserve;
+  return info.not_before <= now + clock_tolerance && info.not_after - now > reserve;
 }
 
-// What is asked for, or what the keys of before are of.
-Result<net::KeyType> choose_type(const config::InstallConfig& config, const Environment& environment, const Tls& kept) {
-  const auto root = kept.find("root-ca");
-  if (root == kept.end()) {
+// The type of the existing keys; for new keys, the requested type or the platform's default.
+Result<net::KeyType> choose_type(const config::InstallConfig& config, const Environment& environment, const Tls& previous) {
+  const auto root = previous.find("root-ca");
+  if (root == previous.end()) {
     return environment.key_type.value_or(config::platform_row(config.platform.type).has_fast_keys ? net::KeyType::p256
                                                                                                   : net::KeyType::rsa2048);
   }
   const bool is_rsa = TRY(net::key_algorithm(root->second.key)) == "RSA";
   const net::KeyType type = is_rsa ? net::KeyType::rsa2048 : net::KeyType::p256;
   if (environment.key_type.value_or(type) != type) {
-    return error(Code::conflict,
-                 "the keys of this folder are {}: --key-type is for new ones; leave it out, or copy install-config.yaml to an "
-                 "empty folder",
-                 is_rsa ? "RSA" : "ECDSA");
+    return error(
+        Code::conflict,
+        "--key-type: applies to new keys only, the existing keys are {} (omit --key-type, or copy install-config.yaml to "
+        "an empty directory)",
+        is_rsa ? "RSA" : "ECDSA");
   }
   return type;
 }
 
 class Maker {
  public:
-  Maker(const config::InstallConfig& config, const Environment& environment, const Randomness& random, const PreviousTls& kept,
-        const UserTls& user, net::KeyType type)
-      : config_(config), environment_(environment), random_(random), kept_(kept), user_(user), type_(type) {}
+  Maker(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
+        const PreviousTls& previous, const UserTls& user, net::KeyType type)
+      : config_(config), environment_(environment), random_(random), previous_(previous), user_(user), type_(type) {}
 
   Result<Tls> make_root() {
     for (const CertificateRow& row : certificate_rows()) {
-      if (row.is_root) TRY(place(row));
+      if (row.is_root) TRY(take_or_mark_missing(row));
     }
     TRY(make_missing());
     return std::move(made_);
@@ -55,35 +56,35 @@ class Maker {
   Result<Tls> make(const Tls& root) {
     made_ = root;
     for (const CertificateRow& row : certificate_rows()) {
-      if (!row.is_root && (row.platform.empty() || row.platform == config_.platform.type)) TRY(place(row));
+      if (!row.is_root && (row.platform.empty() || row.platform == config_.platform.type)) TRY(take_or_mark_missing(row));
     }
-    // A machine of a directory without this key may run already, with a key of its own.
-    const bool has_old_machine = kept_.tls.contains(ssh) && !kept_.tls.contains(ssh_host);
+    // Older versions generated no SSH host key: a running bootstrap machine may have its own key.
+    const bool has_old_machine = previous_.tls.contains(ssh) && !previous_.tls.contains(ssh_host);
     for (const std::string_view name : {service_account, ssh, ssh_host}) {
-      const auto old = kept_.tls.find(name);
+      const auto old = previous_.tls.find(name);
       if (name == ssh_host && has_old_machine) continue;
-      if (old == kept_.tls.end()) {
+      if (old == previous_.tls.end()) {
         missing_keys_.push_back(name);
       } else {
         made_.emplace(name, old->second);
       }
     }
     TRY(make_missing());
-    TRY(check_given());
+    TRY(check_user_certificates());
     bundle();
     if (user_.signing_key) made_.emplace(signing_key, net::Certificate{"", *user_.signing_key});
-    if (const auto old = kept_.tls.find(signing_key); old != kept_.tls.end()) made_.emplace(signing_key, old->second);
+    if (const auto old = previous_.tls.find(signing_key); old != previous_.tls.end()) made_.emplace(signing_key, old->second);
     return std::move(made_);
   }
 
  private:
-  // Takes what is there already, and remembers what is not.
-  Result<> place(const CertificateRow& row) {
+  // Takes the user's or the existing certificate, or marks the certificate as missing.
+  Result<> take_or_mark_missing(const CertificateRow& row) {
     const auto given = user_.pairs.find(row.file);
-    const auto old = kept_.tls.find(row.file);
+    const auto old = previous_.tls.find(row.file);
     if (given != user_.pairs.end()) {
       made_.emplace(row.file, given->second);
-    } else if (old != kept_.tls.end() && TRY(is_kept(row, old->second))) {
+    } else if (old != previous_.tls.end() && TRY(is_kept(row, old->second))) {
       made_.emplace(row.file, old->second);
     } else {
       missing_.push_back(&row);
@@ -93,11 +94,11 @@ class Maker {
   }
 
   Result<bool> is_kept(const CertificateRow& row, const net::Certificate& certificate) const {
-    if (kept_.has_cluster) return true;
-    return TRY(is_signed(row, certificate)) && TRY(still_good(row, certificate, environment_.now));
+    if (previous_.has_cluster) return true;
+    return TRY(is_signed(row, certificate)) && TRY(is_still_valid(row, certificate, environment_.now));
   }
 
-  // By the authority that there is now, if there is one already.
+  // Whether the current certificate of the issuer signed it. False if the issuer is not generated yet.
   Result<bool> is_signed(const CertificateRow& row, const net::Certificate& certificate) const {
     if (row.issuer.empty()) return true;
     const auto issuer = made_.find(row.issuer);
@@ -117,8 +118,8 @@ class Maker {
     return Ok{};
   }
 
-  // A user's certificate that somebody else has signed would be good for nothing.
-  Result<> check_given() const {
+  // Checks that the right authority signed each of the user's certificates.
+  Result<> check_user_certificates() const {
     for (const CertificateRow& row : certificate_rows()) {
       const auto given = user_.pairs.find(row.file);
       if (given == user_.pairs.end() || row.issuer.empty()) continue;
@@ -133,7 +134,7 @@ class Maker {
   Result<net::Certificate> make_row(const CertificateRow& row, Secret key) const {
     const net::Certificate* issuer = row.issuer.empty() ? nullptr : &made_.find(row.issuer)->second;
     const WallTime now = std::chrono::floor<Seconds>(environment_.now);
-    // A signed certificate begins when its issuer begins.
+    // A signed certificate is valid from the same time as its issuer.
     const WallTime from = issuer == nullptr ? now : TRY(net::parse_certificate(issuer->pem)).not_before;
     const bool both = row.usage == Usage::server_and_client;
     Stream stream(random_, fmt::format("certificate {}", row.file));
@@ -167,16 +168,16 @@ class Maker {
   const config::InstallConfig& config_;
   const Environment& environment_;
   const Randomness& random_;
-  const PreviousTls& kept_;
+  const PreviousTls& previous_;
   const UserTls& user_;
   const net::KeyType type_;
   Tls made_;
   std::vector<const CertificateRow*> missing_;
-  std::vector<std::string_view> missing_keys_;  // of those, in their order, then those without a certificate
+  std::vector<std::string_view> missing_keys_;  // names of the keys of missing_, then of keys without a certificate
 };
 
-// PEM type "RSA PUBLIC KEY" for an RSA key, as in OpenShift, although the content is a SubjectPublicKeyInfo. Readers look at the
-// content.
+// The PEM type of an RSA key is "RSA PUBLIC KEY", as in OpenShift, although the content is a SubjectPublicKeyInfo. Readers check
+// the content, not the PEM type.
 Result<std::string> public_key_file(const Secret& key) {
   std::string pem = TRY(net::public_key(key));
   if (TRY(net::key_algorithm(key)) != "RSA") return pem;
@@ -189,15 +190,15 @@ Result<std::string> public_key_file(const Secret& key) {
 }  // namespace
 
 Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                              const PreviousTls& kept) {
-  const net::KeyType type = TRY(choose_type(config, environment, kept.tls));
-  return RootTls{TRY(Maker(config, environment, random, kept, {}, type).make_root())};
+                              const PreviousTls& previous) {
+  const net::KeyType type = TRY(choose_type(config, environment, previous.tls));
+  return RootTls{TRY(Maker(config, environment, random, previous, {}, type).make_root())};
 }
 
 Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                     const PreviousTls& kept, const RootTls& root, const UserTls& user) {
+                     const PreviousTls& previous, const RootTls& root, const UserTls& user) {
   const net::KeyType type = TRY(choose_type(config, environment, root.tls));
-  return Maker(config, environment, random, kept, user, type).make(root.tls);
+  return Maker(config, environment, random, previous, user, type).make(root.tls);
 }
 
 Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token) {
@@ -211,7 +212,7 @@ Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token) {
   for (const BundleRow& row : bundle_rows()) files.push_back({fmt::format("{}.crt", row.file), tls.find(row.file)->second.pem});
   for (const std::string_view name : {service_account, signing_key}) {
     const auto found = tls.find(name);
-    if (found == tls.end()) continue;  // the second one is the user's and may well not be there
+    if (found == tls.end()) continue;  // signing_key is optional
     std::string public_half = TRY(public_key_file(found->second.key));
     files.push_back({fmt::format("{}.key", name), found->second.key.reveal()});
     files.push_back({fmt::format("{}.pub", name), std::move(public_half)});

@@ -1,4 +1,4 @@
-// Certificates and keys of a cluster: one table, those of openshift/installer pkg/asset/tls, and one function that makes them.
+// Certificates and keys of a cluster: a table of them, as in openshift/installer pkg/asset/tls, and functions that generate them.
 #pragma once
 
 #include "assets/assets.h"
@@ -11,7 +11,7 @@ namespace slipway::assets {
 
 enum class Usage { authority, server, client, server_and_client };
 
-// Which halves lie under /opt/openshift/tls on the bootstrap machine.
+// Which files of a certificate are copied to /opt/openshift/tls on the bootstrap machine.
 enum class OnMachine { pair, certificate, nothing };
 
 struct Names {
@@ -22,21 +22,21 @@ struct Names {
 struct CertificateRow {
   std::string_view file;  // base name, "root-ca"
   net::SubjectName subject;
-  std::string_view issuer{};  // file of its issuer; empty: signed by itself
+  std::string_view issuer{};  // file of the issuer; empty: self-signed
   Usage usage = Usage::authority;
   Seconds valid_for{0};
   OnMachine on_machine = OnMachine::pair;
-  bool with_issuer = false;                                        // the issuer's certificate follows its own
-  Result<Names> (*names)(const config::InstallConfig&) = nullptr;  // subject alternative names; none when null
+  bool with_issuer = false;                                        // the file also contains the issuer's certificate
+  Result<Names> (*names)(const config::InstallConfig&) = nullptr;  // subject alternative names; null: none
   bool has_key_usage = true;
-  bool is_root = false;         // of RootTls
-  std::string_view platform{};  // the only one that has it; empty: all
+  bool is_root = false;         // part of RootTls
+  std::string_view platform{};  // generated only on this platform; empty: on all
 };
 
-// Rows of one day in OpenShift's installer live for so long, and are made anew when half of it is over.
+// Validity of certificates that are valid for one day in OpenShift's installer. They are renewed when half of this time is over.
 inline constexpr Seconds short_life = std::chrono::hours(24 * 30);
 
-// Issuers stand before those they sign.
+// Issuers come before the certificates that they sign.
 std::span<const CertificateRow> certificate_rows();
 
 struct BundleRow {
@@ -45,34 +45,35 @@ struct BundleRow {
 };
 std::span<const BundleRow> bundle_rows();
 
-// Makes the two rows that manifests carry, so that a target that needs no more is quick. errors: as make_tls
+// Generates the two certificates that manifests contain, so that target `manifests` is fast. errors: as make_tls
 Result<RootTls> make_root_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                              const PreviousTls& kept);
+                              const PreviousTls& previous);
 
-// Makes all other rows, bundles and keys.
+// Generates all other certificates, bundles and keys.
 //
-//   kept    certificates to use again: all of them when a cluster has them; else those of the same issuer whose time is not
-//           half over (short-lived ones) or not over (others); all bundles are made anew of what there is then
-//   errors  invalid: a certificate of the user's that the authority it needs has not signed; conflict: another type of keys is
-//           asked for than what is kept has; internal
-//   time    milliseconds with P-256, with RSA 26 keys on all cores: a second on two
+//   previous  certificates to use again. If a cluster uses them, all are kept. Else a certificate is kept if its issuer is the
+//   same
+//             and it has not expired (short-lived ones: less than half of the validity is over). Bundles are always regenerated
+//   errors    invalid: the wrong authority signed a certificate of the user; conflict: the requested key type differs from that
+//             of the existing keys; internal
+//   time      milliseconds with P-256; with RSA the time for 26 keys on all cores, one second on two cores
 Result<Tls> make_tls(const config::InstallConfig& config, const Environment& environment, const Randomness& random,
-                     const PreviousTls& kept, const RootTls& root, const UserTls& user);
+                     const PreviousTls& previous, const RootTls& root, const UserTls& user);
 
-// What lies in /opt/openshift/tls: "root-ca.crt", "service-account.pub", and the machine-config-server's token.
+// The files in /opt/openshift/tls: "root-ca.crt", "service-account.pub", and the token of the machine-config-server.
 Result<AssetFiles> machine_tls_files(const Tls& tls, const ServerToken& token);
 
-// The line for authorized_keys that lets `gather bootstrap` in.
+// The line for authorized_keys that permits `gather bootstrap` to log in.
 Result<std::string> bootstrap_ssh_key(const Tls& tls);
 
-// The key by which the SSH server of the bootstrap machine proves to be that machine's.
+// The SSH host key of the bootstrap machine.
 struct HostKey {
-  std::string path;  // where the server looks for it; ".pub" beside it
+  std::string path;  // of the private key on the machine; the public key has ".pub" appended
   Secret key;
   std::string public_line;  // "ecdsa-sha2-nistp256 AAAA... bootstrap"
 };
 
-// None in directories of versions that let the machine make its own.
+// Empty in directories of older versions, where the machine generates its own key.
 Result<std::optional<HostKey>> bootstrap_host_key(const Tls& tls);
 
 }  // namespace slipway::assets

@@ -7,11 +7,11 @@ namespace {
 
 constexpr Seconds year = std::chrono::hours(24 * 365);
 
-std::vector<std::string> units(std::string_view name) { return {std::string(name)}; }
+std::vector<std::string> organizational_units(std::string_view name) { return {std::string(name)}; }
 
 CertificateRow signer(std::string_view file, Seconds valid_for, OnMachine on_machine = OnMachine::pair) {
   return {.file = file,
-          .subject = {.common_name = std::string(file), .organizational_units = units("openshift")},
+          .subject = {.common_name = std::string(file), .organizational_units = organizational_units("openshift")},
           .valid_for = valid_for,
           .on_machine = on_machine};
 }
@@ -19,7 +19,7 @@ CertificateRow signer(std::string_view file, Seconds valid_for, OnMachine on_mac
 std::string api(const config::InstallConfig& config) { return "api." + config.cluster_domain(); }
 std::string api_int(const config::InstallConfig& config) { return "api-int." + config.cluster_domain(); }
 
-// Pointer configs name the address where there is a virtual one, and clients look for it among either kind of name.
+// Pointer configs use the virtual IP if there is one. Some clients look for it in the IP names, others in the DNS names.
 Result<Names> machine_config_server_names(const config::InstallConfig& config) {
   const std::vector<std::string> vips = config::api_vips(config);
   Names names{.dns = {api_int(config)}, .ip = vips};
@@ -42,7 +42,7 @@ Result<Names> service_network_names(const config::InstallConfig& config) {
   return names;
 }
 
-net::SubjectName person(std::string_view name, std::vector<std::string> organizations) {
+net::SubjectName subject(std::string_view name, std::vector<std::string> organizations) {
   return {.common_name = std::string(name), .organizations = std::move(organizations)};
 }
 
@@ -50,21 +50,21 @@ std::vector<CertificateRow> make_rows() {
   using enum Usage;
   using enum OnMachine;
   const std::string bootstrapper = "system:serviceaccount:openshift-machine-config-operator:node-bootstrapper";
-  const net::SubjectName admin = person("system:admin", {"system:masters"});
-  const net::SubjectName api_server = person("system:kube-apiserver", {"kube-master"});
-  const net::SubjectName proxy = person("system:kube-apiserver-proxy", {"kube-master"});
+  const net::SubjectName admin = subject("system:admin", {"system:masters"});
+  const net::SubjectName api_server = subject("system:kube-apiserver", {"kube-master"});
+  const net::SubjectName proxy = subject("system:kube-apiserver-proxy", {"kube-master"});
   CertificateRow root_ca = signer("root-ca", 10 * year, certificate);
   root_ca.is_root = true;
   return {
       root_ca,
-      {"machine-config-server", person("system:machine-config-server", {}), "root-ca", server, 10 * year, pair, false,
+      {"machine-config-server", subject("system:machine-config-server", {}), "root-ca", server, 10 * year, pair, false,
        machine_config_server_names, false, true},
-      {"journal-gatewayd", person("journal-gatewayd", {"OpenShift Bootstrap"}), "root-ca", server_and_client, 10 * year},
+      {"journal-gatewayd", subject("journal-gatewayd", {"OpenShift Bootstrap"}), "root-ca", server_and_client, 10 * year},
       signer("admin-kubeconfig-signer", 10 * year, nothing),
       {"admin-kubeconfig-client", admin, "admin-kubeconfig-signer", server_and_client, 10 * year, nothing},
       signer("kubelet-bootstrap-kubeconfig-signer", 10 * year, nothing),
       {"kubelet-client",
-       person(bootstrapper, {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts"}),
+       subject(bootstrapper, {"system:serviceaccounts:openshift-machine-config-operator", "system:serviceaccounts"}),
        "kubelet-bootstrap-kubeconfig-signer", client, 10 * year},
       signer("kubelet-signer", short_life),
       signer("kube-control-plane-signer", year),
@@ -85,12 +85,12 @@ std::vector<CertificateRow> make_rows() {
       signer("aggregator-signer", short_life),
       {"aggregator-client", proxy, "aggregator-signer", client, short_life},
       {.file = "aggregator-ca",
-       .subject = {.common_name = "aggregator", .organizational_units = units("bootkube")},
+       .subject = {.common_name = "aggregator", .organizational_units = organizational_units("bootkube")},
        .valid_for = short_life},
       {"apiserver-proxy", proxy, "aggregator-ca", client, short_life},
-      // That of openshift-install has no names: its code for self-signed certificates drops them.
+      // In openshift-install this certificate has no names: its code for self-signed certificates drops them.
       {.file = "ironic/tls",
-       .subject = {.common_name = "ironic", .organizational_units = units("openshift")},
+       .subject = {.common_name = "ironic", .organizational_units = organizational_units("openshift")},
        .usage = server,
        .valid_for = short_life,
        .names = machine_config_server_names,

@@ -41,7 +41,7 @@ std::string describe(std::string_view file, const net::CertificateInfo& info) {
                      join(names, " "));
 }
 
-// Written from openshift/installer pkg/asset/tls, not from the output. Certificates of 30 days have one day there.
+// Taken from openshift/installer pkg/asset/tls, not from the output. Certificates with 30 days are valid for one day there.
 constexpr std::string_view expected = R"(
 root-ca | root-ca OU=openshift | root-ca OU=openshift | ca | 3650 d |
 machine-config-server | system:machine-config-server | root-ca OU=openshift | leaf server | 3650 d | api-int.demo.example.com 10.97.77.5 10.97.77.5
@@ -105,7 +105,7 @@ TEST(Tls, ProvisioningServicesHaveTheirsOnBaremetalOnly) {
   EXPECT_NE(std::ranges::find(files, AssetFile{"ironic/tls.key", certificate.key.reveal()}), files.end());
 }
 
-// The default where the platform is not local: the one test that takes its time.
+// The default on platforms other than local. This test is slow, because it generates RSA keys.
 TEST(Tls, KeysAreRsaWhereNobodyAsks) {
   Environment environment = sample_environment();
   environment.key_type.reset();
@@ -128,13 +128,14 @@ TEST(Tls, KeysAreRsaWhereNobodyAsks) {
   const AssetFiles files = machine_tls_files(tls, {}).value();
   EXPECT_NE(std::ranges::find(files, AssetFile{"service-account.pub", half}), files.end());
 
-  // They stay what they are, and nobody gets another type than the one that was asked for.
+  // Existing keys are kept; a request for another type is an error.
   EXPECT_EQ(made({tls}, environment, config_of("none")), tls);
   SeededRandom random(1);
   const auto other = make_all_tls(config_of("none"), sample_environment(), {&random}, {tls}, {});
   ASSERT_FALSE(other.ok());
   EXPECT_EQ(other.error().code(), Code::conflict);
-  EXPECT_TRUE(other.error().message().starts_with("the keys of this folder are RSA: ")) << other.error().message();
+  EXPECT_TRUE(other.error().message().starts_with("--key-type: applies to new keys only, the existing keys are RSA ("))
+      << other.error().message();
 }
 
 TEST(Tls, IsTheSameForTheSameSeed) {
@@ -219,7 +220,7 @@ TEST(Tls, ShortLivedCertificatesAreRenewedWhenHalfOfTheirTimeIsOver) {
                                              "kubelet-client-ca-bundle",
                                              "kubelet-serving-ca-bundle"};
   EXPECT_EQ(renewed, short_lived);
-  // A leaf begins with its authority, and lives as long from now on as a new one.
+  // A leaf certificate is valid from the same time as its authority, and expires at the same time as a new one.
   const auto server = net::parse_certificate(second.find("kube-apiserver-lb-server")->second.pem).value();
   EXPECT_EQ(server.not_before, sample_environment().now);
   EXPECT_EQ(server.not_after, later.now + std::chrono::hours(24 * 30));

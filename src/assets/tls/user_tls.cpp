@@ -33,7 +33,7 @@ const std::string* find_file(const Snapshot& folder, std::string_view path) {
   return found == folder.end() ? nullptr : &found->second;
 }
 
-// "$2a$10$" and 53 characters: what the console's login understands.
+// "$2a$10$" and 53 characters: the format that the OAuth server accepts.
 bool is_bcrypt(std::string_view text) {
   constexpr std::string_view alphabet = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
   if (text.size() != 60 || !text.starts_with("$2") || std::string_view("aby").find(text[2]) == std::string_view::npos)

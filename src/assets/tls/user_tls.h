@@ -11,7 +11,7 @@
 
 namespace slipway::assets {
 
-// Every file that may be given, by its path in the asset directory.
+// Paths of all files that the user may provide, relative to the asset directory.
 std::span<const std::string> user_tls_files();
 
 struct FoundTls {
@@ -19,11 +19,10 @@ struct FoundTls {
   std::vector<std::string> warnings;
 };
 
-// Takes them out of a folder, certificates only when the environment asks for them. Pure.
+// Reads and checks the user's files in a folder. Certificates are used only with environment.load_certificates. Pure.
 //
-//   errors  invalid, all at once, each with its file: half a pair, a key that does not fit, what is expired, not valid yet,
-//   broken,
-//           no authority where one is needed
+//   errors  invalid, with all findings by file: a certificate without its key or a key without its certificate, a key that does
+//           not match, a certificate that is expired, not valid yet, broken or not a certificate authority
 Result<FoundTls> find_user_tls(const Snapshot& folder, const Environment& environment);
 
 }  // namespace slipway::assets

@@ -125,7 +125,7 @@ TEST(UserTls, TakesTheirPlaceInTheTable) {
   EXPECT_EQ(net::parse_certificate(server)->not_before, sample_environment().now - Seconds(5));
   EXPECT_EQ(make({first}), first);
 
-  // Another one later: what hangs on it is made anew, nothing else.
+  // With another authority, only the certificates that depend on it are generated again.
   put(folder, "kube-apiserver-lb-signer", authority("another-lb"));
   std::string changed;
   for (const auto& [name, certificate] : make({first})) {
@@ -134,7 +134,7 @@ TEST(UserTls, TakesTheirPlaceInTheTable) {
   EXPECT_EQ(changed,
             "kube-apiserver-complete-server-ca-bundle kube-apiserver-internal-lb-server kube-apiserver-lb-ca-bundle "
             "kube-apiserver-lb-server kube-apiserver-lb-signer kube-control-plane-ca-bundle ");
-  // Without their files they stay what they are.
+  // Without the user's files the certificates are kept.
   folder.clear();
   EXPECT_EQ(make({first}), first);
 }

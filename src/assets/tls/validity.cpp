@@ -14,17 +14,19 @@ class Validity {
  public:
   explicit Validity(WallTime now) : now_(std::chrono::floor<Seconds>(now)) {}
 
-  // Text without certificates is passed over.
+  // Ignores text without certificates.
   void check(const std::string& name, std::string_view pem) {
     if (pem.find("-----BEGIN CERTIFICATE-----") == std::string_view::npos) return;
     const auto certificates = net::parse_certificates(pem);
     if (!certificates.ok()) return;
     for (const net::CertificateInfo& certificate : certificates.value()) {
-      if (!known_.insert(certificate.serial).second) continue;
+      if (!seen_.insert(certificate.serial).second) continue;
       if (certificate.not_after < now_) {
-        over_.add(name, fmt::format("{} was valid until {}", certificate.subject.common_name, to_rfc3339(certificate.not_after)));
+        expired_.add(name,
+                     fmt::format("{} was valid until {}", certificate.subject.common_name, to_rfc3339(certificate.not_after)));
       } else if (certificate.not_before > now_) {
-        early_.add(name, fmt::format("{} is valid from {}", certificate.subject.common_name, to_rfc3339(certificate.not_before)));
+        not_yet_valid_.add(
+            name, fmt::format("{} is valid from {}", certificate.subject.common_name, to_rfc3339(certificate.not_before)));
       }
     }
   }
@@ -37,16 +39,16 @@ class Validity {
 
   Findings findings() const {
     Findings findings;
-    if (over_.count > 0) {
+    if (expired_.count > 0) {
       findings
-          .error({over_.file}, "", "assets-expired: {}, but the time is {}: it has expired{}", over_.words, to_rfc3339(now_),
-                 over_.rest())
+          .error({expired_.file}, "", "assets-expired: {}, but the time is {}: it has expired{}", expired_.reason,
+                 to_rfc3339(now_), expired_.rest())
           .hint("remove the assets with `slipway destroy cluster`, then run `slipway create cluster` to generate new ones");
     }
-    if (early_.count > 0) {
+    if (not_yet_valid_.count > 0) {
       findings
-          .error({early_.file}, "", "clock-wrong: {}, but the time is {}: a clock is wrong{}", early_.words, to_rfc3339(now_),
-                 early_.rest())
+          .error({not_yet_valid_.file}, "", "clock-wrong: {}, but the time is {}: a clock is wrong{}", not_yet_valid_.reason,
+                 to_rfc3339(now_), not_yet_valid_.rest())
           .hint(
               "set the clock of this host; if the clock of the host that generated the assets was ahead, remove them with "
               "`slipway destroy cluster`");
@@ -61,23 +63,23 @@ class Validity {
     if (text.ok()) check(name, text.value());
   }
 
-  // The first of a kind, and how many there are.
+  // The first invalid certificate of a group, and the number of certificates in it.
   struct Group {
     std::string file;
-    std::string words;
+    std::string reason;
     int count = 0;
 
     void add(const std::string& name, std::string text) {
       if (count++ > 0) return;
       file = name;
-      words = std::move(text);
+      reason = std::move(text);
     }
     std::string rest() const { return count > 1 ? fmt::format(", and {} more", count - 1) : ""; }
   };
 
   WallTime now_;
-  Group over_, early_;
-  std::set<std::string> known_;  // serials
+  Group expired_, not_yet_valid_;
+  std::set<std::string> seen_;  // serial numbers of checked certificates
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Until when assets can be used, and whether they can now: the lives of the certificates inside. Pure.
+// Checks the validity of the certificates in the assets. Pure.
 #pragma once
 
 #include "assets/assets.h"
@@ -6,7 +6,7 @@
 
 namespace slipway::assets {
 
-// The first certificate whose life ends.
+// The certificate that expires first.
 struct Expiry {
   std::string certificate;  // "kubelet-signer"
   WallTime until{};
@@ -14,11 +14,12 @@ struct Expiry {
   bool operator==(const Expiry&) const = default;
 };
 
-// Of the certificates that we made; nothing when there are none.
+// Empty without certificates.
 std::optional<Expiry> first_expiry(const Tls& tls);
 
-// One finding of the certificates, of tls/ and of the Ignition configs, whose time is over (assets-expired), and one of those
-// whose time has not begun (clock-wrong: the clock that made them was ahead, or this one is behind).
+// Checks the certificates of tls/ and of the Ignition configs. Returns at most two findings: assets-expired for expired
+// certificates, clock-wrong for certificates that are not valid yet (the clock of the host that generated them was ahead, or the
+// clock of this host is behind).
 Findings check_validity(const Assets& assets, WallTime now);
 
 }  // namespace slipway::assets

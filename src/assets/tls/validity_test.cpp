@@ -53,7 +53,7 @@ TEST(AssetValidity, TheFirstToEndSaysUntilWhenAllCanBeUsed) {
   EXPECT_EQ(first_expiry(tls), (Expiry{"kubelet-signer", noon + Seconds(3600)}));
 }
 
-// A config that its user changed is taken as it is.
+// The certificates in Ignition configs are checked, too, because the user may have changed the configs.
 TEST(AssetValidity, LooksIntoTheConfigs) {
   Assets assets;
   assets.bootstrap.storage.files.push_back(
