@@ -47,7 +47,7 @@ void tell_end(const Environment& environment, const std::string& folder, cluster
     for (const cluster::OperatorLine& line : cluster::operator_lines(operators)) {
       line.level == Level::error ? log.error("{}", line.text) : log.info("{}", line.text);
     }
-    if (status == ExitStatus::operators && !cluster::only_work_is_left(operators)) status = ExitStatus::initialisation;
+    if (status == ExitStatus::operators && !cluster::all_are_healthy(operators)) status = ExitStatus::initialisation;
     if (status == ExitStatus::bootstrap) {
       log.info(
           "to find the cause, run `slipway gather bootstrap --dir {}` (with --bootstrap HOST if the machines are not local), "
@@ -68,7 +68,7 @@ Result<> installing(const Environment& environment, const std::string& folder,
   const SteadyTime begin = environment.context.clock.steady();
   // Sinks are called as long as there are events.
   const auto faults = std::make_shared<cluster::FaultWatch>(environment.context.clock);
-  environment.context.events.add_sink([faults](const sys::Event& event) { faults->hear(event); });
+  environment.context.events.add_sink([faults](const sys::Event& event) { faults->observe(event); });
   cluster::Steps steps;
   const Result<> worked = work(*faults, steps);
   if (worked.ok()) {
