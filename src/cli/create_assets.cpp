@@ -55,12 +55,12 @@ Result<> create(const assets::Request& request, const Environment& environment, 
   if (request.target != assets::Target::install_config) {
     inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
   }
-  const assets::Made made =
+  const assets::TargetResult result =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
-  environment.context.log.info("{} written to {}", to_string(request.target), where(made.folders, path));
-  if (made.usable_until) {
+  environment.context.log.info("{} written to {}", to_string(request.target), where(result.folders, path));
+  if (result.usable_until) {
     environment.context.log.info("create the machines before {}: certificate {} expires then",
-                                 to_rfc3339(made.usable_until->until), made.usable_until->certificate);
+                                 to_rfc3339(result.usable_until->until), result.usable_until->certificate);
   }
   const std::string_view config = bootstrap_file(request.target);
   if (!config.empty() && arguments.has("--size-report")) TRY(print_sizes(environment, fmt::format("{}/{}", path, config)));
