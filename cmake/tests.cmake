@@ -1,10 +1,10 @@
-# Helpers for what lies under tests/.
+# Helpers for the folders below tests/.
 #
 # add_component(NAME registry NEEDS skopeo docker-registry [ENVIRONMENT K=V ...] [LABEL component])
-#   runs tests/component/NAME with pytest. A missing program is a failure where CI=true and a skip elsewhere: a judge that is
-#   silently absent judges nothing.
+#   runs tests/component/NAME with pytest. A missing program is a failure if CI=true, otherwise a skip: CI must not skip checks
+#   silently.
 # add_fuzzer(NAME yaml SOURCES yaml.cpp LIBRARIES slipway_base)
-#   with the preset "fuzz" a libFuzzer program; in every other build a program that replays tests/fuzz/NAME/corpus.
+#   with the preset "fuzz" a libFuzzer program; in other builds a program that replays tests/fuzz/NAME/corpus.
 
 function(add_component)
   cmake_parse_arguments(PARSE_ARGV 0 arg "" "NAME;TIMEOUT;LABEL" "NEEDS;ENVIRONMENT")
