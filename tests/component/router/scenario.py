@@ -1,5 +1,5 @@
-"""scenario.py FOLDER DEFINITION: a router, its API server, pods and clients on one machine; run by test_router.py in namespaces of
-its own."""
+"""scenario.py FOLDER DEFINITION: a router, its API server, pods and clients on one machine; test_router.py runs it in its own
+namespaces."""
 
 import http.client
 import json
@@ -23,8 +23,8 @@ from control_plane import ControlPlane  # noqa: E402
 FOLDER, DEFINITION = map(pathlib.Path, sys.argv[1:])
 BUILD, PROGRAMS = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve(), pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve()
 DOMAIN, SPACE = "apps.demo.example.com", "shop"
-WORK = pathlib.Path("/run/router")  # people who are not root may look for a socket there
-DEADLINE = 30  # of each wait, for what takes a second or two
+WORK = pathlib.Path("/run/router")  # a socket here is reachable for users other than root
+DEADLINE = 30  # of each wait; normally a second or two
 PODS = {name: f"10.128.0.{number}" for number, name in enumerate(("one", "two", "three", "four"), 10)}
 TLS_PODS = {"secret": "10.128.0.30"}
 
@@ -53,7 +53,7 @@ def make_machine():
 
 
 def make_haproxy():
-    """The image's, or that of the environment, as PATH finds it."""
+    """The haproxy of the image or of the environment, found through PATH."""
     folder = FOLDER / "bin"
     folder.mkdir()
     if given := os.environ.get("HAPROXY"):
@@ -87,7 +87,7 @@ def start_pods():
 
 
 class Api:
-    """The API server, as an administrator."""
+    """The API server for an administrator."""
 
     def __init__(self, plane):
         self.port = plane.api
@@ -107,7 +107,7 @@ class Api:
                                   "metadata": {"name": name, "annotations": annotations or {}}, "spec": spec})
 
     def admitted(self, name):
-        """Status, reason and message of the route; nothing when nobody said anything."""
+        """Status, reason and message of the route; nothing without a status."""
         for entry in self.ask("GET", f"{ROUTES}/{name}").get("status", {}).get("ingress", []):
             condition = entry["conditions"][0]
             return condition["status"], condition.get("reason", ""), condition.get("message", "")
@@ -125,7 +125,7 @@ SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{SPACE}/endpointslices"
 
 
 class TlsConnection(http.client.HTTPConnection):
-    """To the router, whatever the host's name resolves to."""
+    """A TLS connection to the router, whatever the host name resolves to."""
 
     def __init__(self, host, ca=None):
         super().__init__("127.0.0.1", 443, timeout=DEADLINE)
@@ -140,7 +140,7 @@ class TlsConnection(http.client.HTTPConnection):
 
 
 def ask(host, path="/", tls=False, ca=None, headers=None):
-    """Status, and the body of a pod or the headers of the router's own answer."""
+    """The status, and the body of a pod or the headers of the router's own answer."""
     connection = TlsConnection(host, ca) if tls else http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
     try:
         connection.request("GET", path, headers={"Host": host, **(headers or {})})
@@ -167,12 +167,12 @@ def health(path="/healthz/ready"):
 
 
 def generations():
-    """How many processes of haproxy were started in all."""
+    """The number of haproxy processes started so far."""
     return (FOLDER / "router.log").read_text().count("haproxy serves ")
 
 
 def haproxies():
-    """Processes, with their memory of their own in MB."""
+    """The haproxy processes, with their private memory in MB."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -201,7 +201,7 @@ def start_router(plane):
 
 
 def fill(api):
-    """Routes that are there before the router."""
+    """Creates routes before the router starts."""
     web = {"to": {"kind": "Service", "name": "web"}}
     own = {"certificate": text("own.crt"), "key": text("own.key")}
     api.put_service("web", [PODS["one"]], 8080)
@@ -267,7 +267,7 @@ def look_at_routes(api):
 
 
 def look_at_cookies(api):
-    """Who has a cookie comes to the same pod."""
+    """A cookie selects the same pod again."""
     api.put_service("web", [PODS["one"], PODS["four"]], 8080)
     wait("two pods", lambda: {name_at(f"plain-shop.{DOMAIN}") for _ in range(20)} == {"one", "four"})
     connection = http.client.HTTPConnection("127.0.0.1", 80)
@@ -279,7 +279,7 @@ def look_at_cookies(api):
 
 
 def look_at_pods(api):
-    """Pods come and go without another haproxy."""
+    """Pods are added and removed without a new haproxy process."""
     before, host = generations(), f"plain-shop.{DOMAIN}"
     for names in (["two"], ["two", "three"], ["four"], ["one"]):
         api.put_service("web", [PODS[name] for name in names], 8080)
@@ -293,7 +293,7 @@ def look_at_pods(api):
 
 
 def look_at_bad_routes(api):
-    """One that the router refuses, one that only haproxy does; others go on."""
+    """A route that the router rejects, and one that only haproxy rejects; other routes keep working."""
     api.put_route("torn", {"host": "torn.example.com", "to": {"kind": "Service", "name": "web"},
                            "tls": {"termination": "edge", "certificate": text("own.crt"), "key": text("default.key")}})
     wait("torn is refused", lambda: api.admitted("torn"))
@@ -312,7 +312,7 @@ def look_at_bad_routes(api):
 
 
 def change_routes_under_load(api):
-    """Fifty changes of routes: no connection fails, one that lasts goes on."""
+    """Fifty changes of routes: no connection fails, and a long one continues."""
     host, failures, counts, over = f"plain-shop.{DOMAIN}", [], [0] * 4, threading.Event()
 
     def short(number):
@@ -397,7 +397,7 @@ def kill_haproxy():
 
 
 def leave(api):
-    """Told to end: not ready at once, what is under way goes on."""
+    """A graceful stop: not ready at once, connections in progress continue."""
     done = []
 
     def long():
@@ -421,7 +421,7 @@ def leave(api):
 
 
 def check_files():
-    """Keys are for nobody else."""
+    """Keys are not readable by other users."""
     for path in WORK.rglob("*"):
         if path.is_file():
             assert path.stat().st_mode & 0o777 == 0o600, path

@@ -1,4 +1,4 @@
-"""api.py FOLDER: the API's address, of a bootstrap machine, three masters and a client; run by test_virtual_address.py."""
+"""api.py FOLDER: the API's virtual address with a bootstrap machine, three masters and a client; run by test_virtual_address.py."""
 
 import signal
 import time
@@ -49,7 +49,7 @@ def main():
     stays(1.5, API, holder, PROXIES)
     assert not report("the bootstrap machine leaves", begin, 0)
 
-    # Whichever server a monitor has a connection to.
+    # Independent of the server that a monitor is connected to.
     begin = time.time()
     for machine in MASTERS:
         tell(machine, "api", signal.SIGUSR1)
@@ -72,7 +72,7 @@ def main():
     begin = time.time()
     end(holder, "api", signal.SIGKILL)
     stays(3, API, holder, PROXIES)
-    # What was asked in the moment of the end is lost; whoever connects afterwards is not.
+    # Requests during the kill are lost; later connections are not.
     assert not [one for one in report(f"the API server of {holder} is killed", begin, 0) if "refused" in one]
     assert {what for _, _, what in asked(time.time() - 1)} == set(MASTERS) - {holder}
     start_api(holder)
@@ -80,7 +80,7 @@ def main():
 
     begin, before = time.time(), holder
     run("ip", "link", "set", f"to-{holder}", "down")
-    run("ip", "-n", holder, "address", "flush", "dev", "host0")  # as seen from the others: the machine is gone
+    run("ip", "-n", holder, "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
     report(f"the machine {before} is lost, {holder} takes over", begin, took)
 

@@ -1,4 +1,4 @@
-"""ingress.py FOLDER: the ingress's address, of a master, two workers and a client; run by test_virtual_address.py."""
+"""ingress.py FOLDER: the ingress's virtual address with a master, two workers and a client; run by test_virtual_address.py."""
 
 import signal
 import sys
@@ -41,7 +41,7 @@ def main():
     wait("both routers are ready", lambda: track_file("w1", "ingress") == "40")
     stays(2, INGRESS, "w0", ROUTERS)
 
-    # As a router that is about to end: it says so, and serves a while.
+    # Like a router that is stopping: it is not ready but serves for a while.
     begin = time.time()
     (FOLDER / "w0/not-ready").touch()
     holder, took = only_holder(INGRESS, ["w1"], "the other router's machine has the address")
@@ -57,7 +57,7 @@ def main():
     report("the router of w1 is killed, w0 takes over", begin, took)
     assert took < 4
 
-    # The only one keeps the address while it serves.
+    # The only router keeps the address while it serves.
     (FOLDER / "w0/not-ready").touch()
     begin = time.time()
     wait("the router that is left is not ready", lambda: track_file("w0", "ingress") == "0")
@@ -73,7 +73,7 @@ def main():
     api_stays()
     begin = time.time()
     run("ip", "link", "set", "to-w0", "down")
-    run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # as seen from the others: the machine is gone
+    run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(INGRESS, ["m0"], "the master has both addresses")
     report("the machine w0 is lost, m0 takes over", begin, took)
     assert {what for _, _, what in asked(time.time() - 1)} == {"m0"}
