@@ -311,52 +311,67 @@ def look_at_bad_routes(api):
     assert api.admitted("twice")[1] == "HostAlreadyClaimed"
 
 
-def change_routes_under_load(api):
-    """Fifty changes of routes: no connection fails, and a long one continues."""
-    host, failures, counts, over = f"plain-shop.{DOMAIN}", [], [0] * 4, threading.Event()
+class Load:
+    """Clients of a host, until stop(): short connections, kept ones, and one long download."""
 
-    def short(number):
-        while not over.is_set():
+    def __init__(self, host):
+        self.host, self.failures, self.counts, self.over = host, [], [0] * 4, threading.Event()
+        clients = [(self._short, 0), (self._short, 1), (self._kept, 2), (self._kept, 3)]
+        self.threads = [threading.Thread(daemon=True, target=client, args=(number,)) for client, number in clients]
+        self.threads.append(threading.Thread(daemon=True, target=self._long))
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _short(self, number):
+        while not self.over.is_set():
             try:
-                got = name_at("edge.example.com", tls=True) if number % 2 else name_at(host)
+                got = name_at("edge.example.com", tls=True) if number % 2 else name_at(self.host)
                 if got != "one":
-                    failures.append(got)
+                    self.failures.append(got)
             except OSError as failure:
-                failures.append(repr(failure))
-            counts[number] += 1
+                self.failures.append(repr(failure))
+            self.counts[number] += 1
 
-    def kept(number):
+    def _kept(self, number):
         connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
-        while not over.is_set():
+        while not self.over.is_set():
             try:
-                connection.request("GET", "/", headers={"Host": host})
+                connection.request("GET", "/", headers={"Host": self.host})
                 answer = connection.getresponse()
                 if answer.status != 200:
-                    failures.append(answer.status)
+                    self.failures.append(answer.status)
                 answer.read()
             except (OSError, http.client.HTTPException) as failure:
-                failures.append(f"kept connection: {failure!r}")
+                self.failures.append(f"kept connection: {failure!r}")
                 connection.close()
-            counts[number] += 1
+            self.counts[number] += 1
         connection.close()
 
-    def long():
+    def _long(self):
         connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
-        connection.request("GET", "/long", headers={"Host": host})
+        connection.request("GET", "/long", headers={"Host": self.host})
         size = len(connection.getresponse().read())
         if size != 40 << 20:
-            failures.append(f"long download ended at {size}")
+            self.failures.append(f"long download ended at {size}")
 
+
+def change_routes_under_load(api):
+    """Fifty changes of routes: no connection fails, and a long one continues."""
+    load = Load(f"plain-shop.{DOMAIN}")
     web_socket = socket.create_connection(("127.0.0.1", 80), timeout=DEADLINE)
-    web_socket.sendall(f"GET /socket HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n".encode())
+    web_socket.sendall(f"GET /socket HTTP/1.1\r\nHost: {load.host}\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n".encode())
     lines = web_socket.makefile("rb")
     while lines.readline().strip():
         pass
     before = generations()
-    threads = [threading.Thread(daemon=True, target=short, args=(0,)), threading.Thread(daemon=True, target=short, args=(1,)),
-               threading.Thread(daemon=True, target=kept, args=(2,)), threading.Thread(daemon=True, target=kept, args=(3,)), threading.Thread(daemon=True, target=long)]
-    for thread in threads:
-        thread.start()
+    load.start()
     for number in range(25):
         api.put_route(f"change-{number}", {"host": f"change-{number}.example.com", "to": {"kind": "Service", "name": "part"}})
         time.sleep(0.1)
@@ -369,15 +384,13 @@ def change_routes_under_load(api):
     most = haproxies()
     web_socket.sendall(b"still there\n")
     assert lines.readline() == b"still there\n"
-    over.set()
-    for thread in threads:
-        thread.join()
+    load.stop()
     lines.close()
     web_socket.close()
-    assert not failures, failures[:10]
+    assert not load.failures, load.failures[:10]
     assert name_at("change-23.example.com") == 503
     print(f"50 changes: {generations() - before} processes, {len(most)} of them at the end with {sum(most.values()):.0f} MB together, "
-          f"{sum(counts)} requests without a failure, the last change after {took * 1000:.0f} ms")
+          f"{sum(load.counts)} requests without a failure, the last change after {took * 1000:.0f} ms")
     wait("old processes end", lambda: len(haproxies()) == 1)
 
 

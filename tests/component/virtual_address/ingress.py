@@ -19,7 +19,7 @@ def api_stays():
     assert holders(API) == {"m0"}, f"the API's address is at {holders(API)}\n{tail()}"
 
 
-def main():
+def start_machines():
     make_network({**MASTERS, **WORKERS, "client": "10.97.77.20"})
     make_programs()
     make_certificate()
@@ -33,6 +33,8 @@ def main():
     wait("monitors say that there is no router", lambda: all(track_file(*each) == "-254" for each in ROUTERS))
     stays(2, INGRESS, None, ROUTERS)
 
+
+def start_routers():
     start_router("w0")
     holder, took = only_holder(INGRESS, ["w0"], "the router's machine has the address")
     print(f"the first router's machine has the address after {took:.2f} s")
@@ -41,6 +43,8 @@ def main():
     wait("both routers are ready", lambda: track_file("w1", "ingress") == "40")
     stays(2, INGRESS, "w0", ROUTERS)
 
+
+def stop_routers():
     # Like a router that is stopping: it is not ready but serves for a while.
     begin = time.time()
     (FOLDER / "w0/not-ready").touch()
@@ -66,6 +70,8 @@ def main():
     (FOLDER / "w0/not-ready").unlink()
     wait("it is ready again", lambda: track_file("w0", "ingress") == "40")
 
+
+def move_to_the_master():
     # Routers may be on masters.
     start_router("m0")
     wait("the router of the master is ready", lambda: track_file("m0", "ingress") == "40")
@@ -82,6 +88,13 @@ def main():
     end("m0", "router", signal.SIGKILL)
     wait("nobody has the address without a router", lambda: not holders(INGRESS))
     api_stays()
+
+
+def main():
+    start_machines()
+    start_routers()
+    stop_routers()
+    move_to_the_master()
 
 
 main()
