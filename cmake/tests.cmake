@@ -1,11 +1,11 @@
-# Helpers for what lies under tests/.
+# Helpers for the folders below tests/.
 #
 # add_component(NAME registry NEEDS skopeo docker-registry [ENVIRONMENT K=V ...] [LABEL component] [ALONE])
-#   runs tests/component/NAME with pytest. ALONE: no other test runs at the same time; so do all that have another label than
-#   component, because they install whole clusters. A missing program is a failure where CI=true and a skip elsewhere: a judge that is
-#   silently absent judges nothing.
+#   runs tests/component/NAME with pytest. With ALONE, no other test runs at the same time; tests with another label than component
+#   always run alone, because they install whole clusters. A missing program is a failure if CI=true, otherwise a skip: CI must not
+#   skip checks silently.
 # add_fuzzer(NAME yaml SOURCES yaml.cpp LIBRARIES slipway_base)
-#   with the preset "fuzz" a libFuzzer program; in every other build a program that replays tests/fuzz/NAME/corpus.
+#   with the preset "fuzz" a libFuzzer program; in other builds a program that replays tests/fuzz/NAME/corpus.
 
 function(add_component)
   cmake_parse_arguments(PARSE_ARGV 0 arg "ALONE" "NAME;TIMEOUT;LABEL" "NEEDS;ENVIRONMENT")

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Checks src/LAYERS: who includes whom, and which one file includes a third-party header; and that a source file includes its own
-header first, which is how every build compiles headers alone (cmake/layers.cmake has the others).
+"""Checks src/LAYERS: which layers include which, and which file includes a third-party header. Also checks that a source file includes
+its own header first, which is how every build compiles headers alone (cmake/layers.cmake compiles the other headers).
 
-Prints one line a violation, "file:line: what is wrong", and exits 1 when there is one. Takes the repository as argument,
-for its own test; default is the repository it lies in.
+Prints one line for each violation, "file:line: REASON", and exits with 1 if there is one. Takes the repository as an argument, for its
+own test; the default is the repository of this script.
 """
 import pathlib
 import re
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
-# Folders whose sub-folders are parts that do not include each other, with the sub-folders that all parts share. A shared one may
-# include those before it in the list.
+# Folders whose sub-folders are components that do not include each other, with the sub-folders that all components share. A
+# shared sub-folder may include those before it in the list.
 PARTS = {"components": ["program", "render", "controller", "static_pod", "workload"], "provider": [], "assist": ["model"]}
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Finds TRY where its early return leaks: in a braced list behind other members or arguments (see base/result.h).
+"""Finds uses of TRY whose early return leaks: in a braced list after other members or arguments (see base/result.h).
 
-Prints "file:line: ..." for each and exits 1 when there is one. Looks at designated initializers and at constructor lists
-that span lines; what it cannot see the address sanitizer does.
+Prints "file:line: ..." for each and exits with 1 if there is one. Checks designated initializers and constructor lists that span
+lines; the address sanitizer finds other cases.
 """
 import pathlib
 import re

@@ -1,4 +1,4 @@
-// The stages as a whole, with render commands that are played: in any order, killed anywhere, the end is the same.
+// Runs all stages with fake render commands: in any order, and with a kill at any point, they reach the same state.
 #include "bootstrap/stages.h"
 
 #include "bootstrap/in_place.h"
@@ -26,7 +26,8 @@ using testing_support::RealTimeContext;
 
 const std::string assets = "/opt/openshift";
 
-// Everything below "/", "PATH: CONTENT" a line. What renders draw by chance is replaced: two runs differ in it.
+// Lists all files below `path`, "PATH: CONTENT", one line each. Random output of renders is replaced, because it differs between
+// runs.
 void add_tree(sys::Files& files, const std::string& path, std::string& text) {
   const std::vector<std::string> names = files.list(path).value();
   for (const std::string& name : names) {
@@ -50,7 +51,7 @@ std::string tree(sys::Files& files) {
   return text;
 }
 
-// Files of a process that is killed at its N-th change: nothing is changed after that.
+// Files of a process that is killed at its N-th change: later changes fail.
 class MortalFiles final : public sys::Files {
  public:
   MortalFiles(sys::Files& files, int changes) : files_(files), left_(changes) {}
@@ -94,10 +95,10 @@ class MortalFiles final : public sys::Files {
   std::atomic<int> left_;
 };
 
-// Plays ctr: each render writes files that depend on all that it may see, and takes a while.
-class PlayedContainers final : public sys::Runner {
+// Acts as ctr: each render takes a while and writes files that depend on all files that it can see.
+class FakeContainers final : public sys::Runner {
  public:
-  PlayedContainers(sys::Files& files, unsigned seed) : files_(files), random_(std::mt19937(seed)) {}
+  FakeContainers(sys::Files& files, unsigned seed) : files_(files), random_(std::mt19937(seed)) {}
 
   std::map<std::string, int> runs() const {
     return runs_.with_lock([](const auto& runs) { return runs; });
@@ -128,7 +129,7 @@ class PlayedContainers final : public sys::Runner {
     return argv[at + 1];
   }
 
-  // The folder that the container sees as /assets/manifests.
+  // The folder that is mounted as /assets/manifests.
   static std::string manifests_in(const std::vector<std::string>& argv) {
     for (const std::string& word : argv) {
       const std::size_t target = word.find(",dst=/assets/manifests,");
@@ -141,7 +142,7 @@ class PlayedContainers final : public sys::Runner {
     return files_.write(assets + "/" + path, content, mode);
   }
 
-  // A manifest that says which manifests its render saw.
+  // Writes a manifest that contains a hash of the manifests that its render saw.
   Result<> put_manifest(const std::string& path, const std::string& seen) {
     std::string all;
     add_tree(files_, seen, all);
@@ -159,7 +160,7 @@ class PlayedContainers final : public sys::Runner {
     }
     if (name == "cluster-bootstrap") {
       for (const std::string& pod : TRY(files_.list(assets + "/bootstrap-manifests"))) {
-        // As upstream's: what is there already is a failure.
+        // Like the original cluster-bootstrap: an existing file is an error.
         if (TRY(files_.info("/etc/kubernetes/manifests/" + pod))) return error(Code::unavailable, "{} is there", pod);
         TRY(files_.write("/etc/kubernetes/manifests/" + pod, "running", 0644));
       }
@@ -207,8 +208,8 @@ class PlayedContainers final : public sys::Runner {
   Guarded<std::map<std::string, int>> runs_;
 };
 
-// etcd is healthy, the API takes the patch and says that etcd has moved.
-class PlayedServers final : public net::Http {
+// A healthy etcd, and an API that accepts the patch and reports that etcd runs on the masters.
+class FakeServers final : public net::Http {
  public:
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
     lines.with_lock([&](auto& all) { all.push_back(request.method + " " + net::to_string(request.url)); });
@@ -225,7 +226,7 @@ class PlayedServers final : public net::Http {
 
   Guarded<std::vector<std::string>> lines;
   Guarded<std::string> patch;
-  std::function<bool()> is_healthy = [] { return true; };  // etcd
+  std::function<bool()> is_healthy = [] { return true; };  // of etcd
 };
 
 Inputs sample_inputs() {
@@ -239,7 +240,7 @@ std::string kubeconfig(const std::string& server) {
   return emit_yaml(kube::make_kubeconfig({.server = server, .ca = "authority", .token = Secret("t")}, "demo", "admin"));
 }
 
-// A machine as Ignition leaves it.
+// A machine after Ignition.
 void fill(sys::Files& files) {
   const std::pair<const char*, std::string> content[] = {
       {"manifests/cluster-config.yaml", "config"},
@@ -254,7 +255,7 @@ void fill(sys::Files& files) {
       {"original_cvo_overrides.patch", R"({"spec":{"overrides":null}})"},
   };
   for (const auto& [path, text] : content) ASSERT_TRUE(files.write(assets + "/" + path, text, 0600).ok());
-  // As bootkube.sh and the start of the program make it.
+  // Created by bootkube.sh and at the start of the program.
   for (const char* folder : {"/opt/openshift/bootstrap-manifests", "/etc/kubernetes/manifests"}) {
     ASSERT_TRUE(files.make_directories(folder, 0700).ok());
   }
@@ -262,33 +263,33 @@ void fill(sys::Files& files) {
 
 struct Outcome {
   Result<> result = Ok{};
-  std::vector<std::string> told;
-  std::vector<std::string> asked;
+  std::vector<std::string> events;
+  std::vector<std::string> requests;
   std::string patch;
 };
 
 Outcome bootstrap(
-    sys::Files& files, PlayedContainers& runner, bool in_place = false, std::function<bool()> is_healthy = [] { return true; }) {
+    sys::Files& files, FakeContainers& runner, bool in_place = false, std::function<bool()> is_healthy = [] { return true; }) {
   RealTimeContext test;
-  PlayedServers servers;
+  FakeServers servers;
   servers.is_healthy = std::move(is_healthy);
   Inputs inputs = sample_inputs();
   inputs.in_place = in_place;
   inputs.etcd_stopped = in_place && files.info(stopped_etcd_pod).value().has_value();
   Containers containers(Runtime::containerd, runner, 3);
-  for (const std::string& name : asked_again) (void)files.remove(sys::marker_path(assets, name)).ok();
+  for (const std::string& name : repeated_stages) (void)files.remove(sys::marker_path(assets, name)).ok();
   Outcome outcome;
   outcome.result = sys::run_stages(test.context(), files, assets, stages({inputs, files, runner, servers, containers}));
-  outcome.told = test.told();
-  outcome.asked = servers.lines.with_lock([](const auto& lines) { return lines; });
+  outcome.events = test.told();
+  outcome.requests = servers.lines.with_lock([](const auto& lines) { return lines; });
   outcome.patch = servers.patch.with_lock([](const auto& patch) { return patch; });
   return outcome;
 }
 
 TEST(BootstrapStages, AreAProperList) {
   MemoryFiles files;
-  PlayedContainers runner(files, 1);
-  PlayedServers servers;
+  FakeContainers runner(files, 1);
+  FakeServers servers;
   Containers containers(Runtime::containerd, runner, 3);
   const Inputs inputs = sample_inputs();
   const std::vector<sys::Stage> all = stages({inputs, files, runner, servers, containers});
@@ -312,7 +313,7 @@ TEST(BootstrapStages, AreAProperList) {
 TEST(BootstrapStages, ReachTheEnd) {
   MemoryFiles files;
   fill(files);
-  PlayedContainers runner(files, 1);
+  FakeContainers runner(files, 1);
   const Outcome outcome = bootstrap(files, runner);
   ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
   const std::pair<const char*, const char*> expected[] = {
@@ -341,11 +342,11 @@ TEST(BootstrapStages, ReachTheEnd) {
   }
   EXPECT_EQ(files.info("/etc/ssl/mcs/token").value()->mode, 0600U);
   EXPECT_FALSE(files.info("/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml").value());
-  EXPECT_FALSE(files.info("/opt/openshift/api-int-dns-resolved.done").value());  // it has no address here
+  EXPECT_FALSE(files.info("/opt/openshift/api-int-dns-resolved.done").value());  // the name has no address here
   EXPECT_EQ(outcome.patch, R"({"spec":{"overrides":null}})");
-  EXPECT_NE(std::ranges::find(outcome.told, "check resolve-api-int-url failed"), outcome.told.end());
-  EXPECT_NE(std::ranges::find(outcome.asked, "GET https://api-int.demo.example.com:6443/readyz"), outcome.asked.end());
-  // cluster-bootstrap saw what every render made.
+  EXPECT_NE(std::ranges::find(outcome.events, "check resolve-api-int-url failed"), outcome.events.end());
+  EXPECT_NE(std::ranges::find(outcome.requests, "GET https://api-int.demo.example.com:6443/readyz"), outcome.requests.end());
+  // cluster-bootstrap saw the output of every render.
   EXPECT_EQ(
       files.read(assets + "/seen-by-cluster-bootstrap").value(),
       "99_feature-gate.yaml 99_ssh.yaml cco.yaml cluster-config.yaml cluster-ingress-00-namespace.yaml crd.yaml cvo.yaml "
@@ -358,7 +359,7 @@ TEST(BootstrapStages, OrderChangesNothing) {
   for (unsigned seed = 0; seed < 30; ++seed) {
     MemoryFiles files;
     fill(files);
-    PlayedContainers runner(files, seed);
+    FakeContainers runner(files, seed);
     const Outcome outcome = bootstrap(files, runner);
     ASSERT_TRUE(outcome.result.ok()) << "seed " << seed << ": " << outcome.result.error().message();
     if (first.empty()) first = tree(files);
@@ -369,7 +370,7 @@ TEST(BootstrapStages, OrderChangesNothing) {
 TEST(BootstrapStages, InPlaceTheMachineKeepsTheCluster) {
   MemoryFiles files;
   fill(files);
-  PlayedContainers runner(files, 1);
+  FakeContainers runner(files, 1);
   const Outcome outcome = bootstrap(files, runner, true);
   ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
   EXPECT_EQ(files.read(assets + "/master.ign").value(), "config of a master and etcd");
@@ -381,43 +382,43 @@ TEST(BootstrapStages, InPlaceTheMachineKeepsTheCluster) {
   EXPECT_EQ(outcome.patch, "") << "the installed machine does it";
 }
 
-// Where others hand the cluster over, and in place.
+// With a handover to masters, and in place.
 class AKill : public testing::TestWithParam<bool> {};
 
 INSTANTIATE_TEST_SUITE_P(BootstrapStages, AKill, testing::Bool());
 
 TEST_P(AKill, AnywhereReachesTheSameEnd) {
   const bool in_place = GetParam();
-  MemoryFiles whole_files;
-  fill(whole_files);
-  PlayedContainers whole(whole_files, 0);
-  ASSERT_TRUE(bootstrap(whole_files, whole, in_place).result.ok());
-  // In place nobody asks again once etcd is stopped.
+  MemoryFiles reference_files;
+  fill(reference_files);
+  FakeContainers reference(reference_files, 0);
+  ASSERT_TRUE(bootstrap(reference_files, reference, in_place).result.ok());
+  // In place, these stages are not repeated after etcd is stopped.
   const auto forget_etcd = [](sys::Files& files) {
     for (const char* stage : {"wait-for-etcd-process", "wait-for-etcd"}) {
       ASSERT_TRUE(files.remove(sys::marker_path(assets, stage)).ok());
     }
   };
-  forget_etcd(whole_files);
-  const std::string expected = tree(whole_files);
+  forget_etcd(reference_files);
+  const std::string expected = tree(reference_files);
   int kills = 0;
   for (int changes = 0;; ++changes) {
     MemoryFiles files;
     fill(files);
     MortalFiles mortal(files, changes);
-    PlayedContainers runner(mortal, static_cast<unsigned>(changes));
+    FakeContainers runner(mortal, static_cast<unsigned>(changes));
     (void)bootstrap(mortal, runner, in_place).result.ok();
     if (!mortal.is_dead()) break;
     ++kills;
-    PlayedContainers again(files, static_cast<unsigned>(changes));
+    FakeContainers again(files, static_cast<unsigned>(changes));
     Outcome outcome = bootstrap(files, again, in_place);
-    // Upstream's cluster-bootstrap does not start over files of a killed one; the service does that.
+    // The original cluster-bootstrap does not start when files of a killed run exist; the service restarts it.
     if (!outcome.result.ok() && outcome.result.error().message().find("is there") != std::string::npos)
       outcome = bootstrap(files, again, in_place);
     ASSERT_TRUE(outcome.result.ok()) << "killed at change " << changes << ": " << outcome.result.error().message();
     forget_etcd(files);
     ASSERT_EQ(tree(files), expected) << "killed at change " << changes;
-    // What etcd trusts is what the cluster is told, also when the kill came between two copies.
+    // etcd trusts the CA that the cluster gets, also if the kill came between two copies.
     const std::string drawn = files.read("/etc/kubernetes/static-pod-resources/etcd-member/ca.crt").value();
     for (const char* path : {"/opt/openshift/tls/etcd-ca-bundle.crt", "/opt/openshift/manifests/openshift-etcd-etcd-signer.yaml",
                              "/opt/openshift/manifests/with-etcd-ca.yaml"}) {
@@ -430,36 +431,36 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
 TEST(BootstrapStages, TheControlPlaneStartsWhileEtcdElects) {
   MemoryFiles files;
   fill(files);
-  PlayedContainers runner(files, 1);
-  // A few seconds, should nobody start it.
+  FakeContainers runner(files, 1);
+  // Limits the wait if cluster-bootstrap never starts.
   std::atomic<int> asked = 0;
   const Outcome outcome =
       bootstrap(files, runner, false, [&] { return runner.runs().contains("cluster-bootstrap") || ++asked > 20; });
   ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
-  const auto started = std::ranges::find(outcome.told, "stage cb-bootstrap started");
-  const auto healthy = std::ranges::find(outcome.told, "stage wait-for-etcd finished");
-  ASSERT_NE(healthy, outcome.told.end());
+  const auto started = std::ranges::find(outcome.events, "stage cb-bootstrap started");
+  const auto healthy = std::ranges::find(outcome.events, "stage wait-for-etcd finished");
+  ASSERT_NE(healthy, outcome.events.end());
   EXPECT_LT(started, healthy);
 }
 
 TEST(BootstrapStages, ASecondRunLooksAgainAndRendersNothing) {
   MemoryFiles files;
   fill(files);
-  PlayedContainers runner(files, 0);
+  FakeContainers runner(files, 0);
   ASSERT_TRUE(bootstrap(files, runner).result.ok());
-  PlayedContainers again(files, 1);
+  FakeContainers again(files, 1);
   const Outcome outcome = bootstrap(files, again);
   ASSERT_TRUE(outcome.result.ok());
   EXPECT_TRUE(again.runs().empty());
-  EXPECT_NE(std::ranges::find(outcome.told, "stage wait-for-etcd finished"), outcome.told.end());
-  EXPECT_NE(std::ranges::find(outcome.told, "stage cb-bootstrap skipped"), outcome.told.end());
+  EXPECT_NE(std::ranges::find(outcome.events, "stage wait-for-etcd finished"), outcome.events.end());
+  EXPECT_NE(std::ranges::find(outcome.events, "stage cb-bootstrap skipped"), outcome.events.end());
 }
 
 TEST(BootstrapStages, AManifestOfTheUserIsNotReplaced) {
   MemoryFiles files;
   fill(files);
   ASSERT_TRUE(files.write(assets + "/manifests/cvo.yaml", "of the user", 0644).ok());
-  PlayedContainers runner(files, 0);
+  FakeContainers runner(files, 0);
   const Outcome outcome = bootstrap(files, runner);
   ASSERT_FALSE(outcome.result.ok());
   EXPECT_EQ(outcome.result.error().code(), Code::conflict);

@@ -14,14 +14,14 @@ namespace {
 
 using sys::Observation;
 
-// The metrics listener answers for the same store. An etcd with --listen-client-http-urls, as in OpenShift's pods, serves no HTTP
-// on its client port.
+// The metrics listener also serves the health of the store. An etcd with --listen-client-http-urls, as in OpenShift's pods,
+// serves no HTTP on its client port.
 constexpr std::string_view etcd_health[] = {"https://localhost:2379/health", "https://localhost:9978/health"};
-// Members answer each other before there is a leader; by then the port for clients is taken, too.
+// Members answer peers before there is a leader; the client port is open by then, too.
 constexpr std::string_view etcd_peer[] = {"https://localhost:2380/version"};
 constexpr int api_port = 6443;
 
-// Asks etcd at each of the addresses, again and again until one of the answers is good.
+// Requests each address in turn until an answer is good.
 Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets,
                   std::string_view what, std::span<const std::string_view> addresses,
                   const std::function<bool(const Result<net::Answer>&)>& is_good) {
@@ -33,12 +33,12 @@ Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& htt
       const net::Url url = TRY(net::parse_url(address));
       const net::Request request{.url = url, .trust = trust, .connect_limit = Seconds(5), .idle_limit = Seconds(10)};
       const Result<net::Answer> answer = http.send(request, context.stop);
-      if (is_good(answer)) return Look::done();
+      if (is_good(answer)) return Observation::done();
       if (!answer.ok() && answer.error().code() == Code::cancelled) return Error(answer.error());
       if (!reason.empty()) reason += "; ";
       reason += answer.ok() ? fmt::format("{}: status {}", address, answer->status) : answer.error().message();
     }
-    return Look::not_yet("{}", reason);
+    return Observation::not_yet("{}", reason);
   };
   return sys::wait_for(context, what, std::chrono::minutes(20), look, nullptr, {Milliseconds(25), Milliseconds(500)});
 }
@@ -46,7 +46,7 @@ Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& htt
 }  // namespace
 
 Result<> wait_for_etcd_process(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
-  // Whose certificate is not for this name runs all the same.
+  // An etcd whose certificate is not valid for this name is running.
   return ask_etcd(context, files, http, assets, "the etcd of this machine to start", etcd_peer,
                   [](const Result<net::Answer>& answer) { return answer.ok() || answer.error().code() == Code::denied; });
 }

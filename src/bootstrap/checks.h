@@ -1,5 +1,4 @@
-// Checks: what the bootstrap asks of the outside while it renders: whether etcd serves, whether the names of the API lead
-// somewhere.
+// Checks of the outside during the bootstrap: whether etcd serves, and whether the names of the API resolve.
 #pragma once
 
 #include "base/result.h"
@@ -14,19 +13,19 @@
 
 namespace slipway::bootstrap {
 
-// Waits until the machine's etcd runs. It need not have a leader yet: an API server that starts now asks it when it does, while
-// one that finds nobody there tries again later and later.
+// Waits until the etcd of this machine runs. It does not need a leader yet: an API server that starts now connects when etcd has
+// one. An API server that cannot connect at all retries with growing pauses.
 //
 //   errors, time  as of wait_for_etcd
 Result<> wait_for_etcd_process(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets);
 
-// Waits until the machine's etcd says that it is healthy, asked with the client certificate that its render made.
+// Waits until the etcd of this machine reports that it is healthy. Uses the client certificate of its render.
 //
-//   errors  timeout; not_found: tls/etcd-* are not there
-//   time    up to 20 minutes, the first look at once
+//   errors  timeout; not_found: tls/etcd-* do not exist
+//   time    up to 20 minutes; the first check is immediate
 Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets);
 
-// A check whose failure is told (event "check", a warning) and stops nothing. A success leaves ASSETS/MARKER.done.
+// A check whose failure is reported (event "check", a warning) and stops nothing. A success creates ASSETS/MARKER.done.
 struct Check {
   std::string stage;   // "resolve-api-url"
   std::string marker;  // "api-dns-resolved"
@@ -34,14 +33,14 @@ struct Check {
 Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,
                    const std::function<Result<>()>& look);
 
-// Host of the server in a kubeconfig below the assets: of auth/kubeconfig the name for users, of auth/kubeconfig-kubelet the one
-// for machines.
+// The host of the server in a kubeconfig below the assets: auth/kubeconfig has the name for users, auth/kubeconfig-kubelet the
+// name for machines.
 Result<std::string> api_host(sys::Files& files, const std::string& assets, const std::string& kubeconfig);
 
 // errors: unavailable: the name has no address
 Result<> resolve(const sys::Context& context, sys::Runner& runner, const std::string& host);
 
-// GET https://HOST:6443/readyz, whoever answers. errors: unavailable: no answer, or another than 200
+// GET https://HOST:6443/readyz, without authentication. errors: unavailable: no answer, or a status other than 200
 Result<> ask_readyz(const sys::Context& context, net::Http& http, const std::string& host);
 
 }  // namespace slipway::bootstrap

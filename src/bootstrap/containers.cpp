@@ -11,7 +11,7 @@ namespace {
 
 using sys::Context;
 
-constexpr Milliseconds tool_limit{60'000};  // of commands that only look or remove
+constexpr Milliseconds tool_limit{60'000};  // of commands that list or remove
 
 std::vector<std::string> ctr(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), {"ctr", "--namespace", "k8s.io"});
@@ -53,7 +53,7 @@ std::vector<std::string> command_of(Runtime runtime, const Container& container)
   return argv;
 }
 
-// The right to run, given back when it dies.
+// The permission to run a container; its destructor returns it.
 class Containers::Turn {
  public:
   static Result<Turn> take(Containers& of, const Context& context, int rank) {
@@ -97,7 +97,7 @@ Result<> Containers::remove_leftovers(const Context& context, const std::set<std
   };
   for (const std::string& name : TRY(names_in(ctr({"tasks", "ls"})))) TRY(remove({"tasks", "rm", "--force", name}));
   for (const std::string& name : TRY(names_in(ctr({"containers", "ls"})))) TRY(remove({"containers", "rm", name}));
-  // Of a kill between the making of the file system and that of the container.
+  // A kill between the creation of the file system and of the container leaves a snapshot.
   for (const std::string& name : TRY(names_in(ctr({"snapshots", "ls"})))) TRY(remove({"snapshots", "rm", name}));
   return Ok{};
 }
@@ -120,13 +120,13 @@ Result<> Containers::ensure_image(const Context& context, const std::string& ima
   return Ok{};
 }
 
-Result<> Containers::run(const Context& context, const Container& container, int rank, const LineHandler& told) {
+Result<> Containers::run(const Context& context, const Container& container, int rank, const LineHandler& on_line) {
   const Turn turn = TRY(Turn::take(*this, context, rank));
   TRY(ensure_image(context, container.image));
   sys::Command command{.argv = command_of(runtime_, container)};
-  if (told) {
+  if (on_line) {
     command.on_line = [&](sys::Stream stream, std::string_view line) {
-      if (stream == sys::Stream::err) told(line);
+      if (stream == sys::Stream::err) on_line(line);
     };
   }
   TRY(sys::run_checked(runner_, context, command));

@@ -1,4 +1,4 @@
-// Containers: runs programs of images to their end, with the container runtime that the machine has.
+// Containers: runs programs of images with the container runtime of the machine, and waits for them.
 #pragma once
 
 #include "base/guarded.h"
@@ -17,25 +17,25 @@
 namespace slipway::bootstrap {
 
 enum class Runtime {
-  containerd,  // ctr, in the namespace that the kubelet's images are in
-  podman,      // where CRI-O runs the pods: it has the same images
+  containerd,  // ctr, in the namespace of the kubelet's images
+  podman,      // on machines with CRI-O, whose images it shares
 };
 
 struct Mount {
   std::string source;  // on the machine
   std::string target;
   bool writable = false;
-  bool is_of_system = false;  // others than containers use it, by its SELinux label
+  bool is_of_system = false;  // other programs use it; keep its SELinux label
 
   bool operator==(const Mount&) const = default;
 };
 
-// One program of one image, in the machine's network, as root.
+// One program of one image, in the network of the host, as root.
 struct Container {
   std::string name;             // "etcd-render"
   std::string image;            // by digest
-  std::string program;          // a path, or a name to be found in the image's PATH
-  bool is_entry_point = false;  // the image starts the program by itself; ctr cannot use that, podman does
+  std::string program;          // a path, or a name in the PATH of the image
+  bool is_entry_point = false;  // the program is the entry point of the image; podman needs that, ctr ignores it
   std::vector<std::string> arguments{};
   std::vector<Mount> mounts{};
   std::vector<std::string> environment{};  // "NAME=value"
@@ -47,20 +47,20 @@ std::vector<std::string> command_of(Runtime runtime, const Container& container)
 // Threads: any.
 class Containers {
  public:
-  // `at_once`: how many run at the same time; renders are short and use the processor.
+  // at_once: the number of containers that run concurrently; renders are short and CPU-bound.
   Containers(Runtime runtime, sys::Runner& runner, int at_once) : runtime_(runtime), runner_(runner), free_(at_once) {}
 
-  using LineHandler = std::function<void(std::string_view line)>;  // each line of standard error as it comes
+  using LineHandler = std::function<void(std::string_view line)>;  // each line of standard error as it is written
 
-  // Removes containers of these names that an earlier, killed run left behind, perhaps still working. Once, before run().
+  // Removes containers with these names of an earlier run that was killed; they may still be running. Call once, before run().
   Result<> remove_leftovers(const sys::Context& context, const std::set<std::string>& names);
 
-  // Runs it, pulling its image when that is not here.
+  // Runs a container; pulls its image if it is missing.
   //
-  //   rank    who goes first when several wait: the lower
-  //   errors  unavailable, with the last lines it wrote to standard error; cancelled
-  //   time    until a turn is free and the program has ended
-  Result<> run(const sys::Context& context, const Container& container, int rank, const LineHandler& told = {});
+  //   rank    priority among waiting containers; lower ranks run first
+  //   errors  unavailable, with the last lines of standard error; cancelled
+  //   time    until a slot is free and the program has ended
+  Result<> run(const sys::Context& context, const Container& container, int rank, const LineHandler& on_line = {});
 
  private:
   class Turn;
@@ -68,9 +68,9 @@ class Containers {
 
   Runtime runtime_;
   sys::Runner& runner_;
-  std::mutex pull_mutex_;         // held while an image is looked for and pulled: one at a time
-  std::set<std::string> images_;  // known to be here; under pull_mutex_
-  std::mutex mutex_;              // of the two below
+  std::mutex pull_mutex_;         // held while an image is looked up and pulled: one at a time
+  std::set<std::string> images_;  // images that are present; guarded by pull_mutex_
+  std::mutex mutex_;              // guards the two below
   std::condition_variable_any turn_;
   int free_;
   std::multiset<int> waiting_;

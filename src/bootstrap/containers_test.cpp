@@ -48,7 +48,7 @@ TEST(ContainerCommand, LeavesTheEntryPointToPodmanOnly) {
   EXPECT_NE(join(command_of(Runtime::containerd, container), " ").find("/usr/bin/etcd-operator"), std::string::npos);
 }
 
-// Answers by the words behind "--namespace k8s.io"; runs meet a hook.
+// Answers by the words after "--namespace k8s.io"; runs call a hook.
 class FakeCtr final : public sys::Runner {
  public:
   Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
@@ -106,9 +106,9 @@ TEST(Containers, TellsWhatAProgramSaysWhileItRuns) {
   const std::vector<std::string> command = command_of(Runtime::containerd, sample);
   ctr.answers[join({command.begin() + 3, command.end()}, " ")] = {.out = "not this", .err = "one\ntwo"};
   Containers containers(Runtime::containerd, ctr, 1);
-  std::vector<std::string> told;
-  ASSERT_TRUE(containers.run(test.context(), sample, 0, [&](std::string_view line) { told.emplace_back(line); }).ok());
-  EXPECT_EQ(told, (std::vector<std::string>{"one", "two"}));
+  std::vector<std::string> lines;
+  ASSERT_TRUE(containers.run(test.context(), sample, 0, [&](std::string_view line) { lines.emplace_back(line); }).ok());
+  EXPECT_EQ(lines, (std::vector<std::string>{"one", "two"}));
 }
 
 TEST(Containers, RemovesWhatAKilledRunLeft) {

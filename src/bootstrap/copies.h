@@ -1,4 +1,4 @@
-// Copies: what a stage's output is put where, as data, and the doing of it.
+// Copies: where the output of a stage goes, as data, and the function that copies it.
 #pragma once
 
 #include "base/result.h"
@@ -9,27 +9,27 @@
 
 namespace slipway::bootstrap {
 
-// A file becomes the file `to`; what is in a folder, folders too, goes into the folder `to`.
+// A file is copied to the file `to`; the content of a folder, with subfolders, to the folder `to`.
 struct Copy {
-  std::string from;       // below the assets
-  std::string to;         // the same, or absolute
-  bool optional = false;  // fine when there is nothing to copy
+  std::string from;       // relative to the assets
+  std::string to;         // relative to the assets, or absolute
+  bool optional = false;  // no error if `from` does not exist
 
   bool operator==(const Copy&) const = default;
 };
 
-// Each file is replaced as one step and keeps its mode; one that is the same already is left alone. Files whose names begin with
-// a dot are left out: they are of writes that were killed.
+// Each file is replaced atomically and keeps its mode; an identical file is not written. Files whose names begin with a dot are
+// skipped: they are of writes that were killed.
 //
-// The manifests folders are filled by many: what is written there has to be new or the same as what is there.
+// Many stages write to the manifests folders: a file there must be new or identical.
 //
-//   errors  conflict: a file in manifests/ or bootstrap-manifests/ is there with other content; those of Files
+//   errors  conflict: a file in manifests/ or bootstrap-manifests/ exists with other content; those of Files
 Result<> copy_all(sys::Files& files, const std::string& assets, const std::vector<Copy>& copies);
 
-// Makes `to` a copy of the folder `from`, as one step: a kill leaves no half of it.
+// Copies the folder `from` to `to` atomically: a kill leaves no partial copy.
 Result<> freeze_folder(sys::Files& files, const std::string& from, const std::string& to);
 
-// Removes what killed writes left in a folder that others read as a whole.
+// Removes temporary files of killed writes from a folder that other programs read as a whole.
 Result<> remove_remains(sys::Files& files, const std::string& folder);
 
 }  // namespace slipway::bootstrap

@@ -43,7 +43,7 @@ TEST(CopyAll, ManifestsAreWrittenOnceOrTheSame) {
     ASSERT_FALSE(result.ok()) << to;
     EXPECT_EQ(result.error().code(), Code::conflict);
   }
-  // Elsewhere the newer one counts.
+  // In other folders the newer file wins.
   ASSERT_TRUE(files.write("/etc/k/x.yaml", "mine", 0644).ok());
   EXPECT_TRUE(copy_all(files, "/a", {{"out", "/etc/k"}}).ok());
   EXPECT_EQ(files.read("/etc/k/x.yaml").value(), "other");

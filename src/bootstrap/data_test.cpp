@@ -11,7 +11,7 @@
 namespace slipway {
 namespace {
 
-// The names of OpenShift's bootstrap machine (openshift/installer data/data/bootstrap), which people and tools know, and those
+// The names of OpenShift's bootstrap machine (openshift/installer data/data/bootstrap), which users and tools know, and those
 // that slipway adds.
 constexpr std::string_view expected[] = {
     "files/etc/journal-gateway/haproxy.cfg",
@@ -67,7 +67,7 @@ TEST(BootstrapData, HasNoOtherHoles) {
   EXPECT_EQ(used, known);
 }
 
-// What Ignition writes for a unit without [Install] is not enabled; these are what pulls in the others.
+// Ignition does not enable a unit without [Install]. The enabled units start the other ones.
 TEST(BootstrapData, EnablesWhatPullsInTheRest) {
   std::set<std::string_view> enabled;
   for (const data::File& file : data::bootstrap()) {

@@ -15,17 +15,17 @@ using testing_support::TestContext;
 const std::string pod = "/etc/kubernetes/manifests/etcd-member-pod.yaml";
 const std::string data = "/var/lib/etcd/member/snap/db";
 
-// Whoever asks for the lock gets it when it was refused so often.
-class BusyFile final : public sys::Runner {
+// Grants the lock after the given number of refusals.
+class LockedFile final : public sys::Runner {
  public:
-  explicit BusyFile(int refusals) : refusals_(refusals) {}
+  explicit LockedFile(int refusals) : refusals_(refusals) {}
 
   Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
-    asked.push_back(join(command.argv, " "));
+    commands.push_back(join(command.argv, " "));
     return sys::Output{.status = refusals_-- > 0 ? 1 : 0, .out = "", .err = ""};
   }
 
-  std::vector<std::string> asked;
+  std::vector<std::string> commands;
 
  private:
   int refusals_;
@@ -36,21 +36,21 @@ TEST(StopEtcd, WaitsUntilNobodyHasItsDataOpen) {
   MemoryFiles files;
   ASSERT_TRUE(files.write(pod, "pod", 0600).ok());
   ASSERT_TRUE(files.write(data, "data", 0600).ok());
-  BusyFile busy(3);
-  ASSERT_TRUE(stop_etcd(test.context(), files, busy).ok());
-  EXPECT_EQ(busy.asked, std::vector<std::string>(4, "flock --exclusive --timeout=5 /var/lib/etcd/member/snap/db true"));
+  LockedFile locked(3);
+  ASSERT_TRUE(stop_etcd(test.context(), files, locked).ok());
+  EXPECT_EQ(locked.commands, std::vector<std::string>(4, "flock --exclusive --timeout=5 /var/lib/etcd/member/snap/db true"));
   EXPECT_FALSE(files.info(pod).value());
   EXPECT_EQ(files.read(stopped_etcd_pod).value(), "pod");
-  ASSERT_TRUE(stop_etcd(test.context(), files, busy).ok()) << "again";
+  ASSERT_TRUE(stop_etcd(test.context(), files, locked).ok()) << "again";
 }
 
 TEST(StopEtcd, SaysWhatKeepsIt) {
   TestContext test;
   MemoryFiles files;
-  BusyFile busy(1'000'000);
-  EXPECT_EQ(stop_etcd(test.context(), files, busy).error().code(), Code::not_found);
+  LockedFile locked(1'000'000);
+  EXPECT_EQ(stop_etcd(test.context(), files, locked).error().code(), Code::not_found);
   ASSERT_TRUE(files.write(data, "data", 0600).ok());
-  const Result<> stopped = stop_etcd(test.context(), files, busy);
+  const Result<> stopped = stop_etcd(test.context(), files, locked);
   EXPECT_EQ(stopped.error().code(), Code::timeout);
   EXPECT_NE(stopped.error().message().find("/var/lib/etcd/member/snap/db is in use"), std::string::npos);
 }
@@ -60,13 +60,13 @@ class Server final : public net::Http {
   explicit Server(std::vector<int> statuses) : statuses_(std::move(statuses)) {}
 
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
-    seen = request;
+    last_request = request;
     const int status = statuses_.front();
     if (statuses_.size() > 1) statuses_.erase(statuses_.begin());
     return net::Answer{.status = status, .headers = {}, .body = status == 200 ? "config" : "no"};
   }
 
-  net::Request seen;
+  net::Request last_request;
 
  private:
   std::vector<int> statuses_;
@@ -80,9 +80,9 @@ TEST(FetchMasterConfig, AsksUntilItIsThere) {
   ASSERT_TRUE(fetch_master_config(test.context(), files, server, "/assets").ok());
   EXPECT_EQ(files.read("/assets/original-master.ign").value(), "config");
   EXPECT_EQ(files.info("/assets/original-master.ign").value()->mode, 0600u);
-  EXPECT_EQ(net::to_string(server.seen.url), "http://localhost:22624/config/master");
-  EXPECT_EQ(net::find_header(server.seen.headers, "accept"), "application/vnd.coreos.ignition+json;version=3.2.0");
-  EXPECT_EQ(server.seen.authorization->reveal(), "Bearer TOKEN");
+  EXPECT_EQ(net::to_string(server.last_request.url), "http://localhost:22624/config/master");
+  EXPECT_EQ(net::find_header(server.last_request.headers, "accept"), "application/vnd.coreos.ignition+json;version=3.2.0");
+  EXPECT_EQ(server.last_request.authorization->reveal(), "Bearer TOKEN");
 }
 
 TEST(FetchMasterConfig, GivesUpWhereItIsRefused) {

@@ -1,4 +1,4 @@
-// Inputs: what the stages of a bootstrap depend on, read once at its start.
+// Inputs of the stages, read once at the start of the bootstrap.
 #pragma once
 
 #include "base/result.h"
@@ -33,28 +33,27 @@ struct Inputs {
   std::string release_image;                                 // by digest
   std::string version{};                                     // of the release
   std::string kubernetes_version{};                          // "1.36.3"
-  std::string cluster_profile{};                             // that somebody asks for; empty: the release's default
+  std::string cluster_profile{};                             // requested by the user; empty: the default of the release
   std::map<std::string, std::string, std::less<>> images{};  // by component
 
-  // Files that an install-config may or may not lead to.
+  // Optional files, which depend on the install-config.
   bool has_cloud_config = false;  // manifests/cloud-provider-config.yaml
   bool has_cloud_ca = false;      // tls/cloud-ca-cert.pem
   bool has_custom_dns = false;    // manifests/openshift-lbconfig-custom-dns.yaml
   bool has_overrides = false;     // original_cvo_overrides.patch
 
-  bool in_place = false;      // this machine becomes the cluster's only node (in_place.h)
-  bool etcd_stopped = false;  // and is on its way: etcd does not run here any more
+  bool in_place = false;      // this machine becomes the only node (in_place.h)
+  bool etcd_stopped = false;  // the in-place installation has stopped etcd on this machine
 
-  // Of a component that is among the needed ones or was asked for by has_image.
+  // The image of a needed component, or of one for which has_image is true.
   const std::string& image(std::string_view component) const;
   bool has_image(std::string_view component) const { return images.find(component) != images.end(); }
 };
 
-// Reads ASSETS/image-references and ASSETS/release-metadata, which release-image.service takes out of the release image, and
-// looks which of the optional files are there.
+// Reads ASSETS/image-references and ASSETS/release-metadata, which release-image.service extracts from the release image, and
+// checks which optional files exist.
 //
-//   errors  not_found: one of the documents is not there; invalid: what parse_release says, components that the stages need and
-//           the release lacks, all of them
+//   errors  not_found: a document does not exist; invalid: from parse_release, or all needed components that the release lacks
 Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const std::string& release_image);
 
 }  // namespace slipway::bootstrap

@@ -15,7 +15,7 @@ namespace slipway::bootstrap {
 
 namespace {
 
-// The machine has two cores or so, and the kubelet starts pods at the same time.
+// The machine has about two cores, and the kubelet starts pods at the same time.
 constexpr int renders_at_once = 3;
 
 struct Options {
@@ -81,7 +81,7 @@ Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::s
   }
 
   std::vector<sys::Stage> all = stages({inputs, machine.files, machine.runner, machine.http, containers});
-  std::set<std::string> again = asked_again;
+  std::set<std::string> again = repeated_stages;
   if (!is_all) {
     sys::Stage one = TRY(find_stage(std::move(all), options.words.back()));
     one.needs.clear();

@@ -1,4 +1,4 @@
-// The commands of slipway-node that belong to the bootstrap.
+// The commands of slipway-node for the bootstrap.
 #pragma once
 
 #include "base/result.h"
@@ -11,10 +11,10 @@ namespace slipway::bootstrap {
 
 // bootstrap --release-image=IMAGE [--assets=/opt/openshift] [stage NAME]
 //
-// All stages that are not done, or one stage, whether or not it is done and without those it needs.
+// Runs all stages that are not done. With `stage`, runs that stage only, even if it is done, and without the stages that it
+// needs.
 //
-//   errors  invalid: arguments, the release, a stage that does not exist; conflict: another one is at work; what a stage failed
-//   of
+//   errors  invalid: arguments, the release, an unknown stage; conflict: another bootstrap is running; the error of a stage
 Result<> run_bootstrap(const net::Environment& machine, const std::vector<std::string>& arguments);
 
 // image-for NAME [--assets=/opt/openshift]: prints the image of a component of the release, by digest, without a newline.

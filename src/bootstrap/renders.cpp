@@ -12,7 +12,8 @@ using Arguments = std::vector<std::string>;
 const std::string infrastructure_file = "/assets/manifests/cluster-infrastructure-02-config.yml";
 const std::string network_file = "/assets/manifests/cluster-network-02-config.yml";
 
-// A container that sees the assets as /assets, with the frozen manifests in place of those that are being added to.
+// A container with the assets as /assets, and the frozen manifests as /assets/manifests instead of those that stages still add
+// to.
 Container container(const Inputs& inputs, const char* name, const std::string& image, const char* program, Arguments arguments) {
   return {.name = name,
           .image = image,
@@ -21,7 +22,7 @@ Container container(const Inputs& inputs, const char* name, const std::string& i
           .mounts = {{inputs.assets, "/assets", true}, {inputs.assets + "/" + frozen_manifests, "/assets/manifests"}}};
 }
 
-// The same for an image that starts its program by itself.
+// The same for an image whose entry point is the program.
 Container entry_point(const Inputs& inputs, const char* name, const std::string& image, const char* program,
                       Arguments arguments) {
   Container result = container(inputs, name, image, program, std::move(arguments));
@@ -66,7 +67,7 @@ Render cvo_render(const Inputs& inputs) {
 }
 
 Render etcd_render(const Inputs& inputs) {
-  // The static pod comes last: etcd starts with it, and everything it needs is there.
+  // The static pod is the last copy: etcd starts with it and needs all other files.
   return {.stage = "etcd-bootstrap",
           .container =
               container(inputs, "etcd-render", inputs.image("cluster-etcd-operator"), "/usr/bin/cluster-etcd-operator",
@@ -97,13 +98,13 @@ Render kube_apiserver_render(const Inputs& inputs) {
       .copies = {{"kube-apiserver-bootstrap/config", config_of("kube-apiserver")},
                  {"kube-apiserver-bootstrap/bootstrap-manifests", "bootstrap-manifests"},
                  {"kube-apiserver-bootstrap/manifests", "manifests"}},
-      // Reads tls/etcd-ca-bundle.crt.
+      // The render reads tls/etcd-ca-bundle.crt.
       .needs = {"etcd-bootstrap"},
-      // The render writes both into its input folder when the user gave none, and fails when only one of them is there.
+      // Without a user's key, the render writes both files to its input folder. It fails if only one of them exists.
       .pair = {"tls/bound-service-account-signing-key.key", "tls/bound-service-account-signing-key.pub"}};
 }
 
-// Needs nothing of kube-apiserver-bootstrap: the signing key that the latter makes is for the pods, not for this render.
+// Does not need kube-apiserver-bootstrap: the signing key of that stage is for the pods, not for this render.
 Render kube_controller_manager_render(const Inputs& inputs) {
   return {.stage = "kube-controller-manager-bootstrap",
           .container = container(inputs, "kube-controller-render", inputs.image("cluster-kube-controller-manager-operator"),
@@ -169,14 +170,14 @@ Container mco_container(const Inputs& inputs) {
   if (inputs.has_cloud_config) {
     arguments.push_back("--cloud-config-file=/assets/config-bootstrap/cloud-provider-config-generated.yaml");
   }
-  // bootkube.sh.template of OpenShift tests for openshift-lbconfig-custom-dns.yaml too, and passes a file of another name.
+  // bootkube.sh.template of OpenShift also tests for openshift-lbconfig-custom-dns.yaml, and passes a file with another name.
   if (inputs.has_custom_dns) arguments.push_back("--cloud-lb-config-file=/assets/manifests/openshift-lb-config.yaml");
   return entry_point(inputs, "mco-render", inputs.image("machine-config-operator"), "machine-config-operator",
                      std::move(arguments));
 }
 
-// The machine config controller reads /etc/mcc/bootstrap. It gets the frozen manifests and the output of the two renders that may
-// have something for it, not manifests/, which other renders write at the same time.
+// The machine config controller reads /etc/mcc/bootstrap. It gets the frozen manifests and the output of the two renders with
+// input for it, but not manifests/, which other renders write at the same time.
 Render mco_render(const Inputs& inputs) {
   Render row{.stage = "mco-bootstrap",
              .container = mco_container(inputs),
@@ -192,21 +193,21 @@ Render mco_render(const Inputs& inputs) {
                         {"tls/machine-config-server.key", "/etc/ssl/mcs/tls.key"},
                         {"tls/machine-config-server-token", "/etc/ssl/mcs/token", true}},
              .needs = {},
-             .place_needs = {"cvo-render", "node-tuning-render"},
+             .copy_needs = {"cvo-render", "node-tuning-render"},
              .folders = {"/etc/mcc/bootstrap", "/etc/mcs/bootstrap"}};
   if (inputs.has_cloud_config) row.needs.push_back("config-render");
   for (const std::string platform : {"baremetal", "openstack", "ovirt", "vsphere", "nutanix", "gcp", "local"}) {
     row.copies.push_back({"mco-bootstrap/" + platform + "/static-pod-resources", "/etc/kubernetes/static-pod-resources", true});
     row.copies.push_back({"mco-bootstrap/" + platform + "/manifests", "/etc/kubernetes/manifests", true});
   }
-  // Last: it starts with it.
+  // The last copy: the server starts with it.
   row.copies.push_back({"mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml",
                         "/etc/kubernetes/manifests/machineconfigoperator-bootstrap-pod.yaml"});
   return row;
 }
 
 Render cco_render(const Inputs& inputs) {
-  // Without the capability there is no output at all, with mode Manual there is no pod.
+  // Without the capability there is no output; with mode Manual there is no pod.
   return {.stage = "cco-bootstrap",
           .container = entry_point(inputs, "cco-render", inputs.image("cloud-credential-operator"), "cloud-credential-operator",
                                    {"render", "--dest-dir=/assets/cco-bootstrap", "--manifests-dir=/assets/manifests",
@@ -232,7 +233,8 @@ Render api_render(const Inputs& inputs) {
           .needs = {"openshift-manifests"}};
 }
 
-// Masters wait for the machine config server; the longest chain of the rest is etcd, then kube-apiserver.
+// In the order of urgency: masters wait for the machine config server, and the longest chain of the rest is etcd, then
+// kube-apiserver.
 std::vector<Render> renders(const Inputs& inputs) {
   return {mco_render(inputs),
           etcd_render(inputs),
@@ -247,7 +249,7 @@ std::vector<Render> renders(const Inputs& inputs) {
 }
 
 Container cluster_bootstrap(const Inputs& inputs) {
-  // In place there is no other machine where a pod could run.
+  // In place there is no other machine on which a pod could run.
   const std::string required = inputs.in_place ? ""
                                                : "openshift-kube-apiserver/kube-apiserver,"
                                                  "openshift-kube-scheduler/openshift-kube-scheduler,"

@@ -20,12 +20,12 @@ Inputs sample_inputs() {
   return inputs;
 }
 
-// "NAME IMAGE PROGRAM", then an argument a line: what ctr is told behind the mounts.
+// "NAME IMAGE PROGRAM", then one argument a line: the arguments of ctr after the mounts.
 std::string text_of(const Container& container) {
   return fmt::format("{} {} {}\n  {}\n", container.name, container.image, container.program, join(container.arguments, "\n  "));
 }
 
-// The commands of OpenShift's bootkube.sh.template, with the names of images in place of digests.
+// The commands of OpenShift's bootkube.sh.template, with names of images instead of digests.
 TEST(Renders, CommandsAreThoseOfTheContract) {
   Inputs inputs = sample_inputs();
   std::string text = text_of(api_render(inputs).container);
@@ -157,7 +157,7 @@ TEST(Renders, InPlaceNothingIsWaitedForAndTheMachineIsSeen) {
       << command;
 }
 
-// Only the first render may see, and change, the manifests that others add to.
+// Only the first render may see, and change, the manifests that other renders add to.
 TEST(Renders, SeeTheFrozenManifests) {
   const Inputs inputs = sample_inputs();
   const std::vector<Mount> frozen = {{"/opt/openshift", "/assets", true},
@@ -168,7 +168,7 @@ TEST(Renders, SeeTheFrozenManifests) {
             (std::vector<Mount>{{"/opt/openshift", "/assets", true}, {"/etc/kubernetes", "/etc/kubernetes", true}}));
 }
 
-// What starts something is copied when all that it reads is there.
+// A manifest that starts a pod is copied after all files that the pod reads.
 TEST(Renders, StaticPodsAreTheLastCopy) {
   for (const Render& render : renders(sample_inputs())) {
     if (render.stage == "etcd-bootstrap") {
@@ -185,8 +185,8 @@ TEST(Renders, OnlyTheVersionOperatorsIsToldOfAClusterProfile) {
   for (const Render& render : renders(inputs)) EXPECT_TRUE(render.container.environment.empty()) << render.stage;
   inputs.cluster_profile = "ibm-cloud-managed";
   for (const Render& render : renders(inputs)) {
-    const bool is_told = render.container.environment == std::vector<std::string>{"CLUSTER_PROFILE=ibm-cloud-managed"};
-    EXPECT_EQ(is_told, render.stage == "cvo-bootstrap") << render.stage;
+    const bool has_profile = render.container.environment == std::vector<std::string>{"CLUSTER_PROFILE=ibm-cloud-managed"};
+    EXPECT_EQ(has_profile, render.stage == "cvo-bootstrap") << render.stage;
   }
 }
 

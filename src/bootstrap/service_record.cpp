@@ -48,7 +48,7 @@ Result<> ServiceRecord::append(JsonObject entry) {
   const std::optional<std::string> before = TRY(files_.read_if_exists(path_));
   JsonArray entries;
   if (before) {
-    // What cannot be read is worth less than what happens now.
+    // An unreadable record is overwritten: the new entry is more useful.
     Result<Json> parsed = parse_json(*before, path_);
     if (parsed.ok() && parsed->is_array()) entries = std::move(parsed->as_array());
   }

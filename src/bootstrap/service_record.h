@@ -1,12 +1,13 @@
-// ServiceRecord: what a service of the bootstrap machine did, made from events, in the form that `openshift-install analyze`
-// reads (openshift/installer pkg/gather/service). /var/log/openshift/SERVICE.json is one JSON array that grows with each restart.
+// ServiceRecord: the history of a service of the bootstrap machine, written from events in the format that `openshift-install
+// analyze` reads (openshift/installer pkg/gather/service). /var/log/openshift/SERVICE.json is one JSON array that grows with each
+// restart.
 //
 //   [{"timestamp":"2026-11-21T09:30:00Z","phase":"service start"},
 //    {"timestamp":"2026-11-21T09:30:01Z","stage":"etcd-bootstrap","phase":"stage start"},
 //    {"timestamp":"2026-11-21T09:30:02Z","stage":"etcd-bootstrap","phase":"stage end","result":"success"},
 //    {"timestamp":"2026-11-21T09:35:00Z","phase":"service end","result":"success"}]
 //
-// bootstrap-service-record.sh writes the same for services that are scripts.
+// bootstrap-service-record.sh writes the same format for services that are scripts.
 #pragma once
 
 #include "base/json.h"
@@ -22,8 +23,8 @@
 
 namespace slipway::bootstrap {
 
-// Telling never stops the work: a record that cannot be written is lost, and on_failure is told when that begins.
-// Threads: the sink is called by one at a time; start and end before and after all events.
+// Errors never stop the service: an entry that cannot be written is lost, and on_failure is called for the first one. Threads:
+// the sink is called by one thread at a time; start and end before and after all events.
 class ServiceRecord {
  public:
   ServiceRecord(sys::Files& files, sys::Clock& clock, std::string path, std::function<void(const Error&)> on_failure);
@@ -31,7 +32,7 @@ class ServiceRecord {
   void start();
   void end(const Result<>& result);
 
-  // Records events of kind "stage" as they come, and failed ones of kind "check" with their stage's end. The record outlives the
+  // Records events of kind "stage", and failed events of kind "check" with the end of their stage. The record must outlive the
   // sink.
   sys::Events::Sink sink();
 

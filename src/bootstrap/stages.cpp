@@ -2,8 +2,8 @@
 
 #include "bootstrap/checks.h"
 #include "bootstrap/copies.h"
-#include "bootstrap/handover.h"
 #include "bootstrap/in_place.h"
+#include "bootstrap/last_steps.h"
 #include "bootstrap/renders.h"
 
 #include "sys/wait_for.h"
@@ -17,12 +17,12 @@ using sys::Stage;
 using Work = std::function<Result<>(const Context&)>;
 
 constexpr const char* frozen = "freeze-manifests";
-constexpr int tries_of_api = 3;                              // its address may have moved a moment ago
-const std::string for_users = "auth/kubeconfig";             // leads to the masters by the name for users
-const std::string for_machines = "auth/kubeconfig-kubelet";  // and by the one for machines
+constexpr int readyz_attempts = 3;                           // its address may just have moved
+const std::string for_users = "auth/kubeconfig";             // reaches the masters by the name for users
+const std::string for_machines = "auth/kubeconfig-kubelet";  // reaches the masters by the name for machines
 
-// Runs a render into a new folder.
-Work make(const Engine& engine, const Render& render, int rank) {
+// Runs a render with an empty output folder.
+Work run_render(const Engine& engine, const Render& render, int rank) {
   return [=](const Context& context) -> Result<> {
     const std::string& assets = engine.inputs.assets;
     TRY(engine.files.remove(assets + "/" + render.output));
@@ -36,8 +36,9 @@ Work make(const Engine& engine, const Render& render, int rank) {
   };
 }
 
-// Puts what a render made where it belongs. It may be repeated, the render not: a second run makes other certificates.
-Work place(const Engine& engine, const Render& render) {
+// Copies the output of a render to its places. This may be repeated, but the render may not: a second run creates other
+// certificates.
+Work copy_output(const Engine& engine, const Render& render) {
   return [=](const Context&) -> Result<> {
     for (const std::string& folder : render.folders) TRY(engine.files.make_directories(folder, 0700));
     return copy_all(engine.files, engine.inputs.assets, render.copies);
@@ -47,10 +48,11 @@ Work place(const Engine& engine, const Render& render) {
 void add_render(std::vector<Stage>& stages, const Engine& engine, const Render& render, std::vector<std::string> needs,
                 int rank) {
   needs.insert(needs.end(), render.needs.begin(), render.needs.end());
-  std::vector<std::string> place_needs = {render.container.name};
-  place_needs.insert(place_needs.end(), render.place_needs.begin(), render.place_needs.end());
-  stages.push_back({.name = render.container.name, .needs = needs, .run = make(engine, render, rank), .applies = render.applies});
-  stages.push_back({.name = render.stage, .needs = place_needs, .run = place(engine, render), .applies = render.applies});
+  std::vector<std::string> copy_needs = {render.container.name};
+  copy_needs.insert(copy_needs.end(), render.copy_needs.begin(), render.copy_needs.end());
+  stages.push_back(
+      {.name = render.container.name, .needs = needs, .run = run_render(engine, render, rank), .applies = render.applies});
+  stages.push_back({.name = render.stage, .needs = copy_needs, .run = copy_output(engine, render), .applies = render.applies});
 }
 
 Work copy(const Engine& engine, std::vector<Copy> copies) {
@@ -63,9 +65,9 @@ Work freeze(const Engine& engine) {
   };
 }
 
-// What cluster-bootstrap says while it works, for it ends long after a manifest was refused. That is told at once, too: nothing
-// but its user can mend it.
-void hear_cluster_bootstrap(const Context& context, std::string_view line) {
+// Logs the output of cluster-bootstrap. It ends long after it was unable to create a manifest, so that error is reported at once:
+// only the user can correct the manifest.
+void report_line(const Context& context, std::string_view line) {
   constexpr std::string_view warning = "warning: ";
   context.log.info("cluster-bootstrap: {}", line);
   if (!line.starts_with(warning)) return;
@@ -79,7 +81,7 @@ void hear_cluster_bootstrap(const Context& context, std::string_view line) {
 Work run_cluster_bootstrap(const Engine& engine) {
   return [=](const Context& context) -> Result<> {
     const Result<> result = engine.containers.run(context, cluster_bootstrap(engine.inputs), 0,
-                                                  [&](std::string_view line) { hear_cluster_bootstrap(context, line); });
+                                                  [&](std::string_view line) { report_line(context, line); });
     if (!result.ok() && result.error().code() != Code::cancelled) {
       TRY(remove_temporary_control_plane(engine.files, engine.inputs.assets));
     }
@@ -87,11 +89,11 @@ Work run_cluster_bootstrap(const Engine& engine) {
   };
 }
 
-Work ask_etcd(const Engine& engine, Result<> (*ask)(const Context&, sys::Files&, net::Http&, const std::string& assets)) {
-  return [=](const Context& context) { return ask(context, engine.files, engine.http, engine.inputs.assets); };
+Work wait_on_etcd(const Engine& engine, Result<> (*wait)(const Context&, sys::Files&, net::Http&, const std::string& assets)) {
+  return [=](const Context& context) { return wait(context, engine.files, engine.http, engine.inputs.assets); };
 }
 
-// Work on the cluster's API, reached as its users do: by the time it is done, the machine here serves it no more.
+// Work on the API of the cluster, with the name for users: when the work ends, this machine no longer serves the API.
 Work on_api(const Engine& engine, std::function<Result<>(const Context&, kube::Api&)> work) {
   return [=](const Context& context) -> Result<> {
     const std::string path = engine.inputs.assets + "/" + for_users;
@@ -101,7 +103,7 @@ Work on_api(const Engine& engine, std::function<Result<>(const Context&, kube::A
   };
 }
 
-Work restore(const Engine& engine) {
+Work restore_user_overrides(const Engine& engine) {
   return on_api(engine, [=](const Context& context, kube::Api& api) -> Result<> {
     const std::string path = engine.inputs.assets + "/original_cvo_overrides.patch";
     const std::string text = TRY(engine.files.read(path));
@@ -110,7 +112,7 @@ Work restore(const Engine& engine) {
   });
 }
 
-Work make_own_config(const Engine& engine) {
+Work write_own_config(const Engine& engine) {
   return [=](const Context& context) -> Result<> {
     const std::string& assets = engine.inputs.assets;
     TRY(fetch_master_config(context, engine.files, engine.http, assets));
@@ -128,84 +130,100 @@ Work resolve_name(const Engine& engine, Check check, std::string kubeconfig) {
   };
 }
 
-Work reach_api(const Engine& engine, Check check, std::string kubeconfig) {
+Work check_readyz(const Engine& engine, Check check, std::string kubeconfig) {
   return [=](const Context& context) {
     return run_check(context, engine.files, engine.inputs.assets, check, [&]() -> Result<> {
       const std::string host = TRY(api_host(engine.files, engine.inputs.assets, kubeconfig));
-      return sys::retry<Ok>(context, tries_of_api, {Milliseconds(100), Milliseconds(500)},
+      return sys::retry<Ok>(context, readyz_attempts, {Milliseconds(100), Milliseconds(500)},
                             [&]() -> Result<> { return ask_readyz(context, engine.http, host); });
     });
   };
 }
 
+// The manifests that all components are rendered from.
+void add_manifests(std::vector<Stage>& stages, const Engine& engine) {
+  stages.push_back({.name = "openshift-manifests", .run = copy(engine, {{"openshift", "manifests", true}})});
+  add_render(stages, engine, api_render(engine.inputs), {}, 0);
+  stages.push_back({.name = frozen, .needs = {"api-bootstrap"}, .run = freeze(engine)});
+}
+
+// Renders of all components; several run concurrently. Their copies start etcd and the machine config server. Returns the names
+// of the stages that copy.
+std::vector<std::string> add_components(std::vector<Stage>& stages, const Engine& engine) {
+  std::vector<std::string> names;
+  int rank = 0;
+  for (const Render& render : renders(engine.inputs)) {
+    add_render(stages, engine, render, {frozen}, ++rank);
+    names.push_back(render.stage);
+  }
+  return names;
+}
+
+// The temporary control plane on this machine, until the masters run theirs. A new etcd has no leader for up to a second; the API
+// server starts meanwhile.
+void add_control_plane(std::vector<Stage>& stages, const Engine& engine, std::vector<std::string> needs) {
+  stages.push_back({.name = "wait-for-etcd-process",
+                    .needs = {"etcd-bootstrap"},
+                    .run = wait_on_etcd(engine, wait_for_etcd_process),
+                    .applies = !engine.inputs.etcd_stopped});
+  stages.push_back({.name = "wait-for-etcd",
+                    .needs = {"wait-for-etcd-process"},
+                    .run = wait_on_etcd(engine, wait_for_etcd),
+                    .applies = !engine.inputs.etcd_stopped});
+  needs.push_back("wait-for-etcd-process");
+  stages.push_back({.name = "cb-bootstrap", .needs = std::move(needs), .run = run_cluster_bootstrap(engine)});
+}
+
+// The last steps when the masters take over. Each asks an API server that has just started, so all run concurrently.
+void add_last_steps(std::vector<Stage>& stages, const Engine& engine) {
+  const bool has_masters = !engine.inputs.in_place;
+  stages.push_back({.name = "cvo-overrides",
+                    .needs = {"cb-bootstrap"},
+                    .run = restore_user_overrides(engine),
+                    .applies = has_masters && engine.inputs.has_overrides});
+  stages.push_back({.name = "stop-machine-config-server",
+                    .needs = {"cb-bootstrap"},
+                    .run = [=](const Context&) { return stop_machine_config_server(engine.files); },
+                    .applies = has_masters});
+  stages.push_back({.name = "wait-for-ceo",
+                    .needs = {"cb-bootstrap"},
+                    .run = on_api(engine, wait_for_etcd_in_cluster),
+                    .applies = has_masters});
+  stages.push_back({.name = "check-api-url",
+                    .needs = {"cb-bootstrap"},
+                    .run = check_readyz(engine, {"check-api-url", "api-dns-check"}, for_users),
+                    .applies = has_masters});
+  stages.push_back({.name = "check-api-int-url",
+                    .needs = {"cb-bootstrap"},
+                    .run = check_readyz(engine, {"check-api-int-url", "api-int-dns-check"}, for_machines),
+                    .applies = has_masters});
+}
+
+// The last steps when this machine becomes the only node.
+void add_in_place_steps(std::vector<Stage>& stages, const Engine& engine) {
+  const bool in_place = engine.inputs.in_place;
+  stages.push_back({.name = "stop-etcd",
+                    .needs = {"wait-for-etcd", "cb-bootstrap"},
+                    .run = [=](const Context& context) { return stop_etcd(context, engine.files, engine.runner); },
+                    .applies = in_place});
+  stages.push_back({.name = "master-ignition", .needs = {"stop-etcd"}, .run = write_own_config(engine), .applies = in_place});
+}
+
 }  // namespace
 
-const std::set<std::string> asked_again = {"wait-for-etcd-process", "wait-for-etcd", "wait-for-ceo"};
+const std::set<std::string> repeated_stages = {"wait-for-etcd-process", "wait-for-etcd", "wait-for-ceo"};
 
 std::vector<Stage> stages(const Engine& engine) {
-  const Inputs& inputs = engine.inputs;
   std::vector<Stage> list;
-
-  // The manifests that everything is rendered from.
-  list.push_back({.name = "openshift-manifests", .run = copy(engine, {{"openshift", "manifests", true}})});
-  add_render(list, engine, api_render(inputs), {}, 0);
-  list.push_back({.name = frozen, .needs = {"api-bootstrap"}, .run = freeze(engine)});
-
-  // Every component makes its share, several at once. Placed results start etcd and the machine config server.
-  std::vector<std::string> all_rendered;
-  int rank = 0;
-  for (const Render& render : renders(inputs)) {
-    add_render(list, engine, render, {frozen}, ++rank);
-    all_rendered.push_back(render.stage);
-  }
+  add_manifests(list, engine);
+  std::vector<std::string> components = add_components(list, engine);
   list.push_back({.name = "resolve-api-url", .run = resolve_name(engine, {"resolve-api-url", "api-dns-resolved"}, for_users)});
   list.push_back({.name = "resolve-api-int-url",
                   .run = resolve_name(engine, {"resolve-api-int-url", "api-int-dns-resolved"}, for_machines)});
-
-  // A control plane here, which becomes one on the masters. A new etcd has no leader for up to a second; the API server starts
-  // meanwhile.
-  list.push_back({.name = "wait-for-etcd-process",
-                  .needs = {"etcd-bootstrap"},
-                  .run = ask_etcd(engine, wait_for_etcd_process),
-                  .applies = !inputs.etcd_stopped});
-  list.push_back({.name = "wait-for-etcd",
-                  .needs = {"wait-for-etcd-process"},
-                  .run = ask_etcd(engine, wait_for_etcd),
-                  .applies = !inputs.etcd_stopped});
-  std::vector<std::string> all_ready = all_rendered;
-  all_ready.push_back("wait-for-etcd-process");
-  list.push_back({.name = "cb-bootstrap", .needs = all_ready, .run = run_cluster_bootstrap(engine)});
-
-  // From here on etcd has the cluster; nothing above may run again. Either the masters take it over; each of these asks an API
-  // server that has only just started, so all ask at once ...
-  const bool has_masters = !inputs.in_place;
-  list.push_back({.name = "cvo-overrides",
-                  .needs = {"cb-bootstrap"},
-                  .run = restore(engine),
-                  .applies = has_masters && inputs.has_overrides});
-  list.push_back({.name = "stop-machine-config-server",
-                  .needs = {"cb-bootstrap"},
-                  .run = [=](const Context&) { return stop_machine_config_server(engine.files); },
-                  .applies = has_masters});
-  list.push_back({.name = "wait-for-ceo",
-                  .needs = {"cb-bootstrap"},
-                  .run = on_api(engine, wait_for_etcd_in_cluster),
-                  .applies = has_masters});
-  list.push_back({.name = "check-api-url",
-                  .needs = {"cb-bootstrap"},
-                  .run = reach_api(engine, {"check-api-url", "api-dns-check"}, for_users),
-                  .applies = has_masters});
-  list.push_back({.name = "check-api-int-url",
-                  .needs = {"cb-bootstrap"},
-                  .run = reach_api(engine, {"check-api-int-url", "api-int-dns-check"}, for_machines),
-                  .applies = has_masters});
-
-  // ... or this machine, when it is installed.
-  list.push_back({.name = "stop-etcd",
-                  .needs = {"wait-for-etcd", "cb-bootstrap"},
-                  .run = [=](const Context& context) { return stop_etcd(context, engine.files, engine.runner); },
-                  .applies = inputs.in_place});
-  list.push_back({.name = "master-ignition", .needs = {"stop-etcd"}, .run = make_own_config(engine), .applies = inputs.in_place});
+  add_control_plane(list, engine, std::move(components));
+  // From here on etcd has the state of the cluster; no earlier stage may run again.
+  add_last_steps(list, engine);
+  add_in_place_steps(list, engine);
   list.push_back({.name = "bootkube",
                   .needs = {"wait-for-etcd", "cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url",
                             "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},

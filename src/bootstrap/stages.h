@@ -1,4 +1,4 @@
-// Stages: what happens on the bootstrap machine, from the first manifest to the hand-over, as one table.
+// Stages: the work of the bootstrap machine in one table, from the first manifest to the last steps.
 #pragma once
 
 #include "bootstrap/containers.h"
@@ -14,7 +14,7 @@
 
 namespace slipway::bootstrap {
 
-// What the stages act on. All outlive the stages.
+// The inputs and tools of the stages. All must outlive the stages.
 struct Engine {
   const Inputs& inputs;
   sys::Files& files;
@@ -23,13 +23,13 @@ struct Engine {
   Containers& containers;
 };
 
-// The file that says that the bootstrap is done; units and slipway-node's other commands look for it.
+// The file that marks a complete bootstrap; units and other commands of slipway-node look for it.
 inline constexpr const char* done_file = ".bootkube.done";
 
 std::vector<sys::Stage> stages(const Engine& engine);
 
-// Stages that look at the world and are asked again whenever the bootstrap starts anew.
-extern const std::set<std::string> asked_again;
+// Stages that check the outside world and are repeated at each start of the bootstrap.
+extern const std::set<std::string> repeated_stages;
 
 // Names of all containers that stages run.
 std::set<std::string> container_names(const Inputs& inputs);

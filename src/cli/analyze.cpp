@@ -14,7 +14,7 @@ namespace slipway::cli {
 
 namespace {
 
-// The newest log bundle of a directory: their names have the time.
+// The newest log bundle of a directory. The names contain the time.
 Result<std::string> newest_bundle(const Environment& environment, const std::string& folder) {
   std::vector<std::string> names = TRY(environment.files.list(folder));
   std::erase_if(names, [](const std::string& name) { return !name.starts_with("log-bundle-") || !name.ends_with(".tar.gz"); });
@@ -32,7 +32,7 @@ Result<diagnosis::Bundle> open_bundle(const Environment& environment, const std:
   return diagnosis::unpack(TRY(environment.files.read(path))).context(path);
 }
 
-// What is to be looked at; openshift-install's --file counts from the asset directory.
+// The bundle to analyze. A relative --file of openshift-install is relative to the asset directory.
 Result<std::string> chosen_bundle(const Environment& environment, const Arguments& arguments) {
   if (arguments.has("BUNDLE")) return absolute(arguments["BUNDLE"]);
   const std::string folder = absolute(arguments["--dir"]);

@@ -18,7 +18,7 @@ std::string prompt_of(const config::Question& question) {
   return fmt::format("{}Number or name{}: ", text, fallback);
 }
 
-// What lies where login programs keep keys.
+// The public keys in ~/.ssh.
 std::vector<config::PublicKey> public_keys(sys::Files& files) {
   std::vector<config::PublicKey> keys;
   const std::string home = sys::environment_variable("HOME");

@@ -1,4 +1,4 @@
-// RegistryAccess somebody at a terminal for an install-config, and saying what to write where nobody can be asked.
+// The dialog that creates an install-config at a terminal. Without a terminal, an error says which file to write.
 #pragma once
 
 #include "cli/command.h"
@@ -11,20 +11,20 @@
 
 namespace slipway::cli {
 
-// Who is asked.
+// The terminal of the dialog.
 struct Prompter {
   std::function<void(std::string_view)> show;
-  // A line, hidden or not; nothing when the input ends.
+  // Reads a line, without echo if `hidden`; nothing at the end of the input.
   std::function<Result<std::optional<std::string>>(std::string_view prompt, bool hidden)> read_line;
 };
 
-// Asks everything, each question until its answer is good. errors: invalid: the input ended; those of Person
+// Asks all questions. Each question is repeated until its answer is valid. errors: invalid: the input ended; those of Prompter
 Result<> ask(const Prompter& prompter, config::Wizard& wizard);
 
-// The text of a new install-config: what somebody at the terminal answers.
+// Asks for the text of a new install-config.
 //
-//   folder  that there is none in, for the message
-//   errors  not_found: there is no terminal, with the file to write; those of ask()
+//   folder  the asset directory without an install-config, for the message
+//   errors  not_found: no terminal, with the file to write; those of ask()
 Result<std::string> ask_for_install_config(const Environment& environment, const std::string& folder);
 
 }  // namespace slipway::cli

@@ -10,7 +10,7 @@
 namespace slipway::cli {
 namespace {
 
-// Somebody who types these lines.
+// A user who types these lines.
 struct Typist {
   std::deque<std::string> lines;
   std::string shown{};

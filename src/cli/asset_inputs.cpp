@@ -98,29 +98,29 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
                                          bool keeps_release) {
   const ChosenRelease chosen = TRY(choose_release(environment, arguments, config, arguments["--dir"], installed));
   if (keeps_release) TRY(remember_release(environment, chosen));
-  assets::Environment made;
-  made.now = environment.context.clock.now();
-  made.release_version = chosen.about.version;
-  made.release_image = chosen.image;
-  made.no_kubeadmin = arguments.has("--no-kubeadmin");
-  made.bootstrap_url = arguments["--bootstrap-url"];
+  assets::Environment inputs;
+  inputs.now = environment.context.clock.now();
+  inputs.release_version = chosen.about.version;
+  inputs.release_image = chosen.image;
+  inputs.no_kubeadmin = arguments.has("--no-kubeadmin");
+  inputs.bootstrap_url = arguments["--bootstrap-url"];
   if (const std::string invoker = sys::environment_variable("OPENSHIFT_INSTALL_INVOKER"); !invoker.empty())
-    made.invoker = invoker;
+    inputs.invoker = invoker;
   if (arguments.has("--key-type")) {
-    made.key_type = arguments["--key-type"] == "rsa" ? net::KeyType::rsa2048 : net::KeyType::p256;
+    inputs.key_type = arguments["--key-type"] == "rsa" ? net::KeyType::rsa2048 : net::KeyType::p256;
   }
   if (arguments.has("--seed")) {
-    made.seed = TRY(read_seed(environment.files, arguments["--seed"]));
-    made.now = TRY(time_of_seed(sys::environment_variable("SOURCE_DATE_EPOCH"), made.now));
+    inputs.seed = TRY(read_seed(environment.files, arguments["--seed"]));
+    inputs.now = TRY(time_of_seed(sys::environment_variable("SOURCE_DATE_EPOCH"), inputs.now));
   }
-  made.fips_check_bypassed = config.fips && !reading_of(environment).host->has_fips;
-  made.load_certificates = sys::environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
-  TRY(add_bootstrap_inputs(made, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
+  inputs.fips_check_bypassed = config.fips && !reading_of(environment).host->has_fips;
+  inputs.load_certificates = sys::environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
+  TRY(add_bootstrap_inputs(inputs, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
   if (provider::has_provider(config.platform.type)) {
     const auto machines = TRY(provider::open_provider(environment, config.platform.type, {.cluster = config.name}));
-    if (machines->capabilities().plans_addresses) made.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
+    if (machines->capabilities().plans_addresses) inputs.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
   }
-  return made;
+  return inputs;
 }
 
 }  // namespace slipway::cli

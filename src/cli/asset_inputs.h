@@ -1,4 +1,4 @@
-// What commands that make assets have in common: the release, the lock of the asset directory, the machines that will join.
+// What commands that generate assets share: the release, the lock of the asset directory, the planned machines.
 #pragma once
 
 #include "assets/plan.h"
@@ -15,18 +15,18 @@ namespace slipway::cli {
 // --release and the options for registries.
 std::vector<Option> asset_input_options();
 
-// The release that is installed when the command line names none; empty where there is none at hand.
+// The default release, for an empty command line; empty when it is not available.
 struct KnownRelease {
   std::string image{};
   std::string architecture{};  // "amd64", "multi", "unknown"
 };
 KnownRelease known_release(const Environment& environment);
 
-// How an install-config.yaml is read here: with what this host is.
+// The options for reading an install-config on this host.
 config::Reading reading_of(const Environment& environment, bool strict = false);
 
-// What a failure to read a folder's install-config ends with: ExitStatus::install_config, but not when the state file is what
-// cannot be read.
+// The exit status after an install-config cannot be read: ExitStatus::install_config, but ExitStatus::failure when the state file
+// is the cause.
 ExitStatus status_of_unread(const Environment& environment, const std::string& folder);
 
 template <class T>
@@ -35,24 +35,24 @@ Result<T> or_end_unread(const Environment& environment, const std::string& folde
   return or_end_with(status_of_unread(environment, folder), environment, std::move(read));
 }
 
-// The install-config of a folder, as all commands use it. errors: those of assets::read_config; the program then ends with
+// Reads the install-config of a folder. errors: those of assets::read_config; the program then exits with
 // ExitStatus::install_config
 Result<config::InstallConfig> read_config(const Environment& environment, const std::string& folder);
 
-// An asset directory with its install-config, read once for all that a command does with it.
+// An asset directory with its install-config, read once for each command.
 //
-//   strict  fields of install-config.yaml that nobody knows are errors
-//   errors  those of assets::open_folder; the program then ends with ExitStatus::install_config
+//   strict  unknown fields of install-config.yaml are errors
+//   errors  those of assets::open_folder; the program then exits with ExitStatus::install_config
 Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict = false);
 
-// Holds an asset directory; a second command there is told who has it.
-// errors: not_found: no such folder; conflict: in use
+// Locks an asset directory. The error names the process that has the lock. errors: not_found: the folder does not exist;
+// conflict: another command uses it
 Result<sys::FileLock> lock_assets(const Environment& environment, const std::string& folder);
 
-// What assets need besides the install-config: the release and, on platform local, the machines that will join.
+// The inputs of assets besides the install-config: the release and, on platform local, the machines that will join.
 //
-//   installed      of a cluster that is there: its release is not chosen again
-//   keeps_release  what was read of the release from a registry is kept in the asset directory, for the next command
+//   installed      the release of an existing cluster, which is not chosen again
+//   keeps_release  writes release data from a registry to the asset directory, for the next command
 //   errors         those of choose_release
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
                                          const config::InstallConfig& config,

@@ -18,13 +18,13 @@ constexpr const char* profile_variable = "OPENSHIFT_INSTALL_EXPERIMENTAL_CLUSTER
 constexpr const char* os_image_variable = "OPENSHIFT_INSTALL_OS_IMAGE_OVERRIDE";
 constexpr std::string_view oauth_server = "oauth-server";
 
-// Ours name their images by a registry that cannot exist (docs/decisions/0003-release-layout.md), also in mirrors.
+// Releases of slipway name their images by a registry that cannot exist (docs/decisions/0003-release-layout.md), also in mirrors.
 bool is_of_slipway(const release::Release& release) {
   const std::string_view registry = assets::slipway_repository.substr(0, assets::slipway_repository.find('/'));
   return std::ranges::any_of(release.components, [&](const auto& each) { return each.second.image.registry == registry; });
 }
 
-// The release of this program's version in every mirror of slipway's own releases.
+// The release of this version of the program, in every mirror of slipway's releases.
 std::vector<std::string> mirrored_images(const config::InstallConfig& config, std::string_view version) {
   std::vector<std::string> images;
   for (const auto* list : {&config.image_digest_sources, &config.image_content_sources}) {
@@ -38,7 +38,7 @@ std::vector<std::string> mirrored_images(const config::InstallConfig& config, st
   return images;
 }
 
-// Empty: the default, which every release has.
+// Empty: the default profile, which every release has.
 Result<std::string> chosen_profile(const sys::Context& context, const std::string& profile, bool is_own_release) {
   if (profile.empty() || profile == release::default_profile) return std::string();
   if (!config::is_dns_label(profile))
@@ -58,10 +58,10 @@ BootstrapVariables bootstrap_variables() {
           sys::environment_variable(profile_variable), sys::environment_variable(os_image_variable)};
 }
 
-Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& context, const config::InstallConfig& config,
+Result<> add_bootstrap_inputs(assets::Environment& inputs, const sys::Context& context, const config::InstallConfig& config,
                               const release::Release& release, const BootstrapVariables& variables, std::string_view version) {
   if (net::is_ip(variables.bootstrap_node_ip)) {
-    made.bootstrap_node_ip = variables.bootstrap_node_ip;
+    inputs.bootstrap_node_ip = variables.bootstrap_node_ip;
   } else if (!variables.bootstrap_node_ip.empty()) {
     context.log.warn("{}: ignored, '{}' is not an IP address", node_ip_variable, variables.bootstrap_node_ip);
   }
@@ -71,17 +71,17 @@ Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& con
         "machines)",
         os_image_variable, config.platform.type);
   }
-  made.release_has_slipway_node = is_of_slipway(release);
-  // Releases of others have one, whatever its component is called there.
-  made.release_has_login = !made.release_has_slipway_node || release.components.contains(std::string(oauth_server));
-  made.cluster_profile = TRY(chosen_profile(context, variables.cluster_profile, made.release_has_slipway_node));
-  if (made.release_has_slipway_node) return Ok{};
+  inputs.release_has_slipway_node = is_of_slipway(release);
+  // Every other release has a login, under any component name.
+  inputs.release_has_login = !inputs.release_has_slipway_node || release.components.contains(std::string(oauth_server));
+  inputs.cluster_profile = TRY(chosen_profile(context, variables.cluster_profile, inputs.release_has_slipway_node));
+  if (inputs.release_has_slipway_node) return Ok{};
   if (variables.slipway_image.empty()) {
-    made.slipway_images = mirrored_images(config, version);
+    inputs.slipway_images = mirrored_images(config, version);
     return Ok{};
   }
   TRY(release::parse_reference(variables.slipway_image).context(image_variable));
-  made.slipway_images = {variables.slipway_image};
+  inputs.slipway_images = {variables.slipway_image};
   return Ok{};
 }
 

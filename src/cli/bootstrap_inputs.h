@@ -1,6 +1,5 @@
-// What the bootstrap machine has to know and neither the install-config nor the release says: where slipway-node comes from when
-// the release is not slipway's, what its kubelet shall be known by, which of the release's manifests are taken, and whether the
-// release has a login.
+// Inputs of the bootstrap machine that come neither from the install-config nor from the release: the image of slipway-node for a
+// foreign release, the node IP of its kubelet, the cluster profile that selects manifests, and whether the release has a login.
 #pragma once
 
 #include "assets/assets.h"
@@ -17,12 +16,12 @@ struct BootstrapVariables {
 };
 BootstrapVariables bootstrap_variables();
 
-// Fills in the fields of `made` that are about this. Pure but for warnings.
+// Sets these fields of `inputs`. Pure, except for warnings.
 //
-//   version  of this program: what slipway's own release is tagged with in a mirror
-//   errors   invalid: SLIPWAY_IMAGE is no image reference, the cluster profile no name. A release without slipway-node, and
-//            nowhere to take it from, is no error yet: manifests do not need it
-Result<> add_bootstrap_inputs(assets::Environment& made, const sys::Context& context, const config::InstallConfig& config,
+//   version  of this program; the tag of slipway's own release in a mirror
+//   errors   invalid: SLIPWAY_IMAGE is not an image reference, the cluster profile is not a name. A release without slipway-node
+//            and without SLIPWAY_IMAGE is no error: manifests do not need it
+Result<> add_bootstrap_inputs(assets::Environment& inputs, const sys::Context& context, const config::InstallConfig& config,
                               const release::Release& release, const BootstrapVariables& variables, std::string_view version);
 
 }  // namespace slipway::cli

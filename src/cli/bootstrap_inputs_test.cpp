@@ -18,9 +18,9 @@ const std::string digest = "@sha256:" + std::string(64, '0');
 
 struct Inputs : testing::Test {
   assets::Environment add(std::string_view image, const BootstrapVariables& variables = {}) {
-    assets::Environment made;
-    result = add_bootstrap_inputs(made, context.context(), config, release_of(std::string(image) + digest), variables, "1.2.3");
-    return made;
+    assets::Environment inputs;
+    result = add_bootstrap_inputs(inputs, context.context(), config, release_of(std::string(image) + digest), variables, "1.2.3");
+    return inputs;
   }
 
   testing_support::TestContext context;
@@ -29,9 +29,9 @@ struct Inputs : testing::Test {
 };
 
 TEST_F(Inputs, ReleasesOfSlipwayBringSlipwayNode) {
-  const assets::Environment made = add("registry.slipway.invalid/slipway/release", {"quay.example.com/slipway:1", ""});
-  EXPECT_TRUE(made.release_has_slipway_node);
-  EXPECT_TRUE(made.slipway_images.empty());
+  const assets::Environment inputs = add("registry.slipway.invalid/slipway/release", {"quay.example.com/slipway:1", ""});
+  EXPECT_TRUE(inputs.release_has_slipway_node);
+  EXPECT_TRUE(inputs.slipway_images.empty());
 }
 
 TEST_F(Inputs, ThePasswordOfKubeadminIsForReleasesWithALogin) {
@@ -39,16 +39,16 @@ TEST_F(Inputs, ThePasswordOfKubeadminIsForReleasesWithALogin) {
   EXPECT_TRUE(add("quay.io/openshift-release-dev/ocp-v4.0-art-dev").release_has_login);
   release::Release own = release_of("registry.slipway.invalid/slipway/release" + digest);
   own.components["oauth-server"].image = own.components["etcd"].image;
-  assets::Environment made;
-  ASSERT_TRUE(add_bootstrap_inputs(made, context.context(), config, own, {}, "1.2.3").ok());
-  EXPECT_TRUE(made.release_has_login);
+  assets::Environment inputs;
+  ASSERT_TRUE(add_bootstrap_inputs(inputs, context.context(), config, own, {}, "1.2.3").ok());
+  EXPECT_TRUE(inputs.release_has_login);
 }
 
 TEST_F(Inputs, OthersTakeItFromTheImageThatIsNamed) {
   config.image_digest_sources = {{"registry.slipway.invalid/slipway/release", {"m.example.com/slipway"}}};
-  const assets::Environment made = add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"quay.example.com/slipway:1", ""});
-  EXPECT_FALSE(made.release_has_slipway_node);
-  EXPECT_EQ(made.slipway_images, std::vector<std::string>{"quay.example.com/slipway:1"});
+  const assets::Environment inputs = add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"quay.example.com/slipway:1", ""});
+  EXPECT_FALSE(inputs.release_has_slipway_node);
+  EXPECT_EQ(inputs.slipway_images, std::vector<std::string>{"quay.example.com/slipway:1"});
   add("quay.io/openshift-release-dev/ocp-v4.0-art-dev", {"'no reference'", ""});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code(), Code::invalid);

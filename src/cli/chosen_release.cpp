@@ -10,7 +10,7 @@ namespace slipway::cli {
 
 namespace {
 
-// What assets are made as when nothing is known of a release but its digest.
+// The version of a release of which only the digest is known.
 constexpr std::string_view assumed_version = "4.18";
 
 constexpr std::string_view info_option = "--release-info";
@@ -22,8 +22,8 @@ ChosenRelease chosen(const release::Reference& reference, release::Release relea
   return {std::move(release), std::move(image)};
 }
 
-// A release of which nothing but this is known. Whose it is shows in the names of its images.
-release::Release barely_known(std::string version, const release::Reference& reference) {
+// A release of which only version and digest are known. The names of its images show who made it.
+release::Release minimal_release(std::string version, const release::Reference& reference) {
   release::Release release{.version = std::move(version),
                            .digest = *reference.digest,
                            .created = {},
@@ -34,11 +34,11 @@ release::Release barely_known(std::string version, const release::Reference& ref
   return release;
 }
 
-// What assets have to know of the release that a cluster was made with, wherever it is today.
+// The release of an existing cluster.
 Result<ChosenRelease> release_of(const InstalledRelease& installed) {
   const release::Reference reference = TRY(release::parse_reference(installed.image).context("the release of the cluster"));
   if (!reference.digest) return error(Code::invalid, "the release of the cluster: {} has no digest", installed.image);
-  return ChosenRelease{barely_known(installed.version, reference), installed.image};
+  return ChosenRelease{minimal_release(installed.version, reference), installed.image};
 }
 
 Result<ChosenRelease> of_file(const Environment& environment, const release::Reference& reference, const std::string& name,
@@ -55,9 +55,9 @@ Result<ChosenRelease> of_file(const Environment& environment, const release::Ref
   return chosen(reference, std::move(release));
 }
 
-// What an earlier command read of this very release. What is not readable any more is as good as nothing.
-std::optional<release::Release> remembered(const Environment& environment, const release::Reference& reference,
-                                           const std::string& folder) {
+// The data that an earlier command read of this digest. Nothing when the file is missing or cannot be parsed.
+std::optional<release::Release> read_remembered(const Environment& environment, const release::Reference& reference,
+                                                const std::string& folder) {
   const std::string path = memory_of(folder);
   const auto text = environment.files.read_if_exists(path);
   if (!reference.digest || !text.ok() || !text.value()) return std::nullopt;
@@ -76,7 +76,7 @@ bool cannot_be_asked(const Error& failure) {
 
 ChosenRelease assumed(const Environment& environment, const release::Reference& reference, const Error& failure) {
   const bool is_own = is_of_slipways_repository(reference);
-  release::Release release = barely_known(is_own ? std::string(program_version()) : std::string(assumed_version), reference);
+  release::Release release = minimal_release(is_own ? std::string(program_version()) : std::string(assumed_version), reference);
   environment.context.log.warn(
       "release {}: cannot be read, generating assets as for version {}: {} (on a host that can read it, run `slipway release "
       "info {} --output json` and pass the output with {})",
@@ -130,7 +130,7 @@ Result<ChosenRelease> find_release(const Environment& environment, const Argumen
   if (arguments.has(std::string(info_option))) {
     return of_file(environment, source.reference, name, arguments[std::string(info_option)]);
   }
-  if (std::optional<release::Release> known = remembered(environment, source.reference, folder)) {
+  if (std::optional<release::Release> known = read_remembered(environment, source.reference, folder)) {
     return chosen(source.reference, *std::move(known));
   }
   Result<release::Release> read = release::load_release(environment.context, *source.images, source.reference);
@@ -140,7 +140,7 @@ Result<ChosenRelease> find_release(const Environment& environment, const Argumen
     return made;
   }
   const bool is_layout = source.reference.registry == layout_registry;
-  // The registry of slipway's own repository exists nowhere: only mirrors can have it.
+  // The registry of slipway's own repository does not exist; only mirrors can serve it.
   const bool has_no_registry = is_of_slipways_repository(source.reference) && read.error().code() == Code::not_found;
   if (is_layout || !(cannot_be_asked(read.error()) || has_no_registry))
     return std::move(read).context("reading the release").error();

@@ -1,5 +1,5 @@
-// The release that a cluster is installed from, as commands that make assets know it. A registry is asked when it has to be and
-// can be: assets need little of a release that is named by digest.
+// Chooses the release to install. Assets need little data of a release that is named by digest, so a registry is asked only when
+// that is necessary and possible.
 #pragma once
 
 #include "cli/command.h"
@@ -11,7 +11,7 @@
 
 namespace slipway::cli {
 
-// The release that a cluster was made with.
+// The release of an existing cluster.
 struct InstalledRelease {
   std::string image;  // by digest
   std::string version;
@@ -20,40 +20,40 @@ struct InstalledRelease {
 struct ChosenRelease {
   release::Release about;
   std::string image;  // by digest
-  // Below the asset directory to write it to, so that the next command need not ask; empty: nothing to write.
+  // Path below the asset directory for the release data, so that the next command does not ask the registry; empty: nothing to
+  // write.
   std::string remembered_at{};
 };
 
 // --release-info
 Option release_info_option();
 
-// Of --release-info, else of what `folder` remembers of that digest, else of the layout or the registry; the mirrors of the
-// install-config are asked first. Of a release by digest whose registry cannot be asked, it is a warning, and the release is
-// taken for one of OpenShift 4.18 (of slipway's own repository: for this program's version).
+// Reads the release from --release-info, from the data in `folder` for the same digest, or from the layout or the registry;
+// mirrors of the install-config come first. If the registry of a release by digest cannot be reached, a warning is logged and
+// OpenShift 4.18 is assumed (for slipway's own repository: the version of this program).
 //
 //   folder     the asset directory
-//   installed  of a cluster that is there: its release is not chosen again
-//   errors     conflict: --release names another than the cluster's; invalid: no such folder and no image reference,
-//   --release-info that is not of this release; those of reading a release
-//           that was named by tag, or that is there and broken
-//   time    two tries of 10 s each for each place that does not answer
+//   installed  the release of an existing cluster, which is not chosen again
+//   errors     conflict: --release differs from the release of the cluster; invalid: neither a folder nor an image reference, or
+//              --release-info of another release; read errors of a release that is named by tag, or that is invalid
+//   time       two attempts of 10 s each for each registry that does not answer
 Result<ChosenRelease> choose_release(const Environment& environment, const Arguments& arguments,
                                      const config::InstallConfig& config, const std::string& folder,
                                      const std::optional<InstalledRelease>& installed = std::nullopt);
 
-// Writes what choose_release wants remembered. errors: those of Files
+// Writes the release data to `remembered_at`. errors: those of Files
 Result<> remember_release(const Environment& environment, const ChosenRelease& chosen);
 
-// "registry/repository@sha256:...", of an image layout under slipway's own name.
+// "registry/repository@sha256:..."; for an image layout with slipway's own repository.
 std::string image_name(const release::Reference& reference, const release::Digest& digest);
 
-// The name of the release: --release, the environment, the default.
+// The name of the release: --release, otherwise the environment variable, otherwise the default.
 std::string release_name(const Environment& environment, const Arguments& arguments);
 
 inline const std::string default_release = "build/release";
 inline constexpr const char* override_variable = "OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE";
 
-// A layout's release is slipway's own.
+// The release in a layout is slipway's own.
 inline constexpr std::string_view layout_registry = "layout.invalid";
 
 }  // namespace slipway::cli

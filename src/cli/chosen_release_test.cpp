@@ -1,4 +1,4 @@
-// Which release is installed, and what is known of it when its registry cannot be asked.
+// Which release is chosen, and what is assumed when its registry cannot be reached.
 #include "cli/chosen_release.h"
 
 #include "release/release_info.h"
@@ -7,7 +7,7 @@
 namespace slipway::cli {
 namespace {
 
-// Nothing listens there.
+// No server listens at this address.
 const std::string repository = "127.0.0.1:1/openshift/release";
 const std::string digest = "sha256:" + std::string(64, 'a');
 const std::string by_digest = repository + "@" + digest;

@@ -10,21 +10,21 @@ namespace slipway::cli {
 
 namespace {
 
-// Of a file: whether the entry is in it that is asked for.
+// Whether a file has the entry.
 using Has = bool (*)(const std::string& text, const std::string& entry);
 
-// One way to have credentials: variables that are all set, or a file.
-struct Way {
+// One source of credentials: variables that are all set, or a file.
+struct Source {
   std::vector<std::string> variables{};
-  std::string file{};     // ~ is the home directory; a relative path counts from the current folder
-  std::string instead{};  // a variable that names another file
+  std::string file{};               // ~ is the home directory; relative to the current folder
+  std::string override_variable{};  // a variable with the path of another file
 };
 
 struct Cloud {
   std::string platform;
   ExitStatus status;
-  std::vector<Way> ways;
-  Has has = nullptr;       // in files; any content when null
+  std::vector<Source> sources;
+  Has has = nullptr;       // checks files; null: any content will do
   std::string entry_is{};  // "profile"
 };
 
@@ -44,31 +44,32 @@ const std::vector<Cloud>& clouds() {
   static const std::vector<Cloud> table = {
       {.platform = "aws",
        .status = ExitStatus::failure,
-       .ways = {{.variables = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}},
-                {.variables = {"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}},
-                {.file = "~/.aws/credentials", .instead = "AWS_SHARED_CREDENTIALS_FILE"},
-                {.file = "~/.aws/config", .instead = "AWS_CONFIG_FILE"}},
+       .sources = {{.variables = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"}},
+                   {.variables = {"AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE"}},
+                   {.file = "~/.aws/credentials", .override_variable = "AWS_SHARED_CREDENTIALS_FILE"},
+                   {.file = "~/.aws/config", .override_variable = "AWS_CONFIG_FILE"}},
        .has = has_profile,
        .entry_is = "profile"},
       {.platform = "gcp",
        .status = ExitStatus::install_config,
-       .ways = {{.variables = {"GOOGLE_CREDENTIALS"}},
-                {.variables = {"GOOGLE_CLOUD_KEYFILE_JSON"}},
-                {.variables = {"GCLOUD_KEYFILE_JSON"}},
-                {.file = "~/.gcp/osServiceAccount.json"},
-                {.file = "~/.config/gcloud/application_default_credentials.json", .instead = "GOOGLE_APPLICATION_CREDENTIALS"}}},
+       .sources = {{.variables = {"GOOGLE_CREDENTIALS"}},
+                   {.variables = {"GOOGLE_CLOUD_KEYFILE_JSON"}},
+                   {.variables = {"GCLOUD_KEYFILE_JSON"}},
+                   {.file = "~/.gcp/osServiceAccount.json"},
+                   {.file = "~/.config/gcloud/application_default_credentials.json",
+                    .override_variable = "GOOGLE_APPLICATION_CREDENTIALS"}}},
       {.platform = "openstack",
        .status = ExitStatus::install_config,
-       .ways = {{.file = "clouds.yaml", .instead = "OS_CLIENT_CONFIG_FILE"},
-                {.file = "~/.config/openstack/clouds.yaml"},
-                {.file = "/etc/openstack/clouds.yaml"}},
+       .sources = {{.file = "clouds.yaml", .override_variable = "OS_CLIENT_CONFIG_FILE"},
+                   {.file = "~/.config/openstack/clouds.yaml"},
+                   {.file = "/etc/openstack/clouds.yaml"}},
        .has = has_cloud,
        .entry_is = "cloud"},
   };
   return table;
 }
 
-// Which entry of a cloud's files is meant; empty where they have none.
+// The entry that is used in the files of a cloud; empty for clouds whose files have no entries.
 std::string entry_of(const config::InstallConfig& config, const Variables& variables) {
   if (config.platform.type == "openstack") {
     return std::string(find_string(config.platform.section, {"cloud"}).value_or("openstack"));
@@ -78,10 +79,10 @@ std::string entry_of(const config::InstallConfig& config, const Variables& varia
   return profile.empty() ? "default" : profile;
 }
 
-std::string path_of(const Way& way, const Variables& variables) {
-  const std::string named = way.instead.empty() ? "" : variables(way.instead);
+std::string path_of(const Source& source, const Variables& variables) {
+  const std::string named = source.override_variable.empty() ? "" : variables(source.override_variable);
   if (!named.empty()) return named;
-  return way.file.starts_with("~") ? variables("HOME") + way.file.substr(1) : way.file;
+  return source.file.starts_with("~") ? variables("HOME") + source.file.substr(1) : source.file;
 }
 
 }  // namespace
@@ -92,19 +93,19 @@ Result<> check_cloud_credentials(const Environment& environment, const config::I
   if (cloud == clouds().end()) return Ok{};
   const std::string entry = entry_of(config, variables);
   std::vector<std::string> tried;
-  for (const Way& way : cloud->ways) {
-    if (!way.variables.empty()) {
-      const bool are_set = std::ranges::all_of(way.variables, [&](const auto& name) { return !variables(name).empty(); });
+  for (const Source& source : cloud->sources) {
+    if (!source.variables.empty()) {
+      const bool are_set = std::ranges::all_of(source.variables, [&](const auto& name) { return !variables(name).empty(); });
       if (are_set) return Ok{};
-      tried.push_back(join(way.variables, " with "));
+      tried.push_back(join(source.variables, " with "));
       continue;
     }
-    const std::string path = path_of(way, variables);
+    const std::string path = path_of(source, variables);
     const auto text = environment.files.read_if_exists(path);
     if (text.ok() && text.value() && (!cloud->has || cloud->has(*text.value(), entry))) return Ok{};
     const std::string which = cloud->has ? fmt::format(", {} {}", cloud->entry_is, entry) : "";
-    tried.push_back(
-        fmt::format("the file {}{}{}", path, which, way.instead.empty() ? "" : fmt::format(" (or ${})", way.instead)));
+    tried.push_back(fmt::format("the file {}{}{}", path, which,
+                                source.override_variable.empty() ? "" : fmt::format(" (or ${})", source.override_variable)));
   }
   return or_end_with<Ok>(
       cloud->status, environment,

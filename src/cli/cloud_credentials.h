@@ -1,5 +1,5 @@
-// Whether somebody may act on a cloud: looked for where the cloud's own tools look, before anything is made for it. Nobody is
-// asked for them, and nothing is read out of them.
+// Checks before an installation that cloud credentials exist, in the places where the tools of the cloud look for them. The
+// credentials are not read, and the user is not asked for them.
 #pragma once
 
 #include "cli/command.h"
@@ -10,12 +10,12 @@
 
 namespace slipway::cli {
 
-// The variables of the environment: the value, empty when there is none.
+// Environment variables: the value, or empty.
 using Variables = std::function<std::string(const std::string& name)>;
 
-// Of platforms aws, gcp and openstack; the others are content with what their install-config says.
+// Checks platforms aws, gcp and openstack; other platforms have their credentials in the install-config.
 //
-//   errors  denied: there are none; names every variable and file that was tried. The program then ends with status
+//   errors  denied: no credentials; the message names every variable and file that was tried. The program then exits with status
 //           1 on aws and 3 on gcp and openstack, as openshift-install does
 Result<> check_cloud_credentials(const Environment& environment, const config::InstallConfig& config, const Variables& variables);
 

@@ -77,13 +77,13 @@ TEST_F(ClusterCommandsTest, FindTheMachinesWhereverTheyWereMade) {
     EXPECT_EQ(ran.error().message(), "--state /elsewhere: the machines of /demo are in /state (omit --state)");
   }
   EXPECT_TRUE(files.read("/demo/metadata.json").ok());
-  // Where there are none any more nothing is to be found.
+  // Without events there is nothing to report.
   ASSERT_TRUE(files.remove("/state/demo/events.jsonl").ok());
   ASSERT_TRUE(files.remove("/state/demo").ok());
   EXPECT_TRUE(run({"timeline", "--dir", "/demo", "--state", "/elsewhere"}).ok());
 }
 
-// One that "demo" of infraID demo-aaaaa is not.
+// A cluster that does not belong to "demo" with infraID demo-aaaaa.
 constexpr std::string_view others_cluster = R"({"name":"demo","id":"0123456789ab","network":"10.97.77.0/24","osRepo":"/os",
 "domain":"demo.example.com","records":[],"hostAddress":"127.1.2.3","forwards":[],
 "images":{"preload":"","registry":"","registryProgram":""}})";
@@ -140,7 +140,7 @@ TEST_F(ClusterCommandsTest, SayWhatADirectoryLacks) {
   EXPECT_EQ(printed, "");
 }
 
-// Nobody listens there; time passes as fast as it is waited for.
+// No server listens at this address, and the test clock does not sleep.
 constexpr std::string_view kubeconfig = R"(apiVersion: v1
 clusters: [{name: made, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: admin, user: {token: secret}}]
@@ -167,8 +167,8 @@ TEST_F(ClusterCommandsTest, EndWithTheStatusOfWhatWasWaitedForInVain) {
     const Result<> waited = run({"wait-for", c.command, "--dir", "/made", "--state", "/state"});
     ASSERT_FALSE(waited.ok()) << c.command;
     EXPECT_EQ(status, static_cast<int>(c.status)) << waited.error().message();
-    const auto told = test.logged();
-    EXPECT_TRUE(std::ranges::any_of(told, [&](const std::string& line) { return line.find(c.hint) != std::string::npos; }))
+    const auto logged = test.logged();
+    EXPECT_TRUE(std::ranges::any_of(logged, [&](const std::string& line) { return line.find(c.hint) != std::string::npos; }))
         << c.hint;
   }
 }

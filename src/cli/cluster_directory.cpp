@@ -15,8 +15,8 @@ namespace slipway::cli {
 
 namespace {
 
-// The folder of clusters that has the machines of this directory's; where new ones go when there are none.
-// errors: invalid: --state is another folder
+// The folder of clusters that contains the machines of this directory; the folder for new clusters when there are no machines.
+// errors: invalid: --state names another folder
 Result<std::string> state_of(const Environment& environment, const Arguments& arguments, const std::string& folder) {
   const std::string chosen = state_folder(arguments);
   const std::filesystem::path made = trim(TRY(environment.files.read_if_exists(machines_path(folder))).value_or(""));

@@ -1,4 +1,4 @@
-// Commands of slipway: rows of a table. cli/commands.cpp is the table, cli/parse.cpp the only file that reads argv.
+// Commands of slipway: rows of a table. cli/commands.cpp is the table; only cli/parse.cpp reads argv.
 #pragma once
 
 #include "base/result.h"
@@ -16,21 +16,21 @@ namespace slipway::cli {
 
 struct Option {
   std::string name;     // "--to"
-  std::string value{};  // what stands for the value in help, "REGISTRY/REPOSITORY"; empty for a switch
+  std::string value{};  // the placeholder in help, "REGISTRY/REPOSITORY"; empty for a switch
   std::string help;
   bool required = false;
-  std::string fallback{};              // the value when it is not given
-  std::vector<std::string> choices{};  // the values that are allowed, all when empty
-  bool repeats = false;                // may be given several times; a positional then takes all that follow
+  std::string fallback{};              // the default
+  std::vector<std::string> choices{};  // allowed values; empty: all
+  bool repeats = false;                // may be repeated; a positional then takes all that follow
 };
 
-// What was given on the command line; only names that the command declares can be asked for.
+// The values of the command line. A command can only read names that it declares.
 class Arguments {
  public:
   Arguments(std::map<std::string, std::string> values, std::map<std::string, std::vector<std::string>> lists = {})
       : values_(std::move(values)), lists_(std::move(lists)) {}
 
-  // The value of an option or a positional ("IMAGE|DIR"), its fallback, or empty. A switch is "true" or "".
+  // The value of an option or a positional ("IMAGE|DIR"), its default, or empty. The value of a switch is "true" or "".
   const std::string& operator[](const std::string& name) const;
   bool has(const std::string& name) const { return !(*this)[name].empty(); }
 
@@ -44,15 +44,15 @@ class Arguments {
 
 using cluster::ExitStatus;
 
-// What commands act on; made once in main.
+// The environment of commands, created once in main.
 struct Environment : net::Environment {
-  // Of the program: as it stands when a command succeeds. When one fails it is `interrupted` if that is why, else what the
-  // command has set, else `failure`.
+  // Exit status of the program. After a success it is used as it is. After an error it is `interrupted` if that is the cause,
+  // otherwise the status that the command set, otherwise `failure`.
   int& exit_status;
-  std::string program = "slipway";  // what it was called by
+  std::string program = "slipway";  // the name by which it was called
 };
 
-// The same result; with an error the program ends with that status.
+// Returns `result`; if it is an error, the program exits with `status`.
 template <class T>
 Result<T> or_end_with(ExitStatus status, const Environment& environment, Result<T> result) {
   if (!result.ok()) environment.exit_status = static_cast<int>(status);
@@ -64,15 +64,15 @@ struct Command {
   std::string summary;                // one line of help
   std::vector<Option> positionals{};  // in order
   std::vector<Option> options{};
-  Result<> (*run)(const Environment& environment, const Arguments& arguments) = nullptr;  // null: a group, whose help is shown
-  bool is_hidden = false;                                                                 // not in help: slipway calls it itself
-  std::string when_interrupted{};  // what goes on and how to continue, a sentence without its dot
+  Result<> (*run)(const Environment& environment, const Arguments& arguments) = nullptr;  // null: a group, which prints its help
+  bool is_hidden = false;                                                                 // not in help: called by slipway itself
+  std::string when_interrupted{};  // what keeps running and how to continue, a sentence without a full stop
 };
 
-// What every command takes, before its words or behind them.
+// Options of every command; they may come before or after its words.
 std::span<const Option> global_options();
 
-// Every command there is.
+// All commands.
 std::span<const Command> commands();
 
 }  // namespace slipway::cli

@@ -32,7 +32,7 @@ std::string names_of(std::span<const Option> options) {
   return join(names, " ");
 }
 
-// What an option or a positional takes, as the scripts have it; empty for a switch.
+// The values of an option or a positional, in the form that the scripts use; empty for a switch.
 std::string values_of(const Option& option) {
   const auto says = [&](std::string_view word) { return option.value.find(word) != std::string::npos; };
   if (!option.choices.empty()) return join(option.choices, " ");
@@ -46,7 +46,7 @@ std::string values_of_positional(Option positional) {
   return values_of(positional);
 }
 
-// Inside of single quotes.
+// Quotes text for single quotes of bash.
 std::string bash_quoted(std::string_view text) {
   std::string quoted;
   for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
@@ -59,7 +59,7 @@ std::string fish_quoted(std::string_view text) {
   return quoted;
 }
 
-// A branch of a `case`.
+// A branch of a `case` statement.
 std::string branch(std::string_view pattern, std::string_view words) {
   return fmt::format("    {}) echo '{}' ;;\n", pattern, bash_quoted(words));
 }
@@ -88,7 +88,7 @@ TemplateValues bash_values(std::span<const Command> commands) {
   return {{"WORDS", words}, {"OPTIONS", options}, {"VALUES", values}, {"GLOBAL_OPTIONS", "--help " + names_of(global_options())}};
 }
 
-// What it takes, for `complete` of fish.
+// The arguments of `complete` of fish for the value of an option.
 std::string fish_arguments(const Option& option) {
   const std::string takes = values_of(option);
   if (takes.empty()) return "";

@@ -1,4 +1,4 @@
-// slipway completion: scripts for shells, of the table of commands.
+// slipway completion: shell completion scripts, generated from the table of commands.
 #pragma once
 
 #include "cli/command.h"
@@ -11,9 +11,9 @@ namespace slipway::cli {
 
 enum class Shell { bash, zsh, fish };
 
-// What a shell reads to complete the commands of a table. Pure.
+// The completion script of a shell for a table of commands. Pure.
 //
-//   program  what people type: "slipway"
+//   program  the name of the program: "slipway"
 std::string completion_script(Shell shell, std::string_view program, std::span<const Command> commands);
 
 Command completion_bash_command();

@@ -33,7 +33,7 @@ std::string words(std::string_view level, std::string_view line) {
   return fmt::format("\x1b[{}m{}\x1b[0m {}\n", colours.at(level), name, line);
 }
 
-// A newline at the end begins no other line.
+// Splits into lines; a newline at the end does not start another line.
 std::vector<std::string_view> lines_of(std::string_view text) {
   if (text.ends_with('\n')) text.remove_suffix(1);
   return split(text, '\n');

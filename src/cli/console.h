@@ -1,7 +1,7 @@
-// Lines for people on standard error, and in the log of an asset directory. Pure.
+// Log lines on standard error, and in the log of an asset directory. Pure.
 //
-// slipway writes "info: ...". Called as openshift-install it writes the format of that program, which other programs read:
-// colours on a terminal, keys and values elsewhere; a line for each line of a text.
+// slipway writes "info: ...". Called as openshift-install, it writes the format of openshift-install, which other programs parse:
+// colours on a terminal, keys and values elsewhere, one log line for each line of the text.
 #pragma once
 
 #include "base/time.h"
@@ -29,7 +29,7 @@ std::string console_lines(Style style, std::string_view level, std::string_view 
 // time="2026-11-21T09:30:00Z" level=info msg="two words"
 std::string file_lines(WallTime time, std::string_view level, std::string_view text);
 
-// Messages tell of commands as `slipway gather bootstrap`; who calls the program by another name is told of that.
+// Messages name commands as `slipway gather bootstrap`. If the program was called by another name, the commands are replaced.
 std::string as_called(std::string_view program, std::string text, std::span<const Command> commands);
 
 }  // namespace slipway::cli

@@ -14,9 +14,9 @@ namespace slipway::cli {
 
 namespace {
 
-constexpr std::size_t most_folders = 3;  // that are named one by one, as in openshift-install
+constexpr std::size_t most_folders = 3;  // that are listed one by one, as in openshift-install
 
-// "demo/manifests and demo/openshift"; the asset directory for more than three.
+// "demo/manifests and demo/openshift"; the asset directory for more than three folders.
 std::string where(std::vector<std::string> folders, const std::string& directory) {
   if (folders.size() > most_folders) return directory;
   const std::string last = folders.back();
@@ -24,7 +24,7 @@ std::string where(std::vector<std::string> folders, const std::string& directory
   return folders.empty() ? last : fmt::format("{} and {}", join(folders, ", "), last);
 }
 
-// The config of the bootstrap machine; empty for targets that have none.
+// The Ignition config of the bootstrap machine; empty for targets without one.
 std::string_view bootstrap_file(assets::Target target) {
   if (target == assets::Target::ignition_configs) return "bootstrap.ign";
   return target == assets::Target::single_node_ignition_config ? "bootstrap-in-place-for-live-iso.ign" : "";
@@ -36,52 +36,52 @@ Result<> print_sizes(const Environment& environment, const std::string& path) {
   return Ok{};
 }
 
-// asked: an install-config for a folder that still has none
+// answers: an install-config for a folder without one
 Result<assets::Folder> open(const Environment& environment, const std::string& path, bool strict,
-                            std::optional<config::Loaded> asked) {
-  Result<assets::Folder> there = assets::open_folder(environment.files, path, reading_of(environment, strict));
-  if (asked && !there.ok() && there.error().code() == Code::not_found) {
-    return assets::Folder{.path = path, .config = *std::move(asked)};
+                            std::optional<config::Loaded> answers) {
+  Result<assets::Folder> folder = assets::open_folder(environment.files, path, reading_of(environment, strict));
+  if (answers && !folder.ok() && folder.error().code() == Code::not_found) {
+    return assets::Folder{.path = path, .config = *std::move(answers)};
   }
-  return or_end_unread(environment, path, std::move(there));
+  return or_end_unread(environment, path, std::move(folder));
 }
 
 Result<> create(const assets::Request& request, const Environment& environment, const Arguments& arguments,
-                std::optional<config::Loaded> asked = std::nullopt) {
+                std::optional<config::Loaded> answers = std::nullopt) {
   const std::string& path = arguments["--dir"];
   const sys::FileLock lock = TRY(lock_assets(environment, path));
-  const assets::Folder folder = TRY(open(environment, path, arguments.has("--strict"), std::move(asked)));
+  const assets::Folder folder = TRY(open(environment, path, arguments.has("--strict"), std::move(answers)));
   assets::Environment inputs;
   if (request.target != assets::Target::install_config) {
     inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
   }
-  const assets::Made made =
+  const assets::TargetResult result =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
-  environment.context.log.info("{} written to {}", to_string(request.target), where(made.folders, path));
-  if (made.usable_until) {
+  environment.context.log.info("{} written to {}", to_string(request.target), where(result.folders, path));
+  if (result.usable_until) {
     environment.context.log.info("create the machines before {}: certificate {} expires then",
-                                 to_rfc3339(made.usable_until->until), made.usable_until->certificate);
+                                 to_rfc3339(result.usable_until->until), result.usable_until->certificate);
   }
   const std::string_view config = bootstrap_file(request.target);
   if (!config.empty() && arguments.has("--size-report")) TRY(print_sizes(environment, fmt::format("{}/{}", path, config)));
   return Ok{};
 }
 
-// Of the file that is there, or of what somebody at the terminal answers.
+// Uses the existing file, or asks at the terminal.
 Result<> create_install_config(const Environment& environment, const Arguments& arguments) {
   const std::string& folder = arguments["--dir"];
   Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
-  std::optional<config::Loaded> asked;
+  std::optional<config::Loaded> answers;
   if (!config.ok() && config.error().code() == Code::not_found) {
     const std::string text =
         TRY(or_end_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
-    asked = TRY(config::load_install_config(text, "your answers", reading_of(environment)));
-    config = asked->config;
+    answers = TRY(config::load_install_config(text, "your answers", reading_of(environment)));
+    config = answers->config;
     TRY(environment.files.make_directories(folder, 0755));
   }
   const config::InstallConfig known = TRY(or_end_unread(environment, folder, std::move(config)));
   TRY(check_cloud_credentials(environment, known, [](const std::string& name) { return sys::environment_variable(name); }));
-  return create(target_request(environment, assets::Target::install_config), environment, arguments, std::move(asked));
+  return create(target_request(environment, assets::Target::install_config), environment, arguments, std::move(answers));
 }
 
 template <assets::Target target>

@@ -6,7 +6,7 @@
 
 namespace slipway::cli {
 
-// What a command wants of an asset directory: install-config.yaml goes when the program was called as openshift-install.
+// The request for a target. Called as openshift-install, the program deletes install-config.yaml afterwards.
 assets::Request target_request(const Environment& environment, assets::Target target);
 
 Command create_install_config_command();

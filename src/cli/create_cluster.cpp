@@ -18,7 +18,7 @@ namespace slipway::cli {
 
 namespace {
 
-// What people do next.
+// What the user can do next.
 std::string next_steps(std::string_view program, const config::InstallConfig& config, const provider::HostAccess& access,
                        const std::string& folder, Milliseconds took) {
   const std::string domain = config.cluster_domain();
@@ -46,8 +46,8 @@ std::string next_steps(std::string_view program, const config::InstallConfig& co
 
 bool keeps_bootstrap() { return !sys::environment_variable("OPENSHIFT_INSTALL_PRESERVE_BOOTSTRAP").empty(); }
 
-// The release that the machines of a directory were created with; nothing if there are none, or if an older version created them,
-// which did not record it.
+// The release that the machines of a directory were created with. Nothing if there are no machines, or if an older version, which
+// did not record the release, created them.
 Result<std::optional<InstalledRelease>> installed_release(const Environment& environment, const OpenedProvider& opened,
                                                           const std::string& folder) {
   std::optional<InstalledRelease> installed;
@@ -59,7 +59,7 @@ Result<std::optional<InstalledRelease>> installed_release(const Environment& env
   return installed;
 }
 
-// The way that users take, too.
+// Uses the kubeconfig of the user.
 Result<kube::Client> client_of(const Environment& environment, const assets::Assets& assets) {
   const std::string path = "auth/kubeconfig";
   const auto kubeconfig = std::ranges::find(assets.auth, path, &assets::AssetFile::path);
@@ -76,7 +76,7 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   const assets::Folder opened = TRY(open_assets(environment, folder, arguments.has("--strict")));
   const config::InstallConfig& config = opened.config.config;
-  // Before anything is written or consumed.
+  // Checked before anything is written or consumed.
   const OpenedProvider machines =
       TRY(open_machines(environment, arguments, folder, config.platform.type, config.name, For::new_cluster));
   const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));

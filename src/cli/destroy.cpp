@@ -40,8 +40,8 @@ Result<> destroy_machines(const Environment& environment, const Arguments& argum
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
   TRY(destroy_machines(environment, arguments, TRY(read_cluster_directory(environment, folder))));
-  // The install-config stays: the same command line makes the cluster again, a new one. metadata.json goes last, it says what
-  // there is.
+  // The install-config is kept: the same command line creates a new cluster. metadata.json is deleted last, because it identifies
+  // the cluster.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
   TRY(environment.files.remove(events_path(folder)));
   TRY(environment.files.remove(machines_path(folder)));

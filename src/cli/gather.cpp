@@ -25,8 +25,8 @@ Result<std::optional<cluster::RemoteMachines>> remote_machines(const Arguments& 
                "--master and --key: have no effect without --bootstrap HOST, because ssh connects through the bootstrap machine");
 }
 
-// What ssh needs to log in to the bootstrap machine, in files of a private folder. An unknown host key is written to the
-// directory at the first contact.
+// What ssh needs to log in to the bootstrap machine, in files of a private folder. An unknown host key is added to the directory
+// at the first connection.
 Result<cluster::Access> access_to_bootstrap(const Environment& environment, const std::string& folder,
                                             const std::string& private_folder, const std::string& host) {
   cluster::Access access{.known_hosts = fmt::format("{}/{}", folder, assets::known_hosts_file),

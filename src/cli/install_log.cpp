@@ -27,7 +27,7 @@ Result<> InstallLog::append(const std::string& lines) {
     waiting_ += lines;
     return Ok{};
   }
-  // Stricter than openshift-install's, which leaves it to the umask.
+  // Stricter than openshift-install, which applies the umask.
   return files_.append(fmt::format("{}/{}", directory_, install_log_name), std::exchange(waiting_, "") + lines, 0600);
 }
 

@@ -1,4 +1,4 @@
-// .openshift_install.log: what was done with an asset directory, by all commands that change or wait for its cluster.
+// .openshift_install.log: the log of an asset directory. All commands that change a cluster or wait for it write it.
 #pragma once
 
 #include "base/result.h"
@@ -14,11 +14,11 @@ namespace slipway::cli {
 
 inline constexpr std::string_view install_log_name = ".openshift_install.log";
 
-// Whether a command writes that log. Commands that only read do not.
+// Whether a command writes the log. Commands that only read do not.
 bool keeps_install_log(std::string_view words);
 
-// Appends lines, whatever the level of the console is. Lines that come before the directory exists are kept until it does. A
-// line that cannot be written is lost, and on_failure is told when that begins. Threads: any.
+// Appends lines of every level. Lines are buffered until the directory exists. A line that cannot be written is dropped;
+// on_failure is called for the first one. Threads: any.
 class InstallLog {
  public:
   InstallLog(sys::Files& files, sys::Clock& clock, std::string directory, std::function<void(const Error&)> on_failure)
@@ -34,7 +34,7 @@ class InstallLog {
   const std::string directory_;
   const std::function<void(const Error&)> on_failure_;
   std::mutex mutex_;
-  std::string waiting_;  // for the directory
+  std::string waiting_;  // lines that wait until the directory exists
   bool has_failed_ = false;
 };
 

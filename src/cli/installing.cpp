@@ -13,7 +13,7 @@ namespace slipway::cli {
 
 namespace {
 
-// Where the console is, of a release that has one.
+// The URL of the web console; nothing if the release has none.
 std::optional<std::string> console_of(const Environment& environment, const std::string& folder) {
   auto client = client_of(environment, folder);
   if (!client.ok()) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<std::string> console_of(const Environment& environment, const std:
   return std::nullopt;
 }
 
-// The ClusterOperators of a cluster that is not complete; empty if the API does not answer.
+// The ClusterOperators of an incomplete cluster; empty if the API does not answer.
 std::vector<Json> ask_operators(const Environment& environment, const std::string& folder) {
   auto client = client_of(environment, folder);
   if (!client.ok()) return {};
@@ -38,8 +38,8 @@ std::vector<Json> ask_operators(const Environment& environment, const std::strin
   return found.ok() ? std::move(found).value() : std::vector<Json>();
 }
 
-// Sets the exit status of a failed installation and tells the user where to look.
-void tell_end(const Environment& environment, const std::string& folder, cluster::Step failed) {
+// Sets the exit status of a failed installation and logs what to do.
+void report_failure(const Environment& environment, const std::string& folder, cluster::Step failed) {
   ExitStatus status = cluster::row_of(failed).exit_status;
   Log& log = environment.context.log;
   if (status == ExitStatus::bootstrap || status == ExitStatus::initialisation || status == ExitStatus::operators) {
@@ -47,7 +47,7 @@ void tell_end(const Environment& environment, const std::string& folder, cluster
     for (const cluster::OperatorLine& line : cluster::operator_lines(operators)) {
       line.level == Level::error ? log.error("{}", line.text) : log.info("{}", line.text);
     }
-    if (status == ExitStatus::operators && !cluster::only_work_is_left(operators)) status = ExitStatus::initialisation;
+    if (status == ExitStatus::operators && !cluster::all_are_healthy(operators)) status = ExitStatus::initialisation;
     if (status == ExitStatus::bootstrap) {
       log.info(
           "to find the cause, run `slipway gather bootstrap --dir {}` (with --bootstrap HOST if the machines are not local), "
@@ -66,16 +66,16 @@ void tell_end(const Environment& environment, const std::string& folder, cluster
 Result<> installing(const Environment& environment, const std::string& folder,
                     const std::function<Result<>(cluster::FaultWatch&, cluster::Steps&)>& work) {
   const SteadyTime begin = environment.context.clock.steady();
-  // Sinks are called as long as there are events.
+  // The sink holds the watch: it may be called after this function returns.
   const auto faults = std::make_shared<cluster::FaultWatch>(environment.context.clock);
-  environment.context.events.add_sink([faults](const sys::Event& event) { faults->hear(event); });
+  environment.context.events.add_sink([faults](const sys::Event& event) { faults->observe(event); });
   cluster::Steps steps;
   const Result<> worked = work(*faults, steps);
   if (worked.ok()) {
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
     environment.context.log.info("time elapsed: {}", human_duration(took));
   } else if (steps.failed() && !environment.context.stop.stop_requested()) {
-    tell_end(environment, folder, *steps.failed());
+    report_failure(environment, folder, *steps.failed());
   }
   return worked;
 }

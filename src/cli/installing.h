@@ -1,4 +1,4 @@
-// What `create cluster` and `wait-for` have in common: an installation is watched, and its end is explained.
+// What `create cluster` and `wait-for` share: an installation is watched, and a failure is explained.
 #pragma once
 
 #include "cli/command.h"
@@ -12,22 +12,22 @@
 
 namespace slipway::cli {
 
-// Runs an installation, or the wait for one, in which all events are signs of life for the watch. When a step fails, the program
-// ends with the exit status of that step, and the log says what the operators report and what to do.
+// Runs an installation, or a wait for one. The watch receives all events. When a step fails, the program exits with the status of
+// that step, and the log contains the reports of the operators and what to do.
 Result<> installing(const Environment& environment, const std::string& folder,
                     const std::function<Result<>(cluster::FaultWatch&, cluster::Steps&)>& work);
 
-// The last step of an installation: without it programs of users refuse the certificates of applications.
+// The last step of an installation. Without it, the user's programs reject the certificates of applications.
 Result<> trust_routers(const Environment& environment, const std::string& folder);
 
-// Logs settings of the user that have no effect in this release.
+// Logs the settings that have no effect in this release.
 void warn_of_ignored_settings(const Environment& environment, const std::string& folder);
 
-// Logs where the console is, of a release that has one.
+// Logs the URL of the web console, if the release has one.
 Result<> tell_console(const Environment& environment, const std::string& folder);
 
-// What users read of the console of a complete cluster, and of kubeadmin if there is a file with its password: none if the user
-// gave the hash, or wanted no kubeadmin. The password itself is never printed, because terminals are logged. Pure.
+// The log lines about the console of a complete cluster, and about kubeadmin if there is a file with the password. There is no
+// file if the user gave the hash or disabled kubeadmin. The password itself is never printed, because terminals are logged. Pure.
 std::vector<std::string> console_lines(const std::string& console, const std::optional<std::string>& password_file);
 
 }  // namespace slipway::cli

@@ -1,4 +1,4 @@
-// What commands about local machines have in common: where clusters lie and what machines are made of.
+// What commands for local machines share: the folder of clusters, and the images of machines.
 #pragma once
 
 #include "cli/command.h"
@@ -8,7 +8,7 @@
 namespace slipway::cli {
 
 Option state_option();               // --state
-Option state_of_directory_option();  // --state where there is --dir
+Option state_of_directory_option();  // --state next to --dir
 Option os_repo_option();             // --os-repo
 Option images_option();              // --images
 
@@ -17,7 +17,7 @@ std::string state_folder(const Arguments& arguments);
 
 std::string absolute(const std::string& path);
 
-// Absolute path of slipway itself, which becomes the owner of clusters.
+// Absolute path of slipway itself, which runs as the owner process of clusters.
 Result<std::string> own_program();
 
 }  // namespace slipway::cli

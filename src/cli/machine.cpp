@@ -70,7 +70,7 @@ Result<> stop(const Environment& environment, const Arguments& arguments) {
   const bool all = arguments.list("NAME...").empty();
   const Result<> stopped = order(environment, arguments, all ? local::Order::end : local::Order::stop, true);
   if (stopped.ok() || stopped.error().code() != Code::unavailable) return stopped;
-  // Without an owner everything is off; a cluster that is not there is a mistake all the same.
+  // Without an owner process all machines are off. A cluster that does not exist is still an error.
   TRY(local::list_machines(environment.context, environment.files, TRY(choice_of(arguments))));
   return Ok{};
 }
@@ -126,7 +126,7 @@ Result<> console(const Environment& environment, const Arguments& arguments) {
   }
   const Result<Json> followed = local::ask(environment.context, choice, {.order = local::Order::follow, .machines = {name}},
                                            [&](std::string_view line) { environment.print(fmt::format("{}\n", line)); });
-  // Following ends when somebody ends it; that is no failure.
+  // Following ends when the user stops it; that is not an error.
   if (!followed.ok() && followed.error().code() != Code::cancelled) return followed.error();
   return Ok{};
 }

@@ -1,4 +1,4 @@
-// slipway machine ...: local machines for people and tests, rows of the table of commands.
+// slipway machine ...: local machines for users and tests; rows of the table of commands.
 #pragma once
 
 #include "cli/command.h"
@@ -14,7 +14,7 @@ Command machine_console_command();
 Command machine_shell_command();
 Command machine_destroy_command();
 
-// Hidden: becomes the owner process of a cluster (provider/local/owner.h).
+// Hidden: runs as the owner process of a cluster (provider/local/owner.h).
 Command machine_owner_command();
 
 }  // namespace slipway::cli

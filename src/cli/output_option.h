@@ -1,4 +1,4 @@
-// --output of commands that print for people or for programs.
+// --output of commands that print text or JSON.
 #pragma once
 
 #include "cli/command.h"
@@ -7,7 +7,7 @@
 
 namespace slipway::cli {
 
-// text or json, text when it is not given.
+// text or json; default text.
 Option output_option(std::string help = "output format");
 
 }  // namespace slipway::cli

@@ -15,21 +15,21 @@ namespace slipway::cli {
 
 namespace {
 
-// What CLI11 fills in, by the names of rows.
+// The values that CLI11 fills in, by the names of rows.
 struct Values {
   std::map<std::string, std::string> texts;
   std::map<std::string, std::vector<std::string>> lists;
   std::map<std::string, bool> switches;
 };
 
-// One command, and where it hangs in CLI11's tree.
+// A command and its place in the tree of CLI11.
 struct Leaf {
   const Command* command;
   CLI::App* app;
   Values values;
 };
 
-// Help in our words: CLI11 knows neither the words before a command nor our names of positionals.
+// Prints help: CLI11 knows neither the words before a command nor the names of positionals.
 class HelpFormatter final : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string) const override {
@@ -47,7 +47,7 @@ class HelpFormatter final : public CLI::Formatter {
   std::string make_option_opts(const CLI::Option* option) const override {
     return option->get_positional() ? option->get_option_text() : CLI::Formatter::make_option_opts(option);
   }
-  // Below the options of a command, those of all.
+  // Global options follow the options of a command.
   std::string make_footer(const CLI::App* app) const override {
     const CLI::App* root = app;
     while (root->get_parent()) root = root->get_parent();
@@ -62,7 +62,7 @@ const std::map<std::string, Level> log_levels = {{"trace", Level::debug}, {"debu
                                                  {"warn", Level::warn},   {"warning", Level::warn}, {"error", Level::error},
                                                  {"fatal", Level::error}, {"panic", Level::error}};
 
-// The app of the last word, making those on the way: "release info" hangs under "release".
+// Returns the app of the last word and creates its parents: "release info" is below "release".
 CLI::App* app_for(CLI::App& root, const Command& command) {
   CLI::App* app = &root;
   for (std::string_view word : split(command.words, ' ')) {
@@ -91,15 +91,15 @@ void add_options(CLI::App& app, std::span<const Option> rows, Values& values) {
     values.texts[row.name] = row.fallback;
     CLI::Option* added = app.add_option(row.name, values.texts[row.name], row.help)->required(row.required);
     added->option_text(row.fallback.empty() ? row.value : fmt::format("{} (default {})", row.value, row.fallback));
-    added->take_last();  // given twice, as scripts do that lay theirs over a user's
+    added->take_last();  // the last one counts: scripts append options to those of the user
     if (!row.choices.empty()) added->check(CLI::IsMember(row.choices));
   }
 }
 
 void add_positionals(CLI::App& app, std::span<const Option> rows, Values& values) {
   for (const Option& row : rows) {
-    // CLI11 allows letters only in names of positionals and would show its own in messages: help gets ours, and whether a
-    // required one is there is looked at by missing_positional.
+    // CLI11 allows only letters in names of positionals, and would show its own names in messages. Help shows the names of the
+    // rows, and missing_positional checks required ones.
     const std::string name = "positional" + std::to_string(app.get_options().size());
     CLI::Option* added = row.repeats ? app.add_option(name, values.lists[row.name], row.help)
                                      : app.add_option(name, values.texts[row.name] = row.fallback, row.help);
@@ -108,14 +108,14 @@ void add_positionals(CLI::App& app, std::span<const Option> rows, Values& values
   }
 }
 
-// The app of the last word that was understood.
+// The app of the last word that was parsed.
 const CLI::App& deepest(const CLI::App& root) {
   const CLI::App* app = &root;
   while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
   return *app;
 }
 
-// Words that belong to nothing are looked for among the commands of every level: `create cluster version` has two.
+// Finds a second command at any level: `create cluster version` has two.
 const CLI::App* second_command(const CLI::App& root) {
   for (const CLI::App* app = &root; !app->get_subcommands().empty(); app = app->get_subcommands().front()) {
     if (app->get_subcommands().size() > 1) return app->get_subcommands().at(1);

@@ -1,4 +1,4 @@
-// Reading the command line: from argv and the table of commands to what shall be run.
+// Parses the command line: argv and the table of commands become a command to run.
 #pragma once
 
 #include "base/log.h"
@@ -17,15 +17,15 @@ struct Invocation {
   Level log_level = Level::info;
 };
 
-// What came of reading: something to run, or the status to end with and a text: of 0 help, of 1 a sentence about a mistake.
+// The result: a command to run, or an exit status with a text. Status 0: help; status 1: an error message.
 struct Parsed {
   std::optional<Invocation> invocation{};
   std::string text{};
   int status = 0;
 };
 
-// argv without the program's name. `program` is the name that help shows. A group of commands without one of them prints its
-// help and succeeds, as openshift-install does. Mistakes have status 1 and name the nearest help.
+// argv without the name of the program; help shows `program`. A group without a command prints its help and succeeds, as in
+// openshift-install. Errors have status 1 and name the command whose help is closest.
 Parsed parse(std::string_view program, const std::vector<std::string>& argv, std::span<const Command> commands);
 
 }  // namespace slipway::cli

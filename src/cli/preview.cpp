@@ -19,7 +19,7 @@ constexpr std::array<Target, 5> targets = {Target::install_config, Target::manif
 
 Target target_of(const Arguments& arguments) {
   const std::string& name = arguments["TARGET"];
-  return *std::ranges::find(targets, name, assets::to_string);  // it is one of the choices
+  return *std::ranges::find(targets, name, assets::to_string);  // the parser allows only these choices
 }
 
 struct Preview {
@@ -27,7 +27,7 @@ struct Preview {
   assets::Plan plan;
 };
 
-// Without the lock, which is a file: what another command is at work with looks half done.
+// Takes no lock, because a lock is a file. While another command runs, the preview may be inconsistent.
 Result<Preview> preview(const Environment& environment, const Arguments& arguments) {
   assets::Folder folder = TRY(open_assets(environment, arguments["--dir"]));
   const assets::Request request = target_request(environment, target_of(arguments));

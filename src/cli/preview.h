@@ -1,4 +1,4 @@
-// slipway plan, slipway diff: what a target would do to an asset directory; rows of the table of commands.
+// slipway plan, slipway diff: show what a target would change in an asset directory; rows of the table of commands.
 #pragma once
 
 #include "cli/command.h"

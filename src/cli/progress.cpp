@@ -8,7 +8,7 @@ namespace {
 
 std::optional<std::uint64_t> field(const sys::Event& event, std::string_view name) {
   const Json* value = event.fields.if_contains(name);
-  // Of another machine's program, which may write what it likes.
+  // The event comes from another machine, so its fields are not trusted.
   if (!value || !value->is_int64() || value->get_int64() < 0) return std::nullopt;
   return static_cast<std::uint64_t>(value->get_int64());
 }
@@ -18,7 +18,7 @@ std::string share(std::uint64_t done, std::uint64_t total) {
   return fmt::format("{} of {} ({} %)", human_size(done), human_size(total), total == 0 ? 100 : done * 100 / total);
 }
 
-// What an event is about: "4 machines are made", "bootstrap: stage etcd-bootstrap", "boot m0".
+// The subject of an event: "4 machines are created", "bootstrap: stage etcd-bootstrap", "boot m0".
 std::string subject(const sys::Event& event) {
   if (const Json* description = event.fields.if_contains("description"); description && description->is_string()) {
     return std::string(description->get_string());
@@ -27,7 +27,7 @@ std::string subject(const sys::Event& event) {
   return fmt::format("{}{} {}", source, event.kind, event.name);
 }
 
-// What is wrong with the cluster, the first of what proves it, and what to do.
+// A finding, its first evidence, and what to do.
 std::string finding(const sys::Event& event) {
   const Json fields(event.fields);
   std::string text = fmt::format("{}: {}", event.name, event.error ? event.error->message() : "");
@@ -38,7 +38,7 @@ std::string finding(const sys::Event& event) {
   return text;
 }
 
-// How long an event says that something is waited for; other machines' programs may say what they like.
+// The time limit of an event. Events of other machines are not trusted.
 std::optional<Milliseconds> limit_of(const sys::Event& event) {
   constexpr std::uint64_t longest = std::chrono::floor<Milliseconds>(std::chrono::years(1)).count();
   const auto limit = field(event, "limit_ms");
@@ -89,7 +89,7 @@ bool is_lasting(const sys::Event& event) { return event.phase != sys::Phase::sta
 sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_view)> write) {
   struct Shown {
     std::optional<WallTime> start;  // of the first step
-    std::string waiting_for;        // the step that is not finished
+    std::string waiting_for;        // the step in progress
   };
   return [terminal, write = std::move(write), shown = Shown()](const sys::Event& event) mutable {
     if (event.kind == "step") {

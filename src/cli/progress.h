@@ -1,4 +1,4 @@
-// Progress for people, drawn from the event stream.
+// Progress for users, from the event stream.
 #pragma once
 
 #include "sys/clock.h"
@@ -10,17 +10,17 @@
 
 namespace slipway::cli {
 
-// The line that tells an event to a person; nothing for events that are only for programs. Pure.
+// The line for an event; nothing for events that are only for programs. Pure.
 std::optional<std::string> describe(const sys::Event& event);
 
-// Whether an event says for how long something is waited for: it is told everywhere, so that nobody wonders.
+// Whether an event starts a wait with a time limit: it is printed everywhere, so that the user knows how long the wait may take.
 bool is_announced(const sys::Event& event);
 
-// Whether the line stands for good or is replaced by the next one on a terminal.
+// Whether a line stays on a terminal, or is replaced by the next one.
 bool is_lasting(const sys::Event& event);
 
-// A sink that writes to standard error: on a terminal progress is redrawn in place, elsewhere only lasting lines appear.
-// Threads: as sinks are called, one at a time.
+// A sink that writes to standard error. On a terminal, progress is redrawn in place; elsewhere only lasting lines are written.
+// Threads: as for sinks, one at a time.
 sys::Events::Sink progress_sink(bool terminal, std::function<void(std::string_view)> write);
 
 }  // namespace slipway::cli

@@ -53,7 +53,7 @@ Result<ReleaseSource> open_release(const Environment& environment, const Argumen
   if (info && info->kind == sys::FileKind::link) info = TRY(environment.files.info(name + "/."));
   if (info && info->kind == sys::FileKind::directory) {
     auto layout = std::make_unique<release::OciLayout>(TRY(release::OciLayout::open(environment.files, name)));
-    // A layout looks at the tag only; the rest stands for "nowhere else".
+    // A layout uses the tag only; the registry is a placeholder.
     return ReleaseSource{std::move(layout), {.registry = "layout.invalid", .repository = "release", .tag = "release"}};
   }
   Result<release::Reference> reference = release::parse_reference(name);

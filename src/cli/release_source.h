@@ -1,4 +1,4 @@
-// What commands that read a release have in common: the argument IMAGE|DIR and the options for registries.
+// What commands that read a release share: the argument IMAGE|DIR and the options for registries.
 #pragma once
 
 #include "cli/command.h"
@@ -11,11 +11,11 @@
 
 namespace slipway::cli {
 
-// The positional and the options, for rows of the table of commands.
+// The positional and the options, as rows of the table of commands.
 Option release_positional();
 std::vector<Option> registry_option_rows();
 
-// errors: of reading the file of --registry-config, invalid with every problem in it
+// errors: those of reading the file of --registry-config; invalid: with all problems in it
 Result<release::RegistryOptions> registry_options(const Environment& environment, const Arguments& arguments);
 
 struct ReleaseSource {
@@ -23,18 +23,18 @@ struct ReleaseSource {
   release::Reference reference;
 };
 
-// How registries are asked.
+// How registries are accessed.
 struct RegistryAccess {
   std::vector<release::Mirror> mirrors{};
-  int attempts_by_digest = 4;  // fewer where the content can be done without
+  int attempts_by_digest = 4;  // fewer where the content is optional
 };
 
-// A folder is an image layout with an image named "release"; everything else is an image reference. Uses the environment's
-// files and http as long as it lives. errors: invalid: the argument is neither; those of OciLayout::open
+// A folder is an image layout with an image named "release"; anything else is an image reference. The result uses files and http
+// of the environment. errors: invalid: neither a layout nor an image reference; those of OciLayout::open
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments, const std::string& name,
                                    const RegistryAccess& asking = {});
 
-// The same for what the positional names.
+// The same for the positional.
 Result<ReleaseSource> open_release(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::cli

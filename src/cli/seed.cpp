@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t least_size = 32, most_size = 1 << 20;
 constexpr sys::Mode others = 077;
-constexpr long long latest_second = 253'402'300'799;  // of the year 9999, the last that certificates can name
+constexpr long long latest_second = 253'402'300'799;  // of the year 9999, the latest time that a certificate can have
 
 }  // namespace
 

@@ -16,11 +16,11 @@ Option seed_option();
 
 // The content of a seed file.
 //
-//   errors  not_found; denied: somebody else may read it; invalid: no file, less than 32 bytes
+//   errors  not_found; denied: other users may read the file; invalid: not a file, or less than 32 bytes
 Result<Secret> read_seed(sys::Files& files, const std::string& path);
 
-// The moment at which assets of a seed are made: what SOURCE_DATE_EPOCH says (seconds), or the start of the day in UTC.
-// errors: invalid: another text
+// The creation time of assets with a seed: SOURCE_DATE_EPOCH (seconds), otherwise the start of the day in UTC. errors: invalid:
+// not a number
 Result<WallTime> time_of_seed(std::string_view source_date_epoch, WallTime now);
 
 }  // namespace slipway::cli

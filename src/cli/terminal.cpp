@@ -18,7 +18,7 @@ namespace {
 constexpr int input = STDIN_FILENO;
 constexpr char end_of_input = 4, kill_line = 21, backspace = 8, rub_out = 127;
 
-// Takes each key as it is typed and shows none, as long as it lives. Ctrl-C goes on being a signal.
+// Turns off echo and line editing during its lifetime. Ctrl-C still sends its signal.
 class Hidden {
  public:
   Hidden() {
@@ -32,7 +32,7 @@ class Hidden {
   ~Hidden() {
     if (!is_set_) return;
     ::tcsetattr(input, TCSADRAIN, &before_);
-    show("\n");  // nobody saw the one that was typed
+    show("\n");  // the newline of the user was not echoed
   }
   Hidden(const Hidden&) = delete;
   Hidden& operator=(const Hidden&) = delete;
@@ -44,7 +44,7 @@ class Hidden {
   bool is_set_ = false;
 };
 
-// Waits for what is typed; false when a stop was asked for.
+// Waits for input; false when a stop was requested.
 Result<bool> wait_for_input(const sys::Fd& stopped) {
   std::array<pollfd, 2> waiting = {{{input, POLLIN, 0}, {stopped.get(), POLLIN, 0}}};
   while (::poll(waiting.data(), waiting.size(), -1) < 0) {
@@ -53,7 +53,7 @@ Result<bool> wait_for_input(const sys::Fd& stopped) {
   return waiting[1].revents == 0;
 }
 
-// What is there: a line of a terminal that edits lines, single keys of one that does not. Empty at the end of the input.
+// Reads available input: a line in line mode, keys otherwise. Empty at the end of the input.
 Result<std::string> read_some(const sys::Fd& stopped) {
   if (!TRY(wait_for_input(stopped))) return error(Code::cancelled, "stopped while waiting for an answer");
   std::array<char, 4096> piece;
@@ -62,7 +62,7 @@ Result<std::string> read_some(const sys::Fd& stopped) {
   return std::string(piece.data(), static_cast<std::size_t>(got));
 }
 
-// The editing that a terminal does not do while it hides; nothing when the input ends.
+// Reads a line from keys, with the editing that the terminal does not do without line mode; nothing at the end of the input.
 Result<std::optional<std::string>> read_keys(const sys::Fd& stopped) {
   std::string line;
   for (;;) {
@@ -96,7 +96,7 @@ Result<std::optional<std::string>> read_line(std::stop_token stop, std::string_v
   if (!stopped.is_open()) return sys::system_error("creating an eventfd");
   const std::stop_callback wake(stop, [&stopped] {
     const std::uint64_t one = 1;
-    [[maybe_unused]] const ssize_t written = ::write(stopped.get(), &one, sizeof one);  // cannot be full
+    [[maybe_unused]] const ssize_t written = ::write(stopped.get(), &one, sizeof one);  // the counter cannot overflow
   });
   if (hidden) {
     const Hidden hiding;

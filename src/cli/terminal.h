@@ -1,4 +1,4 @@
-// The terminal that a person sits at: lines are asked for there, secrets without being shown.
+// The terminal of the user: reads lines, and secrets without echo.
 #pragma once
 
 #include "base/result.h"
@@ -10,16 +10,16 @@
 
 namespace slipway::cli {
 
-// Whether there is one: standard input and standard error both are it. Otherwise nothing must be asked.
+// Whether both standard input and standard error are a terminal. If not, the program must not ask questions.
 bool is_at_terminal();
 
 // Writes to standard error.
 void show(std::string_view text);
 
-// Shows the prompt and reads the line that is typed, without its end; nothing when the input ends. Blocks.
+// Shows the prompt and reads a line without its newline; nothing at the end of the input. Blocks.
 //
-//   hidden  what is typed from the prompt on is not shown, and may be longer than a terminal's line (4095 bytes)
-//   errors  cancelled; internal: of the system
+//   hidden  input is not echoed, and may be longer than a line of a terminal (4095 bytes)
+//   errors  cancelled; internal: system errors
 Result<std::optional<std::string>> read_line(std::stop_token stop, std::string_view prompt, bool hidden);
 
 }  // namespace slipway::cli

@@ -54,7 +54,7 @@ Result<> validate(const Environment& environment, const Arguments& arguments) {
   const std::string text = TRY(or_end_with(ExitStatus::install_config, environment, environment.files.read(path)));
   const Findings findings = config::check_install_config(text, path, reading_of(environment, arguments.has("--strict")));
   environment.print(arguments["--output"] == "json" ? as_json(findings) : as_text(findings, path));
-  // The findings are what was asked for: there is nothing else to say.
+  // The findings are the result of the command, not an error.
   if (findings.has_errors()) environment.exit_status = static_cast<int>(ExitStatus::install_config);
   return Ok{};
 }

@@ -1,4 +1,4 @@
-// slipway validate, and --strict of the commands that make something of an install-config.
+// slipway validate, and --strict of the commands that read an install-config.
 #pragma once
 
 #include "cli/command.h"

@@ -7,7 +7,7 @@ namespace slipway::cli {
 
 namespace {
 
-// The lines, and the words before the values, are those of openshift-install: scripts cut the values out.
+// The lines and labels are those of openshift-install: scripts parse them.
 Result<> version(const Environment& environment, const Arguments& arguments) {
   const KnownRelease release = known_release(environment);
   if (arguments["--output"] == "json") {

@@ -1,4 +1,4 @@
-// slipway version: a row of the table of commands; and what version this is.
+// slipway version: a row of the table of commands; and the version of the program.
 #pragma once
 
 #include "cli/command.h"
@@ -8,7 +8,7 @@
 namespace slipway::cli {
 
 std::string_view program_version();  // "0.1.0"
-std::string_view program_commit();   // that it was built from; empty when that is not known
+std::string_view program_commit();   // of the build; empty when unknown
 
 Command version_command();
 

@@ -12,8 +12,8 @@ namespace slipway::cli {
 
 namespace {
 
-// Machines that start when that is over do not get into the cluster; one that is complete has other certificates by then.
-void warn_of_age(const Environment& environment, const std::string& folder) {
+// Warns that the Ignition configs have expired: machines that start now cannot join. An installed cluster has newer certificates.
+void warn_if_expired(const Environment& environment, const std::string& folder) {
   const auto end = assets::usable_until(environment.files, folder);
   if (!end.ok() || !end.value() || end.value()->until > environment.context.clock.now()) return;
   environment.context.log.warn(
@@ -22,7 +22,7 @@ void warn_of_age(const Environment& environment, const std::string& folder) {
       folder, to_rfc3339(end.value()->until), end.value()->certificate);
 }
 
-// Waits for a cluster of any platform, through the kubeconfig of its directory.
+// Waits for a cluster of any platform, with the kubeconfig of its directory.
 Result<> wait_for(const Environment& environment, const Arguments& arguments, const std::string& folder,
                   std::vector<cluster::Condition> (*conditions)(const config::InstallConfig&)) {
   print_events(environment, arguments);
@@ -47,7 +47,7 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
 
 Result<> wait_for_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
-  warn_of_age(environment, folder);
+  warn_if_expired(environment, folder);
   TRY(wait_for(environment, arguments, folder, cluster::bootstrap_conditions));
   if (arguments["--output"] != "json") {
     environment.print(

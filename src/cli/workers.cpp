@@ -11,7 +11,7 @@ namespace slipway::cli {
 
 namespace {
 
-// Does something with the workers of a directory's cluster, one command at a time.
+// Runs `change` on the workers of a directory's cluster, one command at a time.
 Result<> change_workers(const Environment& environment, const Arguments& arguments,
                         const std::function<Result<>(const cluster::Workers&)>& change) {
   print_events(environment, arguments);

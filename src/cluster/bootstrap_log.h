@@ -1,4 +1,4 @@
-// What the bootstrap machine tells while it works: its event journal, read as it grows.
+// The event journal of the bootstrap machine, followed as it grows.
 #pragma once
 
 #include "base/guarded.h"
@@ -15,20 +15,22 @@ inline constexpr const char* bootstrap_journal = "/var/log/openshift/events.json
 // Threads: any.
 class BootstrapLog {
  public:
-  // Hands the bootstrap's events on to the context's stream until a stop. Waits for the machine to run, and begins again when it
-  // restarts; events that were seen are not told twice. errors: cancelled; what entering the machine says
+  // Relays the events of the bootstrap to the event stream of the context until a stop. Waits until the machine runs, and
+  // continues after a restart of the machine. No event is relayed twice.
+  //
+  //   errors  cancelled; those of provider::Provider::run
   Result<> follow(const sys::Context& context, provider::Provider& machines);
 
-  // The failure that was told last, unless the same thing succeeded since: "stage etcd-bootstrap failed: ...". Empty when all is
-  // well.
+  // The last failure in the journal: "stage etcd-bootstrap failed: ...". Empty when there is none, or when the same stage
+  // succeeded later.
   std::string last_failure() const;
 
  private:
-  void hear(const sys::Context& context, std::string_view line);
+  void relay(const sys::Context& context, std::string_view line);
 
   struct JournalState {
-    int lines = 0;       // of the journal, so far
-    std::string failed;  // name of what failed last
+    int lines = 0;       // lines of the journal that were read
+    std::string failed;  // name of the last failure
     std::string failure;
   };
   Guarded<JournalState> journal_;

@@ -14,7 +14,7 @@ constexpr const char* operator_kind = "operator";
 constexpr const char* node_kind = "node";
 constexpr const char* cluster_operator_kind = "cluster-operator";
 
-// An Event that is counted up has another version, and is told again.
+// An Event whose count increases has another resourceVersion, so it is relayed again.
 std::string id_of(const Json& event) {
   return fmt::format("{}/{}", find_string(event, {"metadata", "uid"}).value_or(""),
                      find_string(event, {"metadata", "resourceVersion"}).value_or(""));
@@ -30,9 +30,9 @@ std::set<std::string> ids_of(const std::vector<sys::Event>& events) {
   return ids;
 }
 
-// What happened before we listened has the time of then. Kubernetes has whole seconds.
-WallTime time_of(std::string_view told, WallTime start, WallTime now) {
-  const Result<WallTime> happened = parse_rfc3339(told);
+// An event from before the watch started keeps its own time. Kubernetes times are whole seconds.
+WallTime time_of(std::string_view text, WallTime start, WallTime now) {
+  const Result<WallTime> happened = parse_rfc3339(text);
   return happened.ok() && happened.value() < start ? happened.value() : now;
 }
 
@@ -91,32 +91,32 @@ std::optional<sys::Event> settled_event(const Json& cluster_operator, WallTime t
                                {"id", fmt::format("{}/{}/settled/{}", cluster_operator_kind, name, since)}}};
 }
 
-ClusterEvents::ClusterEvents(const std::vector<sys::Event>& earlier) : told_(ids_of(earlier)) {}
+ClusterEvents::ClusterEvents(const std::vector<sys::Event>& earlier) : relayed_ids_(ids_of(earlier)) {}
 
-bool ClusterEvents::is_news(const std::string& id) {
-  return told_.with_lock([&](auto& told) { return told.insert(id).second; });
+bool ClusterEvents::is_new(const std::string& id) {
+  return relayed_ids_.with_lock([&](auto& ids) { return ids.insert(id).second; });
 }
 
-void ClusterEvents::see(const sys::Context& context, WallTime start, const kube::Objects& events) {
+void ClusterEvents::relay_events(const sys::Context& context, WallTime start, const kube::Objects& events) {
   for (const Json& event : events) {
-    if (!is_news(id_of(event))) continue;
+    if (!is_new(id_of(event))) continue;
     const std::string_view happened = find_string(event, {"lastTimestamp"}).value_or("");
     context.events.relay(operator_event(event, time_of(happened, start, context.clock.now())));
   }
 }
 
-void ClusterEvents::see_condition(const sys::Context& context, WallTime start, const kube::Objects& objects,
-                                  std::string_view condition, std::string_view kind) {
+void ClusterEvents::relay_conditions(const sys::Context& context, WallTime start, const kube::Objects& objects,
+                                     std::string_view condition, std::string_view kind) {
   for (const Json& object : objects) {
     std::string words = fmt::format("{} {} is {}", kind == node_kind ? "node" : "operator", kube::name_of(object), condition);
-    see_moment(context, start, condition_event(object, condition, kind, std::move(words), context.clock.now()));
+    relay_if_new(context, start, condition_event(object, condition, kind, std::move(words), context.clock.now()));
   }
 }
 
-void ClusterEvents::see_moment(const sys::Context& context, WallTime start, std::optional<sys::Event> event) {
+void ClusterEvents::relay_if_new(const sys::Context& context, WallTime start, std::optional<sys::Event> event) {
   if (!event) return;
   const std::string id(event->fields.at("id").as_string());
-  if (!is_news(id)) return;
+  if (!is_new(id)) return;
   event->time = time_of(std::string_view(id).substr(id.rfind('/') + 1), start, event->time);
   context.events.relay(*event);
 }
@@ -125,7 +125,7 @@ Result<> ClusterEvents::follow(const sys::Context& context, kube::Api& api) {
   const WallTime start = second_of(context.clock.now());
   return kube::follow(context, api, kube::types::events, "", {.fields = "involvedObject.apiVersion=operator.openshift.io/v1"},
                       [&](const kube::Objects& events) -> Result<> {
-                        see(context, start, events);
+                        relay_events(context, start, events);
                         return Ok{};
                       });
 }
@@ -133,7 +133,7 @@ Result<> ClusterEvents::follow(const sys::Context& context, kube::Api& api) {
 Result<> ClusterEvents::follow_nodes(const sys::Context& context, kube::Api& api) {
   const WallTime start = second_of(context.clock.now());
   return kube::follow(context, api, kube::types::nodes, "", {}, [&](const kube::Objects& nodes) -> Result<> {
-    see_condition(context, start, nodes, "Ready", node_kind);
+    relay_conditions(context, start, nodes, "Ready", node_kind);
     return Ok{};
   });
 }
@@ -141,8 +141,8 @@ Result<> ClusterEvents::follow_nodes(const sys::Context& context, kube::Api& api
 Result<> ClusterEvents::follow_operators(const sys::Context& context, kube::Api& api) {
   const WallTime start = second_of(context.clock.now());
   return kube::follow(context, api, kube::types::cluster_operators, "", {}, [&](const kube::Objects& operators) -> Result<> {
-    see_condition(context, start, operators, "Available", cluster_operator_kind);
-    for (const Json& each : operators) see_moment(context, start, settled_event(each, context.clock.now()));
+    relay_conditions(context, start, operators, "Available", cluster_operator_kind);
+    for (const Json& each : operators) relay_if_new(context, start, settled_event(each, context.clock.now()));
     return Ok{};
   });
 }

@@ -15,9 +15,9 @@ TEST(OperatorEvent, HasWhoWhatAndTheWords) {
                       {"reason", "MemberPromoted"},
                       {"message", "master-0 votes"},
                       {"type", "Normal"}};
-  const sys::Event told = operator_event(event, WallTime(Milliseconds(1500)));
-  EXPECT_EQ(told.to_line(), R"({"time":"1970-01-01T00:00:01.500Z","source":"cluster-etcd-operator","kind":"operator",)"
-                            R"("name":"Etcd MemberPromoted","phase":"finished","description":"master-0 votes","id":"u-1/7"})");
+  const sys::Event relayed = operator_event(event, WallTime(Milliseconds(1500)));
+  EXPECT_EQ(relayed.to_line(), R"({"time":"1970-01-01T00:00:01.500Z","source":"cluster-etcd-operator","kind":"operator",)"
+                               R"("name":"Etcd MemberPromoted","phase":"finished","description":"master-0 votes","id":"u-1/7"})");
   Json warning = event;
   warning.at("type") = "Warning";
   EXPECT_EQ(operator_event(warning, {}).fields.at("is_warning"), true);
@@ -55,19 +55,19 @@ TEST(ClusterEvents, AreHandedOnOnceForEachChange) {
   EXPECT_EQ(words, (std::vector<std::string>{"master-0 learns", "master-1 learns", "master-2 learns"}));
 }
 
-// What a run of 09:30:00 tells; it is stopped after so many.
+// The events of a run at 09:30:00. The run is stopped after `count` events.
 std::vector<sys::Event> follow_until(std::size_t count, testing_support::FakeKube& kube, const std::vector<sys::Event>& earlier) {
   testing_support::TestContext test;
-  std::vector<sys::Event> heard;
+  std::vector<sys::Event> events_of_run;
   sys::Events events(test.clock, "test");
   events.add_sink([&](const sys::Event& event) {
-    heard.push_back(event);
-    if (heard.size() == count) test.stop.request_stop();
+    events_of_run.push_back(event);
+    if (events_of_run.size() == count) test.stop.request_stop();
   });
   const sys::Context context = test.context();
   const Result<> followed = ClusterEvents(earlier).follow({context.clock, context.log, events, context.stop}, kube);
   EXPECT_EQ(followed.error().code(), Code::cancelled);
-  return heard;
+  return events_of_run;
 }
 
 TEST(ClusterEvents, OfAnEarlierRunAreNotToldAgainAndThoseThatNobodyHeardAreTold) {
@@ -79,11 +79,11 @@ TEST(ClusterEvents, OfAnEarlierRunAreNotToldAgainAndThoseThatNobodyHeardAreTold)
   kube.put(told_about("Etcd", "b", "twice", "2026-11-21T09:29:10Z"));
   kube.put(told_about("Etcd", "c", "missed", "2026-11-21T09:29:20Z"));
   kube.put(told_about("Etcd", "d", "fresh", "2026-11-21T09:30:05Z"));
-  std::vector<std::string> told;
+  std::vector<std::string> relayed;
   for (const sys::Event& event : follow_until(3, kube, earlier))
-    told.push_back(to_rfc3339(event.time) + " " + std::string(event.fields.at("description").as_string()));
-  EXPECT_EQ(told, (std::vector<std::string>{"2026-11-21T09:29:10Z twice", "2026-11-21T09:29:20Z missed",
-                                            "2026-11-21T09:30:00Z fresh"}));
+    relayed.push_back(to_rfc3339(event.time) + " " + std::string(event.fields.at("description").as_string()));
+  EXPECT_EQ(relayed, (std::vector<std::string>{"2026-11-21T09:29:10Z twice", "2026-11-21T09:29:20Z missed",
+                                               "2026-11-21T09:30:00Z fresh"}));
 }
 
 Json of_condition(std::string kind, std::string name, std::string type, std::string status, std::string since) {
@@ -95,9 +95,9 @@ Json of_condition(std::string kind, std::string name, std::string type, std::str
 
 TEST(ConditionEvent, IsOfTheMomentAtWhichItBecameTrue) {
   const Json node = of_condition("Node", "worker-0", "Ready", "True", "2026-11-21T09:30:07Z");
-  const auto told = condition_event(node, "Ready", "node", "node worker-0 is Ready", WallTime(Milliseconds(1500)));
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->to_line(),
+  const auto relayed = condition_event(node, "Ready", "node", "node worker-0 is Ready", WallTime(Milliseconds(1500)));
+  ASSERT_TRUE(relayed);
+  EXPECT_EQ(relayed->to_line(),
             R"({"time":"1970-01-01T00:00:01.500Z","source":"kubernetes","kind":"node","name":"worker-0",)"
             R"("phase":"finished","description":"node worker-0 is Ready","id":"node/worker-0/2026-11-21T09:30:07Z"})");
   EXPECT_FALSE(condition_event(of_condition("Node", "a", "Ready", "False", ""), "Ready", "node", "", {}));
@@ -115,10 +115,10 @@ TEST(SettledEvent, IsOfTheMomentFromWhichOnAnOperatorHasNoWorkLeft) {
                                            condition("Progressing", progressing, "2026-11-21T09:30:09Z"),
                                            condition("Degraded", degraded, "2026-11-21T09:40:00Z")}}}}};
   };
-  const auto told = settled_event(with("True", "False", "False"), {});
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->fields.at("id").as_string(), "cluster-operator/dns/settled/2026-11-21T09:30:09Z");
-  EXPECT_EQ(told->fields.at("description").as_string(), "clusteroperator dns: Available, not Progressing");
+  const auto relayed = settled_event(with("True", "False", "False"), {});
+  ASSERT_TRUE(relayed);
+  EXPECT_EQ(relayed->fields.at("id").as_string(), "cluster-operator/dns/settled/2026-11-21T09:30:09Z");
+  EXPECT_EQ(relayed->fields.at("description").as_string(), "clusteroperator dns: Available, not Progressing");
   EXPECT_FALSE(settled_event(with("True", "True", "False"), {}));
   EXPECT_FALSE(settled_event(with("False", "False", "False"), {}));
   EXPECT_FALSE(settled_event(with("True", "False", "True"), {}));
@@ -133,13 +133,13 @@ TEST(ClusterEvents, TellOnceThatAnOperatorIsAvailable) {
   };
   kube.put(dns("False", "2026-11-21T09:29:00Z"));
   kube.put(of_condition("ClusterOperator", "etcd", "Available", "True", "2026-11-21T09:29:10Z"));
-  std::vector<std::string> told;
-  std::vector<sys::Event> heard;
+  std::vector<std::string> relayed;
+  std::vector<sys::Event> events_of_run;
   sys::Events events(test.clock, "test");
   events.add_sink([&](const sys::Event& event) {
-    told.push_back(to_rfc3339(event.time) + " " + event.kind + " " + std::string(event.fields.at("description").as_string()));
-    heard.push_back(event);
-    if (told.size() == 1) {
+    relayed.push_back(to_rfc3339(event.time) + " " + event.kind + " " + std::string(event.fields.at("description").as_string()));
+    events_of_run.push_back(event);
+    if (relayed.size() == 1) {
       kube.put(of_condition("ClusterOperator", "etcd", "Available", "True", "2026-11-21T09:29:10Z"));  // something else changed
       kube.put(dns("True", "2026-11-21T09:30:05Z"));
     } else {
@@ -151,8 +151,8 @@ TEST(ClusterEvents, TellOnceThatAnOperatorIsAvailable) {
   EXPECT_EQ(followed.error().code(), Code::cancelled);
   const std::vector<std::string> expected = {"2026-11-21T09:29:10Z cluster-operator operator etcd is Available",
                                              "2026-11-21T09:30:00Z cluster-operator operator dns is Available"};
-  EXPECT_EQ(told, expected);
-  // The next run knows.
+  EXPECT_EQ(relayed, expected);
+  // The next run does not repeat them.
   kube.put(of_condition("ClusterOperator", "network", "Available", "True", "2026-11-21T09:29:30Z"));
   testing_support::TestContext next;
   std::vector<std::string> names;
@@ -162,7 +162,7 @@ TEST(ClusterEvents, TellOnceThatAnOperatorIsAvailable) {
     next.stop.request_stop();
   });
   const sys::Context later = next.context();
-  (void)ClusterEvents(heard).follow_operators({later.clock, later.log, again, later.stop}, kube);
+  (void)ClusterEvents(events_of_run).follow_operators({later.clock, later.log, again, later.stop}, kube);
   EXPECT_EQ(names, std::vector<std::string>{"network"});
 }
 

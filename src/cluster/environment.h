@@ -1,4 +1,4 @@
-// What acting functions of this folder get.
+// The environment of the functions of this folder that act.
 #pragma once
 
 #include "net/environment.h"

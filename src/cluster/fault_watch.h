@@ -1,5 +1,5 @@
-// Watches over an installation: when something failed, nothing has been told for a while, or a machine takes long to start, it is
-// looked what is wrong.
+// Watches an installation. Examines the cluster after a failure, after a time without events, or when a machine takes long to
+// start.
 #pragma once
 
 #include "base/guarded.h"
@@ -18,39 +18,42 @@ namespace slipway::cluster {
 class FaultWatch {
  public:
   struct Pace {
-    Milliseconds silence = Seconds(30);  // after which a look is due; doubles with each look that finds nothing new
+    // time without events before an examination; doubles after each examination without new events
+    Milliseconds silence = Seconds(30);
     Milliseconds longest_silence = Seconds(240);
-    Milliseconds after_failure = Seconds(2);  // what follows a failure tells more than itself
-    Milliseconds between_looks = Seconds(5);  // at least, for a look takes the machines' time
-    // Of a machine, after which a look is due whatever others tell: a little more than the patience of the rule that judges it
-    // (diagnosis/rules_of_machines.cpp). And to the next such look; doubles, for nobody may hear of its end.
+    Milliseconds after_failure = Seconds(2);         // events that follow a failure explain it
+    Milliseconds between_examinations = Seconds(5);  // minimum: an examination costs the machines CPU time
+    // The cluster is examined this long after a machine starts, whatever other events arrive. It is a little longer than the
+    // limit in the rule that judges the start (diagnosis/rules_of_machines.cpp). `still_starting` is the time to the next such
+    // examination; it doubles, because the end of a start may not produce an event.
     Milliseconds start = Seconds(42);
     Milliseconds still_starting = Seconds(15);
   };
-  // With Keep::if_final only when the look before found something final: it is kept once.
-  using Look = std::function<Result<Examination>(const sys::Context&, KeepBundle)>;
+  // KeepBundle::if_final only when the previous examination had a final finding, so that one archive is kept.
+  using Examine = std::function<Result<Examination>(const sys::Context&, KeepBundle)>;
 
   explicit FaultWatch(sys::Clock& clock);
   FaultWatch(sys::Clock& clock, Pace pace);
 
-  // For the event stream: whatever is told is a sign of life. Threads: any.
-  void hear(const sys::Event& event);
+  // Receives all events; each event shows that the installation works. Threads: any.
+  void observe(const sys::Event& event);
 
-  // Looks when a look is due, until a stop. What is found is told as an event of kind "finding", once; what will not heal by
-  // itself ends it, when a second look says the same. A look that fails is logged.
+  // Examines the cluster when an examination is due, until a stop. Each finding is emitted once, as an event of kind "finding". A
+  // final finding, one that does not heal by itself, ends the call when the next examination confirms it. A failed examination is
+  // logged.
   //
-  //   errors  what diagnosis::to_error makes of the finding; cancelled
-  Result<> run(const sys::Context& context, const Look& look);
+  //   errors  diagnosis::to_error of the finding; cancelled
+  Result<> run(const sys::Context& context, const Examine& examine_cluster);
 
  private:
-  // When to look at a machine that starts, and how long from then to the next time.
+  // When to examine a machine that starts, and the pause until the next examination.
   struct Start {
     SteadyTime due;
     Milliseconds pause;
   };
   struct Activity {
     SteadyTime last{};
-    std::optional<SteadyTime> failed{};                    // not looked at yet
+    std::optional<SteadyTime> failed{};                    // not examined yet
     std::map<std::string, Start, std::less<>> starting{};  // machines
   };
 
@@ -62,10 +65,10 @@ class FaultWatch {
   sys::Wakeup changed_;
 };
 
-// Does the work while the watch looks after the cluster, and explains its failure: with a finding that will not heal by itself,
-// which ends the work; with what a last look finds when it waited in vain.
+// Runs `work` under the watch. A final finding stops the work and becomes its error. After a timeout of the work, a last
+// examination explains the error.
 //
-//   folder  where a log bundle is left of a failure
+//   folder  where the log bundle of a failure is written
 //   errors  those of the work, explained (gather.h); cancelled
 Result<> while_watched(const Environment& environment, const Subject& subject, const std::string& folder, FaultWatch& faults,
                        const std::function<Result<>(const sys::Context&)>& work);

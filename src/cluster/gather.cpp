@@ -27,7 +27,7 @@ constexpr std::uint64_t largest_bundle = 512u << 20;
 constexpr std::uint64_t largest_unpacked = 2ull << 30;
 constexpr int machines_at_once = 2;
 
-// Kinds of which the rules look at objects, as files are called after them.
+// The kinds of objects that the rules read, with the names of their files.
 struct Gathered {
   std::string_view file;
   kube::ResourceType type;
@@ -48,20 +48,21 @@ std::string id_of(WallTime time) {
   return id;
 }
 
-// The folder of a bundle. Whatever gets into it gets in here.
+// The folder of a bundle. All files of the bundle are written, and redacted, here.
 class Writer {
  public:
   Writer(sys::Files& files, const diagnosis::Redactor& redactor, std::string folder)
       : files_(files), redactor_(redactor), folder_(std::move(folder)) {}
 
-  // path: below the folder
+  // path: relative to the folder
   Result<> write(std::string_view path, std::string content) const {
     const std::string target = fmt::format("{}/{}", folder_, path);
     TRY(files_.make_directories(target.substr(0, target.rfind('/')), 0700));
     return files_.write(target, redactor_.redact(std::move(content)), 0600);
   }
 
-  // What a machine sent. Nothing but plain files is taken, so that no link of a hostile machine leads elsewhere.
+  // Unpacks an archive of a machine. Only plain files are unpacked, so that a link from a hostile machine cannot lead out of the
+  // folder.
   Result<> unpack(std::string_view archive, std::string_view below) const {
     return release::read_layer(
         archive, [](release::LayerName) { return true; },
@@ -82,7 +83,7 @@ class Writer {
   const std::string folder_;
 };
 
-// What a script of data/provider collects in a machine, unpacked into the folder `below`.
+// Runs a script of data/provider on a machine and unpacks its archive into the folder `below`.
 Result<> gather_machine(const sys::Context& context, provider::Provider& machines, const std::string& machine,
                         const std::string& script, const std::string& id, const Writer& writer, std::string_view below) {
   const sys::Output content =
@@ -104,7 +105,7 @@ Result<> write_expected(const config::InstallConfig& config, const Writer& write
   return writer.write("host/expected.json", emit_json(expected, JsonStyle::pretty));
 }
 
-// Objects as the bootstrap machine gathers them, from outside.
+// Gathers through the API the objects that the bootstrap machine gathers.
 Result<> gather_objects(const Environment& environment, kube::Api& api, const Writer& writer) {
   TRY(api.send(environment.context, {.path = "/readyz", .limit = longest_request}));
   for (const Gathered& each : gathered_types) {
@@ -115,19 +116,19 @@ Result<> gather_objects(const Environment& environment, kube::Api& api, const Wr
   return Ok{};
 }
 
-// A bundle that lies unpacked in a folder of its own.
-struct Collected {
+// An unpacked bundle in a temporary folder.
+struct Bundle {
   sys::TempDir work;
   std::string id;
   diagnosis::Redactor redactor;
-  std::string problems{};                // what could not be had, a line each
-  std::optional<Error> first_failure{};  // of these
-  bool has_answers = false;              // somebody was asked, and told something
+  std::string problems{};                // what could not be gathered, one line each
+  std::optional<Error> first_failure{};  // the first of `problems`
+  bool has_answers = false;              // at least one source returned data
 
   std::string folder() const { return work.path() + "/log-bundle-" + id; }
   Writer writer(const Environment& environment) const { return {environment.files, redactor, folder()}; }
 
-  void note(std::string_view whose, const Result<>& asked) {
+  void record(std::string_view whose, const Result<>& asked) {
     has_answers = has_answers || asked.ok();
     if (asked.ok()) return;
     problems += fmt::format("{}: {}\n", whose, asked.error().message());
@@ -135,156 +136,156 @@ struct Collected {
   }
 };
 
-// Of a machine that has not come up a look takes only what its init waits for: the whole script waits for what is not there,
-// longer than a look may take.
-enum class Depth { look, everything };
+// For a machine that is still booting, Depth::quick gathers only what its init waits for: the whole script would wait for
+// services that do not run yet, longer than an examination may take.
+enum class Depth { quick, everything };
 
-Result<> visit(const Environment& environment, provider::Provider& machines, const provider::MachineStatus& machine, Depth depth,
-               const Collected& into) {
+Result<> gather_from(const Environment& environment, provider::Provider& machines, const provider::MachineStatus& machine,
+                     Depth depth, const Bundle& into) {
   const bool is_bootstrap = machine.name == "bootstrap";
   const std::string own = is_bootstrap ? "bootstrap" : "control-plane/" + machine.name;
   const Writer writer = into.writer(environment);
-  if (depth == Depth::look && machine.is_booting)
+  if (depth == Depth::quick && machine.is_booting)
     return gather_machine(environment.context, machines, machine.name, "gather-start", into.id, writer, own);
   return gather_machine(environment.context, machines, machine.name, "gather-machine", into.id, writer, is_bootstrap ? "" : own);
 }
 
-// A machine that was asked, and its answer.
-using Note = std::function<void(const std::string& machine, const Result<>& answer)>;
+// Records the result of asking a machine.
+using RecordAnswer = std::function<void(const std::string& machine, const Result<>& answer)>;
 
-// What the machines that are on see of each other.
+// Gathers what each running machine sees of the other machines.
 Result<> gather_probes(const Environment& environment, provider::Provider& provider,
-                       std::vector<provider::MachineStatus> machines, const Writer& writer, const Note& note) {
+                       std::vector<provider::MachineStatus> machines, const Writer& writer, const RecordAnswer& record) {
   std::erase_if(machines, [](const provider::MachineStatus& machine) { return !machine.is_on; });
-  std::vector<Result<std::string>> said(machines.size(), std::string());
-  const auto ask = [&](const std::vector<std::size_t>& whom) {
-    return sys::for_each_at_once(environment.context, whom.size(), static_cast<int>(whom.size()),
+  std::vector<Result<std::string>> answers(machines.size(), std::string());
+  const auto probe_each = [&](const std::vector<std::size_t>& indices) {
+    return sys::for_each_at_once(environment.context, indices.size(), static_cast<int>(indices.size()),
                                  [&](const sys::Context& context, std::size_t i) -> Result<> {
-                                   said[whom[i]] = provider.probe(context, machines[whom[i]].name);
+                                   answers[indices[i]] = provider.probe(context, machines[indices[i]].name);
                                    return Ok{};
                                  });
   };
-  std::vector<std::size_t> everybody(machines.size());
-  std::iota(everybody.begin(), everybody.end(), 0);
-  TRY(ask(everybody));
+  std::vector<std::size_t> all(machines.size());
+  std::iota(all.begin(), all.end(), 0);
+  TRY(probe_each(all));
   std::vector<diagnosis::Probe> probes;
-  for (const Result<std::string>& text : said) probes.push_back(diagnosis::parse_probe(text.ok() ? text.value() : "", ""));
-  TRY(ask(diagnosis::to_ask_again(probes)));
+  for (const Result<std::string>& text : answers) probes.push_back(diagnosis::parse_probe(text.ok() ? text.value() : "", ""));
+  TRY(probe_each(diagnosis::to_ask_again(probes)));
   for (std::size_t i = 0; i < machines.size(); ++i) {
     const std::string file = fmt::format("host/{}.probe.txt", machines[i].name);
-    note(machines[i].name, said[i].ok() ? writer.write(file, said[i].value()) : said[i].error());
+    record(machines[i].name, answers[i].ok() ? writer.write(file, answers[i].value()) : answers[i].error());
   }
   return Ok{};
 }
 
-// What each machine says of itself and of the others; who does not answer is noted.
-Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Collected& into) {
+// Gathers from every machine: its own state, and its probes of the others. Failures are recorded in `into`.
+Result<> ask_machines(const Environment& environment, const Subject& subject, Depth depth, Bundle& into) {
   provider::Provider& provider = *subject.machines;
   if (!provider.capabilities().runs_commands) return Ok{};
   const std::vector<provider::MachineStatus> machines = TRY(provider.list(environment.context));
   Guarded<std::vector<std::pair<std::string, Result<>>>> answers;
-  const auto note = [&](const std::string& name, const Result<>& result) {
+  const auto record = [&](const std::string& name, const Result<>& result) {
     answers.with_lock([&](auto& all) { all.emplace_back(name, result); });
   };
   sys::TaskGroup tasks(environment.context);
   tasks.run("", [&](const sys::Context& own) {
-    return gather_probes(environment.with(own), provider, machines, into.writer(environment), note);
+    return gather_probes(environment.with(own), provider, machines, into.writer(environment), record);
   });
   tasks.run("", [&](const sys::Context& own) {
-    return sys::for_each_at_once(own, machines.size(), machines_at_once,
-                                 [&](const sys::Context& context, std::size_t i) -> Result<> {
-                                   note(machines[i].name, visit(environment.with(context), provider, machines[i], depth, into));
-                                   return Ok{};
-                                 });
+    return sys::for_each_at_once(
+        own, machines.size(), machines_at_once, [&](const sys::Context& context, std::size_t i) -> Result<> {
+          record(machines[i].name, gather_from(environment.with(context), provider, machines[i], depth, into));
+          return Ok{};
+        });
   });
   TRY(tasks.wait());
-  for (const auto& [name, result] : answers.with_lock([](const auto& all) { return all; })) into.note(name, result);
+  for (const auto& [name, result] : answers.with_lock([](const auto& all) { return all; })) into.record(name, result);
   return Ok{};
 }
 
-Result<> gather_remote(const Environment& environment, const Subject& subject, const Collected& into) {
+Result<> gather_remote(const Environment& environment, const Subject& subject, const Bundle& into) {
   const std::string archive = TRY(fetch_bundle(environment, *subject.remote, subject.access, into.id));
   return into.writer(environment).unpack(archive, "");
 }
 
-// What needs nobody's answer.
-Result<Collected> begin(const Environment& environment, const Subject& subject) {
+// Starts a bundle with the data that needs no answer of a machine or the API.
+Result<Bundle> start_bundle(const Environment& environment, const Subject& subject) {
   sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
-  Collected made{
+  Bundle bundle{
       .work = std::move(work), .id = id_of(environment.context.clock.now()), .redactor = diagnosis::Redactor(subject.secrets)};
-  const Writer writer = made.writer(environment);
-  TRY(environment.files.make_directories(made.folder(), 0700));
+  const Writer writer = bundle.writer(environment);
+  TRY(environment.files.make_directories(bundle.folder(), 0700));
   if (subject.config) TRY(write_expected(*subject.config, writer));
-  if (!subject.machines) return made;
+  if (!subject.machines) return bundle;
   for (provider::BundleFile& file : TRY(subject.machines->bundle_files(environment.context))) {
     TRY(writer.write(file.path, std::move(file.content)));
   }
-  return made;
+  return bundle;
 }
 
-// The rest.
-Result<> complete(const Environment& environment, const Subject& subject, Depth depth, Collected& made) {
-  if (subject.machines) TRY(ask_machines(environment, subject, depth, made));
-  if (subject.remote) made.note("bootstrap", gather_remote(environment, subject, made));
-  const Writer writer = made.writer(environment);
-  if (subject.api && !TRY(environment.files.info(made.folder() + "/resources/pods.json")))
-    made.note("objects", gather_objects(environment, *subject.api, writer));
-  if (!made.problems.empty()) TRY(writer.write("gather-errors.txt", made.problems));
+// Adds the answers of the machines and of the API.
+Result<> add_answers(const Environment& environment, const Subject& subject, Depth depth, Bundle& bundle) {
+  if (subject.machines) TRY(ask_machines(environment, subject, depth, bundle));
+  if (subject.remote) bundle.record("bootstrap", gather_remote(environment, subject, bundle));
+  const Writer writer = bundle.writer(environment);
+  if (subject.api && !TRY(environment.files.info(bundle.folder() + "/resources/pods.json")))
+    bundle.record("objects", gather_objects(environment, *subject.api, writer));
+  if (!bundle.problems.empty()) TRY(writer.write("gather-errors.txt", bundle.problems));
   return Ok{};
 }
 
 bool has_final(const std::vector<diagnosis::Finding>& findings) { return !findings.empty() && findings.front().is_final; }
 
-Result<std::vector<diagnosis::Finding>> findings_in(const Environment& environment, const Collected& made) {
-  return diagnosis::diagnose(TRY(diagnosis::read_folder(environment.files, made.folder())));
+Result<std::vector<diagnosis::Finding>> findings_in(const Environment& environment, const Bundle& bundle) {
+  return diagnosis::diagnose(TRY(diagnosis::read_folder(environment.files, bundle.folder())));
 }
 
-// The archive in the folder.
-Result<std::string> pack(const Environment& environment, const Collected& made, const std::string& folder) {
-  const std::string name = "log-bundle-" + made.id;
+// Writes the archive into the folder.
+Result<std::string> pack(const Environment& environment, const Bundle& bundle, const std::string& folder) {
+  const std::string name = "log-bundle-" + bundle.id;
   TRY(sys::run_checked(environment.runner, environment.context,
-                       {.argv = {"tar", "--create", "--gzip", "--file", made.work.path() + "/bundle.tar.gz", "--directory",
-                                 made.work.path(), name}}));
-  // Its own copy, so that the archive appears whole and is nobody else's to read.
+                       {.argv = {"tar", "--create", "--gzip", "--file", bundle.work.path() + "/bundle.tar.gz", "--directory",
+                                 bundle.work.path(), name}}));
+  // tar writes to the temporary folder: the archive appears in `folder` as a whole and is readable by its owner only.
   const std::string archive = fmt::format("{}/{}.tar.gz", folder, name);
-  TRY(environment.files.write(archive, TRY(environment.files.read(made.work.path() + "/bundle.tar.gz")), 0600));
+  TRY(environment.files.write(archive, TRY(environment.files.read(bundle.work.path() + "/bundle.tar.gz")), 0600));
   return archive;
 }
 
 }  // namespace
 
 Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder) {
-  Collected made = TRY(begin(environment, subject));
-  TRY(complete(environment, subject, Depth::everything, made));
-  if (!subject.machines && !made.has_answers) {
-    if (made.first_failure) return *made.first_failure;
+  Bundle bundle = TRY(start_bundle(environment, subject));
+  TRY(add_answers(environment, subject, Depth::everything, bundle));
+  if (!subject.machines && !bundle.has_answers) {
+    if (bundle.first_failure) return *bundle.first_failure;
     return error(Code::not_found,
                  "nothing to collect from: no kubeconfig of the cluster and no machine (name a machine with --bootstrap HOST)");
   }
-  if (!made.problems.empty()) environment.context.log.warn("some data could not be collected: {}", made.problems);
-  return pack(environment, made, folder);
+  if (!bundle.problems.empty()) environment.context.log.warn("some data could not be collected: {}", bundle.problems);
+  return pack(environment, bundle, folder);
 }
 
 Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, KeepBundle keep) {
-  Collected made = TRY(begin(environment, subject));
-  Examination seen;
-  seen.findings = TRY(findings_in(environment, made));
-  // That a machine is lost is known at once, and nobody has to be asked.
-  if (keep == KeepBundle::never && has_final(seen.findings)) return seen;
-  TRY(complete(environment, subject, keep == KeepBundle::never ? Depth::look : Depth::everything, made));
-  seen.findings = TRY(findings_in(environment, made));
-  if (keep == KeepBundle::always || (keep == KeepBundle::if_final && has_final(seen.findings))) {
-    seen.bundle = TRY(pack(environment, made, folder));
+  Bundle bundle = TRY(start_bundle(environment, subject));
+  Examination examination;
+  examination.findings = TRY(findings_in(environment, bundle));
+  // The state of the machines alone can give a final finding, without asking any machine.
+  if (keep == KeepBundle::never && has_final(examination.findings)) return examination;
+  TRY(add_answers(environment, subject, keep == KeepBundle::never ? Depth::quick : Depth::everything, bundle));
+  examination.findings = TRY(findings_in(environment, bundle));
+  if (keep == KeepBundle::always || (keep == KeepBundle::if_final && has_final(examination.findings))) {
+    examination.bundle = TRY(pack(environment, bundle, folder));
   }
-  return seen;
+  return examination;
 }
 
-Error explain(const Error& failure, const Examination& seen) {
-  if (has_final(seen.findings)) return diagnosis::to_error(seen.findings.front(), seen.bundle);
+Error explain(const Error& failure, const Examination& examination) {
+  if (has_final(examination.findings)) return diagnosis::to_error(examination.findings.front(), examination.bundle);
   std::string text = failure.message();
-  if (!seen.findings.empty()) text += "\n" + diagnosis::to_text(seen.findings);
+  if (!examination.findings.empty()) text += "\n" + diagnosis::to_text(examination.findings);
   if (text.ends_with('\n')) text.pop_back();
-  if (!seen.bundle.empty()) text += fmt::format("\n  log bundle: {}", seen.bundle);
+  if (!examination.bundle.empty()) text += fmt::format("\n  log bundle: {}", examination.bundle);
   return {failure.code(), std::move(text)};
 }
 

@@ -1,5 +1,5 @@
-// `gather bootstrap`: everything that tells why a cluster does not come up, in one archive without secrets; and what the rules of
-// diagnosis/ find in it. Works at any moment.
+// `gather bootstrap`: collects diagnostic data of a cluster that does not come up in one archive without secrets, and runs the
+// rules of diagnosis/ on it. Works at any time of an installation.
 #pragma once
 
 #include "base/secret.h"
@@ -16,40 +16,41 @@
 
 namespace slipway::cluster {
 
-// Which cluster, and what is known of it besides its machines.
+// A cluster, and what is known about it.
 struct Subject {
-  provider::Provider* machines = nullptr;         // null: machines that no provider of ours created
-  const config::InstallConfig* config = nullptr;  // null: nobody knows which addresses it should have
-  kube::Api* api = nullptr;                       // asked for objects when no machine did it; null: no kubeconfig
-  const RemoteMachines* remote = nullptr;         // machines that are not ours, by ssh; null: nobody said where they are
-  Access access{};                                // to these
-  std::vector<Secret> secrets{};                  // values that no archive may have
+  provider::Provider* machines = nullptr;         // null: the machines were not created by a provider
+  const config::InstallConfig* config = nullptr;  // null: the expected addresses are unknown
+  kube::Api* api = nullptr;                       // used for objects that no machine gathered; null: no kubeconfig
+  const RemoteMachines* remote = nullptr;         // machines reached by SSH; null: their addresses are unknown
+  Access access{};                                // to `remote`
+  std::vector<Secret> secrets{};                  // values that are redacted from the archive
 };
 
-// Runs the gather scripts on the machines that run, and adds what the host knows: consoles, events, the state of machines, and
-// what each machine sees of the others. Of machines elsewhere what their bootstrap machine gathers, and objects of the API.
-// All of it goes through diagnosis/redact.h before it is looked at or kept.
+// Runs the gather scripts on the running machines, and adds the data of the host: consoles, events, the state of the machines,
+// and probes between machines. For remote machines, adds the archive of their bootstrap machine and objects of the API. All data
+// is redacted (diagnosis/redact.h) before it is analysed or written.
 //
-//   folder   where log-bundle-ID.tar.gz is put; ID is the time
-//   returns  the path of the archive, also when machines could not be asked: the archive then says why (gather-errors.txt)
-//   errors   not_found: there is no such cluster; those of files and tar; of machines elsewhere, when nothing at all was brought:
+//   folder   where log-bundle-ID.tar.gz is written; ID is the time
+//   returns  the path of the archive. Machines that could not be asked are listed in it (gather-errors.txt)
+//   errors   not_found: the cluster does not exist; those of files and of tar; when a remote cluster returned no data at all:
 //            those of fetch_bundle (remote_machines.h) and of the API
-//   time     below a minute: a script that takes longer is ended; minutes of machines elsewhere
+//   time     less than a minute: a script that takes longer is killed; minutes for remote machines
 Result<std::string> gather(const Environment& environment, const Subject& subject, const std::string& folder);
 
-// What was found by looking at everything.
+// The result of an examination.
 struct Examination {
   std::vector<diagnosis::Finding> findings;
-  std::string bundle;  // the archive, where it was kept
+  std::string bundle;  // path of the archive; empty when it was not kept
 };
 
-enum class KeepBundle { never, if_final, always };  // if_final: where there is a finding that will not heal by itself
+enum class KeepBundle { never, if_final, always };  // if_final: when there is a final finding, one that does not heal by itself
 
-// Collects the same, and lets the rules look at it; the archive stays in the folder as `keep` says. Errors and time as gather().
+// Gathers the same data and runs the rules on it. `keep` says when the archive is written to `folder`. Errors and time as for
+// gather().
 Result<Examination> examine(const Environment& environment, const Subject& subject, const std::string& folder, KeepBundle keep);
 
-// The failure of a wait with what an examination found: a finding that is final takes its place, others stand behind it, and
-// where the archive is.
-Error explain(const Error& failure, const Examination& seen);
+// Adds an examination to the error of a wait. A final finding replaces the error; other findings and the path of the archive are
+// appended to it.
+Error explain(const Error& failure, const Examination& examination);
 
 }  // namespace slipway::cluster

@@ -27,7 +27,7 @@ class NoSsh final : public sys::Runner {
   sys::RealRunner real_;
 };
 
-// Machines that are not ours.
+// Machines that no provider created.
 class GatherElsewhereTest : public testing::Test {
  protected:
   Result<std::string> gather_it(const Subject& subject) {

@@ -29,7 +29,7 @@ std::vector<std::string> names_of(const std::vector<provider::Machine>& machines
   return names;
 }
 
-// Workers boot after the bootstrap machine is removed: before that no server has a config for them, and Ignition asks only every
+// Workers boot after the bootstrap machine is removed: no server has a config for them earlier, and Ignition retries only every
 // five seconds.
 std::vector<provider::MachineGroup> groups_of(const std::vector<provider::Machine>& machines, const assets::Assets& assets,
                                               bool keep_bootstrap) {
@@ -48,81 +48,84 @@ std::vector<provider::MachineGroup> groups_of(const std::vector<provider::Machin
   return groups;
 }
 
-Result<> create_machines(const Environment& environment, const Installation& of, Steps& steps) {
+Result<> create_machines(const Environment& environment, const Installation& installation, Steps& steps) {
   const sys::Context& context = environment.context;
-  TRY(assets::check_validity(of.assets, context.clock.now()).to_result().context("assets cannot be used"));
-  const std::vector<provider::Machine> machines = TRY(of.machines.plan(of.assets.config));
-  const std::vector<provider::MachineGroup> groups = groups_of(machines, of.assets, of.keep_bootstrap);
-  TRY(of.machines.preflight(context, of.request(), groups));
+  TRY(assets::check_validity(installation.assets, context.clock.now()).to_result().context("assets cannot be used"));
+  const std::vector<provider::Machine> machines = TRY(installation.machines.plan(installation.assets.config));
+  const std::vector<provider::MachineGroup> groups = groups_of(machines, installation.assets, installation.keep_bootstrap);
+  TRY(installation.machines.preflight(context, installation.request(), groups));
   return steps.run(
-      context, Step::machines, [&] { return of.machines.create(context, of.request(), groups); },
+      context, Step::machines, [&] { return installation.machines.create(context, installation.request(), groups); },
       fmt::format("{} machines are created", machines.size()));
 }
 
-// The cluster has its machines, and people may have added workers to those that the install-config began with, or removed some.
-Result<> start_machines(const Environment& environment, const Installation& of, Steps& steps) {
+// Starts the machines that exist. Workers may have been added or removed since the installation, so the install-config does not
+// list them.
+Result<> start_machines(const Environment& environment, const Installation& installation, Steps& steps) {
   const sys::Context& context = environment.context;
-  return steps.run(context, Step::machines, [&] { return of.machines.start(context, of.request()); });
+  return steps.run(context, Step::machines, [&] { return installation.machines.start(context, installation.request()); });
 }
 
-// The bootstrap machine is created before the others and removed when they have the cluster; it is never created again after
-// that.
-Result<bool> bootstrap_is_over(const sys::Context& context, provider::Provider& provider) {
-  const auto made = provider.list(context);
-  if (!made.ok() && made.error().code() == Code::not_found) return false;
-  const std::vector<provider::MachineStatus> machines = TRY(made);
+// The bootstrap machine is created first and removed after the handover. It is never created a second time.
+Result<bool> is_bootstrap_removed(const sys::Context& context, provider::Provider& provider) {
+  const auto listed = provider.list(context);
+  if (!listed.ok() && listed.error().code() == Code::not_found) return false;
+  const std::vector<provider::MachineStatus> machines = TRY(listed);
   return !machines.empty() && std::ranges::find(machines, "bootstrap", &provider::MachineStatus::name) == machines.end();
 }
 
 }  // namespace
 
-Result<> install(const Environment& environment, const Installation& of, FaultWatch& faults, Steps& steps) {
+Result<> install(const Environment& environment, const Installation& installation, FaultWatch& faults, Steps& steps) {
   const sys::Context& context = environment.context;
-  const bool is_handed_over = TRY(bootstrap_is_over(context, of.machines));
-  TRY(is_handed_over ? start_machines(environment, of, steps) : create_machines(environment, of, steps));
+  const bool has_bootstrapped = TRY(is_bootstrap_removed(context, installation.machines));
+  TRY(has_bootstrapped ? start_machines(environment, installation, steps) : create_machines(environment, installation, steps));
 
-  BootstrapLog bootstrap;
-  ClusterEvents operators(of.earlier);
-  const WhyNot why_not = [&] { return bootstrap.last_failure(); };
-  const WhyNot why_no_machine = [&] {
-    const auto made = of.machines.list(context);
-    return made.ok() ? machine_troubles(made.value(), {}) : std::string();
+  BootstrapLog bootstrap_log;
+  ClusterEvents cluster_events(installation.earlier);
+  const WhyNot bootstrap_failure = [&] { return bootstrap_log.last_failure(); };
+  const WhyNot machine_reasons = [&] {
+    const auto machines = installation.machines.list(context);
+    return machines.ok() ? machine_troubles(machines.value(), {}) : std::string();
   };
-  // A group of its own: it ends with its machine, the others go on.
-  sys::TaskGroup listening_to_bootstrap(context);
-  sys::TaskGroup listening(context);
-  if (!is_handed_over) {
-    listening_to_bootstrap.run("events of the bootstrap machine",
-                               [&](const sys::Context& c) { return bootstrap.follow(c, of.machines); });
-    listening_to_bootstrap.run("events of the machines", [&](const sys::Context& c) -> Result<> {
-      const Result<> ended = of.machines.follow(c);
-      // What made the machines ended, and the machines with it: the waits say so, and the same command starts them again.
+  // A group of its own: it stops when the bootstrap machine is removed, before the other group.
+  sys::TaskGroup bootstrap_watches(context);
+  sys::TaskGroup watches(context);
+  if (!has_bootstrapped) {
+    bootstrap_watches.run("events of the bootstrap machine",
+                          [&](const sys::Context& c) { return bootstrap_log.follow(c, installation.machines); });
+    bootstrap_watches.run("events of the machines", [&](const sys::Context& c) -> Result<> {
+      const Result<> ended = installation.machines.follow(c);
+      // The process that runs the machines has ended, and the machines with it. The waits report that; the same command starts
+      // the machines again.
       if (!ended.ok()) c.log.debug("events of the machines: {}", ended.error().message());
       return Ok{};
     });
   }
-  listening.run("events of the operators", [&](const sys::Context& c) { return operators.follow(c, of.api); });
-  listening.run("nodes", [&](const sys::Context& c) { return operators.follow_nodes(c, of.api); });
-  listening.run("operators", [&](const sys::Context& c) { return operators.follow_operators(c, of.api); });
-  const Subject subject{.machines = &of.machines,
-                        .config = &of.assets.config,
-                        .api = &of.api,
-                        .secrets = assets::known_secrets(environment.files, of.folder)};
-  const Result<> waited = while_watched(environment, subject, of.folder, faults, [&](const sys::Context& watched) -> Result<> {
-    TRY(wait_for_all(watched, of.api, bootstrap_conditions(of.assets.config), why_not, steps));
-    listening_to_bootstrap.request_stop();
-    if (of.keep_bootstrap) {
-      context.log.warn("the bootstrap machine is kept (to remove it, run `slipway destroy bootstrap --dir {}`)", of.folder);
-    } else {
-      TRY(steps.run(context, Step::bootstrap_machine, [&] { return of.machines.remove(context, "bootstrap"); }));
-    }
-    return wait_for_all(watched, of.api, install_conditions(of.assets.config), why_no_machine, steps);
-  });
-  listening.request_stop();
-  const Result<> heard = listening.wait();
-  if (!heard.ok() && heard.error().code() != Code::cancelled)
-    context.log.warn("watching events of the cluster: {}", heard.error().message());
-  return waited;
+  watches.run("events of the operators", [&](const sys::Context& c) { return cluster_events.follow(c, installation.api); });
+  watches.run("nodes", [&](const sys::Context& c) { return cluster_events.follow_nodes(c, installation.api); });
+  watches.run("operators", [&](const sys::Context& c) { return cluster_events.follow_operators(c, installation.api); });
+  const Subject subject{.machines = &installation.machines,
+                        .config = &installation.assets.config,
+                        .api = &installation.api,
+                        .secrets = assets::known_secrets(environment.files, installation.folder)};
+  const Result<> result =
+      while_watched(environment, subject, installation.folder, faults, [&](const sys::Context& watched) -> Result<> {
+        TRY(wait_for_all(watched, installation.api, bootstrap_conditions(installation.assets.config), bootstrap_failure, steps));
+        bootstrap_watches.request_stop();
+        if (installation.keep_bootstrap) {
+          context.log.warn("the bootstrap machine is kept (to remove it, run `slipway destroy bootstrap --dir {}`)",
+                           installation.folder);
+        } else {
+          TRY(steps.run(context, Step::bootstrap_machine, [&] { return installation.machines.remove(context, "bootstrap"); }));
+        }
+        return wait_for_all(watched, installation.api, install_conditions(installation.assets.config), machine_reasons, steps);
+      });
+  watches.request_stop();
+  const Result<> ended = watches.wait();
+  if (!ended.ok() && ended.error().code() != Code::cancelled)
+    context.log.warn("watching events of the cluster: {}", ended.error().message());
+  return result;
 }
 
 }  // namespace slipway::cluster

@@ -15,32 +15,31 @@ namespace slipway::cluster {
 
 class FaultWatch;
 
-// What an installation works on; all of it outlives the call.
+// The inputs of an installation. All of them must outlive the call.
 struct Installation {
   const assets::Assets& assets;
   provider::Provider& machines;  // of the assets' platform
   kube::Api& api;                // of the new cluster, as users reach it
   std::string folder;            // where a log bundle is written when the installation fails
-  std::string release{};         // image by digest that the assets install
+  std::string release{};         // release image by digest
   std::string release_version{};
-  std::vector<sys::Event> earlier{};  // of earlier calls; operators' events among them are not repeated
-  bool keep_bootstrap = false;        // the bootstrap machine stays, for people who want to look at it
+  std::vector<sys::Event> earlier{};  // events of earlier calls; operator events among them are not emitted again
+  bool keep_bootstrap = false;        // do not remove the bootstrap machine, for debugging
 
   provider::ClusterRequest request() const { return {assets.config, assets.id, release, release_version}; }
 };
 
-// Checks what the machines need, creates the bootstrap machine, the control plane's and the workers, waits until the control
-// plane runs on its own machines, removes the bootstrap machine, and waits for the workers and until the release is installed.
-// Each step is an event of kind "step". The same call again continues: machines that exist stay, what is true is not waited for.
-// After the bootstrap machine was removed no machine is created any more, for workers may have been added and removed since
-// (workers.h); those that exist are switched on.
+// Runs the preflight checks, creates the bootstrap machine, the control plane machines and the workers, waits until the control
+// plane runs on its own machines, removes the bootstrap machine, and waits for the workers and the release. Each step is an event
+// of kind "step". The same call continues an interrupted installation: existing machines are kept, and conditions that hold take
+// no time. After the bootstrap machine is removed, no machine is created: workers may have been added and removed since then
+// (workers.h). Existing machines are started.
 //
-//   steps   knows the step that failed
-//   faults  gets all events; what is wrong and will not heal by itself ends the call (fault_watch.h)
-//   errors  invalid: everything that is missing for the machines at once; those of the provider; timeout: what was waited for,
-//   with
-//           the last failure of the bootstrap machine, and what was found
-//   time    minutes; a stop ends the waiting, machines keep running
-Result<> install(const Environment& environment, const Installation& of, FaultWatch& faults, Steps& steps);
+//   steps   records the step that failed
+//   faults  receives all events; a final finding ends the call (fault_watch.h)
+//   errors  invalid: all unmet requirements of the machines together; those of the provider; timeout: the condition that was
+//           waited for, with the last failure of the bootstrap machine and the findings
+//   time    minutes; a stop ends the wait, the machines keep running
+Result<> install(const Environment& environment, const Installation& installation, FaultWatch& faults, Steps& steps);
 
 }  // namespace slipway::cluster

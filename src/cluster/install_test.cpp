@@ -26,7 +26,7 @@ Json conditions(JsonObject statuses) {
   return {{"conditions", std::move(list)}};
 }
 
-// A cluster of three masters that is complete as soon as its machines exist.
+// A cluster of three masters that is complete when its machines exist.
 class InstallTest : public testing::Test {
  protected:
   InstallTest() {
@@ -109,7 +109,7 @@ TEST_F(InstallTest, ContinuesAfterEachCallWhoseAnswerWasLost) {
   machines.after_change = {};
   const Result<> done = run();
   ASSERT_TRUE(done.ok()) << done.error().message();
-  // The bootstrap machine was removed, so machines are only switched on.
+  // The bootstrap machine was removed, so the existing machines are only started.
   EXPECT_EQ(machines.calls, (std::vector<std::string>{"create", "create", "remove bootstrap", "start"}));
   EXPECT_EQ(names(), masters);
 }

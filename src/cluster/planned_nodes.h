@@ -1,4 +1,4 @@
-// The machines of a provider as the cluster sees them. Pure.
+// Machines of a provider as nodes of the cluster. Pure.
 #pragma once
 
 #include "kube/machine_table.h"
@@ -9,13 +9,13 @@
 
 namespace slipway::cluster {
 
-// Machines that will be nodes: all but the bootstrap machine.
+// The machines that become nodes: all except the bootstrap machine.
 kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines);
 
-// Why machines are not up, as far as their provider says: "worker-0 is igniting: waits for its configuration: Internal Server
-// Error"; empty when it says nothing.
+// Why machines are not running, as their provider reports it: "worker-0 is igniting: waits for its configuration: Internal Server
+// Error". Empty when the provider reports no reason.
 //
-//   names  of the machines in question; empty: all
+//   names  of the machines to report; empty: all
 std::string machine_troubles(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names);
 
 }  // namespace slipway::cluster

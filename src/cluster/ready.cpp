@@ -23,10 +23,10 @@ Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot&
   auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
     if (ready.ok()) return sys::Observation::done();
-    const std::string more = why_not();
-    return sys::Observation::not_yet("{}{}{}", ready.error().message(), more.empty() ? "" : "; ", more);
+    const std::string detail = why_not();
+    return sys::Observation::not_yet("{}{}{}", ready.error().message(), detail.empty() ? "" : "; ", detail);
   };
-  // Nothing tells from outside that a server begins to listen.
+  // Polls: no event from outside shows that a server starts to listen.
   return sys::wait_for(context, "the Kubernetes API", limit, look, nullptr,
                        {.first = Milliseconds(100), .longest = Milliseconds(500)});
 }
@@ -38,8 +38,8 @@ Condition watched(Step step, const kube::ResourceType& type, std::string space, 
     return kube::wait_until(context, api, row_of(step).description, longest, type, space, selection,
                             [&](const kube::Objects& found) -> Result<Missing> {
                               Missing reason = missing(found);
-                              const std::string more = reason ? why_not() : "";
-                              if (!more.empty()) *reason += "; " + more;
+                              const std::string detail = reason ? why_not() : "";
+                              if (!detail.empty()) *reason += "; " + detail;
                               return reason;
                             });
   };
@@ -60,19 +60,19 @@ Condition nodes_ready(Step step, const config::InstallConfig& config) {
   return watched(step, kube::types::nodes, "", "", control_plane_look(config));
 }
 
-Missing not_complete(const kube::Objects& found) {
+Missing bootstrap_incomplete(const kube::Objects& found) {
   if (found.empty()) return "the bootstrap machine has not created ConfigMap kube-system/bootstrap";
   if (find_string(found.front(), {"data", "status"}) == "complete") return std::nullopt;
   return "ConfigMap kube-system/bootstrap: status is not complete";
 }
 
-Missing member_is_there(const kube::Objects& found) {
+Missing bootstrap_member_exists(const kube::Objects& found) {
   if (found.empty()) return "etcds.operator.openshift.io/cluster does not exist";
   if (kube::condition_status(found.front(), "EtcdBootstrapMemberRemoved") == "True") return std::nullopt;
   return "the etcd operator has not removed member etcd-bootstrap";
 }
 
-// Until then the API is served, but not by all who shall.
+// The API is served before every control plane node runs an API server.
 Missing too_few_api_servers(const kube::Objects& found, int expected) {
   if (found.empty()) return "kubeapiservers.operator.openshift.io/cluster does not exist";
   int ready = 0;
@@ -82,7 +82,7 @@ Missing too_few_api_servers(const kube::Objects& found, int expected) {
   return fmt::format("{} of {} API servers are ready", ready, expected);
 }
 
-// Those that the cluster lets in: the ones that the installer wrote down, and what became of them since.
+// Waits for the workers of the machine table. The installer writes the table; workers may be added or removed later.
 Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
   std::vector<std::string> workers;
   TRY(kube::wait_until(context, api, "the machine table", limit, kube::types::config_maps, std::string(kube::machine_table_space),
@@ -156,7 +156,7 @@ std::optional<std::string> unsettled_operators(const std::vector<Json>& operator
   return join(unsettled, "; ");
 }
 
-bool only_work_is_left(const std::vector<Json>& operators) {
+bool all_are_healthy(const std::vector<Json>& operators) {
   return !operators.empty() && std::ranges::all_of(operators, [](const Json& each) {
     return kube::condition_status(each, "Available") == "True" && kube::condition_status(each, "Degraded") != "True";
   });
@@ -203,8 +203,8 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
   return {
       {Step::kubernetes_api, wait_for_api},
       nodes_ready(Step::control_plane_nodes, config),
-      watched(Step::bootstrap_complete, kube::types::config_maps, "kube-system", "bootstrap", not_complete),
-      watched(Step::bootstrap_member, kube::types::etcds, "", "cluster", member_is_there),
+      watched(Step::bootstrap_complete, kube::types::config_maps, "kube-system", "bootstrap", bootstrap_incomplete),
+      watched(Step::bootstrap_member, kube::types::etcds, "", "cluster", bootstrap_member_exists),
   };
 }
 

@@ -11,7 +11,7 @@
 namespace slipway::cluster {
 namespace {
 
-// Its role is what its name says.
+// The role is the prefix of the name.
 Json node(std::string name, std::string ready) {
   const std::string role = name.substr(0, name.find('-'));
   return {{"metadata", {{"name", name}, {"labels", {{"node-role.kubernetes.io/" + role, ""}}}}},
@@ -31,7 +31,7 @@ TEST(MissingNodes, AreNamedWithTheReason) {
             "node master-0 does not have the role worker");
 }
 
-// As on platforms whose machines are named by others.
+// As on platforms on which slipway does not name the machines.
 TEST(TooFewControlPlaneNodes, CountsThemWhateverTheirNames) {
   Json unnamed = node("host-9", "True");
   unnamed.get_object()["metadata"].get_object().erase("labels");
@@ -112,13 +112,13 @@ TEST(OperatorLines, AreOfWhatIsNotAsItShouldBe) {
   EXPECT_EQ(operator_lines(settled),
             (std::vector<OperatorLine>{{Level::info, "cluster operator b: SettingsIgnored is True: x"}}));
   EXPECT_EQ(ignored_settings(settled), (std::vector<std::string>{"cluster operator b: x"}));
-  EXPECT_FALSE(only_work_is_left(operators));
-  EXPECT_FALSE(only_work_is_left({}));
-  EXPECT_TRUE(only_work_is_left(
-      {operators[0], operator_with("new", {condition("Available", "True"), condition("Progressing", "True")})}));
+  EXPECT_FALSE(all_are_healthy(operators));
+  EXPECT_FALSE(all_are_healthy({}));
+  EXPECT_TRUE(
+      all_are_healthy({operators[0], operator_with("new", {condition("Available", "True"), condition("Progressing", "True")})}));
 }
 
-// A cluster whose bootstrap is over, and what takes it a step back.
+// A complete cluster; tests break one condition each.
 class ConditionsTest : public testing::Test {
  protected:
   ConditionsTest() {
@@ -196,7 +196,7 @@ TEST_F(ConditionsTest, AreStepsInOrder) {
   const Result<> installed = wait(install_conditions(config));
   ASSERT_TRUE(installed.ok()) << installed.error().message();
   EXPECT_EQ(kube.writes(), 0);
-  // Platforms where people add workers themselves have no table, and clusters without workers no step.
+  // On platforms where users add workers themselves there is no table. Clusters without workers have no such step.
   kube.drop(kube::types::config_maps, "openshift-config", "machine-addresses");
   kube.drop(kube::types::nodes, "", "worker-7");
   EXPECT_TRUE(wait(install_conditions(config)).ok());
@@ -205,7 +205,7 @@ TEST_F(ConditionsTest, AreStepsInOrder) {
   EXPECT_EQ(install_conditions(config).size(), 4u);
 }
 
-// The names of the machines are not slipway's there.
+// On other platforms slipway does not choose the names of the machines.
 TEST_F(ConditionsTest, CountControlPlaneNodesOnOtherPlatforms) {
   config.platform.local.reset();
   config.compute.clear();

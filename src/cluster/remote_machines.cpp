@@ -13,13 +13,13 @@ namespace slipway::cluster {
 
 namespace {
 
-constexpr Milliseconds longest_gathering = Seconds(15 * 60);  // each master may take two minutes
+constexpr Milliseconds longest_gathering = Seconds(15 * 60);  // up to two minutes for each master
 constexpr std::uint64_t largest_bundle = 512u << 20;
-constexpr int status_of_ssh = 255;  // it has not come to run anything
+constexpr int status_of_ssh = 255;  // ssh itself failed; nothing was run
 constexpr int no_such_program = 127;
 constexpr std::string_view get_ssh = "run `apt-get install openssh-client`";
 
-// Names and addresses also stand in a command line of the other side.
+// Host names and addresses also appear in a command line on the remote machine.
 Result<> check_host(std::string_view option, std::string_view host) {
   const auto is_fine = [](char c) { return is_letter_or_digit(c) || c == '.' || c == '-' || c == ':' || c == '_'; };
   if (!host.empty() && host.front() != '-' && std::ranges::all_of(host, is_fine)) return Ok{};
@@ -35,7 +35,7 @@ Result<> check(const Environment& environment, const RemoteMachines& machines) {
   return Ok{};
 }
 
-// What ssh says of each way to fail, and what to do.
+// An error text of ssh, its error code, and what to do.
 struct Failure {
   std::string_view words;
   Code code;
@@ -62,7 +62,7 @@ constexpr auto failures = std::to_array<Failure>({
     {"Network is unreachable", Code::unavailable, look_at_machine},
 });
 
-// ssh replaces %h and the like in paths.
+// ssh replaces tokens such as %h in paths.
 std::string without_tokens(std::string_view path) {
   std::string made;
   for (const char c : path) made += c == '%' ? "%%" : std::string(1, c);
@@ -81,7 +81,7 @@ std::string last_lines(std::string_view text) {
 std::vector<std::string> ssh_command(const RemoteMachines& machines, const Access& access, const std::string& id) {
   std::vector<std::string> keys = machines.keys;
   if (!access.own_key.empty()) keys.push_back(access.own_key);
-  // setpriv: ssh-agent belongs to a group of its own, and the kernel forgets for such a program that it ends with its parent.
+  // setpriv: ssh-agent is a setgid program, and for such a program the kernel clears the parent death signal.
   std::vector<std::string> argv = {"ssh-agent",
                                    "-t",
                                    fmt::format("{}", std::chrono::duration_cast<Seconds>(longest_gathering).count()),
@@ -114,20 +114,21 @@ std::vector<std::string> ssh_command(const RemoteMachines& machines, const Acces
 }
 
 Error ssh_failure(const std::string& host, const sys::Output& output) {
-  const std::string said = last_lines(output.err);
+  const std::string stderr_text = last_lines(output.err);
   if (output.status == no_such_program) {
     return error(Code::not_found,
                  "{}: no gather script found, so it is not a bootstrap machine, or Ignition has not finished on it: {}", host,
-                 said);
+                 stderr_text);
   }
   if (output.status != status_of_ssh) {
-    return error(Code::unavailable, "{}: the gather script returned no data, exit status {}: {}", host, output.status, said);
+    return error(Code::unavailable, "{}: the gather script returned no data, exit status {}: {}", host, output.status,
+                 stderr_text);
   }
   for (const Failure& failure : failures) {
-    if (said.find(failure.words) != std::string::npos)
-      return error(failure.code, "{}: {}: {} ({})", host, failure.what, said, failure.next_step);
+    if (stderr_text.find(failure.words) != std::string::npos)
+      return error(failure.code, "{}: {}: {} ({})", host, failure.what, stderr_text, failure.next_step);
   }
-  return error(Code::unavailable, "ssh to {}: {}", host, said.empty() ? "no output" : said);
+  return error(Code::unavailable, "ssh to {}: {}", host, stderr_text.empty() ? "no output" : stderr_text);
 }
 
 Result<std::string> fetch_bundle(const Environment& environment, const RemoteMachines& machines, const Access& access,
@@ -144,11 +145,11 @@ Result<std::string> fetch_bundle(const Environment& environment, const RemoteMac
                                        }});
   if (!output.ok() && output.error().code() == Code::not_found)
     return error(Code::not_found, "{}; {}", output.error().message(), get_ssh);
-  const sys::Output said = TRY(std::move(output));
-  if (said.out.empty()) return ssh_failure(machines.bootstrap, said);
-  if (said.status != 0)
-    context.log.warn("{}: gather script: exit status {}; the data that it returned is kept", machines.bootstrap, said.status);
-  return said.out;
+  const sys::Output result = TRY(std::move(output));
+  if (result.out.empty()) return ssh_failure(machines.bootstrap, result);
+  if (result.status != 0)
+    context.log.warn("{}: gather script: exit status {}; the data that it returned is kept", machines.bootstrap, result.status);
+  return result.out;
 }
 
 }  // namespace slipway::cluster

@@ -7,7 +7,7 @@
 namespace slipway::cluster {
 namespace {
 
-// Without what is in it but words.
+// The command with SCRIPT instead of the script.
 std::string shown(const RemoteMachines& machines, const Access& access) {
   std::vector<std::string> words = ssh_command(machines, access, "20261122061000");
   words.at(8) = "SCRIPT";

@@ -27,7 +27,7 @@ constexpr std::string_view security_label = "pod-security.kubernetes.io/";
 constexpr std::string_view security_level = "baseline";
 constexpr std::array announced = {"warn", "audit"};
 
-// Keeps the texts of Warning headers (code 299, RFC 7234 5.5) of all answers.
+// Collects the texts of Warning headers (code 299, RFC 7234 5.5) of all answers.
 class WarningHttp final : public net::Http {
  public:
   explicit WarningHttp(net::Http& http) : http_(http) {}
@@ -75,12 +75,12 @@ RepairLine line_of(const kube::Manifest& manifest, const kube::Outcome& outcome)
 class Repair {
  public:
   Repair(const sys::Context& context, kube::Api& api, const std::function<std::vector<std::string>()>& take_warnings,
-         const ToldRepair& told)
-      : context_(context), api_(api), take_warnings_(take_warnings), told_(told) {}
+         const ReportLine& report)
+      : context_(context), api_(api), take_warnings_(take_warnings), report_(report) {}
 
   Result<> run() {
     namespaces_ = TRY(kube::list(context_, api_, kube::types::namespaces, ""));
-    // Whatever one of them ends with, the others do not depend on it.
+    // The three are independent: all run, also when one fails.
     const Result<> access = ensure_access(), table = ensure_table(), labels = label_namespaces();
     TRY(access);
     TRY(table);
@@ -99,13 +99,13 @@ class Repair {
       if (space.empty() || has_namespace(space)) {
         manifests.push_back(std::move(manifest));
       } else {
-        told_({kube::describe(manifest.object), "skipped", fmt::format("namespace {} does not exist", space)});
+        report_({kube::describe(manifest.object), "skipped", fmt::format("namespace {} does not exist", space)});
       }
     }
     kube::Mapper mapper(api_);
     return kube::ensure_all(
         context_, api_, mapper, std::move(manifests), {.manager = std::string(manager), .limit = limit},
-        [&](const kube::Manifest& manifest, const kube::Outcome& outcome) { told_(line_of(manifest, outcome)); });
+        [&](const kube::Manifest& manifest, const kube::Outcome& outcome) { report_(line_of(manifest, outcome)); });
   }
 
   Result<> ensure_table() {
@@ -113,19 +113,19 @@ class Repair {
     const auto table =
         TRY(kube::find(context_, api_, kube::types::config_maps, kube::machine_table_space, kube::machine_table_name));
     if (table) {
-      told_({object, "unchanged"});
+      report_({object, "unchanged"});
       return Ok{};
     }
     const Json endpoints = TRY(kube::get(context_, api_, kube::types::config_maps, "openshift-etcd", "etcd-endpoints"));
     const kube::InitialRows first = kube::first_machine_rows(endpoints, TRY(kube::list(context_, api_, kube::types::nodes, "")));
-    for (const std::string& problem : first.problems) told_({object, "incomplete", problem});
+    for (const std::string& problem : first.problems) report_({object, "incomplete", problem});
     const std::vector<std::string> masters = kube::names_with_role(first.rows, "master");
     if (masters.empty()) return error(Code::not_found, "{}: no etcd member matches a node", object);
     const Json fresh = {{"apiVersion", "v1"},
                         {"kind", "ConfigMap"},
                         {"metadata", {{"namespace", kube::machine_table_space}, {"name", kube::machine_table_name}}}};
     TRY(kube::create(context_, api_, kube::types::config_maps, kube::with_machine_table(fresh, first.rows)));
-    told_(
+    report_(
         {object, "created",
          fmt::format("masters: {}; workers: {}", join(masters, ", "), join(kube::names_with_role(first.rows, "worker"), ", "))});
     return Ok{};
@@ -158,15 +158,15 @@ class Repair {
                              .body = patch({"enforce"}),
                              .content_type = "application/merge-patch+json"}));
     const std::vector<std::string> refused = take_warnings_();
-    told_({"Namespace " + name, missing.empty() ? "unchanged" : "labelled",
-           refused.empty() ? std::string() : "enforcement would refuse: " + join(refused, "; ")});
+    report_({"Namespace " + name, missing.empty() ? "unchanged" : "labelled",
+             refused.empty() ? std::string() : "enforcement would refuse: " + join(refused, "; ")});
     return Ok{};
   }
 
   const sys::Context& context_;
   kube::Api& api_;
   const std::function<std::vector<std::string>()>& take_warnings_;
-  const ToldRepair& told_;
+  const ReportLine& report_;
   std::vector<Json> namespaces_;
 };
 
@@ -180,7 +180,7 @@ std::vector<kube::Manifest> access_manifests() {
     for (const YamlDocument& document : documents.value()) {
       const std::string_view kind = find_string(document.value, {"kind"}).value_or("");
       if (std::ranges::find(access_kinds, kind) == access_kinds.end()) continue;
-      // The release wants it to be absent.
+      // The release deletes this object.
       if (find_string(document.value, {"metadata", "annotations", "release.openshift.io/delete"}) == "true") continue;
       manifests.push_back({std::string(file.path), document.value});
     }
@@ -195,15 +195,15 @@ bool needs_pod_security_labels(const Json& name_space) {
 }
 
 Result<> repair(const sys::Context& context, kube::Api& api, const std::function<std::vector<std::string>()>& take_warnings,
-                const ToldRepair& told) {
-  return Repair(context, api, take_warnings, told).run();
+                const ReportLine& report) {
+  return Repair(context, api, take_warnings, report).run();
 }
 
-Result<> repair(const net::Environment& environment, const kube::Access& access, const ToldRepair& told) {
+Result<> repair(const net::Environment& environment, const kube::Access& access, const ReportLine& report) {
   WarningHttp http(environment.http);
   kube::Client api(http, access);
   return repair(
-      environment.context, api, [&] { return http.take(); }, told);
+      environment.context, api, [&] { return http.take(); }, report);
 }
 
 }  // namespace slipway::cluster

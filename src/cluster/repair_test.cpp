@@ -52,7 +52,7 @@ TEST(NeedsPodSecurityLabels, LeavesThePlatformAndThoseWhoDecidedAlone) {
   EXPECT_FALSE(needs_pod_security_labels(name_space("own", {{"pod-security.kubernetes.io/enforce", "privileged"}})));
 }
 
-// A cluster that lacks everything; its server warns about namespace shop.
+// A cluster without any of the objects; its server warns about namespace shop.
 class RepairTest : public testing::Test {
  protected:
   RepairTest() {

@@ -1,4 +1,4 @@
-// What people need to trust the applications of a complete cluster.
+// The CA of the routers in a kubeconfig.
 #pragma once
 
 #include "kube/client.h"
@@ -8,12 +8,12 @@
 
 namespace slipway::cluster {
 
-// Adds the authorities of the cluster's routers (ConfigMap openshift-config-managed/default-ingress-cert) to those that a
-// kubeconfig trusts. Does nothing when they are there; the file is replaced as one step, and 0600.
+// Adds the CA certificates of the routers of the cluster (ConfigMap openshift-config-managed/default-ingress-cert) to the
+// certificate authorities of a kubeconfig. Does nothing when they are present. The file is replaced atomically, with mode 0600.
 //
-//   errors  not_found: the cluster has no such ConfigMap; invalid: what it has, or the kubeconfig, is not what it should be;
-//           those of the API and of Files
-//   time    one answer; one that does not come is tried for five times
+//   errors  not_found: the ConfigMap does not exist; invalid: the ConfigMap or the kubeconfig is invalid; those of the API and of
+//           Files
+//   time    one request; it is sent at most five times
 Result<> trust_routers(const sys::Context& context, sys::Files& files, kube::Api& api, const std::string& kubeconfig);
 
 }  // namespace slipway::cluster

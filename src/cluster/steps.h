@@ -1,4 +1,4 @@
-// The steps of an installation, in one table: their names, how long each may take, and how the program ends when one fails.
+// The steps of an installation in one table: name, time limit, and exit status on failure.
 #pragma once
 
 #include "base/result.h"
@@ -14,12 +14,12 @@ namespace slipway::cluster {
 
 // Exit statuses of the program. The numbers are those of openshift-install.
 enum class ExitStatus {
-  failure = 1,         // all that has no status of its own
-  install_config = 3,  // it cannot be read, or is wrong
+  failure = 1,         // every other error
+  install_config = 3,  // the install-config cannot be read or is invalid
   infrastructure = 4,  // the machines could not be created
   bootstrap = 5,       // the control plane does not run on its own machines
   initialisation = 6,  // the cluster is not complete
-  operators = 7,       // it is complete, and its operators do not settle
+  operators = 7,       // the cluster is installed, but its operators do not settle
   interrupted = 8,     // a stop was requested
 };
 
@@ -41,18 +41,18 @@ enum class Step {
 
 struct StepRow {
   Step step;
-  std::string_view name;  // of its events (docs/formats/events.md)
+  std::string_view name;  // of the events of the step (docs/formats/events.md)
   std::string_view description;
-  Milliseconds limit;  // of the wait; 0: none of its own
+  Milliseconds limit;  // of the wait; 0: no limit
   ExitStatus exit_status;
 };
 
 const StepRow& row_of(Step step);
 
-// Runs steps, each as an event of kind "step", and remembers the one that failed. Threads: one.
+// Runs steps, emits each as an event of kind "step", and records the one that failed. Threads: one.
 class Steps {
  public:
-  // description  instead of the table's; empty: the table's
+  // description: replaces that of the table; empty: that of the table
   Result<> run(const sys::Context& context, Step step, const std::function<Result<>()>& work, std::string description = {});
 
   const std::optional<Step>& failed() const { return failed_; }

@@ -11,10 +11,9 @@ namespace slipway::cluster {
 
 namespace {
 
-// Who waits for whom, where the events do not say it themselves: what an item whose key begins like this needs. Of all items that
-// begin like one of the needs, the one that ended last before it is what it waited for; the first of the needs is what it follows
-// from at once. A star is the subject of the item itself:
-// the kind of object that an operator speaks of, else the name.
+// Dependencies that the events do not contain: `needs` are the prefixes of the keys that an item with the prefix `item` waits
+// for. The item waited for the last of them that ended before it. An item follows directly from the first prefix of `needs`. A
+// star is the subject of the item: the kind of the operator's object, otherwise the name.
 struct Need {
   std::string_view item;
   std::vector<std::string_view> needs;
@@ -23,7 +22,7 @@ struct Need {
 const std::vector<Need>& table() {
   static const std::vector<Need> rows = {
       {"step machines", {"step assets"}},
-      // A machine's Ignition asks until somebody gives it its config: bootstrap machine, or the cluster.
+      // Ignition on a machine retries until the bootstrap machine or the cluster serves its config.
       {"stage master-", {"stage mco-bootstrap"}},
       {"stage worker-", {"stage cb-bootstrap", "report-progress "}},
       {"boot ", {"stage *-turn", "stage *-ignition", "step machines"}},
@@ -52,7 +51,7 @@ const std::vector<Need>& table() {
       {"step nodes-ready", {"step bootstrap-machine"}},
       {"step api-servers", {"operator KubeAPIServer NodeRevisionReady", "step nodes-ready"}},
       {"node master-", {"certificate-request *", "kubelet-certificate *"}},
-      // A worker gets its config from the cluster, once that has the address.
+      // The cluster serves the config of a worker after it has the API address.
       {"node ", {"boot *", "operator KubeAPIServer NodeRevisionReady", "report-progress ", "stage cb-bootstrap"}},
       {"step worker-nodes", {"node worker-", "step api-servers"}},
       {"cluster-operator etcd", {"operator Etcd NodeRevisionReady", "operator Etcd InstallCompleted"}},
@@ -82,7 +81,7 @@ std::string with_subject(std::string_view pattern, std::string_view subject) {
   return fmt::format("{}{}{}", pattern.substr(0, star), subject, pattern.substr(star + 1));
 }
 
-// Beginnings of the keys that an item needs, by the table.
+// The prefixes of keys that an item needs, from the table.
 std::vector<std::string> needs_of(std::string_view key) {
   const std::string_view subject = subject_of(key);
   std::vector<std::string> needs;
@@ -98,15 +97,15 @@ std::string field(const sys::Event& event, std::string_view name) {
   return value && value->is_string() ? std::string(value->get_string()) : std::string();
 }
 
-// Requests for certificates by their node: that of a kubelet's first certificate, which the node waits for, is node-csr-HASH;
-// those of its serving certificate have other names.
+// Certificate requests are identified by their node. The request for a kubelet's first certificate, which the node waits for, is
+// named node-csr-HASH; the requests for its serving certificate have other names.
 std::string key_of(const sys::Event& event) {
   const std::string node = field(event, "node");
   if (event.kind != "certificate-request" || node.empty()) return event.kind + " " + event.name;
   return (event.name.starts_with("node-csr-") ? "certificate-request " : "serving-certificate ") + node;
 }
 
-// What stands behind a semicolon of a description is detail.
+// The part of a description after a semicolon is detail.
 struct Words {
   std::string label, detail;
 };
@@ -129,7 +128,7 @@ Words words_of(const sys::Event& event) {
   return words;
 }
 
-// Whose work it is, for people.
+// The component that the event belongs to, for display.
 std::string group_of(const sys::Event& event) {
   if (event.kind == "step") return "slipway: steps";
   if (event.kind == "finding") return "findings";
@@ -146,7 +145,7 @@ bool is_step(const sys::Event& event, std::string_view name, sys::Phase phase) {
   return event.kind == "step" && event.name == name && event.phase == phase;
 }
 
-// The events of the installation, by their time, each once.
+// The events of the installation, sorted by time, without duplicates.
 std::vector<sys::Event> of_installation(std::vector<sys::Event> events) {
   std::ranges::stable_sort(events, {}, &sys::Event::time);
   const auto first =
@@ -162,7 +161,7 @@ std::vector<sys::Event> of_installation(std::vector<sys::Event> events) {
   return kept;
 }
 
-// Spans that began and have not ended, in the order in which they began.
+// Spans that started and have not ended, in the order of their start.
 std::vector<sys::Event> open_spans(const std::vector<sys::Event>& events) {
   std::vector<sys::Event> open;
   for (const sys::Event& event : events) {
@@ -173,7 +172,7 @@ std::vector<sys::Event> open_spans(const std::vector<sys::Event>& events) {
   return open;
 }
 
-// An item and the keys that it needs, those of a stage's own and beginnings by the table.
+// An item and the keys that it needs: those that its stage names, and prefixes from the table.
 struct Node {
   TimelineItem item;
   std::vector<std::string> own, beginnings;
@@ -185,7 +184,7 @@ struct Node {
   }
 };
 
-// Stages name what they need; one that needs none waits for its machine.
+// Stages name the stages that they need. A stage that names none waits for its machine.
 std::vector<std::string> own_needs(const sys::Event& event) {
   std::vector<std::string> keys;
   if (event.kind != "stage") return keys;
@@ -213,8 +212,8 @@ Node node_of(const sys::Event& event) {
           .beginnings = needs_of(key)};
 }
 
-// What a watch tells comes a moment after it happened, and by then somebody else may have told what follows from it at once.
-// It happened before that.
+// A watch delivers an event shortly after it happened. Another source may already have reported an event that follows from it.
+// The event of the watch happened before that one.
 constexpr Milliseconds late_at_most(500);
 
 bool is_heard_by_watch(const Node& node) {
@@ -229,7 +228,7 @@ bool follows_from(const Node& node, const Node& other) {
 void put_causes_first(std::vector<Node>& nodes) {
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const auto at = [&](std::size_t index) { return nodes.begin() + static_cast<std::ptrdiff_t>(index); };
-    // A step is over when all of them are there.
+    // A step ends when all items that it needs have ended.
     const bool needs_all = nodes[i].item.key.starts_with("step ");
     if (!needs_all && std::any_of(at(0), at(i), [&](const Node& before) { return follows_from(nodes[i], before); })) continue;
     for (std::size_t j = i + 1; j < nodes.size() && nodes[j].item.end - nodes[i].item.end <= late_at_most; ++j) {

@@ -1,5 +1,5 @@
-// The timeline of an installation: what happened when, who waited for whom, and which chain of waiting took all the time. Made of
-// the event stream alone (docs/formats/events.md). Pure.
+// The timeline of an installation: what happened when, which item waited for which, and the critical path. Computed from the
+// event stream alone (docs/formats/events.md). Pure.
 #pragma once
 
 #include "base/json.h"
@@ -11,39 +11,39 @@
 
 namespace slipway::cluster {
 
-// Something that took time, or a moment at which something was told.
+// A span, or a moment.
 struct TimelineItem {
   std::string key;     // kind and name: "stage etcd-render", "operator Etcd MemberPromoted"
-  std::string label;   // for people
-  std::string detail;  // more for people: why it failed, what it saw; often empty
-  std::string group;   // for people: whose work it is, "bootstrap machine"
+  std::string label;   // for display
+  std::string detail;  // for display: an error or an observation; often empty
+  std::string group;   // for display: the component, "bootstrap machine"
   WallTime begin{}, end{};
-  std::optional<std::size_t> waited_for{};  // of what it needed, what ended last; an index of the items
+  std::optional<std::size_t> waited_for{};  // the needed item that ended last, as an index of the items
   bool has_failed = false;
-  bool is_open = false;              // it began and has not ended; `end` is that of the last event
-  bool is_further_revision = false;  // an operator's revision behind its first
+  bool is_open = false;              // has started and has not ended; `end` is the time of the last event
+  bool is_further_revision = false;  // a revision of an operator after its first one
   bool is_critical = false;
 };
 
 struct Timeline {
   WallTime start{}, end{};
-  bool is_complete = false;         // the installation came to its end
-  std::vector<TimelineItem> items;  // by their end
+  bool is_complete = false;         // the installation ended
+  std::vector<TimelineItem> items;  // sorted by their end
 
-  // What took all the time: from the first to the last item that ended, each waited for the one before it.
+  // The critical path: each item waited for the one before it. From the first to the last item that ended.
   std::vector<std::size_t> critical_path() const;
 };
 
-// Of the installation: from the first "step assets" to the first "step cluster-version" that ended well, with whatever was killed
-// and continued between them; of one that did not come so far, to the last event. The events may be of several streams, in any
-// order. What continued may have told again what was told before it, with the time of then: that is one.
+// The timeline from the first "step assets" to the first "step cluster-version" that succeeded, including interrupted and
+// continued runs; for an incomplete installation, to the last event. The events may come from several streams, in any order. A
+// continued run may repeat an event of an earlier run with the same time; the two count as one.
 Timeline make_timeline(std::vector<sys::Event> events);
 
-// A line an item: when it ended, how long it took, what it is, for whom it waited; then the critical path, and revisions behind
-// the first, of which there should be none.
+// One line for each item: end, duration, label, the item that it waited for. Then the critical path, and revisions after the
+// first; a normal installation has none.
 std::string to_text(const Timeline& timeline);
 
-// The same for programs (docs/formats/timeline.md). cluster: its name; empty when it is not known
+// The same as JSON (docs/formats/timeline.md). cluster: its name; empty when unknown
 Json to_json(const Timeline& timeline, const std::string& cluster);
 
 }  // namespace slipway::cluster

@@ -7,8 +7,7 @@ namespace slipway::cluster {
 
 namespace {
 
-// JSON that may stand inside of a script element: nothing in it begins a tag or a comment. In JSON the character is in strings
-// only.
+// Makes JSON safe inside a script element: without '<' it contains no tag and no comment. In JSON, '<' occurs in strings only.
 std::string without_tags(const std::string& json) {
   std::string text;
   for (const char c : json) {

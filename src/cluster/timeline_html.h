@@ -1,4 +1,4 @@
-// The timeline as a page for a browser: one file that loads nothing.
+// The timeline as an HTML page: one file that loads nothing else.
 #pragma once
 
 #include "cluster/timeline.h"
@@ -7,8 +7,8 @@
 
 namespace slipway::cluster {
 
-// The page of data/cluster/timeline.html. What it shows may have any characters. Pure.
-//   cluster  its name; empty when it is not known
+// The page of data/cluster/timeline.html. The labels may contain any characters. Pure.
+//   cluster  its name; empty when unknown
 std::string to_html(const Timeline& timeline, const std::string& cluster);
 
 }  // namespace slipway::cluster

@@ -11,7 +11,7 @@ sys::Event event_of(sys::Phase phase, std::string name, int at, JsonObject field
   return event;
 }
 
-// What stands in the page between two marks.
+// The text of the page between two marks.
 std::string between(const std::string& page, const std::string& begin, const std::string& end) {
   const std::size_t from = page.find(begin);
   EXPECT_NE(from, std::string::npos) << begin;

@@ -108,7 +108,7 @@ TEST(Timeline, HasOnceWhatAContinuedRunToldAgain) {
   EXPECT_EQ(timeline.items.size() - static_cast<std::size_t>(open), 6u) << to_text(timeline);
 }
 
-// A worker that joined with the installation's help; the events of its machine are another stream.
+// A worker that joined during the installation. The events of its machine are in another stream.
 TEST(Timeline, AWorkerWaitsForItsMachineAndThatForTheClustersConfig) {
   const Timeline timeline = make_timeline({
       assets_begin(0),
@@ -180,7 +180,7 @@ TEST(Timeline, OfAnInstallationThatIsNotCompleteTellsWhatIsNotOver) {
   EXPECT_TRUE(timeline.items[3].is_open);
   EXPECT_EQ(path_of(timeline).back(), "stage b");
   EXPECT_NE(to_text(timeline).find("stage b, not finished"), std::string::npos) << to_text(timeline);
-  // A complete one has no use for what a removed machine did not tell to its end.
+  // A complete timeline has no open spans, for example of a removed machine.
   events.push_back(ended("step", "cluster-version", 1000, 1));
   EXPECT_EQ(std::ranges::count_if(make_timeline(events).items, &TimelineItem::is_open), 0);
 }

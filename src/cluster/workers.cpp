@@ -18,8 +18,8 @@ namespace {
 
 constexpr Milliseconds longest_join = Seconds(30 * 60);
 constexpr Milliseconds longest_drain = Seconds(10 * 60);
-// Of writers of the table; there are few.
-constexpr int conflicts = 5;
+// Retries after conflicts with other writers of the table, which are few.
+constexpr int max_attempts = 5;
 
 constexpr std::string_view config_space = "openshift-machine-api";
 constexpr std::string_view config_secret = "worker-user-data";
@@ -29,13 +29,13 @@ const provider::MachineStatus* find_machine(const std::vector<provider::MachineS
   return found == machines.end() ? nullptr : &*found;
 }
 
-// One step of the way, told as an event.
+// Runs a step and emits it as an event.
 Result<> step(const sys::Context& context, std::string name, std::string description, const std::function<Result<>()>& work) {
   sys::Span span(context.events, context.clock, "step", std::move(name), {{"description", std::move(description)}});
   return span.end(work());
 }
 
-// What is known of a cluster's machines.
+// The machines of a cluster, their rows in the machine table, and its nodes.
 struct ClusterMachines {
   std::vector<provider::MachineStatus> machines;
   kube::MachineTable rows;
@@ -44,39 +44,39 @@ struct ClusterMachines {
 
 Result<ClusterMachines> find_machines(const Environment& environment, const Workers& where) {
   const sys::Context& context = environment.context;
-  ClusterMachines known;
-  known.machines = TRY(where.machines.list(context));
+  ClusterMachines cluster;
+  cluster.machines = TRY(where.machines.list(context));
   const auto table =
       TRY(kube::find(context, where.api, kube::types::config_maps, kube::machine_table_space, kube::machine_table_name));
-  if (table) known.rows = TRY(kube::parse_machine_table(*table));
-  known.nodes = TRY(kube::list(context, where.api, kube::types::nodes, ""));
-  return known;
+  if (table) cluster.rows = TRY(kube::parse_machine_table(*table));
+  cluster.nodes = TRY(kube::list(context, where.api, kube::types::nodes, ""));
+  return cluster;
 }
 
-std::optional<Json> node_of(const ClusterMachines& known, const std::string& name) {
-  const auto found = std::ranges::find_if(known.nodes, [&](const Json& node) { return kube::name_of(node) == name; });
-  if (found == known.nodes.end()) return std::nullopt;
+std::optional<Json> node_of(const ClusterMachines& cluster, const std::string& name) {
+  const auto found = std::ranges::find_if(cluster.nodes, [&](const Json& node) { return kube::name_of(node) == name; });
+  if (found == cluster.nodes.end()) return std::nullopt;
   return *found;
 }
 
-std::vector<std::string> names_of(const ClusterMachines& known) {
+std::vector<std::string> names_of(const ClusterMachines& cluster) {
   std::vector<std::string> names;
-  for (const provider::MachineStatus& machine : known.machines) names.push_back(machine.name);
-  for (const kube::MachineRow& row : known.rows) names.push_back(row.name);
-  for (const Json& node : known.nodes) names.emplace_back(kube::name_of(node));
+  for (const provider::MachineStatus& machine : cluster.machines) names.push_back(machine.name);
+  for (const kube::MachineRow& row : cluster.rows) names.push_back(row.name);
+  for (const Json& node : cluster.nodes) names.emplace_back(kube::name_of(node));
   return names;
 }
 
-Result<> check_worker(const provider::Provider& machines, const ClusterMachines& known, const std::string& name) {
+Result<> check_worker(const provider::Provider& machines, const ClusterMachines& cluster, const std::string& name) {
   TRY(machines.check_name(name));
-  const auto problem = no_worker(name, known.rows, node_of(known, name));
+  const auto problem = worker_name_problem(name, cluster.rows, node_of(cluster, name));
   if (problem) return error(Code::invalid, "{}", *problem);
   return Ok{};
 }
 
-// Changes the table; `change` says whether it has to be written.
+// Changes the table. `change` returns whether the table has to be written.
 Result<> change_table(const sys::Context& context, kube::Api& api, const std::function<bool(kube::MachineTable&)>& change) {
-  for (int tried = 1;; ++tried) {
+  for (int attempt = 1;; ++attempt) {
     const auto found =
         TRY(kube::find(context, api, kube::types::config_maps, kube::machine_table_space, kube::machine_table_name));
     kube::MachineTable rows;
@@ -89,11 +89,11 @@ Result<> change_table(const sys::Context& context, kube::Api& api, const std::fu
     const Result<Json> written = found ? kube::update(context, api, kube::types::config_maps, wanted)
                                        : kube::create(context, api, kube::types::config_maps, wanted);
     if (written.ok()) return Ok{};
-    if (written.error().code() != Code::conflict || tried == conflicts) return written.error();
+    if (written.error().code() != Code::conflict || attempt == max_attempts) return written.error();
   }
 }
 
-// The config with which machines ask the cluster for theirs: it has the token and the CA of today.
+// The Ignition config that points new machines to the cluster, with the current token and CA.
 Result<std::string> worker_config(const sys::Context& context, kube::Api& api) {
   const auto secret = TRY(kube::find(context, api, kube::types::secrets, config_space, config_secret));
   if (!secret) {
@@ -125,7 +125,8 @@ std::string next_worker_name(const std::vector<std::string>& taken) {
   }
 }
 
-std::optional<std::string> no_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node) {
+std::optional<std::string> worker_name_problem(const std::string& name, const kube::MachineTable& rows,
+                                               const std::optional<Json>& node) {
   if (name == "bootstrap") return "bootstrap is the name of the bootstrap machine";
   const auto row = std::ranges::find(rows, name, &kube::MachineRow::name);
   const bool is_master_row = row != rows.end() && row->role != "worker";
@@ -134,31 +135,31 @@ std::optional<std::string> no_worker(const std::string& name, const kube::Machin
   return fmt::format("{} is a control plane node, not a worker", name);
 }
 
-bool has_other_home(const std::vector<Json>& nodes, const std::string& leaving) {
+bool has_other_schedulable_node(const std::vector<Json>& nodes, const std::string& except) {
   return std::ranges::any_of(nodes, [&](const Json& node) {
     const Json* closed = find(node, {"spec", "unschedulable"});
     const bool is_tainted = std::ranges::any_of(find_array(node, {"spec", "taints"}), [](const Json& taint) {
       return find_string(taint, {"effect"}) != "PreferNoSchedule";
     });
-    return kube::name_of(node) != leaving && kube::condition_status(node, "Ready") == "True" &&
+    return kube::name_of(node) != except && kube::condition_status(node, "Ready") == "True" &&
            !(closed && *closed == Json(true)) && !is_tainted;
   });
 }
 
 Result<std::string> create_worker(const Environment& environment, const Workers& where, const std::string& wanted) {
   const sys::Context& context = environment.context;
-  const ClusterMachines known = TRY(find_machines(environment, where));
-  const std::string name = wanted.empty() ? next_worker_name(names_of(known)) : wanted;
-  TRY(check_worker(where.machines, known, name));
-  const bool is_there = find_machine(known.machines, name) != nullptr;
-  if (!is_there && node_of(known, name)) {
+  const ClusterMachines cluster = TRY(find_machines(environment, where));
+  const std::string name = wanted.empty() ? next_worker_name(names_of(cluster)) : wanted;
+  TRY(check_worker(where.machines, cluster, name));
+  const bool has_machine = find_machine(cluster.machines, name) != nullptr;
+  if (!has_machine && node_of(cluster, name)) {
     return error(Code::conflict,
                  "node {}: still exists, but its machine is gone (run `slipway destroy worker {}` to remove the node)", name,
                  name);
   }
   std::string address;
   TRY(step(context, "worker-machine", fmt::format("machine {} is created", name), [&]() -> Result<> {
-    const std::string config = is_there ? "" : TRY(worker_config(context, where.api));
+    const std::string config = has_machine ? "" : TRY(worker_config(context, where.api));
     address = TRY(where.machines.add(context, name, config)).address;
     return Ok{};
   }));
@@ -179,18 +180,18 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
 
 Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force) {
   const sys::Context& context = environment.context;
-  const ClusterMachines known = TRY(find_machines(environment, where));
-  TRY(check_worker(where.machines, known, name));
-  const std::optional<Json> node = node_of(known, name);
-  const std::vector<std::string> names = names_of(known);
+  const ClusterMachines cluster = TRY(find_machines(environment, where));
+  TRY(check_worker(where.machines, cluster, name));
+  const std::optional<Json> node = node_of(cluster, name);
+  const std::vector<std::string> names = names_of(cluster);
   if (std::ranges::find(names, name) == names.end()) {
     return error(Code::not_found, "worker {}: not found in the cluster", name);
   }
-  if (node && !has_other_home(known.nodes, name)) {
+  if (node && !has_other_schedulable_node(cluster.nodes, name)) {
     context.log.warn("{} is the last schedulable node: applications and routers stop until the cluster has another one", name);
   }
   if (node && !force) {
-    // A kubelet that does not answer ends no pod; they go with the node.
+    // A kubelet that does not answer does not stop its pods. They are deleted with the node.
     const bool answers = kube::condition_status(*node, "Ready") == "True";
     TRY(step(context, "worker-drained", fmt::format("{} is drained", name), [&]() -> Result<> {
       TRY(kube::set_schedulable(context, where.api, name, false));
@@ -202,7 +203,7 @@ Result<> destroy_worker(const Environment& environment, const Workers& where, co
   }
   TRY(step(context, "worker-removed", fmt::format("machine {} is removed", name),
            [&] { return where.machines.remove(context, name); }));
-  // First the row, so that nobody joins by this name any more.
+  // The row is deleted first, so that no machine can join with this name afterwards.
   return step(context, "worker-forgotten", fmt::format("node {} is removed", name), [&]() -> Result<> {
     TRY(change_table(context, where.api, [&](kube::MachineTable& rows) {
       return std::erase_if(rows, [&](const kube::MachineRow& row) { return row.name == name; }) > 0;

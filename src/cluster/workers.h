@@ -1,4 +1,4 @@
-// Workers that are added to a cluster, or removed from it, after its installation.
+// Adds workers to an installed cluster and removes them.
 #pragma once
 
 #include "cluster/environment.h"
@@ -12,39 +12,40 @@
 
 namespace slipway::cluster {
 
-// Which cluster, and how to reach it.
+// The cluster of the workers.
 struct Workers {
   provider::Provider& machines;
   kube::Api& api;
 };
 
-// Makes a machine, writes it into the table of those that may join, and waits until its node is Ready. The config of new machines
-// is the cluster's own: Secret openshift-machine-api/worker-user-data. Each step is an event of kind "step"; the same call with
-// the name again continues.
+// Creates a machine, adds it to the machine table, and waits until its node is Ready. The Ignition config of new machines is in
+// Secret openshift-machine-api/worker-user-data. Each step is an event of kind "step". The same call with the name continues an
+// interrupted call.
 //
-//   name     of the worker; empty: the first of worker-0, worker-1, ... that nobody has
+//   name     of the worker; empty: the first unused name of worker-0, worker-1, ...
 //   returns  the name
-//   errors   invalid: a name that no worker may have; conflict: a node of the name whose machine is gone; timeout: what was
-//   waited
-//            for and what the machine says; those of the provider and of Api
-//   time     minutes; a stop ends the waiting, the machine goes on
+//   errors   invalid: the name is not allowed for a worker; conflict: a node with the name exists without a machine; timeout:
+//            what was waited for, and what the machine reports; those of the provider and of Api
+//   time     minutes; a stop ends the wait, the machine keeps running
 Result<std::string> create_worker(const Environment& environment, const Workers& where, const std::string& name);
 
-// Takes a worker out: no new pods, its pods leave, the machine is removed, its row of the table, its node. The same call again
-// continues.
+// Removes a worker: cordons and drains the node, removes the machine, its row in the machine table, and the node. The same call
+// continues an interrupted call.
 //
-//   force   does not wait for pods to leave
-//   errors  not_found: nothing of this name; invalid: it is no worker; timeout: pods that do not leave, and why; those of the
-//           provider and of Api
+//   force   do not drain
+//   errors  not_found: no machine, row or node with this name; invalid: not a worker; timeout: pods that were not evicted, and
+//           why; those of the provider and of Api
 Result<> destroy_worker(const Environment& environment, const Workers& where, const std::string& name, bool force);
 
 // The name of the next worker. Pure.
 std::string next_worker_name(const std::vector<std::string>& taken);
 
-// What stands against a worker of that name, as a sentence: it is the name of another kind of machine. Pure.
-std::optional<std::string> no_worker(const std::string& name, const kube::MachineTable& rows, const std::optional<Json>& node);
+// Why a worker must not have this name: another kind of machine has it. Pure.
+std::optional<std::string> worker_name_problem(const std::string& name, const kube::MachineTable& rows,
+                                               const std::optional<Json>& node);
 
-// Whether another node takes pods that tolerate nothing, routers for one: it is Ready, schedulable, without such a taint. Pure.
-bool has_other_home(const std::vector<Json>& nodes, const std::string& leaving);
+// Whether another node accepts pods without tolerations, such as routers: it is Ready, schedulable and without taints that keep
+// such pods away. Pure.
+bool has_other_schedulable_node(const std::vector<Json>& nodes, const std::string& except);
 
 }  // namespace slipway::cluster

@@ -30,25 +30,28 @@ TEST(NextWorkerName, IsTheFirstThatNobodyHas) {
 
 TEST(NoWorker, IsAMachineOfAnotherKind) {
   const kube::MachineTable rows = {{"master-0", "master", {}}, {"worker-0", "worker", {}}};
-  EXPECT_EQ(no_worker("worker-0", rows, node("worker-0")), std::nullopt);
-  EXPECT_EQ(no_worker("worker-9", rows, std::nullopt), std::nullopt);
-  EXPECT_EQ(no_worker("master-0", rows, std::nullopt), "master-0 is a control plane node, not a worker");
-  EXPECT_EQ(no_worker("m", {}, node("m", "True", of_master)), "m is a control plane node, not a worker");
-  EXPECT_EQ(no_worker("bootstrap", {}, std::nullopt), "bootstrap is the name of the bootstrap machine");
+  EXPECT_EQ(worker_name_problem("worker-0", rows, node("worker-0")), std::nullopt);
+  EXPECT_EQ(worker_name_problem("worker-9", rows, std::nullopt), std::nullopt);
+  EXPECT_EQ(worker_name_problem("master-0", rows, std::nullopt), "master-0 is a control plane node, not a worker");
+  EXPECT_EQ(worker_name_problem("m", {}, node("m", "True", of_master)), "m is a control plane node, not a worker");
+  EXPECT_EQ(worker_name_problem("bootstrap", {}, std::nullopt), "bootstrap is the name of the bootstrap machine");
 }
 
 TEST(OtherHome, IsANodeThatTakesOrdinaryPods) {
   const auto tainted = [](const char* effect) {
     return JsonObject{{"taints", JsonArray{{{"key", "node-role.kubernetes.io/master"}, {"effect", effect}}}}};
   };
-  EXPECT_FALSE(has_other_home({node("worker-0"), node("master-0", "True", of_master, tainted("NoSchedule"))}, "worker-0"));
-  EXPECT_FALSE(has_other_home({node("worker-0"), node("worker-1", "False")}, "worker-0"));
-  EXPECT_FALSE(has_other_home({node("worker-0"), node("worker-1", "True", {}, {{"unschedulable", true}})}, "worker-0"));
-  EXPECT_TRUE(has_other_home({node("worker-0"), node("worker-1")}, "worker-0"));
-  EXPECT_TRUE(has_other_home({node("worker-0"), node("master-0", "True", of_master, tainted("PreferNoSchedule"))}, "worker-0"));
+  EXPECT_FALSE(
+      has_other_schedulable_node({node("worker-0"), node("master-0", "True", of_master, tainted("NoSchedule"))}, "worker-0"));
+  EXPECT_FALSE(has_other_schedulable_node({node("worker-0"), node("worker-1", "False")}, "worker-0"));
+  EXPECT_FALSE(
+      has_other_schedulable_node({node("worker-0"), node("worker-1", "True", {}, {{"unschedulable", true}})}, "worker-0"));
+  EXPECT_TRUE(has_other_schedulable_node({node("worker-0"), node("worker-1")}, "worker-0"));
+  EXPECT_TRUE(has_other_schedulable_node({node("worker-0"), node("master-0", "True", of_master, tainted("PreferNoSchedule"))},
+                                         "worker-0"));
 }
 
-// A cluster whose machines are gone; tests put them back.
+// A cluster without machines; tests add them.
 class WorkersTest : public testing::Test {
  protected:
   WorkersTest() {
@@ -114,7 +117,7 @@ TEST_F(WorkersTest, DestroyDrainsAndForgets) {
   EXPECT_EQ(again.error().code(), Code::not_found);
 }
 
-// Killed between any two steps it goes on.
+// A call that was killed between two steps continues.
 TEST_F(WorkersTest, DestroyGoesOnWhereItStopped) {
   kube.drop(kube::types::nodes, "", "worker-0");
   EXPECT_TRUE(destroy("worker-0").ok());
@@ -128,7 +131,7 @@ TEST_F(WorkersTest, DestroyDoesNotWaitForPodsOfAMachineThatIsDead) {
   put_pod();
   kube.put(node("worker-0", "Unknown"));
   EXPECT_TRUE(destroy("worker-0").ok());
-  EXPECT_TRUE(kube.look(kube::types::pods, "default", "app"));  // the cluster's garbage collection takes it
+  EXPECT_TRUE(kube.look(kube::types::pods, "default", "app"));  // the garbage collection of the cluster deletes it
 }
 
 TEST_F(WorkersTest, DestroyWithForceDoesNotAskPods) {
@@ -172,7 +175,7 @@ TEST_F(WorkersTest, NeedTheConfigThatTheClusterHasForThem) {
   EXPECT_EQ(kube.writes(), 0);
 }
 
-// The cluster as it is when a worker is added: its config is there, and a node registers as soon as its machine may join.
+// A cluster that accepts a new worker: it has the config, and a node registers when its machine is in the table.
 class CreateWorkerTest : public WorkersTest {
  protected:
   CreateWorkerTest() {

@@ -1,4 +1,4 @@
-// slipway, the program on the user's machine: wires the real world to the commands.
+// slipway, the program on the user's machine: connects the real environment to the commands.
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/install_log.h"
@@ -17,20 +17,22 @@ namespace {
 
 using namespace slipway;
 
-// Standard error, in the words of the name that the program was called by.
+// Writes log lines to standard error, in the style of the name by which the program was called.
 class Console {
  public:
   explicit Console(std::string program)
       : program_(std::move(program)), terminal_(::isatty(STDERR_FILENO) == 1), style_(cli::style_for(program_, terminal_)) {}
 
   const std::string& program() const { return program_; }
-  std::string in_its_name(std::string_view text) const { return cli::as_called(program_, std::string(text), cli::commands()); }
-
-  void write(std::string_view level, std::string_view text) const {
-    write_to(stderr, cli::console_lines(style_, level, in_its_name(text)));
+  std::string with_program_name(std::string_view text) const {
+    return cli::as_called(program_, std::string(text), cli::commands());
   }
 
-  // Only there the end is worse than an error.
+  void write(std::string_view level, std::string_view text) const {
+    write_to(stderr, cli::console_lines(style_, level, with_program_name(text)));
+  }
+
+  // openshift-install logs an exit with status 1 as fatal.
   void write_end(int status, std::string_view text) const {
     write(style_ != cli::Style::plain && status == 1 ? "fatal" : "error", text);
   }
@@ -69,14 +71,14 @@ int run(const cli::Invocation& invocation, const Console& console, const sys::St
   }
   const auto write_line = [&](Level level, std::string_view text) {
     if (level >= invocation.log_level) console.write(to_string(level), text);
-    if (file) file->write(to_string(level), console.in_its_name(text));
+    if (file) file->write(to_string(level), console.with_program_name(text));
   };
   World world("slipway", Level::debug, signals.token(), write_line);
   world.events.add_sink(console.progress());
   if (file) {
     world.events.add_sink([&](const sys::Event& event) {
       const auto line = cli::describe(event);
-      if (line) file->write(cli::is_lasting(event) ? "info" : "debug", console.in_its_name(*line));
+      if (line) file->write(cli::is_lasting(event) ? "info" : "debug", console.with_program_name(*line));
     });
   }
   if (invocation.arguments.has("--events")) {
@@ -95,7 +97,7 @@ int run(const cli::Invocation& invocation, const Console& console, const sys::St
     return end;
   }
   console.write_end(end, result.error().message());
-  if (file) file->write(end == 1 ? "fatal" : "error", console.in_its_name(result.error().message()));
+  if (file) file->write(end == 1 ? "fatal" : "error", console.with_program_name(result.error().message()));
   return end;
 }
 
@@ -109,7 +111,7 @@ int main(int argc, char** argv) {
                  cli::commands());
   if (parsed.invocation) return run(*parsed.invocation, console, signals);
   if (parsed.status == 0) {
-    write_to(stdout, console.in_its_name(parsed.text));
+    write_to(stdout, console.with_program_name(parsed.text));
   } else {
     console.write_end(parsed.status, parsed.text);
   }

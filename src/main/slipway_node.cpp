@@ -1,4 +1,4 @@
-// slipway-node, the program on machines: the bootstrap engine and what nodes do for themselves, one command each.
+// slipway-node, the program on machines: the bootstrap engine and the services of nodes, one command each.
 #include "base/text.h"
 #include "bootstrap/program.h"
 #include "bootstrap/service_record.h"
@@ -28,7 +28,7 @@ using namespace slipway;
 struct Command {
   std::string_view name;
   std::string_view usage;
-  std::string_view service;  // whose record /var/log/openshift/SERVICE.json it keeps; "" for none
+  std::string_view service;  // writes the record /var/log/openshift/SERVICE.json; "": none
   Result<> (*run)(const node::Environment& environment, const node::Arguments& arguments);  // after the name
 };
 
@@ -40,7 +40,7 @@ constexpr std::array commands = {
     Command{"report-progress", "KUBECONFIG", "progress", node::run_report_progress},
     Command{"repair-certificates", "[OPTIONS]", "", node::run_repair_certificates},
     Command{"kubelet-certificate", "[OPTIONS]", "", node::run_kubelet_certificate},
-    // As machine-config-daemon, in a container of the machine.
+    // As machine-config-daemon, in a container on the machine.
     Command{"start", "--node-name=NAME [--root-mount=/rootfs]", "", node::run_daemon},
     Command{"firstboot-complete-machineconfig", "[OPTIONS]", "", node::run_first_boot},
 };
@@ -51,7 +51,7 @@ int usage() {
   return 2;
 }
 
-// The journal of the machine has stages as lines, whatever command they are of.
+// Logs the stages of every command to the journal of the machine.
 sys::Events::Sink log_sink(Log& log) {
   return [&log](const sys::Event& event) {
     const std::string what = fmt::format("{} {}", event.kind, event.name);

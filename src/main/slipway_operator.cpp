@@ -1,5 +1,5 @@
-// slipway-operator, the program in the images of the embedded release: every operator, server and render command of it,
-// chosen by the name it is called by.
+// slipway-operator, the program in the images of the embedded release: every operator, server and render command, chosen by the
+// name by which it is called.
 #include "components/certificate_recovery/recovery.h"
 #include "components/cloud_credential/operator.h"
 #include "components/cloud_credential/render.h"
@@ -55,7 +55,7 @@ namespace {
 
 using namespace slipway;
 
-// Parts of components that do not know each other, in one process.
+// Connects components that do not include each other, in one process.
 Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {
   return components::certificate_recovery::run_start(
       environment, arguments,
@@ -79,8 +79,8 @@ Result<> run_certificate_recovery(const components::Environment& environment, co
 }
 
 struct Program {
-  std::string_view name;     // of the file that was called
-  std::string_view command;  // its first argument; "" for a program that has none
+  std::string_view name;     // the name of the executable
+  std::string_view command;  // its first argument; "" for a program without commands
   std::string_view usage;
   Result<> (*run)(const components::Environment& environment, const components::Arguments& arguments);  // after the command
 };

@@ -1,4 +1,4 @@
-// The real world behind net::Environment, one for a program.
+// The real environment behind net::Environment, one for each program.
 #pragma once
 
 #include "net/curl_http.h"
@@ -18,7 +18,7 @@ inline void write_to(std::FILE* stream, std::string_view text) {
   std::fflush(stream);
 }
 
-// Events have no sink yet; the log goes to standard error unless told otherwise.
+// Events have no sink at first; the log goes to standard error by default.
 struct World {
   World(std::string source, Level least, std::stop_token stop, Log::Sink lines = stderr_sink())
       : log(least, std::move(lines)), events(clock, std::move(source)), context{clock, log, events, std::move(stop)} {}

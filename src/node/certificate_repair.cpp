@@ -18,12 +18,13 @@ namespace slipway::node {
 
 namespace {
 
-// They read a certificate that they were started with again after five minutes (client-go), and nobody else signs for kubelets.
+// These clients reload their certificate files only every five minutes (client-go), and the kube-controller-manager is the only
+// signer of kubelet certificates.
 constexpr std::array clients = {"kube-controller-manager", "kube-scheduler", "cluster-policy-controller"};
 constexpr std::array operands = {"kube-apiserver", "kube-controller-manager", "kube-scheduler"};
-// A cluster that comes on needs that long to see to it itself.
-constexpr Seconds nearly{600};
-// Nobody tells that a file has changed: machines have too few inotify instances.
+// A cluster that starts needs this long to renew certificates by itself.
+constexpr Seconds renewal_margin{600};
+// Polls: machines have too few inotify instances to watch files.
 constexpr sys::Pace pace{Milliseconds(100), Milliseconds(5'000)};
 
 std::string resources(const CertificatePlaces& places) { return places.kubernetes + "/static-pod-resources"; }
@@ -35,19 +36,19 @@ Result<std::vector<std::string>> names_in(sys::Files& files, const std::string& 
   return files.list(folder);
 }
 
-// The number behind a prefix; 0 for other names.
-int number_behind(std::string_view name, std::string_view prefix) {
+// The number after a prefix; 0 for other names.
+int number_after(std::string_view name, std::string_view prefix) {
   if (!name.starts_with(prefix)) return 0;
   name.remove_prefix(prefix.size());
   return take_number<int>(name).value_or(0);
 }
 
-// Of the newest revision that has one.
+// The pod of the newest revision that has one.
 Result<std::string> recovery_pod(sys::Files& files, const CertificatePlaces& places) {
   constexpr std::string_view prefix = "kube-apiserver-pod-";
   std::vector<int> revisions;
   for (const std::string& name : TRY(names_in(files, resources(places)))) {
-    if (const int number = number_behind(name, prefix); number > 0) revisions.push_back(number);
+    if (const int number = number_after(name, prefix); number > 0) revisions.push_back(number);
   }
   std::ranges::sort(revisions, std::greater());
   for (const int revision : revisions) {
@@ -64,9 +65,9 @@ class Repair {
   Repair(const Environment& environment, CertificatePlaces places) : environment_(environment), places_(std::move(places)) {}
 
   Result<> run() {
-    const WallTime soon = environment_.context.clock.now() + nearly;
+    const WallTime threshold = environment_.context.clock.now() + renewal_margin;
     std::map<std::string, WallTime> due = TRY(ends_of_certificates(environment_.files, places_));
-    std::erase_if(due, [&](const auto& entry) { return entry.second > soon; });
+    std::erase_if(due, [&](const auto& entry) { return entry.second > threshold; });
     if (due.empty()) return remove_pod();
     sys::Span span(environment_.context.events, environment_.context.clock, "certificate-repair", "control-plane");
     return span.end(repair(due));
@@ -79,27 +80,27 @@ class Repair {
     TRY(environment_.files.write(pod_of(places_), TRY(recovery_pod(environment_.files, places_)), 0600));
     std::map<std::string, WallTime> of_control_plane = due;
     of_control_plane.erase(kubelet_certificate(places_));
-    TRY(wait_for_new(of_control_plane));
+    TRY(wait_for_renewal(of_control_plane));
     if (!of_control_plane.empty()) TRY(restart_clients());
-    TRY(wait_for_new(due));
+    TRY(wait_for_renewal(due));
     return remove_pod();
   }
 
-  Result<> wait_for_new(const std::map<std::string, WallTime>& due) {
+  Result<> wait_for_renewal(const std::map<std::string, WallTime>& due) {
     const auto look = [&]() -> Result<sys::Observation> {
-      std::vector<std::string> left;
+      std::vector<std::string> pending;
       const std::map<std::string, WallTime> now = TRY(ends_of_certificates(environment_.files, places_));
       for (const auto& [path, end] : due) {
         const auto found = now.find(path);
-        if (found != now.end() && found->second <= end) left.push_back(path);
+        if (found != now.end() && found->second <= end) pending.push_back(path);
       }
-      if (left.empty()) return sys::Observation::done();
-      return sys::Observation::not_yet("not renewed yet: {}", join(left, ", "));
+      if (pending.empty()) return sys::Observation::done();
+      return sys::Observation::not_yet("not renewed yet: {}", join(pending, ", "));
     };
     return sys::wait_for(environment_.context, "expired certificates to be renewed", no_limit, look, nullptr, pace);
   }
 
-  // The kubelet starts them again.
+  // Kills the clients; the kubelet restarts them.
   Result<> restart_clients() {
     for (const char* client : clients) {
       const std::string filter = fmt::format("labels.\"io.kubernetes.container.name\"=={}", client);
@@ -107,7 +108,7 @@ class Repair {
       for (std::string_view id : split(listed, '\n')) {
         if (id.empty()) continue;
         const Result<std::string> killed = ctr({"tasks", "kill", "--signal", "SIGTERM", std::string(id)});
-        // It has ended already.
+        // The container has already ended.
         if (!killed.ok()) environment_.context.log.info("{}; continuing", killed.error().message());
       }
     }
@@ -139,7 +140,7 @@ Result<std::map<std::string, WallTime>> ends_of_certificates(sys::Files& files, 
     const std::string secrets = fmt::format("{}/{}-certs/secrets", resources(places), operand);
     for (const std::string& name : TRY(names_in(files, secrets))) TRY(add(fmt::format("{}/{}/tls.crt", secrets, name)));
   }
-  // Without a control plane the kubelet's own is the business of kubelet-certificate alone.
+  // On machines without a control plane, the kubelet's certificate is renewed by kubelet-certificate alone.
   if (!ends.empty()) TRY(add(kubelet_certificate(places)));
   return ends;
 }

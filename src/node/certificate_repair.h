@@ -1,5 +1,5 @@
-// slipway-node repair-certificates: what a master does when it comes on and finds its certificates over, because it was off for
-// longer than they last (docs/decisions/0011-certificates-that-slept.md).
+// slipway-node repair-certificates: renews the certificates of a master that was off until they expired
+// (docs/decisions/0011-certificates-that-slept.md).
 #pragma once
 
 #include "node/program.h"
@@ -11,13 +11,13 @@ namespace slipway::node {
 
 // repair-certificates [--kubernetes=/etc/kubernetes] [--cert-dir=/var/lib/kubelet/pki]
 //
-// Looks at the certificates that this master's disk has of the API server, the controller manager, the scheduler and the kubelet.
-// When one is over, or nearly, it gives the kubelet the pod certificate-recovery, which lies beside the API server's, until each
-// of those was replaced; then takes it away, also one that was left by a kill. Clients of the API that were started with a
-// certificate that was over are started again in between. Nothing to do on machines without a control plane.
+// Checks the certificates of the API server, the controller manager, the scheduler and the kubelet on the disk of this master. If
+// one has expired or is about to expire, starts the static pod certificate-recovery, whose manifest is next to that of the API
+// server, and waits until all of these certificates are replaced. Restarts API clients that started with an expired certificate.
+// Removes the pod afterwards, also a pod of a run that was killed. Does nothing on machines without a control plane.
 //
-//   errors  invalid: arguments; not_found: there is no such pod beside the API server's; those of the files
-//   time    at once when all is well; else until it is, without an end: what is missing may take a person
+//   errors  invalid: arguments; not_found: no manifest of the pod next to that of the API server; those of the files
+//   time    returns at once if all certificates are valid; otherwise waits without a limit, because a person may have to help
 Result<> run_repair_certificates(const Environment& environment, const Arguments& arguments);
 
 struct CertificatePlaces {
@@ -25,7 +25,7 @@ struct CertificatePlaces {
   std::string kubelet = "/var/lib/kubelet/pki";
 };
 
-// When the certificates end that this master works with, by their paths. Files that hold none are left out.
+// The ends of the certificates that this master uses, by their paths. Files without a certificate are left out.
 Result<std::map<std::string, WallTime>> ends_of_certificates(sys::Files& files, const CertificatePlaces& places);
 
 }  // namespace slipway::node

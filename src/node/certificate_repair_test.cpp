@@ -28,7 +28,7 @@ class CertificateRepair : public testing::Test {
       world.put(fmt::format("{}/kube-apiserver-pod-{}/configmaps/kube-apiserver-pod/recovery-pod.yaml", resources, revision),
                 fmt::format("pod of revision {}\n", revision));
     }
-    // A revision of a release that had none, and folders that are no revision.
+    // A revision of a release without the pod, and folders that are no revisions.
     world.put(resources + "/kube-apiserver-pod-11/configmaps/kube-apiserver-pod/pod.yaml", "");
     world.put(resources + "/kube-apiserver-pod-x/a", "");
     world.put(resources + "/etcd-pod-12/a", "");
@@ -72,7 +72,7 @@ TEST_F(CertificateRepair, MachinesWithoutAControlPlaneAreLeftAlone) {
   EXPECT_EQ(ends_of_certificates(worker.files, {}).value().size(), 0u);
 }
 
-// Any of them, over or nearly.
+// Each certificate, expired or about to expire.
 TEST_F(CertificateRepair, TheNewestPodRunsUntilEachWasReplaced) {
   for (const std::string& path : all) {
     for (const Seconds left : {Seconds(-100), Seconds(60)}) {
@@ -85,7 +85,7 @@ TEST_F(CertificateRepair, TheNewestPodRunsUntilEachWasReplaced) {
       const std::size_t commands = world.runner.journal().size();
       const Result<> done = run();
       EXPECT_TRUE(done.ok()) << done.error().message();
-      // Three questions and two kills, which find nothing to kill any more: no answer is set.
+      // Three lists and two kills of containers; the runner has no answers for the kills.
       EXPECT_EQ(world.runner.journal().size() - commands, path == kubelet ? 0u : 5u);
       EXPECT_FALSE(world.has(pod)) << path;
     }

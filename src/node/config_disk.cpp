@@ -22,17 +22,17 @@ constexpr const char* force_file = "/run/machine-config-daemon-force";
 constexpr const char* kubelet_ca_file = "/etc/kubernetes/kubelet-ca.crt";
 constexpr const char* core_home = "/home/core/.ssh";
 constexpr const char* core_keys = "/home/core/.ssh/authorized_keys.d/ignition";
-// Says what Ignition enabled, and would enable it again whatever a later config says.
+// Lists the units that Ignition enabled. It would enable them again, whatever a later config says.
 constexpr const char* ignition_preset = "/etc/systemd/system-preset/20-ignition.preset";
 
 std::string original_of(const std::string& path) { return folder + "/orig" + path + ".mcdorig"; }
 std::string no_original_of(const std::string& path) { return folder + "/noorig" + path + ".mcdnoorig"; }
-// A leading dot: those who watch a folder pass over it.
-std::string beside(const std::string& path) {
+// A leading dot: programs that watch a folder ignore such files.
+std::string temporary_path(const std::string& path) {
   const std::size_t name = path.rfind('/') + 1;
   return path.substr(0, name) + "." + path.substr(name) + ".mcdnew";
 }
-// Of that, or of Files::write, which puts ".NAME.XXXXXX" beside what it writes.
+// Whether an entry is a temporary file of this program, or of Files::write, which writes ".NAME.XXXXXX".
 bool is_leftover(std::string_view entry, const std::string& name) {
   const std::string own = "." + name + ".mcdnew";
   const auto is_of_write = [&](const std::string& written) {
@@ -52,7 +52,7 @@ std::set<std::string> paths_of(const std::vector<const MachineConfig*>& configs)
   return paths;
 }
 
-// What before has and wanted has not.
+// Paths of `before` that `wanted` does not have.
 std::set<std::string> stale_paths(const std::vector<const MachineConfig*>& before, const MachineConfig& wanted) {
   std::set<std::string> paths = paths_of(before);
   for (const std::string& path : paths_of({&wanted})) paths.erase(path);
@@ -145,7 +145,7 @@ Result<std::optional<std::string>> ConfigDisk::find_drift(const Configs& configs
     bool is_well = false;
     for (const auto& files : others) {
       const auto other = files.find(file.path);
-      // One that this config does not have may be gone already, and what the image has there is back.
+      // A path that this config does not have may already be restored to the file of the image.
       is_well = is_well || other == files.end() || !TRY(find_fault(other->second));
     }
     if (!is_well) faults.push_back(*fault);
@@ -154,12 +154,12 @@ Result<std::optional<std::string>> ConfigDisk::find_drift(const Configs& configs
   return std::optional(fmt::format("different from {}: {}", configs[0]->name, join(faults, "; ")));
 }
 
-Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<MachineConfig>& half, const MachineConfig& wanted,
-                            const machineconfig::Actions& actions) {
+Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<MachineConfig>& interrupted,
+                            const MachineConfig& wanted, const machineconfig::Actions& actions) {
   Configs before{&current};
-  if (half) before.push_back(&*half);
-  // What an earlier config left half-way has to be undone even when this one is killed half-way, too.
-  if (half && half->name != wanted.name && wanted.name != current.name) {
+  if (interrupted) before.push_back(&*interrupted);
+  // Changes of an interrupted earlier config are rolled back first, so that an interruption of this change cannot hide them.
+  if (interrupted && interrupted->name != wanted.name && wanted.name != current.name) {
     TRY(put_config(before, current).context("rolling back to " + current.name));
     TRY(forget_originals(before, current));
     before = {&current};
@@ -206,16 +206,16 @@ Result<> ConfigDisk::put_config(const Configs& before, const MachineConfig& want
   return Ok{};
 }
 
-// What a write left that was killed before its last step.
+// Removes temporary files of writes that were killed before their last step.
 Result<> ConfigDisk::remove_leftovers(const Configs& before) {
   std::set<std::string> paths = paths_of(before);
   paths.insert({current_file, next_file, core_keys});
   std::map<std::string, std::vector<std::string>> names;  // by folder
   for (const std::string& path : paths) names[parent_of(path)].push_back(path.substr(path.rfind('/') + 1));
-  for (const auto& [place, ours] : names) {
+  for (const auto& [place, expected] : names) {
     if (!TRY(environment_.files.info(place))) continue;
     for (const std::string& entry : TRY(environment_.files.list(place))) {
-      if (std::ranges::any_of(ours, [&](const std::string& name) { return is_leftover(entry, name); })) {
+      if (std::ranges::any_of(expected, [&](const std::string& name) { return is_leftover(entry, name); })) {
         TRY(environment_.files.remove(place + "/" + entry));
       }
     }
@@ -224,22 +224,22 @@ Result<> ConfigDisk::remove_leftovers(const Configs& before) {
 }
 
 Result<> ConfigDisk::put_file(const WantedFile& file, bool is_settled) {
-  // Ignition fetched it when the machine was made.
+  // Ignition fetched it at the first boot.
   if (is_settled && !is_in_config(file.contents)) return Ok{};
   if (!is_settled) TRY(save_original(file.path));
   const bool has_owner = !owner_text(file.user).empty() || !owner_text(file.group).empty();
   if (!has_owner && !TRY(find_fault(file))) return Ok{};
-  // As Ignition makes them, also for secrets: other files may be in there.
+  // Mode 0755 as in Ignition, also for secrets: the folder may contain other files.
   TRY(environment_.files.make_directories(parent_of(file.path), 0755));
   if (file.is_mask) {
-    TRY(run({"ln", "-sfn", "/dev/null", beside(file.path)}));
-    return environment_.files.rename(beside(file.path), file.path);
+    TRY(run({"ln", "-sfn", "/dev/null", temporary_path(file.path)}));
+    return environment_.files.rename(temporary_path(file.path), file.path);
   }
   const std::string content = TRY(content_of(file.contents).context(file.path));
   if (!has_owner) return environment_.files.write(file.path, content, file.mode);
-  TRY(environment_.files.write(beside(file.path), content, file.mode));
-  TRY(run({"chown", "--no-dereference", owner_text(file.user) + ":" + owner_text(file.group), beside(file.path)}));
-  return environment_.files.rename(beside(file.path), file.path);
+  TRY(environment_.files.write(temporary_path(file.path), content, file.mode));
+  TRY(run({"chown", "--no-dereference", owner_text(file.user) + ":" + owner_text(file.group), temporary_path(file.path)}));
+  return environment_.files.rename(temporary_path(file.path), file.path);
 }
 
 Result<> ConfigDisk::save_original(const std::string& path) {
@@ -250,8 +250,8 @@ Result<> ConfigDisk::save_original(const std::string& path) {
     return environment_.files.write(none, "", 0644);
   }
   TRY(environment_.files.make_directories(parent_of(original), 0755));
-  TRY(run({"cp", "-aT", "--remove-destination", path, beside(original)}));
-  return environment_.files.rename(beside(original), original);
+  TRY(run({"cp", "-aT", "--remove-destination", path, temporary_path(original)}));
+  return environment_.files.rename(temporary_path(original), original);
 }
 
 Result<> ConfigDisk::restore(const std::string& path, bool is_settled) {
@@ -260,32 +260,33 @@ Result<> ConfigDisk::restore(const std::string& path, bool is_settled) {
   if (TRY(environment_.files.info(original_of(path)))) {
     from = original_of(path);
   } else if (!has_none && !is_settled) {
-    return Ok{};  // an update that stopped earlier never touched it
+    return Ok{};  // an interrupted update did not reach this path
   } else if (!has_none && path.starts_with("/etc/") && TRY(environment_.files.info("/usr" + path))) {
-    // A machine's first config was written before anybody saved what it took; of /etc the image keeps a copy.
+    // Ignition wrote the first config without saving the files that it replaced. For /etc the image has a copy in /usr/etc.
     from = "/usr" + path;
   }
   if (!from) return environment_.files.remove(path);
-  TRY(run({"cp", "-aT", "--remove-destination", *from, beside(path)}));
-  return environment_.files.rename(beside(path), path);
+  TRY(run({"cp", "-aT", "--remove-destination", *from, temporary_path(path)}));
+  return environment_.files.rename(temporary_path(path), path);
 }
 
 Result<> ConfigDisk::forget_originals(const Configs& before, const MachineConfig& wanted) {
   for (const std::string& path : stale_paths(before, wanted)) {
-    TRY(environment_.files.remove(beside(original_of(path))));  // of one that was killed
+    TRY(environment_.files.remove(temporary_path(original_of(path))));  // of a write that was killed
     TRY(environment_.files.remove(original_of(path)));
     TRY(environment_.files.remove(no_original_of(path)));
   }
   return Ok{};
 }
 
-// Removes the links of units that go, while systemctl still finds them; those of the image are as the image has them again.
+// Removes the links of units that the config no longer has, while systemctl still finds their files. Units of the image get their
+// preset state.
 Result<> ConfigDisk::disable_stale_units(const Configs& before, const MachineConfig& wanted) {
   for (const MachineConfig* config : before) {
     for (const ignition::Unit& unit : config->config.systemd.units) {
       if (find_unit(wanted, unit.name) || !unit.enabled.value_or(false)) continue;
       const bool is_own = !unit.contents.value_or("").empty();
-      if (is_own && !TRY(environment_.files.info("/etc/systemd/system/" + unit.name))) continue;  // was done before
+      if (is_own && !TRY(environment_.files.info("/etc/systemd/system/" + unit.name))) continue;  // already done
       TRY(run({"systemctl", "--no-reload", is_own ? "disable" : "preset", unit.name}));
     }
   }
@@ -303,7 +304,7 @@ Result<> ConfigDisk::enable_units(const Configs& before, const MachineConfig& wa
     }
     if (!differs || unit.mask.value_or(false)) continue;
     if (unit.enabled) {
-      // Where it was enabled before may not be where it says now.
+      // reenable: the unit may be enabled with the links of an older [Install] section.
       names[*unit.enabled ? "reenable" : "disable"].push_back(unit.name);
     } else if (was_set) {
       names["preset"].push_back(unit.name);
@@ -320,9 +321,9 @@ Result<> ConfigDisk::enable_units(const Configs& before, const MachineConfig& wa
 Result<> ConfigDisk::put_core_access(const machineconfig::CoreAccess& before, const machineconfig::CoreAccess& wanted) {
   if (before.keys != wanted.keys) {
     TRY(run({"install", "-d", "-m", "0700", "-o", "core", "-g", "core", core_home, parent_of(core_keys)}));
-    TRY(environment_.files.write(beside(core_keys), wanted.keys, 0600));
-    TRY(run({"chown", "--no-dereference", "core:core", beside(core_keys)}));
-    TRY(environment_.files.rename(beside(core_keys), core_keys));
+    TRY(environment_.files.write(temporary_path(core_keys), wanted.keys, 0600));
+    TRY(run({"chown", "--no-dereference", "core:core", temporary_path(core_keys)}));
+    TRY(environment_.files.rename(temporary_path(core_keys), core_keys));
   }
   if (before.password_hash == wanted.password_hash) return Ok{};
   if (wanted.password_hash.empty()) {

@@ -1,5 +1,5 @@
-// The disk of a machine as its MachineConfig wants it: what the machine-config-daemon writes, and how it continues after it was
-// killed.
+// The disk of a machine in the state of its MachineConfig: how the machine-config-daemon writes it, and how it continues after a
+// kill.
 #pragma once
 
 #include "machineconfig/types.h"
@@ -13,22 +13,24 @@
 
 namespace slipway::node {
 
-// What is left to do in this boot of the machine after an update of its disk.
+// Actions that remain in this boot of the machine after an update of the disk.
 struct AfterUpdate {
   std::string config;
   machineconfig::Actions actions;
 };
 
-// Paths are the machine's. All state is files below /etc/machine-config-daemon, 0600 where a config is in them:
+// Paths are those of the machine. The state consists of files below /etc/machine-config-daemon, with mode 0600 if they contain a
+// config:
 //
-//   currentconfig  the config that the disk has
-//   nextconfig     the config that the disk was being changed to; while it is there, each file may be of either
-//   orig, noorig   what the image had at a path that a config took, or that it had nothing
+//   currentconfig  the config of the disk
+//   nextconfig     the config that the disk is being changed to; while it exists, each file may be of either config
+//   orig, noorig   the original file of the image at a path of a config, or a mark that there was none
 //
-// and /run/machine-config-daemon/after-update.json, which a reboot removes. An update is: nextconfig, the files, after-update,
-// currentconfig, nextconfig away. Whatever is killed in between, the same again reaches the same end.
+// and /run/machine-config-daemon/after-update.json, which a reboot deletes. An update writes nextconfig, the files, after-update
+// and currentconfig, and deletes nextconfig. If the program is killed between any two of these, the same call reaches the same
+// state.
 //
-// Errors of all: as sys::Files and sys::Runner, with the path or the command; cancelled: a stop. Threads: one.
+// Errors of all functions: those of sys::Files and sys::Runner, with the path or the command; cancelled: a stop. Threads: one.
 class ConfigDisk {
  public:
   explicit ConfigDisk(const Environment& environment);
@@ -37,31 +39,31 @@ class ConfigDisk {
   Result<std::optional<machineconfig::MachineConfig>> next();
   Result<std::optional<AfterUpdate>> after_update();
 
-  // The config that the machine was made with.
+  // The config that the machine was created with.
   Result<> set_current(const machineconfig::MachineConfig& config);
   Result<> forget_next();
   Result<> forget_after_update();
 
-  // People want everything written again, whatever is there now.
+  // Whether a user requested that everything is written again, whatever the state of the files.
   Result<bool> is_forced();
 
-  // What files are not as the configs want them, as a sentence: content, mode, masks. A file may be as any of them wants it, but
-  // the first says which ones there are. Nothing when all is well. Contents that no config has in it are not looked at.
+  // Describes the files that differ from the configs in content, mode or mask. A file may match any of the configs; the first
+  // config says which files exist. Nothing when all files match. Contents that are not part of a config are not compared.
   Result<std::optional<std::string>> find_drift(const std::vector<const machineconfig::MachineConfig*>& configs);
 
-  // Brings the disk from `current`, or from half-way to `half`, to `wanted`. What fails leaves it at `current`; when going back
-  // fails, too, nextconfig stays and the next call begins there.
-  Result<> change(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& half,
+  // Changes the disk from `current`, or from an unfinished change to `interrupted`, to `wanted`. After an error the disk is
+  // rolled back to `current`. If the rollback fails as well, nextconfig is kept, and the next call continues from there.
+  Result<> change(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
                   const machineconfig::MachineConfig& wanted, const machineconfig::Actions& actions);
 
-  // The authorities of clients of the kubelet, which change without an update.
+  // Writes the CA certificates for clients of the kubelet, which change without an update.
   Result<> keep_kubelet_ca(const std::string& pem);
 
  private:
   using Configs = std::vector<const machineconfig::MachineConfig*>;
 
-  // The disk as `wanted` has it, wherever between `before` it is; the first of those is the one that it had as a whole, and its
-  // files are settled: they are there, and what was there before them is saved or was never known.
+  // Changes the disk to `wanted` from a mixture of the configs `before`. The first of these was applied completely, so its files
+  // are settled: they exist, and their originals are saved or unknown.
   Result<> put_config(const Configs& before, const machineconfig::MachineConfig& wanted);
   Result<> remove_leftovers(const Configs& before);
   Result<> put_file(const machineconfig::WantedFile& file, bool is_settled);
@@ -81,7 +83,7 @@ class ConfigDisk {
   const Environment& environment_;
 };
 
-// systemctl of the machine, from a container that has its root: without this it would take the root for another system's.
+// systemctl in a container that has the root of the machine: without this variable it assumes another system's root.
 inline constexpr const char* systemctl_environment = "SYSTEMD_IGNORE_CHROOT=1";
 
 }  // namespace slipway::node

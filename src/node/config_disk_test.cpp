@@ -21,7 +21,7 @@ MachineConfig config(std::string name) {
   return made;
 }
 
-// What a machine was made with: a.service has been enabled, /etc/motd is the config's and /usr/etc/motd the image's.
+// The config of a new machine: a.service is enabled, /etc/motd is the config's and /usr/etc/motd the image's.
 MachineConfig first() {
   MachineConfig made = config("rendered-1");
   ignition::put(made.config, ignition::make_file("/etc/motd", "first", 0644));
@@ -32,7 +32,7 @@ MachineConfig first() {
   return made;
 }
 
-// Everything that may change does.
+// Changes everything that may change.
 MachineConfig second() {
   MachineConfig made = config("rendered-2");
   ignition::put(made.config, ignition::make_file("/etc/stays", "same", 0600));
@@ -65,10 +65,10 @@ struct Bench {
   Result<> change(const MachineConfig& wanted) {
     const machineconfig::Actions actions{.reboot = true};
     MachineConfig current = TRY(disk.current()).value();
-    std::optional<MachineConfig> half = TRY(disk.next());
-    return disk.change(current, half, wanted, actions);
+    std::optional<MachineConfig> interrupted = TRY(disk.next());
+    return disk.change(current, interrupted, wanted, actions);
   }
-  // What is kept of the image for later.
+  // The saved originals of the image.
   Tree originals() {
     Tree all = machine.tree("/etc/machine-config-daemon/orig");
     all.merge(machine.tree("/etc/machine-config-daemon/noorig"));
@@ -138,10 +138,10 @@ TEST_F(ConfigDiskTest, KilledAnywhereTheSameAgainReachesTheSameEnd) {
     fresh.machine.revive();
     const MachineConfig current = fresh.disk.current().value().value();
     if (current.name == first().name) {
-      std::optional<MachineConfig> half = fresh.disk.next().value();
-      if (half) fresh.machine.put("/etc/.made.a1B2c3", "as a write leaves it that is killed");
+      std::optional<MachineConfig> interrupted = fresh.disk.next().value();
+      if (interrupted) fresh.machine.put("/etc/.made.a1B2c3", "as a write leaves it that is killed");
       std::vector<const MachineConfig*> allowed{&current};
-      if (half) allowed.push_back(&*half);
+      if (interrupted) allowed.push_back(&*interrupted);
       EXPECT_EQ(fresh.disk.find_drift(allowed).value(), std::nullopt);
       ASSERT_TRUE(fresh.change(second()).ok());
     }
@@ -168,7 +168,7 @@ TEST_F(ConfigDiskTest, KilledAnywhereItCanGoBackOrElsewhere) {
     if (fresh.disk.current().value()->name != first().name) continue;
     SCOPED_TRACE(fmt::format("killed before change {}", step));
     const bool goes_back = step % 2 == 0;
-    // And once more on the way.
+    // Interrupted a second time.
     fresh.machine.life.left = step / 2;
     (void)fresh.change(goes_back ? first() : third);
     fresh.machine.revive();
@@ -191,11 +191,12 @@ TEST_F(ConfigDiskTest, WhatFailsIsUndone) {
     if (changed.ok()) break;
     ++failed;
     EXPECT_NE(changed.error().message().find("no space left"), std::string::npos);
-    if (fresh.disk.after_update().value()) continue;  // all files are written: nothing is undone, the same again is what helps
+    // all files are written, so nothing is rolled back; a retry completes the change
+    if (fresh.disk.after_update().value()) continue;
     EXPECT_EQ(fresh.disk.next().value(), std::nullopt);
     EXPECT_EQ(fresh.originals(), Tree());
     Tree expected = after_first();
-    // Nobody needs it after the first boot.
+    // The preset is not needed after the first boot.
     const Tree tree = fresh.machine.tree("/etc");
     if (tree.contains("/etc/systemd/system-preset/20-ignition.preset")) {
       expected["/etc/systemd/system-preset/20-ignition.preset"] = "0644 enable a.service\n";

@@ -28,7 +28,7 @@ const std::string first_annotations_done = "/etc/machine-config-daemon/node-anno
 constexpr std::string_view drain = "drain-", uncordon = "uncordon-";
 constexpr std::size_t longest_reason = 2000;
 
-constexpr Milliseconds between_looks = std::chrono::minutes(5);
+constexpr Milliseconds between_checks = std::chrono::minutes(5);
 constexpr Milliseconds first_config_limit = std::chrono::minutes(5);
 constexpr sys::Pace retry_pace{Milliseconds(5'000), Milliseconds(60'000)};
 constexpr sys::Pace api_pace{Milliseconds(500), Milliseconds(15'000)};
@@ -50,28 +50,28 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
   }
   if (!current.ok()) return fail(mc::state_degraded, current.error());
   const std::string& name = current.value()->name;
-  Result<std::optional<MachineConfig>> half = disk_.next();
+  Result<std::optional<MachineConfig>> interrupted = disk_.next();
   Result<std::optional<AfterUpdate>> after = disk_.after_update();
   const Result<bool> is_forced = disk_.is_forced();
-  if (!half.ok()) return fail(mc::state_degraded, half.error());
+  if (!interrupted.ok()) return fail(mc::state_degraded, interrupted.error());
   if (!after.ok()) return fail(mc::state_degraded, after.error());
   if (!is_forced.ok()) return fail(mc::state_degraded, is_forced.error());
   if (after.value() && after.value()->config == name) return finish(*after.value());
-  if (half.value() && half.value()->name == name) {
+  if (interrupted.value() && interrupted.value()->name == name) {
     if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
-    half.value().reset();
+    interrupted.value().reset();
   }
   const std::string desired = annotation(mc::desired_config);
-  if ((desired.empty() || desired == name) && !half.value() && !is_forced.value()) {
+  if ((desired.empty() || desired == name) && !interrupted.value() && !is_forced.value()) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
     return settle(name);
   }
-  return update(*current.value(), std::move(half).value(), is_forced.value());
+  return update(*current.value(), std::move(interrupted).value(), is_forced.value());
 }
 
-// Nothing: what is wrong was told.
+// Returns nothing when the error was reported on the Node.
 Result<std::optional<MachineConfig>> Daemon::first_config() {
   using Found = std::optional<MachineConfig>;
   const auto failed = [&](const Error& why) -> Result<Found> {
@@ -92,17 +92,17 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
         "the config of this machine is unknown: {} does not exist, and its Node does not have it (create the machine again)",
         first_annotations));
   }
-  // While the cluster is being installed, machines are there before their configs.
+  // During an installation, machines exist before their configs.
   const auto missing = [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
     if (found.empty()) return std::optional<std::string>("it does not exist in the cluster");
     return std::optional<std::string>();
   };
-  const Result<> there =
+  const Result<> exists =
       kube::wait_until(environment_.context, api_, fmt::format("MachineConfig {}, which this machine was created with", name),
                        first_config_limit, kube::types::machine_configs, "", {.fields = "metadata.name=" + name}, missing);
-  if (!there.ok()) {
-    if (there.error().code() != Code::timeout) return there.error();
-    return failed(there.error());
+  if (!exists.ok()) {
+    if (exists.error().code() != Code::timeout) return exists.error();
+    return failed(exists.error());
   }
   Result<MachineConfig> config = fetch(name);
   if (!config.ok()) return config.error().code() == Code::invalid ? failed(config.error()) : std::move(config).error();
@@ -115,7 +115,7 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
   return Found(std::move(config).value());
 }
 
-Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> half, bool is_forced) {
+Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, bool is_forced) {
   const std::string desired = annotation(mc::desired_config);
   MachineConfig wanted = current;
   if (!desired.empty() && desired != current.name) {
@@ -134,7 +134,7 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
     }
   }
   std::vector<const MachineConfig*> allowed{&current};
-  if (half) allowed.push_back(&*half);
+  if (interrupted) allowed.push_back(&*interrupted);
   if (!is_forced) {
     const Result<std::optional<std::string>> drift = disk_.find_drift(allowed);
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
@@ -142,10 +142,10 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   }
   mc::Actions actions = mc::actions_for(mc::differences(current, wanted));
   if (is_forced) actions = {.reboot = true};
-  TRY(tell(mc::state_working, "", {{mc::current_config, current.name}}));
+  TRY(report(mc::state_working, "", {{mc::current_config, current.name}}));
   if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + wanted.name))) return Next::wait;
   sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", wanted.name);
-  const Result<> changed = span.end(disk_.change(current, half, wanted, actions));
+  const Result<> changed = span.end(disk_.change(current, interrupted, wanted, actions));
   if (!changed.ok()) {
     if (changed.error().code() == Code::cancelled) return changed.error();
     return fail(mc::state_degraded, error(changed.error().code(), "updating to {}: {}", wanted.name, changed.error().message()));
@@ -153,16 +153,16 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   return finish({.config = wanted.name, .actions = actions});
 }
 
-// What is done with the disk as it is wanted. The machine reboots also when nobody can be told: it may be the way to the API
-// that it needs the reboot for.
+// The actions that follow an update of the disk. The machine reboots even when the API cannot be reached: the update may be what
+// restores access to it.
 Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
   const auto run = [&](std::vector<std::string> argv) {
     const sys::Command command{.argv = std::move(argv), .environment = {systemctl_environment}};
     return sys::run_checked(environment_.runner, environment_.context, command);
   };
   if (after.actions.reboot) {
-    if (const Result<> told = tell(mc::state_rebooting, ""); !told.ok()) {
-      environment_.context.log.warn("{}; rebooting anyway", told.error().message());
+    if (const Result<> reported = report(mc::state_rebooting, ""); !reported.ok()) {
+      environment_.context.log.warn("{}; rebooting anyway", reported.error().message());
     }
     emit("Normal", "Reboot", "rebooting into " + after.config);
     const Result<std::string> reboot = run({"systemctl", "reboot"});
@@ -178,17 +178,18 @@ Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
 }
 
 Result<Daemon::Next> Daemon::settle(const std::string& current) {
-  const std::string asked = annotation(mc::desired_drain);
-  if (!asked.empty() && !TRY(has_drained(asked.starts_with(drain) ? std::string(uncordon) + current : asked))) return Next::wait;
+  const std::string requested = annotation(mc::desired_drain);
+  if (!requested.empty() && !TRY(has_drained(requested.starts_with(drain) ? std::string(uncordon) + current : requested)))
+    return Next::wait;
   JsonObject names = {{mc::current_config, current}};
   if (annotation(mc::desired_config).empty()) names[mc::desired_config] = current;
-  TRY(tell(mc::state_done, "", std::move(names)));
+  TRY(report(mc::state_done, "", std::move(names)));
   return Next::wait;
 }
 
 Result<bool> Daemon::has_drained(const std::string& request) {
   if (annotation(mc::desired_drain) != request) {
-    TRY(tell(annotation(mc::daemon_state), annotation(mc::daemon_reason), {{mc::desired_drain, request}}));
+    TRY(report(annotation(mc::daemon_state), annotation(mc::daemon_reason), {{mc::desired_drain, request}}));
     environment_.context.log.info("requested {}", request);
   }
   return annotation(mc::last_applied_drain) == request;
@@ -199,11 +200,11 @@ Result<Daemon::Next> Daemon::fail(std::string_view state, const Error& why) {
   if (annotation(mc::daemon_state) != state || annotation(mc::daemon_reason) != why.message().substr(0, longest_reason)) {
     environment_.context.log.error("{}: {}", state, why.message());
   }
-  TRY(tell(state, why.message()));
+  TRY(report(state, why.message()));
   return Next::retry;
 }
 
-Result<> Daemon::tell(std::string_view state, std::string_view reason, JsonObject more) {
+Result<> Daemon::report(std::string_view state, std::string_view reason, JsonObject more) {
   const std::string before = annotation(mc::daemon_state);
   more[mc::daemon_state] = state;
   more[mc::daemon_reason] = to_utf8(reason.substr(0, longest_reason));
@@ -231,7 +232,7 @@ Result<MachineConfig> Daemon::fetch(const std::string& name) {
   return mc::parse_machine_config(object, "MachineConfig " + name);
 }
 
-// For people only: the Node has it, too.
+// For display; the Node has the same state in its annotations.
 void Daemon::emit(std::string_view type, std::string_view reason, std::string_view message) {
   const Result<> emitted = kube::emit_event(environment_.context, api_, node_, component, type, reason, message);
   if (!emitted.ok()) environment_.context.log.debug("{}", emitted.error().message());
@@ -239,13 +240,13 @@ void Daemon::emit(std::string_view type, std::string_view reason, std::string_vi
 
 namespace {
 
-// What the threads that watch tell the one that acts.
-struct Seen {
+// What the watch threads pass to the thread that acts.
+struct ObservedState {
   std::optional<Json> node{};
   std::string kubelet_ca{};
 };
 
-// Acts whenever something changed, and now and then. Threads: watches tell, one acts.
+// Acts on each change, and periodically. Threads: watches write, one thread acts.
 class DaemonLoop {
  public:
   DaemonLoop(const Environment& environment, kube::Api& api)
@@ -253,12 +254,12 @@ class DaemonLoop {
 
   void take_node(const kube::Objects& found) {
     if (found.empty()) return;
-    const bool is_news = seen_.with_lock([&](Seen& seen) {
-      const bool differs = !seen.node || others_annotations(*seen.node) != others_annotations(found[0]);
-      seen.node = found[0];
+    const bool has_changed = observed_.with_lock([&](ObservedState& observed) {
+      const bool differs = !observed.node || others_annotations(*observed.node) != others_annotations(found[0]);
+      observed.node = found[0];
       return differs;
     });
-    if (is_news) changed_.notify();
+    if (has_changed) changed_.notify();
   }
 
   Result<> take_controller(const kube::Objects& found) {
@@ -268,9 +269,10 @@ class DaemonLoop {
       environment_.context.log.error("{}; the kubelet keeps its current authorities", parsed.error().message());
       return Ok{};
     }
-    const bool is_news = seen_.with_lock(
-        [&](Seen& seen) { return std::exchange(seen.kubelet_ca, parsed->kubelet_client_ca) != parsed->kubelet_client_ca; });
-    if (is_news) changed_.notify();
+    const bool has_changed = observed_.with_lock([&](ObservedState& observed) {
+      return std::exchange(observed.kubelet_ca, parsed->kubelet_client_ca) != parsed->kubelet_client_ca;
+    });
+    if (has_changed) changed_.notify();
     return Ok{};
   }
 
@@ -279,15 +281,15 @@ class DaemonLoop {
     std::string desired;
     while (!context.stop.stop_requested()) {
       const std::uint64_t count = changed_.count();
-      const Seen seen = seen_.with_lock([](const Seen& now) { return now; });
-      if (const Result<> kept = disk_.keep_kubelet_ca(seen.kubelet_ca); !kept.ok()) {
-        context.log.error("{}; the kubelet keeps its current authorities", kept.error().message());
+      const ObservedState observed = observed_.with_lock([](const ObservedState& now) { return now; });
+      if (const Result<> written = disk_.keep_kubelet_ca(observed.kubelet_ca); !written.ok()) {
+        context.log.error("{}; the kubelet keeps its current authorities", written.error().message());
       }
-      Milliseconds pause = between_looks;
-      if (seen.node) {
-        const std::string asked(find_string(*seen.node, {"metadata", "annotations", mc::desired_config}).value_or(""));
-        if (std::exchange(desired, asked) != asked) retry = retry_pace.first;
-        const Result<Daemon::Next> next = daemon_.step(*seen.node);
+      Milliseconds pause = between_checks;
+      if (observed.node) {
+        const std::string requested(find_string(*observed.node, {"metadata", "annotations", mc::desired_config}).value_or(""));
+        if (std::exchange(desired, requested) != requested) retry = retry_pace.first;
+        const Result<Daemon::Next> next = daemon_.step(*observed.node);
         if (!next.ok()) {
           if (next.error().code() == Code::denied || next.error().code() == Code::cancelled) return next.error();
           context.log.warn("{}; retrying", next.error().message());
@@ -306,7 +308,7 @@ class DaemonLoop {
   }
 
  private:
-  // Of all that changes on a Node, what somebody else says to this program.
+  // The annotations of a Node that other programs write for this one.
   static std::array<std::string, 2> others_annotations(const Json& node) {
     const auto value = [&](std::string_view name) { return text_of(node, {"metadata", "annotations", name}); };
     return {value(mc::desired_config), value(mc::last_applied_drain)};
@@ -315,7 +317,7 @@ class DaemonLoop {
   const Environment& environment_;
   ConfigDisk disk_;
   Daemon daemon_;
-  Guarded<Seen> seen_;
+  Guarded<ObservedState> observed_;
   sys::Wakeup changed_;
 };
 

@@ -1,12 +1,12 @@
-// machine-config-daemon: keeps a machine at the MachineConfig that its Node asks for, and reports its progress on the Node. The
-// machine-config-controller and the daemon talk through annotations machineconfiguration.openshift.io/...:
+// machine-config-daemon: keeps a machine at the MachineConfig that its Node asks for, and reports the progress on the Node. The
+// machine-config-controller and the daemon communicate through annotations machineconfiguration.openshift.io/...:
 //
-//   desiredConfig      the controller's: the name of the config to have
-//   currentConfig      ours: the name of the config that the machine has
-//   state, reason      ours: Done, Working, Rebooting, Degraded (something went wrong, tried again), Unreconcilable (only a new
-//                      machine can have it); why
-//   desiredDrain       ours: "drain-CONFIG" before a reboot, "uncordon-CONFIG" afterwards
-//   lastAppliedDrain   the controller's: the same text once it is so
+//   desiredConfig      of the controller: the name of the desired config
+//   currentConfig      of the daemon: the name of the config of the machine
+//   state, reason      of the daemon: Done, Working, Rebooting, Degraded (an error, retried), Unreconcilable (only a new machine
+//                      can have the config); and the reason
+//   desiredDrain       of the daemon: "drain-CONFIG" before a reboot, "uncordon-CONFIG" afterwards
+//   lastAppliedDrain   of the controller: the same text when it is done
 #pragma once
 
 #include "kube/client.h"
@@ -19,30 +19,30 @@
 
 namespace slipway::node {
 
-// One step after another towards what the Node asks for; what it knows is on the disk and on the Node, so a daemon that is killed
-// anywhere is followed by one that goes on. Threads: one.
+// Reconciles the machine step by step with its Node. All state is on the disk and on the Node, so that a new daemon continues
+// after a kill at any point. Threads: one.
 class Daemon {
  public:
   enum class Next {
-    wait,   // for a change of the Node; a look at the disk now and then
-    retry,  // something went wrong that the Node tells
+    wait,   // for a change of the Node, and check the disk periodically
+    retry,  // after an error that is reported on the Node
     leave,  // the machine reboots
   };
 
   Daemon(const Environment& environment, kube::Api& api);
 
-  // Does what can be done now. What goes wrong on the machine is told on the Node; errors are those of the API.
+  // Does what is possible now. Errors of the machine are reported on the Node; the returned errors are those of the API.
   Result<Next> step(const Json& node);
 
  private:
   Result<std::optional<machineconfig::MachineConfig>> first_config();
-  Result<Next> update(const machineconfig::MachineConfig& current, std::optional<machineconfig::MachineConfig> half,
+  Result<Next> update(const machineconfig::MachineConfig& current, std::optional<machineconfig::MachineConfig> interrupted,
                       bool is_forced);
   Result<Next> finish(const AfterUpdate& after);
   Result<Next> settle(const std::string& current);
   Result<bool> has_drained(const std::string& request);
   Result<Next> fail(std::string_view state, const Error& why);
-  Result<> tell(std::string_view state, std::string_view reason, JsonObject more = {});
+  Result<> report(std::string_view state, std::string_view reason, JsonObject more = {});
   Result<machineconfig::MachineConfig> fetch(const std::string& name);
   void emit(std::string_view type, std::string_view reason, std::string_view message);
   std::string annotation(std::string_view name) const;
@@ -55,15 +55,15 @@ class Daemon {
 
 // start --node-name=NAME [--root-mount=/rootfs] [--kubeconfig=FILE]
 //
-// For a container of the machine with the machine's processes and its root at --root-mount; its own programs are those of the
-// machine from then on. Follows the Node; writes the ControllerConfig's kubelet CA as it changes. Files that somebody else
-// changed are found at each step and every five minutes, without inotify, of which machines have too little.
+// Runs in a container of the machine, with the processes of the machine and its root at --root-mount. It runs the programs of
+// that root. Follows the Node; writes the kubelet CA of ControllerConfig when it changes. Checks for changes of files by other
+// programs at each step and every five minutes, without inotify, because machines have too few instances.
 //
-//   errors  invalid: arguments; denied: the service account's token is refused: to be started again with a new one
-//   time    until a stop, which is success
+//   errors  invalid: arguments; denied: the token of the service account is rejected (restart with a new one)
+//   time    until a stop, which is a success
 Result<> run_daemon(const Environment& environment, const Arguments& arguments);
 
-// The same with an API of the caller's, on the machine itself.
+// The same with another API, directly on the machine.
 Result<> keep_configured(const Environment& environment, kube::Api& api, const std::string& node_name);
 
 }  // namespace slipway::node

@@ -30,7 +30,7 @@ MachineConfig config(std::string name, std::string_view motd) {
   return made;
 }
 
-// A worker that was made with rendered-1, and the controller of its pool.
+// A worker that was created with rendered-1, and the controller of its pool.
 struct Cluster {
   Cluster() {
     kube.serve(kube::types::machine_configs);
@@ -56,7 +56,7 @@ struct Cluster {
     metadata["annotations"].as_object()[prefix + name] = value;
     kube.put(std::move(changed));
   }
-  // As `oc` shows a node of a pool.
+  // As in the output of `oc` for a node of a pool.
   std::string summary() { return get("currentConfig") + " " + get("state"); }
 
   std::optional<Daemon::Next> step() {
@@ -76,7 +76,7 @@ struct Cluster {
     daemon.emplace(environment, api);
   }
 
-  // Machine and controller, until the daemon waits for nobody. drains: whether the controller does its work
+  // Runs machine and controller until the daemon waits. drains: whether the controller drains
   void run(bool drains = true) {
     for (int i = 0; i < 40; ++i) {
       const std::string before = summary() + get("desiredDrain") + get("lastAppliedDrain");
@@ -181,7 +181,7 @@ TEST_F(DaemonTest, KilledAtAnyStepItGetsThereAndRebootsWithTheNewDisk) {
 }
 
 TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
-  int told = 0;
+  int failures = 0;
   for (int step = 0;; ++step) {
     SCOPED_TRACE(fmt::format("change {} fails", step));
     Cluster cluster;
@@ -191,7 +191,7 @@ TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
     for (int i = 0; i < 20; ++i) {
       const std::optional<Daemon::Next> next = cluster.step();
       if (next == Daemon::Next::retry) {
-        ++told;
+        ++failures;
         EXPECT_EQ(cluster.get("state"), "Degraded");
         EXPECT_NE(cluster.get("reason").find("no space left"), std::string::npos);
       }
@@ -201,10 +201,10 @@ TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
     EXPECT_EQ(cluster.summary(), "rendered-2 Done");
     EXPECT_EQ(cluster.get("reason"), "");
     EXPECT_EQ(cluster.text_at_boot, "two");
-    if (cluster.machine.life.left >= 0 && cluster.machine.life.failure) break;  // it did not come to that
+    if (cluster.machine.life.left >= 0 && cluster.machine.life.failure) break;  // the step was not reached
     ASSERT_LT(step, 100);
   }
-  EXPECT_GT(told, 5);
+  EXPECT_GT(failures, 5);
 }
 
 TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
@@ -312,7 +312,7 @@ TEST_F(DaemonTest, AnApiThatIsAwayIsNoFaultOfTheMachine) {
   EXPECT_EQ(summary(), "rendered-1 Done");
 }
 
-// The threads around it: one real clock, until the Node says what it is waited for.
+// The threads of the daemon, with a real clock, until the Node has the expected state.
 TEST(KeepConfigured, FollowsNodeAndAuthorities) {
   testing_support::RealTimeContext test;
   Cluster cluster;

@@ -27,7 +27,7 @@ Result<std::string> booted_image(const Environment& environment) {
   return std::string(text);
 }
 
-// What a running kernel cannot take, and a container's firmware not at all.
+// Reports settings that cannot be applied to a running kernel, or at all in a container.
 void report_kernel(const Environment& environment, const machineconfig::MachineConfig& config) {
   const auto command_line = environment.files.read_if_exists("/proc/cmdline");
   const std::string words = command_line.ok() ? command_line->value_or("") : "";
@@ -72,7 +72,7 @@ Result<> complete(const Environment& environment, const std::string& file) {
 std::optional<std::string> booted_commit(std::string_view status) {
   for (const std::string_view line : split(status, '\n')) {
     if (!line.starts_with("* ")) continue;
-    // "* OS COMMIT.SERIAL", and a word in brackets behind it for some states.
+    // "* OS COMMIT.SERIAL", followed by a word in brackets in some states.
     const std::vector<std::string_view> words = split(trim(line), ' ');
     if (words.size() < 3) continue;
     const std::size_t dot = words[2].rfind('.');

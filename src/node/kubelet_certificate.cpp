@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view user_prefix = "system:node:";
 constexpr std::string_view group = "system:nodes";
 constexpr sys::Pace fast{Milliseconds(100), Milliseconds(200)};
-constexpr Milliseconds longest_refusal{15'000};  // of the credential, before another one is fetched
-constexpr Milliseconds answer_limit{5'000};      // a server that is just starting is better asked again
+constexpr Milliseconds longest_refusal{15'000};  // of the credential, before a new one is fetched
+constexpr Milliseconds answer_limit{5'000};      // short: a server that is starting is asked again
 
 struct Paths {
   explicit Paths(const std::string& folder)
@@ -31,10 +31,10 @@ struct Paths {
 
   std::string key;
   std::string current;  // a link to the newest certificate
-  std::string updated;  // what becomes it
+  std::string updated;  // renamed to `current`
 };
 
-// The name by which the kubelet's certificate manager stores what it gets.
+// The file name that the kubelet's certificate manager uses.
 std::string dated_file(const std::string& folder, WallTime now) {
   std::string date = to_rfc3339(std::chrono::floor<Seconds>(now));
   date.pop_back();  // Z
@@ -73,7 +73,7 @@ class CertificateRenewal {
   Result<> get() {
     const Secret key = TRY(own_key());
     const std::string public_key = TRY(net::public_key(key));
-    const std::string name = "node-csr-" + sha256_hex(public_key + TRY(end_of_the_last())).substr(0, 40);
+    const std::string name = "node-csr-" + sha256_hex(public_key + TRY(end_of_last_certificate())).substr(0, 40);
     TRY(ask(name, key));
     const std::string certificate = TRY(wait_for_certificate(name));
     if (!TRY(net::key_fits(certificate, key))) {
@@ -83,15 +83,15 @@ class CertificateRenewal {
     return put_in_use();
   }
 
-  // The certificate that is there is over, and this node's: its key proves that this is the machine that it was given to.
+  // The current certificate of this node, also if it has expired: its key identifies this machine.
   Result<std::optional<std::string>> last_certificate() {
     auto pem = TRY(environment_.files.read_if_exists(paths_.current));
     if (!pem || !is_certificate_of(*pem, identity_.node_name)) pem.reset();
     return pem;
   }
 
-  // Of the certificate before, so that each one is another request though the key is the same.
-  Result<std::string> end_of_the_last() {
+  // The end of the last certificate. It makes each request unique although the key is the same.
+  Result<std::string> end_of_last_certificate() {
     const auto pem = TRY(last_certificate());
     return pem ? to_rfc3339(TRY(net::parse_certificate(*pem)).not_after) : std::string();
   }
@@ -112,8 +112,9 @@ class CertificateRenewal {
                            .fields = {{"state", state}}});
   }
 
-  // The role bindings of these credentials come some time after the API itself: asking too early costs nothing but the answer.
-  Result<sys::Observation> may_ask() {
+  // The role bindings of these credentials are created some time after the API starts. A review that comes too early costs one
+  // request.
+  Result<sys::Observation> has_permission() {
     static const Json question = {
         {"apiVersion", "authorization.k8s.io/v1"},
         {"kind", "SelfSubjectAccessReview"},
@@ -126,7 +127,7 @@ class CertificateRenewal {
                                                       .limit = answer_limit});
     if (!answer.ok()) {
       if (answer.error().code() == Code::cancelled) return answer.error();
-      if (answer.error().code() == Code::denied) return refused(answer.error());
+      if (answer.error().code() == Code::denied) return on_refusal(answer.error());
       refused_since_.reset();
       return not_yet(answer.error().message());
     }
@@ -136,8 +137,9 @@ class CertificateRenewal {
     return not_yet("this credential may not create certificate requests yet");
   }
 
-  // Just after its start an API server refuses everybody for some seconds. Later the credential is over, or was revoked.
-  Result<sys::Observation> refused(const Error& why) {
+  // For some seconds after its start, an API server rejects every credential. Later a rejection means that the credential has
+  // expired or was revoked.
+  Result<sys::Observation> on_refusal(const Error& why) {
     const SteadyTime now = context().clock.steady();
     if (!refused_since_) refused_since_ = now;
     if (!renew_ || now - *refused_since_ < longest_refusal) return not_yet(why.message());
@@ -151,7 +153,7 @@ class CertificateRenewal {
     return not_yet("a new credential");
   }
 
-  // Told once for each reason: the wait may be long, and nobody else says what for.
+  // Logs each reason once: the wait may be long, and no other program reports the reason.
   sys::Observation not_yet(const std::string& reason) {
     if (reason != last_reason_) context().log.info("waiting until this machine may request a certificate: {}", reason);
     last_reason_ = reason;
@@ -160,7 +162,7 @@ class CertificateRenewal {
 
   Result<> ask(const std::string& name, const Secret& key) {
     TRY(sys::wait_for(
-        context(), "permission to request a certificate", no_limit, [&] { return may_ask(); }, nullptr, fast));
+        context(), "permission to request a certificate", no_limit, [&] { return has_permission(); }, nullptr, fast));
     tell("allowed");
     const net::SubjectName subject = {.common_name = fmt::format("{}{}", user_prefix, identity_.node_name),
                                       .organizations = {std::string(group)}};
@@ -174,7 +176,7 @@ class CertificateRenewal {
                            {"usages", {"digital signature", "client auth"}}}}};
     const auto look = [&]() -> Result<sys::Observation> {
       const Result<Json> created = kube::create(context(), api_, kube::types::certificate_requests, object);
-      // It exists: this program asked before it was killed.
+      // The request exists: an earlier run created it.
       if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
       return created.error();
     };
@@ -230,7 +232,7 @@ class CertificateRenewal {
   std::string last_reason_;
 };
 
-// The API by a credential that can be replaced. Threads: one, and none that streams meanwhile.
+// The API with a credential that can be replaced. Threads: one, without open streams.
 class JoinApi final : public kube::Api {
  public:
   JoinApi(net::Http& http, kube::Access access) : http_(http) { use(std::move(access)); }

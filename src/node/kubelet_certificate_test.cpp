@@ -27,16 +27,16 @@ const std::string key_file = pki + "/kubelet-client.key.tmp";
 const KubeletIdentity identity = {.node_name = "master-0", .kubeconfig = "/var/lib/kubelet/kubeconfig", .cert_dir = pki};
 const kube::Access bootstrap = {.server = "https://api-int.demo.example.com:6443", .ca = "CA"};
 
-// The API as the bootstrap credentials see it: FakeKube, and who may ask.
-class Door final : public kube::Api {
+// The API with the bootstrap credentials: FakeKube, and a switch that permits requests.
+class RestrictedApi final : public kube::Api {
  public:
   Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
     if (!request.path.ends_with("/selfsubjectaccessreviews")) return kube.send(context, request);
-    ++asked;
-    if (const auto error = spoil ? spoil() : std::nullopt) return *error;
-    if (refuses && asked == 1) return error(Code::unavailable, "no connection");
-    if (refuses && asked == 2) return error(Code::denied, "not yet known");
-    return Json{{"status", {{"allowed", !refuses || asked > 3}}}};
+    ++reviews;
+    if (const auto error = next_error ? next_error() : std::nullopt) return *error;
+    if (refuses_at_first && reviews == 1) return error(Code::unavailable, "no connection");
+    if (refuses_at_first && reviews == 2) return error(Code::denied, "not yet known");
+    return Json{{"status", {{"allowed", !refuses_at_first || reviews > 3}}}};
   }
   Result<> stream(const sys::Context& context, const std::string& path,
                   const std::function<Result<>(kube::WatchEvent)>& on_event) override {
@@ -44,9 +44,9 @@ class Door final : public kube::Api {
   }
 
   FakeKube kube;
-  int asked = 0;
-  std::function<std::optional<Error>()> spoil;  // its error is the answer
-  bool refuses = false;                         // the first three times, each in another way
+  int reviews = 0;
+  std::function<std::optional<Error>()> next_error;  // returns the error of the next request
+  bool refuses_at_first = false;                     // for the first three requests, each with another answer
 };
 
 class KubeletCertificate : public testing::Test {
@@ -55,7 +55,7 @@ class KubeletCertificate : public testing::Test {
     ca = net::make_certificate(
              {.subject = {.common_name = "signer"}, .is_ca = true, .valid_from = now(), .valid_for = Seconds(3600)}, nullptr)
              .value();
-    door.kube.after_write = [this](const Json& written) {
+    api.kube.after_write = [this](const Json& written) {
       if (find_string(written, {"kind"}) == "CertificateSigningRequest") decide(written);
     };
     world.runner.answer({"systemctl", "--no-block", "restart", "kubelet.service"}, "");
@@ -69,7 +69,7 @@ class KubeletCertificate : public testing::Test {
         .value();
   }
 
-  // Plays approver and signer.
+  // Acts as approver and signer.
   void decide(Json request) {
     if (denies) {
       request.as_object()["status"] = {
@@ -78,10 +78,10 @@ class KubeletCertificate : public testing::Test {
     } else {
       request.as_object()["status"] = {{"certificate", base64_encode(sign(request))}};
     }
-    door.kube.put(std::move(request));
+    api.kube.put(std::move(request));
   }
 
-  Result<> run() { return get_kubelet_certificate(world.environment(), door, bootstrap, identity); }
+  Result<> run() { return get_kubelet_certificate(world.environment(), api, bootstrap, identity); }
 
   std::vector<std::string> restarts() {
     std::vector<std::string> lines;
@@ -92,16 +92,16 @@ class KubeletCertificate : public testing::Test {
   }
 
   RealTimeNodeWorld world;
-  Door door;
+  RestrictedApi api;
   net::Certificate ca;
   bool denies = false;
 };
 
 TEST_F(KubeletCertificate, IsAskedForWhenItMayBeAndPutInUse) {
-  door.refuses = true;
+  api.refuses_at_first = true;
   const Result<> done = run();
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(door.asked, 4);
+  EXPECT_EQ(api.reviews, 4);
   EXPECT_TRUE(is_valid_certificate(world.text(current), "master-0", now()));
   EXPECT_EQ(world.files.info(current).value()->mode, 0600u);
   EXPECT_FALSE(world.has(key_file));
@@ -125,7 +125,7 @@ contexts:
     user: default-auth
 current-context: default-context
 )");
-  const std::vector<Json> requests = door.kube.look_all(kube::types::certificate_requests);
+  const std::vector<Json> requests = api.kube.look_all(kube::types::certificate_requests);
   ASSERT_EQ(requests.size(), 1u);
   const auto content = net::parse_request(base64_decode(*find_string(requests[0], {"spec", "request"})).value());
   ASSERT_TRUE(content.ok());
@@ -140,13 +140,13 @@ current-context: default-context
 
 TEST_F(KubeletCertificate, OneThatIsThereIsLeftAlone) {
   ASSERT_TRUE(run().ok());
-  const int asked = door.asked;
+  const int reviews = api.reviews;
   ASSERT_TRUE(run().ok());
-  EXPECT_EQ(door.asked, asked);
+  EXPECT_EQ(api.reviews, reviews);
   EXPECT_EQ(restarts().size(), 1u);
 }
 
-// The machine was off until its certificate was over: the key is what the approver knows it by.
+// The machine was off until its certificate expired. The approver recognises it by its key.
 TEST_F(KubeletCertificate, OneThatIsOverIsRenewedWithItsKey) {
   const Secret key = net::make_key().value();
   const std::string request =
@@ -159,8 +159,8 @@ TEST_F(KubeletCertificate, OneThatIsOverIsRenewedWithItsKey) {
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_TRUE(is_valid_certificate(world.text(current), "master-0", now()));
     EXPECT_EQ(net::private_key(Secret(world.text(current))).value(), key);
-    // Each is a request of its own: the answer to the one before would be the certificate that is over.
-    EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), times);
+    // Each request is a new one: an old one would be answered with the expired certificate.
+    EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), times);
     EXPECT_EQ(restarts().size(), times);
   }
 }
@@ -181,15 +181,15 @@ TEST_F(KubeletCertificate, TheKeyOfAnotherNodeIsNotUsed) {
 TEST_F(KubeletCertificate, AfterAKillItsOwnRequestIsFound) {
   const Secret key = net::make_key().value();
   world.put(key_file, key.reveal());
-  // The request was made before, with another signature over the same key.
+  // An earlier run created the request, with another signature of the same key.
   denies = true;
   EXPECT_EQ(run().error().code(), Code::denied);
-  Json request = door.kube.look_all(kube::types::certificate_requests).at(0);
+  Json request = api.kube.look_all(kube::types::certificate_requests).at(0);
   denies = false;
   decide(request);
   const Result<> done = run();
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), 1u);
+  EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), 1u);
   EXPECT_TRUE(net::key_fits(world.text(current), key).value());
 }
 
@@ -201,7 +201,7 @@ TEST_F(KubeletCertificate, AfterAKillBeforeTheRestartTheKubeletIsRestarted) {
   EXPECT_TRUE(world.has(identity.kubeconfig));
   EXPECT_FALSE(world.has(key_file));
   EXPECT_EQ(restarts().size(), 2u);
-  EXPECT_EQ(door.kube.look_all(kube::types::certificate_requests).size(), 1u);
+  EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), 1u);
 }
 
 TEST_F(KubeletCertificate, ADenialIsSaid) {
@@ -222,11 +222,11 @@ TEST_F(KubeletCertificate, ForAnotherNameOrTimeIsNotValid) {
   EXPECT_FALSE(is_valid_certificate("", "master-0", now()));
 }
 
-// The credential is over, as it is for a machine that was off: another one is fetched, after the server has refused for a while.
+// The credential has expired because the machine was off. A new one is fetched after the server has rejected it for a while.
 TEST_F(KubeletCertificate, ARefusedCredentialIsReplaced) {
   int renewed = 0;
   bool is_known = false;
-  door.spoil = [&]() -> std::optional<Error> {
+  api.next_error = [&]() -> std::optional<Error> {
     if (is_known) return std::nullopt;
     return error(Code::denied, "Unauthorized");
   };
@@ -235,10 +235,10 @@ TEST_F(KubeletCertificate, ARefusedCredentialIsReplaced) {
     is_known = true;
     return Ok{};
   };
-  testing_support::NodeWorld quick;  // whose seconds pass at once
+  testing_support::NodeWorld quick;  // its clock advances without sleeping
   quick.runner.answer({"systemctl", "--no-block", "restart", "kubelet.service"}, "");
   const SteadyTime begin = quick.test.clock.steady();
-  const Result<> done = get_kubelet_certificate(quick.environment(), door, bootstrap, identity, renew);
+  const Result<> done = get_kubelet_certificate(quick.environment(), api, bootstrap, identity, renew);
   ASSERT_TRUE(done.ok()) << done.error().message();
   EXPECT_EQ(renewed, 2);
   EXPECT_GE(quick.test.clock.steady() - begin, Seconds(30));

@@ -1,4 +1,4 @@
-// What every command of slipway-node is given.
+// The environment of every command of slipway-node.
 #pragma once
 
 #include "base/result.h"
@@ -13,7 +13,7 @@ using Arguments = std::vector<std::string>;
 
 using Environment = net::Environment;
 
-// Waits without an end of their own: what they wait for may take a person to bring, and the journal says what it is.
+// For waits without a limit: a person may have to act, and the journal shows what the command waits for.
 inline constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
 }  // namespace slipway::node

@@ -9,9 +9,9 @@ namespace {
 
 constexpr const char* done_file = "/opt/openshift/.bootkube.done";
 constexpr std::size_t enough_servers = 2;
-// Nothing tells of a file without an inotify instance, which machines share with their host; a look costs microseconds.
+// Polls: inotify instances are shared with the host, and a check costs microseconds.
 constexpr sys::Pace file_pace{Milliseconds(100), Milliseconds(100)};
-// The API's address may just have moved.
+// The address of the API may just have moved.
 constexpr sys::Pace api_pace{Milliseconds(50), Milliseconds(500)};
 
 Result<std::string> topology(const sys::Context& context, kube::Api& api) {
@@ -32,7 +32,7 @@ std::size_t servers_of(const Json& endpoints) {
   return addresses;
 }
 
-// What serves at this moment.
+// The number of API servers that serve now.
 Result<std::size_t> count_servers(const sys::Context& context, kube::Api& api) {
   std::size_t servers = 0;
   const auto look = [&]() -> Result<sys::Observation> {
@@ -62,7 +62,7 @@ Result<> report(const sys::Context& context, kube::Api& api) {
                        {"data", {{"status", "complete"}}}};
   const auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> created = kube::create(context, api, kube::types::config_maps, status);
-    // An earlier run made it; nobody else does.
+    // An earlier run created it; no other program does.
     if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
     return created.error();
   };
@@ -75,8 +75,8 @@ Result<> report_bootstrap_complete(const Environment& environment, kube::Api& ap
   const sys::Context& context = environment.context;
   sys::Span span(context.events, context.clock, "report-progress", "bootstrap");
   return span.end([&]() -> Result<> {
-    // Two are enough in any cluster. The first question for a kind of OpenShift's costs an API server that has just started up
-    // to a second.
+    // Two servers are enough in any cluster. The topology is read only if necessary: the first request for an OpenShift type
+    // takes up to a second on a new API server.
     const bool has_enough = TRY(count_servers(context, api)) >= enough_servers;
     if (!has_enough && TRY(topology(context, api)) == "HighlyAvailable") TRY(wait_for_servers(context, api));
     return report(context, api);

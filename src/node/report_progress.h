@@ -8,15 +8,15 @@ namespace slipway::node {
 
 // report-progress KUBECONFIG
 //
-// Waits for /opt/openshift/.bootkube.done; in a cluster with a highly available control plane then for two API servers among
-// the endpoints of default/kubernetes, so that nobody removes the bootstrap machine while one alone would remain; then creates
+// Waits for /opt/openshift/.bootkube.done. If the control plane is highly available, then waits for two API servers in the
+// endpoints of default/kubernetes, so that the bootstrap machine is not removed while only one would remain. Then creates
 // ConfigMap kube-system/bootstrap with status=complete.
 //
 //   errors  invalid: arguments, the kubeconfig; denied
-//   time    until all that is true
+//   time    until all conditions hold
 Result<> run_report_progress(const Environment& environment, const Arguments& arguments);
 
-// What comes after the file, with an API of the caller's.
+// The steps after the file exists, with another API.
 Result<> report_bootstrap_complete(const Environment& environment, kube::Api& api);
 
 }  // namespace slipway::node

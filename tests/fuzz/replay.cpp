@@ -1,4 +1,4 @@
-// Replays saved inputs through a fuzz target: what fuzzing once found is tried again in every test run.
+// Replays saved inputs through a fuzz target: every test run repeats the inputs that fuzzing found.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

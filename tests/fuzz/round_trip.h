@@ -5,7 +5,7 @@
 
 namespace slipway {
 
-// What was read is written and read again as the same.
+// Checks that a parsed value is written and parsed to the same value.
 template <class T, class Write, class Read>
 void round_trip(const Result<T>& value, Write write, Read read) {
   if (!value.ok()) return;

@@ -1,4 +1,4 @@
-// Random Ignition configs for property tests (rapidcheck): valid ones, of the newest spec, whose entries meet often.
+// Random Ignition configs for property tests (rapidcheck): valid configs of the newest spec whose entries often collide.
 #pragma once
 
 #include "ignition/types.h"
@@ -12,9 +12,9 @@
 namespace slipway::testing_support {
 
 struct ArbitraryIgnition {
-  // A path may be a file in one config and a link in the next, an argument wanted in one and unwanted in the next.
+  // The same path may be a file in one config and a link in the next; an argument may be wanted in one and unwanted in the next.
   bool kinds_change = false;
-  // Lists that merging appends: with them, a config merged with itself is not itself.
+  // Lists that a merge appends to: with them, merging a config with itself changes it.
   bool concatenated = true;
 };
 
@@ -59,7 +59,7 @@ class IgnitionMaker {
   }
 
  private:
-  // Ranges grow with the size of a test case; here every case draws from the whole one.
+  // rapidcheck scales ranges with the size of a test case; here every case uses the whole range.
   static int pick(int count) { return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange(0, count)); }
   static bool one_in(int count) { return pick(count) == 0; }
 
@@ -70,7 +70,7 @@ class IgnitionMaker {
   }
   static ignition::Flag flag() { return maybe<bool>({false, true}); }
 
-  // Entries of some of the numbers below `count`, in some order; often none at all.
+  // Entries for a random selection of the numbers below `count`, in random order; often none.
   template <class T, class Make>
   static std::vector<T> some(int count, Make make) {
     std::vector<T> entries;
@@ -108,7 +108,8 @@ class IgnitionMaker {
     }
   }
 
-  // Even numbers are fetched, odd ones are inside: the child's source goes with the parent's headers.
+  // Even numbers have remote sources, odd ones have inline contents: the source of a child is merged with the headers of its
+  // parent.
   void nodes(ignition::Storage& storage) const {
     using namespace ignition;
     for (const int i : some<int>(4, [](int number) { return number; })) {

@@ -1,4 +1,4 @@
-// Random JSON documents for property tests (rapidcheck): every kind of value, and strings that are hard on writers.
+// Random JSON documents for property tests (rapidcheck): every kind of value, and strings that are difficult to write.
 #pragma once
 
 #include "base/json.h"
@@ -19,7 +19,7 @@ inline rc::Gen<std::string> arbitrary_text() {
                                     "é\xc2\x85\xe2\x80\xa8", "\xef\xbb\xbf", "<<", "=", "|", "a\r\nb", "\xf0\x9f\x9a\xa2"));
 }
 
-// Sizes are scaled down: what breaks writers is what stands beside what, not how much of it there is.
+// Sizes are scaled down: writers fail on combinations of values, not on the number of values.
 inline rc::Gen<Json> arbitrary_json(int depth = 3) {
   auto leaf = rc::gen::oneOf(
       rc::gen::map(rc::gen::arbitrary<std::int64_t>(), [](std::int64_t n) { return Json(n); }),

@@ -1,4 +1,4 @@
-// What kubelets ask for before they are known to anybody.
+// Certificate requests of kubelets without a client certificate.
 #pragma once
 
 #include "base/json.h"
@@ -7,8 +7,8 @@
 
 namespace slipway::testing_support {
 
-// spec of a CertificateSigningRequest for a client's certificate, by the installer's certificate for masters; `request` in
-// base64.
+// The spec of a CertificateSigningRequest for a client certificate, made with the installer's certificate for masters; `request`
+// in base64.
 inline Json client_request_spec(std::string_view request) {
   return {
       {"request", request},

@@ -1,4 +1,4 @@
-// CommandTest: commands of `slipway`, parsed and run in this process over files in memory.
+// CommandTest: runs commands of `slipway` in this process, with files in memory.
 //
 //   ASSERT_TRUE(run({"analyze", "/b"}).ok());
 //   EXPECT_EQ(printed, ...);
@@ -33,8 +33,8 @@ class CommandTest : public testing::Test {
 
   MemoryFiles files;
   TestContext test;
-  std::string printed;  // by all runs
-  int status = 0;       // of the last
+  std::string printed;  // output of all runs
+  int status = 0;       // exit status of the last run
 
  private:
   sys::Context context_ = test.context();

@@ -1,4 +1,4 @@
-// FakeClock: time that moves only when somebody waits, so that twenty minutes of retries take no time at all.
+// FakeClock: a clock that advances only when a thread waits, so that twenty minutes of retries take no time.
 #pragma once
 
 #include "base/guarded.h"
@@ -8,7 +8,7 @@
 
 namespace slipway::testing_support {
 
-// Starts at 2026-11-21T09:30:00Z. Meant for one thread that waits; threads that work are fine. Threads: any.
+// Starts at 2026-11-21T09:30:00Z. Only one thread should wait; other threads may work. Threads: any.
 class FakeClock final : public sys::Clock {
  public:
   WallTime now() override { return WallTime(Milliseconds(1'795'253'400'000)) + elapsed(); }

@@ -46,7 +46,7 @@ void copy_member(std::string_view key, const Json& from, Json& to) {
   }
 }
 
-// Everything that a generation counts.
+// The part of an object whose changes increment the generation.
 Json specified_part(const Json& object) {
   Json part = object;
   part.as_object().erase("metadata");
@@ -78,7 +78,7 @@ FakeKube::FakeKube() {
   }
 }
 
-// ---- what tests do
+// ---- functions for tests
 
 Json FakeKube::put(Json object) {
   std::lock_guard lock(mutex_);
@@ -166,7 +166,7 @@ void FakeKube::forget() {
   requests_.clear();
 }
 
-// ---- the store; all under the lock
+// ---- the store; all functions hold the lock
 
 void FakeKube::serve_locked(const ResourceType& type, bool has_status) {
   served_.try_emplace(collection_of(type), Served{type, has_status, version_});
@@ -239,7 +239,7 @@ void FakeKube::erase(const std::string& collection, const std::string& key) {
   }
 }
 
-// Serves what a CustomResourceDefinition defines, and says so in it.
+// Serves the type of a CustomResourceDefinition, and sets its conditions.
 void FakeKube::define(const Json& definition) {
   const std::string group(find_string(definition, {"spec", "group"}).value_or(""));
   const std::string plural(find_string(definition, {"spec", "names", "plural"}).value_or(""));
@@ -363,7 +363,7 @@ Result<Json> FakeKube::discover(const std::string& path) const {
 Result<Json> FakeKube::list(const ApiRequest&, const Target& target) const {
   auto value = [&](const char* key) { return target.query.contains(key) ? number_of(target.query.at(key)) : 0; };
   const long limit = value("limit");
-  long skip = value("continue");  // how many came on pages before
+  long skip = value("continue");  // number of objects on earlier pages
   JsonArray items;
   Json metadata = {{"resourceVersion", std::to_string(version_)}};
   long seen = 0;
@@ -375,7 +375,7 @@ Result<Json> FakeKube::list(const ApiRequest&, const Target& target) const {
       break;
     }
     Json item = object;
-    item.as_object().erase("apiVersion");  // as servers do for their own types
+    item.as_object().erase("apiVersion");  // as servers do for built-in types
     item.as_object().erase("kind");
     items.push_back(std::move(item));
   }

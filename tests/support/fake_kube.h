@@ -1,16 +1,16 @@
-// FakeKube: a Kubernetes API in memory, held to the real one by the suite in support/kube_suite.cpp.
+// FakeKube: a Kubernetes API in memory. The suite in support/kube_suite.cpp compares it with a real one.
 //
 //   FakeKube kube;                                                     // has the four namespaces of every cluster
 //   kube.put({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "master-0"}}}});
-//   kube.after_write = [&](const Json& written) { ... };               // play a controller, on the writer's thread
+//   kube.after_write = [&](const Json& written) { ... };               // acts as a controller, on the writer's thread
 //   ASSERT_TRUE(reconcile(test.context(), kube).ok());
 //   EXPECT_EQ(kube.writes(), 1);
 //   EXPECT_EQ(kube.look(types::config_maps, "kube-system", "bootstrap")->at("data"), ...);
 //
-// In CMakeLists.txt its source stands among the TESTS: ${CMAKE_SOURCE_DIR}/tests/support/fake_kube.cpp
+// In CMakeLists.txt its source is one of the TESTS: ${CMAKE_SOURCE_DIR}/tests/support/fake_kube.cpp
 //
-// With a FakeClock, wait_until looks at what is there and gives up at once when something is missing; a test in which another
-// thread makes it appear takes a RealTimeContext. Watches block for real, whatever the clock.
+// With a FakeClock, wait_until checks the existing objects and times out at once if something is missing. A test in which another
+// thread creates the object needs a RealTimeContext. Watches block in real time with any clock.
 #pragma once
 
 #include "base/json.h"
@@ -26,9 +26,10 @@
 
 namespace slipway::testing_support {
 
-// Does: discovery, get, list by pages with selectors, watch, create, update with conflicts, merge patch (also as a dry run),
-// apply (as a deep merge: managers of fields are not kept), delete with finalizers, status as a subresource, generations, types
-// by CustomResourceDefinitions. Does not: validation by schemas, defaults, RBAC, garbage collection, controllers. Threads: any.
+// Supports discovery, get, list with pages and selectors, watch, create, update with conflicts, merge patch (also as a dry run),
+// apply (as a deep merge, without field managers), delete with finalizers, the status subresource, generations, and types of
+// CustomResourceDefinitions. Does not support validation by schemas, defaults, RBAC, garbage collection or controllers. Threads:
+// any.
 class FakeKube final : public kube::Api {
  public:
   FakeKube();
@@ -37,43 +38,44 @@ class FakeKube final : public kube::Api {
   Result<> stream(const sys::Context& context, const std::string& path,
                   const std::function<Result<>(kube::WatchEvent)>& on_event) override;
 
-  // The test's own hands: nothing is counted, no hook is called. put replaces everything, status too, and makes the namespace.
+  // For the test itself: not counted, and without hooks. put replaces the whole object with its status, and creates the
+  // namespace.
   Json put(Json object);
   std::optional<Json> look(const kube::ResourceType& type, const std::string& namespace_name, const std::string& name) const;
   std::vector<Json> look_all(const kube::ResourceType& type) const;
   void drop(const kube::ResourceType& type, const std::string& namespace_name, const std::string& name);
 
-  // Serves a type without a CustomResourceDefinition. OpenShift's of kube::types are not served from the start.
+  // Serves a type without a CustomResourceDefinition. OpenShift's types in kube::types are not served by default.
   void serve(const kube::ResourceType& type, bool has_status = true);
   void serve_openshift();
-  void establish(const std::string& name);  // a CRD that waits because of establish_types
+  void establish(const std::string& name);  // a CRD that waits because establish_types is false
 
-  void end_watches(std::optional<Error> failure = {});  // as servers do now and then
-  void compact();                                       // versions up to now are gone for watches
-  void bookmark();                                      // tells all watches the current version
+  void end_watches(std::optional<Error> failure = {});  // as servers do from time to time
+  void compact();                                       // versions up to now can no longer be watched
+  void bookmark();                                      // sends the current version to all watches
 
-  int writes() const;                         // requests that changed something
+  int writes() const;                         // number of requests that changed an object
   std::vector<std::string> requests() const;  // "GET /api/v1/nodes?limit=500", watches with method WATCH
-  void forget();                              // both
+  void forget();                              // clears both
 
-  // Set before the first request. An error of `spoil` is the answer.
+  // Set before the first request. If `spoil` returns an error, it is the answer.
   std::function<std::optional<Error>(const kube::ApiRequest&)> spoil;
-  std::function<void(const Json&)> after_write;  // without locks: may use the fake; not called for its own writes
-  std::function<bool(const Json&)> review;       // answers SubjectAccessReviews; all are allowed without
-  bool establish_types = true;                   // CRDs are served at once
+  std::function<void(const Json&)> after_write;  // called without the lock, so it may use the fake; not called for its own writes
+  std::function<bool(const Json&)> review;       // answers SubjectAccessReviews; without it all are allowed
+  bool establish_types = true;                   // CRDs are served immediately
 
  private:
   struct Served {
     kube::ResourceType type;
     bool has_status = true;
-    long since = 0;  // version
+    long since = 0;  // resourceVersion
   };
   struct Change {
     long version;
     std::string collection;
     std::optional<Json> before, after;
   };
-  struct Target;  // what a path means
+  struct Target;  // the meaning of a path
 
   Result<Target> target_of(const kube::ApiRequest& request) const;
   Result<Json> answer(const kube::ApiRequest& request, std::optional<Json>& written);

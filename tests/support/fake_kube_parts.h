@@ -1,4 +1,4 @@
-// What fake_kube.cpp needs to read paths, selectors and patches.
+// Helpers of fake_kube.cpp for paths, selectors and patches.
 #pragma once
 
 #include "base/json.h"
@@ -37,7 +37,7 @@ inline std::map<std::string, std::string> parse_query(std::string_view path) {
   return query;
 }
 
-// "a=b,c!=d,e,!f" against what `value_of` says about each key.
+// Whether "a=b,c!=d,e,!f" matches; `value_of` returns the value of a key.
 template <class ValueOf>
 bool matches(std::string_view selector, ValueOf value_of) {
   if (selector.empty()) return true;
@@ -85,7 +85,7 @@ inline void merge_into(Json& target, const Json& patch) {
   }
 }
 
-// Types of the API that every cluster has, and whether they have a status.
+// API types of every cluster, and whether they have a status.
 inline const std::vector<std::pair<kube::ResourceType, bool>>& common_types() {
   using namespace kube;
   static const std::vector<std::pair<ResourceType, bool>> all = {

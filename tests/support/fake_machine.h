@@ -1,7 +1,7 @@
-// FakeMachine: a machine in memory, for what changes its disk: files, the programs that do so, and death at any of their steps.
+// FakeMachine: a machine in memory: its files, the programs that change them, and a kill at any step.
 //
 //   FakeMachine machine;
-//   machine.life.left = 7;                        // the eighth change finds the program killed
+//   machine.life.left = 7;                        // the program is killed at the eighth change
 //   (void)disk.change(...);                       // with machine.environment()
 //   machine.revive();
 //   EXPECT_EQ(machine.tree("/etc"), ...);
@@ -24,11 +24,11 @@
 
 namespace slipway::testing_support {
 
-// How many changes are left, and what happens then.
+// The number of changes that remain, and what happens afterwards.
 struct Life {
-  int left = -1;                   // no end
-  std::optional<Error> failure{};  // what the change after the last one fails with, once; nothing: the program is killed
-  bool is_dead = false;            // nothing works any more
+  int left = -1;                   // -1: unlimited
+  std::optional<Error> failure{};  // the error of the change after the last one, once; empty: the program is killed
+  bool is_dead = false;            // every change fails
 
   Result<> change() {
     if (is_dead) return error(Code::cancelled, "killed");
@@ -78,7 +78,7 @@ class MortalFiles final : public sys::Files {
   Life& life_;
 };
 
-// Does what cp, ln and systemctl do; others succeed and are journaled. gzip prints "unpacked " and its input.
+// Implements cp, ln and systemctl; other commands succeed and are recorded. gzip prints "unpacked " and its input.
 class MortalPrograms final : public sys::Runner {
  public:
   MortalPrograms(MemoryFiles& files, Life& life) : files_(files), life_(life) {}
@@ -113,7 +113,7 @@ class MortalPrograms final : public sys::Runner {
   Life& life_;
 };
 
-// Reads go on when it is dead: a test looks through it, too.
+// Reads work after a kill, so that the test can use them.
 class MortalApi final : public kube::Api {
  public:
   MortalApi(kube::Api& api, Life& life) : api_(api), life_(life) {}
@@ -132,7 +132,7 @@ class MortalApi final : public kube::Api {
   Life& life_;
 };
 
-// Time is virtual. Threads: one.
+// The clock is virtual. Threads: one.
 class FakeMachine {
  public:
   node::Environment environment() {
@@ -144,7 +144,7 @@ class FakeMachine {
     return memory.read(path).ok() ? memory.read(path).value() : "no such file: " + path;
   }
 
-  // Every file below a folder, "MODE CONTENT" by path; what the daemon keeps for itself is left out.
+  // Every file below a folder, "MODE CONTENT" by path, without the daemon's own state.
   std::map<std::string, std::string> tree(const std::string& folder) {
     std::map<std::string, std::string> all;
     add_tree(folder, all);

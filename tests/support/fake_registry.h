@@ -1,4 +1,4 @@
-// FakeRegistry: a registry in memory behind an HttpImposter, whose answers a test may spoil one by one.
+// FakeRegistry: a registry in memory behind an HttpImposter. A test may change each answer.
 //
 //   FakeRegistry registry;
 //   registry.spoil = [](const Seen& seen, Reply& reply) { if (seen.line() == "GET /v2/") reply.status = 500; };
@@ -14,7 +14,7 @@
 
 namespace slipway::testing_support {
 
-// Repositories are not told apart. Not a judge of protocol: the component tests have real registries. Threads: any.
+// All repositories are the same one. It does not check the protocol: component tests use real registries. Threads: any.
 class FakeRegistry {
  public:
   using Seen = HttpImposter::Seen;
@@ -24,7 +24,7 @@ class FakeRegistry {
     std::map<std::string, std::string> blobs;
     std::map<std::string, std::string> manifests;  // by digest and by tag
     std::map<std::string, std::string> types;      // of manifests
-    std::set<std::string> uploads;                 // begun, not ended
+    std::set<std::string> uploads;                 // started, not completed
   };
 
   void fill(const SampleRelease& sample, const std::string& tag = "0.1.0") {

@@ -56,7 +56,7 @@ std::string describe_block(const std::string& pem) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether a text begins with a shape, in which 9 stands for any digit.
+// Whether a text starts with a pattern in which 9 matches any digit.
 bool begins_like(std::string_view text, std::string_view shape) {
   if (text.size() < shape.size()) return false;
   for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -67,7 +67,7 @@ bool begins_like(std::string_view text, std::string_view shape) {
 
 std::string describe_text(const std::string& text);
 
-// How much of the text is a PEM block, a time, or seconds since 1970 after an @; 0 when it begins with none of these.
+// The length of a PEM block, a time, or seconds since 1970 after an @ at the start of a text; 0 for other texts.
 std::size_t drawn_part(std::string_view text, std::string& said) {
   constexpr std::string_view second = "9999-99-99T99:99:99", epoch = "@9999999999", end_mark = "-----END ", dashes = "-----";
   if (text.starts_with("-----BEGIN ")) {
@@ -103,7 +103,7 @@ std::string describe_base64(std::string_view text) {
   return decoded.ok() ? describe_text(decoded.value()) : "no base64: " + std::string(text);
 }
 
-// "-----BEGIN CERTIFICATE" and its kin in base64, as kubeconfigs and others have them.
+// "-----BEGIN CERTIFICATE" and similar in base64, as in kubeconfigs.
 bool is_encoded_pem(std::string_view text) { return text.starts_with("LS0tLS1CRUdJTi"); }
 
 Json describe_value(const Json& value) {

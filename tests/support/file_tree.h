@@ -1,4 +1,4 @@
-// FileTree: all files of a folder, to be compared, copied, or shown with what is drawn anew in each run taken out.
+// FileTree: all files of a folder, to compare, to copy, or to print without random values.
 #pragma once
 
 #include "base/json.h"
@@ -16,16 +16,16 @@ struct TreeFile {
   bool operator==(const TreeFile&) const = default;
 };
 
-// By path. Folders that are empty are in it with a slash at the end.
+// By path. Empty folders are included, with a slash at the end.
 using FileTree = std::map<std::string, TreeFile>;
 
-// Everything below a folder, "/" for all there is.
+// Reads all files below a folder; "/" for all files.
 FileTree read_tree(sys::Files& files, const std::string& folder);
 void write_tree(sys::Files& files, const FileTree& tree);
 
-// {PATH: {mode: "0644", content: ...}}. YAML and JSON files are shown as documents, others as text. In both, keys are "KEY",
-// times "TIME", and certificates a line that says all but keys, serial and times; what Secrets have in base64, and PEM in base64
-// anywhere, is shown decoded. A CRD is shown by its name and checksum.
+// Describes a tree as {PATH: {mode: "0644", content: ...}}. YAML and JSON files are shown as documents, others as text. In both,
+// keys are shown as "KEY", times as "TIME", and certificates as a line with all fields except keys, serial and times. Base64 in
+// Secrets, and PEM in base64 anywhere, is decoded. A CRD is shown as name and checksum.
 JsonObject described(const FileTree& tree);
 
 }  // namespace slipway::testing_support

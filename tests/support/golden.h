@@ -1,7 +1,7 @@
-// Golden files: what is made in a test is compared with a file below tests/golden. With ACCEPT=1 in the environment the file is
-// written instead, and the test is skipped: review the diff.
+// Golden files: compares the output of a test with a file below tests/golden. With ACCEPT=1 in the environment, the file is
+// written and the test is skipped: review the diff.
 //
-// Who includes it defines SLIPWAY_SOURCE, the folder of the sources.
+// A test that includes this header defines SLIPWAY_SOURCE, the folder of the sources.
 #pragma once
 
 #include <gtest/gtest.h>

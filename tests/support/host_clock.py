@@ -1,7 +1,7 @@
-"""Time as this machine had it, for limits and figures.
+"""The time that this machine was given by its host, for limits and figures.
 
-The host of a virtual machine may give the processors to somebody else for a while; the kernel counts that as stolen (proc(5), /proc/stat).
-A limit that counts such seconds says nothing about what is tested.
+The host of a virtual machine may use the processors for other work; the kernel counts that time as stolen (proc(5), /proc/stat).
+A time limit that includes stolen time says nothing about the code under test.
 """
 
 import os
@@ -10,20 +10,20 @@ import time
 
 
 def stolen():
-    """Seconds since the boot in which a processor was wanted and not given, of one processor on average."""
+    """Stolen seconds since the boot, as the average of all processors."""
     steal = int(pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[8])
     return steal / os.sysconf("SC_CLK_TCK") / os.cpu_count()
 
 
 def now():
-    """Seconds of time.monotonic() that were not stolen."""
+    """time.monotonic() without stolen seconds."""
     return time.monotonic() - stolen()
 
 
 class Span:
-    """From its making on. Fair: the host left the processors to this machine, so that how long somebody waited for an answer says something."""
+    """A span that starts when it is created. It is fair if the host stole little time in it, so that measured durations are meaningful."""
 
-    FAIR = 0.15  # at most this share was stolen
+    FAIR = 0.15  # maximum share of stolen time
 
     def __init__(self):
         self.begun, self.before = time.monotonic(), stolen()
@@ -32,12 +32,12 @@ class Span:
         return self.share() <= self.FAIR
 
     def share(self):
-        """How much of it was stolen."""
+        """The share of stolen time."""
         return (stolen() - self.before) / max(time.monotonic() - self.begun, 1e-9)
 
     def excuses(self, what):
-        """Whether `what` says nothing, because the host took the processors away meanwhile. It is written down: `make test` ends with
-        everything that it did not judge."""
+        """Whether `what` cannot be judged because the host stole too much time. The result is recorded: `make test` ends with a list of
+        everything that was not judged."""
         if self.is_fair():
             return False
         line = f"{what}: the host took {self.share():.0%} of {time.monotonic() - self.begun:.0f} s"
@@ -48,5 +48,5 @@ class Span:
 
 
 def not_judged():
-    """The file with a line for each thing that was not judged; tools/test prints it."""
+    """The file with one line for each check that was not judged; tools/test prints it."""
     return pathlib.Path(os.environ.get("SLIPWAY_BUILD", "build")) / "not-judged.txt"

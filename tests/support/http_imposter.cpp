@@ -54,7 +54,7 @@ bool send_all(const sys::Fd& socket, std::string_view bytes) {
   return true;
 }
 
-// Appends what arrives; false when the other side closed or the test is over.
+// Appends received bytes; false after the peer closed the connection, or after the test ended.
 bool receive(const sys::Fd& socket, std::string& buffer, const std::stop_token& stop) {
   if (!wait_readable(socket, stop)) return false;
   char bytes[65536];
@@ -98,7 +98,7 @@ std::optional<HttpImposter::Seen> next_request(const sys::Fd& socket, std::strin
   return seen;
 }
 
-// What follows the body. Returns whether the connection may be used again.
+// What happens after the body. Returns whether the connection can be reused.
 bool finish(const HttpImposter::Reply& reply, const std::stop_token& stop) {
   if (reply.hang) wait_for_stop(stop, std::chrono::hours(1));
   return !reply.hang && reply.cut_after >= reply.body.size();
@@ -148,7 +148,7 @@ void HttpImposter::serve(int connection, sys::Fd socket, const std::stop_token& 
   }
 }
 
-// Returns whether the connection may be used again.
+// Returns whether the connection can be reused.
 bool HttpImposter::answer(const sys::Fd& socket, const Seen& seen, const std::stop_token& stop) {
   const Reply reply = handler_(seen);
   std::string head = fmt::format("HTTP/1.1 {} Imposter\r\n", reply.status);
@@ -160,7 +160,7 @@ bool HttpImposter::answer(const sys::Fd& socket, const Seen& seen, const std::st
   if (!has_length) head += fmt::format("Content-Length: {}\r\n", reply.body.size());
   std::string_view body = seen.method == "HEAD" ? std::string_view() : std::string_view(reply.body).substr(0, reply.cut_after);
   if (reply.hang && body.empty()) return wait_for_stop(stop, std::chrono::hours(1)), false;
-  // Head and body with one call: with two, the second would wait for the other side's delayed acknowledgement.
+  // Head and body in one call: with two, the second would wait for the delayed acknowledgement of the peer.
   if (reply.piece_pause.count() == 0) return send_all(socket, fmt::format("{}\r\n{}", head, body)) && finish(reply, stop);
   if (!send_all(socket, head + "\r\n")) return false;
   while (!body.empty()) {

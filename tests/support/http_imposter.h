@@ -1,7 +1,10 @@
-// HttpImposter: a real HTTP server on loopback that answers what a test tells it to, also what no good server would.
+// HttpImposter: a real HTTP server on loopback whose answers the test chooses, including invalid ones.
 //
-//   HttpImposter server([](const HttpImposter::Seen& seen) { return HttpImposter::Reply{.status = 503, .headers = {"Retry-After:
-//   1"}}; }); http.send({.url = server.url("/v2/")}, {}); EXPECT_EQ(server.journal().at(0).target, "/v2/");
+//   HttpImposter server([](const HttpImposter::Seen& seen) {
+//     return HttpImposter::Reply{.status = 503, .headers = {"Retry-After: 1"}};
+//   });
+//   http.send({.url = server.url("/v2/")}, {});
+//   EXPECT_EQ(server.journal().at(0).target, "/v2/");
 #pragma once
 
 #include "base/guarded.h"
@@ -21,7 +24,7 @@
 
 namespace slipway::testing_support {
 
-// One thread accepts, one serves each connection (kept alive); all end with the object. The handler is called by many threads.
+// One thread accepts, one thread serves each connection (keep-alive); all end with the object. Several threads call the handler.
 class HttpImposter {
  public:
   struct Seen {
@@ -29,7 +32,7 @@ class HttpImposter {
     std::string target;
     std::map<std::string, std::string> headers;  // names in lower case
     std::string body;
-    int connection = 0;  // number of the connection it came over, from 1
+    int connection = 0;  // number of the connection, from 1
 
     std::string header(const std::string& name) const;
     std::string line() const { return method + " " + target; }
@@ -37,11 +40,12 @@ class HttpImposter {
 
   struct Reply {
     int status = 200;
-    std::vector<std::string> headers{};  // "Name: value"; Content-Length is added when it is not there
+    std::vector<std::string> headers{};  // "Name: value"; Content-Length is added if it is missing
     std::string body{};
-    std::size_t cut_after = std::numeric_limits<std::size_t>::max();  // bytes of the body; the connection is closed then
-    bool hang = false;                                                // says nothing more after those bytes
-    std::chrono::milliseconds piece_pause{0};                         // between pieces of 1 kB of the body
+    // bytes of the body that are sent before the connection is closed
+    std::size_t cut_after = std::numeric_limits<std::size_t>::max();
+    bool hang = false;                         // keep the connection open after those bytes, without sending more
+    std::chrono::milliseconds piece_pause{0};  // between pieces of 1 kB of the body
   };
 
   using Handler = std::function<Reply(const Seen&)>;
@@ -54,7 +58,7 @@ class HttpImposter {
   std::string host() const { return "127.0.0.1:" + std::to_string(port_); }
 
   std::vector<Seen> journal() const;
-  std::vector<std::string> lines() const;  // of the journal, "GET /v2/"
+  std::vector<std::string> lines() const;  // requests of the journal, "GET /v2/"
   void forget() {
     journal_.with_lock([](auto& journal) { journal.clear(); });
   }
@@ -72,7 +76,7 @@ class HttpImposter {
   std::jthread acceptor_;
 };
 
-// A port of loopback where nobody listens.
+// A port of loopback on which no server listens.
 int unused_port();
 
 }  // namespace slipway::testing_support

@@ -36,7 +36,7 @@ namespace {
 
 class KubeSuite : public ::testing::Test {
  protected:
-  // Each test has a namespace of its own.
+  // Each test has its own namespace.
   void SetUp() override {
     space_ = fmt::format("suite-{}", to_lower(::testing::UnitTest::GetInstance()->current_test_info()->name()).substr(0, 50));
     Result<Json> made = create(context(), api(), types::namespaces, namespace_object(space_));
@@ -62,7 +62,7 @@ class KubeSuite : public ::testing::Test {
     object.as_object()["data"] = {{"text", text}};
     return object;
   }
-  // Applies a definition and waits until its objects can be made.
+  // Applies a CustomResourceDefinition and waits until its objects can be created.
   ResourceType define(const std::string& group, const std::string& kind, const std::string& plural) {
     const Result<> done = ensure({{"crd", sample_definition(group, kind, plural)}});
     EXPECT_TRUE(done.ok()) << done.error().message();
@@ -126,7 +126,7 @@ TEST_F(KubeSuite, ErrorsHaveCodeMethodPathAndWords) {
   struct Case {
     Result<Json> result;
     Code code;
-    std::string message;  // its start
+    std::string message;  // the start of the message
   };
   const Case cases[] = {
       {get(context(), api(), types::config_maps, space_, "two"), Code::not_found,
@@ -217,7 +217,7 @@ TEST_F(KubeSuite, WatchesLoseNothingBehindTheList) {
       merge_patch(context(), api(), types::config_maps, space_, "one", {{"metadata", {{"labels", {{"app", "y"}}}}}}).ok());
   ASSERT_TRUE(remove(context(), api(), types::config_maps, space_, "one").ok());
   EXPECT_EQ(watch(version, 4), (std::vector<std::string>{"ADDED one", "MODIFIED one", "MODIFIED one", "DELETED one"}));
-  // Who leaves the selection is gone for this watch.
+  // An object that no longer matches the selector is deleted for this watch.
   EXPECT_EQ(watch(version, 3, "&labelSelector=app%3Dx"), (std::vector<std::string>{"ADDED one", "MODIFIED one", "DELETED one"}));
 }
 

@@ -1,4 +1,5 @@
-// The suite that the real Kubernetes API and FakeKube both pass: kube_suite.cpp, linked into a test program that says which one.
+// A test suite that the real Kubernetes API and FakeKube both pass. kube_suite.cpp is linked into a test program that provides
+// the API.
 #pragma once
 
 #include "base/json.h"
@@ -8,10 +9,10 @@
 
 namespace slipway::testing_support {
 
-// Defined by the program. The server is fresh, or at least has none of the suite's objects.
+// Defined by the test program. The server must not have any of the suite's objects.
 kube::Api& api_under_test();
 
-// A CustomResourceDefinition of objects of the cluster with a status, served as v1.
+// A CustomResourceDefinition of a cluster-scoped type with a status, served as v1.
 Json sample_definition(const std::string& group, const std::string& kind, const std::string& plural);
 
 }  // namespace slipway::testing_support

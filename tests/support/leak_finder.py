@@ -1,5 +1,5 @@
-"""Looks for secrets in bytes, in every encoding that programs write: percent, JSON and systemd escapes, base64 at each alignment and in
-lines, gzip, and any nesting of these. Shares nothing with the code that removes them."""
+"""Searches bytes for secrets in every encoding that programs write: percent, JSON and systemd escapes, base64 at each alignment and in
+lines, gzip, and any nesting of these. It shares no code with the redactor under test."""
 
 import base64
 import binascii
@@ -9,7 +9,7 @@ import urllib.parse
 import zlib
 
 DEEPEST = 5
-LARGEST = 64 << 20  # of what is unpacked from one place
+LARGEST = 64 << 20  # of the data unpacked at one place
 RUN = re.compile(rb"[A-Za-z0-9+/_-]{16,}")
 LINES = re.compile(rb"(?m)^(?:[ \t]*[A-Za-z0-9+/]{16,}\r?\n){1,}[ \t]*[A-Za-z0-9+/]{1,}={0,2}")
 ESCAPE = re.compile(rb"\\(?:u00([0-9a-fA-F]{2})|x([0-9a-fA-F]{2})|([^A-Za-z0-9]|[nrt]))")
@@ -19,7 +19,7 @@ PLAIN = {b"n": b"\n", b"r": b"\r", b"t": b"\t"}
 
 
 def cores(secret):
-    """The parts of base64 that depend on the secret alone, for each alignment, in both alphabets."""
+    """The parts of the base64 text that depend on the secret alone, for each alignment, in both alphabets."""
     found = set()
     for before in range(3):
         encoded = base64.b64encode(bytes(before) + secret)
@@ -34,7 +34,7 @@ def unescaped(match):
 
 
 def unpacked(data, at):
-    """A gzip file that begins there, or as much of it as can be read."""
+    """A gzip file that starts at `at`, or as much of it as can be read."""
     try:
         return zlib.decompressobj(31).decompress(data[at:], LARGEST)
     except zlib.error:
@@ -49,13 +49,13 @@ def decoded(run):
 
 
 def changed(data, sign, decode):
-    """The lines that are others when they are decoded."""
+    """The decoded lines, without those that do not change."""
     lines = [line for line in data.split(b"\n") if sign in line] if sign in data else []
     return b"\n".join(decoded_line for line in lines if (decoded_line := decode(line)) != line)
 
 
 def layers(data):
-    """(name of the encoding, what is below it); of base64 only what may be something."""
+    """(name of the encoding, decoded data); for base64 only data that is long enough."""
     for match in re.finditer(rb"\x1f\x8b\x08", data):
         yield "gzip", unpacked(data, match.start())
     yield "percent", changed(data, b"%", urllib.parse.unquote_to_bytes)
@@ -72,7 +72,7 @@ def layers(data):
 
 class Finder:
     def __init__(self, secrets):
-        """secrets: bytes by their names."""
+        """secrets: bytes by name."""
         self.needles = {name: {secret, *cores(secret)} for name, secret in secrets.items()}
 
     def find(self, data, depth=DEEPEST, trail=()):

@@ -1,4 +1,4 @@
-// MemoryFiles: a file system in memory, held to what sys::Files promises by the suite in src/sys/files_test.cpp.
+// MemoryFiles: a file system in memory. The suite in src/sys/files_test.cpp checks the contract of sys::Files.
 #pragma once
 
 #include "base/guarded.h"
@@ -9,7 +9,7 @@
 
 namespace slipway::testing_support {
 
-// Starts with an empty folder "/". Paths are absolute, without links. Threads: any.
+// Starts with an empty folder "/". Paths are absolute; there are no links. Threads: any.
 class MemoryFiles final : public sys::Files {
  public:
   Result<std::string> read(const std::string& path) override {

@@ -1,4 +1,4 @@
-// NodeWorld: what a command of slipway-node is given, with files in memory and programs that answer as they are told.
+// NodeWorld: the environment of a command of slipway-node, with files in memory and programs with prepared answers.
 //
 //   NodeWorld world;
 //   world.runner.answer({"ostree", "admin", "status"}, "* slipway ...");
@@ -19,7 +19,7 @@
 
 namespace slipway::testing_support {
 
-// Knows `ln -sfn` as a copy in MemoryFiles, and what it was told; every other command exits with 127. Threads: any.
+// Implements `ln -sfn` as a copy in MemoryFiles and returns prepared answers; every other command exits with 127. Threads: any.
 class TableRunner final : public sys::Runner {
  public:
   explicit TableRunner(MemoryFiles& files) : files_(files) {}
@@ -73,6 +73,6 @@ class NodeWorldWith {
 };
 
 using NodeWorld = NodeWorldWith<TestContext>;
-using RealTimeNodeWorld = NodeWorldWith<RealTimeContext>;  // for what watches: FakeKube blocks for real
+using RealTimeNodeWorld = NodeWorldWith<RealTimeContext>;  // for watches: FakeKube blocks in real time
 
 }  // namespace slipway::testing_support

@@ -1,4 +1,4 @@
-// OneAddress: a machine with an address of its own, 10.97.77.10, that holds the API's virtual one too.
+// OneAddress: a machine with the address 10.97.77.10 that also holds the virtual address of the API.
 #pragma once
 
 #include "sys/runner.h"

@@ -1,4 +1,4 @@
-// OperatorEnvironment: what a program of an image is given, with a file system in memory.
+// OperatorEnvironment: the environment of a program of an image, with a file system in memory.
 //
 //   OperatorEnvironment world;
 //   ASSERT_TRUE(components::node_tuning::run_render(world.environment(), {"--asset-output-dir=/out"}).ok());
@@ -47,7 +47,7 @@ class OperatorEnvironment {
   net::CurlHttp http_;
 };
 
-// Renders twice into /out and expects these files, the same both times. World: an OperatorEnvironment with a render().
+// Renders twice into /out and expects the same files both times. World: an OperatorEnvironment with a render() function.
 template <class World>
 void expect_twice_the_same(World& world, const std::vector<std::string>& tree) {
   const Result<> rendered = world.render();

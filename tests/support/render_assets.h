@@ -1,4 +1,4 @@
-// What lies in /opt/openshift when the render commands of the control plane start, made small: TLS folder, kubeconfig, manifests.
+// A small version of /opt/openshift at the start of the render commands of the control plane: TLS folder, kubeconfig, manifests.
 #pragma once
 
 #include "base/digest.h"
@@ -78,12 +78,11 @@ inline const std::map<std::string, std::vector<std::string>>& bundles() {
   return all;
 }
 
-}  // namespace render_assets
+using Certificates = std::map<std::string, net::Certificate, std::less<>>;
 
-// Writes everything below `root`.
-inline Result<> put_render_assets(sys::Files& files, const std::string& root, const RenderAssets& assets = {}) {
-  using namespace render_assets;
-  std::map<std::string, net::Certificate, std::less<>> made;
+// Writes the TLS folder; returns its certificates by name.
+inline Result<Certificates> put_tls(sys::Files& files, const std::string& root, WallTime now) {
+  Certificates certificates;
   for (const Entry& entry : entries()) {
     net::SubjectName subject{.common_name = std::string(entry.common_name)};
     if (!entry.organization.empty()) subject.organizations = {std::string(entry.organization)};
@@ -93,11 +92,11 @@ inline Result<> put_render_assets(sys::Files& files, const std::string& root, co
                                     .client_auth = !entry.issuer.empty(),
                                     .dns_names = entry.dns_names,
                                     .ip_addresses = entry.ip_addresses,
-                                    .valid_from = assets.now - std::chrono::hours(1),
+                                    .valid_from = now - std::chrono::hours(1),
                                     .valid_for = std::chrono::hours(24)};
-    made[std::string(entry.name)] =
-        TRY(net::make_certificate(spec, entry.issuer.empty() ? nullptr : &made[std::string(entry.issuer)]));
-    const net::Certificate& certificate = made[std::string(entry.name)];
+    certificates[std::string(entry.name)] =
+        TRY(net::make_certificate(spec, entry.issuer.empty() ? nullptr : &certificates[std::string(entry.issuer)]));
+    const net::Certificate& certificate = certificates[std::string(entry.name)];
     // The machine has these two in bundles only.
     if (entry.name == "admin-kubeconfig-signer" || entry.name == "kubelet-bootstrap-kubeconfig-signer") continue;
     TRY(files.write(fmt::format("{}/tls/{}.crt", root, entry.name), certificate.pem, 0600));
@@ -105,25 +104,30 @@ inline Result<> put_render_assets(sys::Files& files, const std::string& root, co
   }
   for (const auto& [name, members] : bundles()) {
     std::string pem;
-    for (const std::string& member : members) pem += made[member].pem;
+    for (const std::string& member : members) pem += certificates[member].pem;
     TRY(files.write(fmt::format("{}/tls/{}.crt", root, name), pem, 0600));
   }
   const Secret account = TRY(net::make_key());
   const std::string account_public = TRY(net::public_key(account));
   TRY(files.write(root + "/tls/service-account.key", account.reveal(), 0600));
   TRY(files.write(root + "/tls/service-account.pub", account_public, 0600));
+  return certificates;
+}
 
-  const net::Certificate& admin = made["admin-kubeconfig-client"];
-  TRY(files.write(
+inline Result<> put_kubeconfig(sys::Files& files, const std::string& root, const Certificates& certificates) {
+  const net::Certificate& admin = certificates.at("admin-kubeconfig-client");
+  return files.write(
       root + "/auth/kubeconfig-loopback",
       fmt::format("apiVersion: v1\nkind: Config\ncurrent-context: loopback\n"
                   "clusters: [{{name: demo, cluster: {{server: \"https://localhost:6443\", certificate-authority-data: {}}}}}]\n"
                   "contexts: [{{name: loopback, context: {{cluster: demo, user: loopback}}}}]\n"
                   "users: [{{name: loopback, user: {{client-certificate-data: {}, client-key-data: {}}}}}]\n",
-                  base64_encode(made["kube-apiserver-localhost-signer"].pem), base64_encode(admin.pem),
+                  base64_encode(certificates.at("kube-apiserver-localhost-signer").pem), base64_encode(admin.pem),
                   base64_encode(admin.key.reveal())),
-      0600));
+      0600);
+}
 
+inline Result<> put_manifests(sys::Files& files, const std::string& root, const RenderAssets& assets) {
   const std::string install_config = fmt::format(
       "apiVersion: v1\nmetadata: {{name: demo}}\nbaseDomain: example.com\ncontrolPlane: {{name: master, replicas: {}}}\n"
       "networking: {{machineNetwork: [{{cidr: 10.97.77.0/24}}]}}\nplatform: {{{}}}\n{}",
@@ -153,6 +157,15 @@ inline Result<> put_render_assets(sys::Files& files, const std::string& root, co
                   assets.version),
       0644));
   return Ok{};
+}
+
+}  // namespace render_assets
+
+// Writes all files below `root`.
+inline Result<> put_render_assets(sys::Files& files, const std::string& root, const RenderAssets& assets = {}) {
+  const render_assets::Certificates certificates = TRY(render_assets::put_tls(files, root, assets.now));
+  TRY(render_assets::put_kubeconfig(files, root, certificates));
+  return render_assets::put_manifests(files, root, assets);
 }
 
 }  // namespace slipway::testing_support

@@ -30,7 +30,7 @@ std::string image(std::string_view component) {
   return fmt::format("registry.slipway.invalid/slipway/release@sha256:{}", component);
 }
 
-// What the images of the components have: CRDs, feature gates, the release's manifests. All in one file system here.
+// The files in the images of the components: CRDs, feature gates, manifests of the release. Here all are in one file system.
 void put_images(sys::Files& files) {
   const auto put = [&](const std::string& path, std::string_view text) { ASSERT_TRUE(files.write(path, text, 0644).ok()); };
   const auto crd = [](std::string_view name, std::string_view more) {
@@ -57,12 +57,12 @@ void put_images(sys::Files& files) {
       R"({"kind":"ImageStream","apiVersion":"image.openshift.io/v1","metadata":{"name":"0.1.0"},"spec":{"tags":[]}})");
 }
 
-// The manifests of the golden file of a cluster of three masters on the platform local, with the TLS folder and the images.
+// The manifests in the golden file of a cluster with three masters on platform local, with the TLS folder and the images.
 void put_input(sys::Files& files) {
   ASSERT_TRUE(put_render_assets(files, "/assets").ok());
   const auto put = [&](const std::string& path, std::string_view text) { ASSERT_TRUE(files.write(path, text, 0644).ok()); };
-  // "# FOLDER/NAME", the content, "---": src/assets/manifests/manifests_test.cpp. The stage openshift-manifests has copied one
-  // folder into the other.
+  // The golden file has "# FOLDER/NAME", the content, and "---" for each manifest (src/assets/manifests/manifests_test.cpp). The
+  // stage openshift-manifests has copied the folder openshift into the folder manifests.
   std::string name, content;
   std::istringstream lines(golden("assets/local.yaml"));
   for (std::string line; std::getline(lines, line);) {
@@ -75,7 +75,7 @@ void put_input(sys::Files& files) {
       content += line + "\n";
     }
   }
-  // As the pod keepalived sees it.
+  // The path in the keepalived pod.
   put("/config/keepalived.conf.tmpl", data::content(data::machine_config(), "bootstrap/keepalived.conf.tmpl"));
 
   JsonArray tags;
@@ -187,7 +187,7 @@ const FileTree& completed_input() {
   return tree;
 }
 
-// What a command has written or changed.
+// The files that a command wrote or changed.
 FileTree written(const Component& component, const FileTree& before) {
   World world(before);
   const Result<> done = world.run(component);

@@ -1,4 +1,4 @@
-// RenderWorld: every render command of the release with its arguments, and the bootstrap machine's files as they all read them.
+// RenderWorld: every render command of the release with its arguments, and the files of the bootstrap machine that they read.
 //
 //   for (const Component& component : other_components()) described(written(component, completed_input()));
 #pragma once
@@ -18,20 +18,20 @@ namespace slipway::testing_support {
 struct Component {
   std::string name;
   Result<> (*run)(const components::Environment&, const components::Arguments&);
-  components::Arguments arguments;  // as bootstrap/renders.cpp and, for baremetal-runtimecfg, the pod keepalived give them
+  components::Arguments arguments;  // from bootstrap/renders.cpp; for baremetal-runtimecfg from the keepalived pod
 
   friend void PrintTo(const Component& component, std::ostream* out) { *out << component.name; }
 };
 
-const Component& first_component();  // completes the FeatureGate that others read
+const Component& first_component();  // completes the FeatureGate that the others read
 const std::vector<Component>& other_components();
 
-// The assets of tests/golden/assets/local.yaml (platform local, three masters) with a TLS folder and the files of the images, all
-// in one file system; then the same with the first component's work done.
+// The assets of tests/golden/assets/local.yaml (platform local, three masters) with a TLS folder and the files of the images, in
+// one file system; completed_input() also has the output of the first component.
 const FileTree& input();
 const FileTree& completed_input();
 
-// A file system with a tree in it, and who works there. Threads: any may run components.
+// A file system with a tree, and the environment of components. Threads: any may run components.
 class World {
  public:
   explicit World(const FileTree& tree);
@@ -45,7 +45,7 @@ class World {
   OneAddress runner_;
 };
 
-// What a command writes or changes where `before` is.
+// The files that a command writes or changes, starting from `before`.
 FileTree written(const Component& component, const FileTree& before);
 
 }  // namespace slipway::testing_support

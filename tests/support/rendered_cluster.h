@@ -1,11 +1,11 @@
-// RenderedCluster: what an operator of the control plane sees when it begins: all that the render commands made, three masters,
-// and what the kube-apiserver operator gives to others. Wishes come true in it without a server.
+// RenderedCluster: a cluster as an operator of the control plane sees it at its start: the output of all render commands, three
+// masters, and the objects that the kube-apiserver operator publishes for others. Desired objects are applied without a server.
 //
 //   RenderedCluster cluster;
 //   const int rounds = cluster.settle(work, variables);
 //   EXPECT_EQ(cluster.text(config_maps, "openshift-kube-scheduler", "config", "config.yaml"), ...);
 //
-// StaticPodCluster is one whose operator is under test.
+// StaticPodCluster is a RenderedCluster with an operator under test.
 #pragma once
 
 #include "base/yaml.h"
@@ -46,7 +46,7 @@ class RenderedCluster {
     view.put(std::move(object));
   }
 
-  // As the approver does when it lets a machine in.
+  // Admits a machine, as the approver does.
   void admit(std::string name, std::string role) {
     const Json* object = view.snapshot().find(kube::types::config_maps, kube::machine_table_space, kube::machine_table_name);
     ASSERT_TRUE(object != nullptr);
@@ -65,7 +65,7 @@ class RenderedCluster {
     return view.snapshot().find(type, space, name) != nullptr;
   }
 
-  // What a key of a ConfigMap or Secret holds; "no NAME" without it.
+  // The value of a key of a ConfigMap or Secret; "no NAME" if it does not exist.
   std::string text(const kube::ResourceType& type, std::string_view space, std::string_view name, std::string_view key) const {
     return components::held(view.snapshot().find(type, space, name), key).value_or(fmt::format("no {}", name));
   }
@@ -75,7 +75,7 @@ class RenderedCluster {
     return parsed.ok() ? parsed.value().value : Json();
   }
 
-  // Makes what is not yet so; returns how much that was.
+  // Applies the desired objects that differ; returns their number.
   int play(const components::Plan& plan) {
     int count = 0;
     for (const components::DesiredObject& desired : plan.desired_objects) {
@@ -86,7 +86,7 @@ class RenderedCluster {
     return count;
   }
 
-  // Plans until a plan wants nothing; returns how many did want something.
+  // Plans and applies until a plan has no changes; returns the number of rounds with changes.
   int settle(const components::StaticPodOperator& work, const components::OperatorVariables& variables) {
     for (int rounds = 0; rounds < 30; ++rounds) {
       const Result<components::Plan> plan = components::plan_static_pods(work, variables, view.snapshot(), now);
@@ -119,7 +119,7 @@ class RenderedCluster {
            {"conditions", Json(JsonArray{Json{{"type", "Ready"}, {"status", "True"}}})}}}});
   }
 
-  // Objects that the kube-apiserver operator gives to the other operators.
+  // The objects that the kube-apiserver operator publishes for the other operators.
   void put_gifts(const FileTree& files) {
     const std::string managed = "openshift-config-managed";
     const auto bundle = [&](std::string_view name, std::string_view file) {
@@ -172,7 +172,7 @@ class StaticPodCluster : public RenderedCluster {
     set_spec({{"managementState", "Managed"}});
   }
 
-  // Of the operator's settings.
+  // Sets the spec of the operator's settings.
   void set_spec(JsonObject spec) {
     const kube::ResourceType& type = work.operand.settings;
     put({{"apiVersion", type.api_version()},
@@ -198,7 +198,7 @@ class StaticPodCluster : public RenderedCluster {
   components::OperatorVariables variables_;
 };
 
-// Of what the render commands gave it makes one revision with everything in it, and wants nothing then.
+// Expects that the operator creates one complete revision from the output of the render commands, and then has no changes.
 inline void expect_one_revision(StaticPodCluster& cluster) {
   cluster.settle();
   EXPECT_EQ(cluster.target().missing, std::vector<std::string>{});
@@ -214,14 +214,14 @@ inline void expect_one_revision(StaticPodCluster& cluster) {
   EXPECT_EQ(cluster.settle(), 0);
 }
 
-// An object that the operator needs, and how what it says without it begins.
+// An object that the operator needs, and the start of the message without it.
 struct NeededInput {
   kube::ResourceType type;
   std::string space, name;
   std::string line;
 };
 
-// What is missing without it; no revision is begun then.
+// The messages without an input. No revision is created then.
 template <class Cluster>
 std::vector<std::string> missing_without(const NeededInput& input) {
   Cluster cluster;

@@ -1,4 +1,4 @@
-// Inputs of assets for tests: an install-config, an environment, certificates that are the same in every run.
+// Inputs of assets for tests: an install-config, an environment, and certificates that are the same in every run.
 #pragma once
 
 #include "assets/graph.h"
@@ -35,11 +35,11 @@ inline assets::Environment sample_environment() {
   return {.now = parse_rfc3339("2026-11-21T09:30:00Z").value(),
           .release_image = "registry.slipway.invalid/slipway/release@sha256:" + std::string(64, '0'),
           .release_version = "0.1.0",
-          .key_type = net::KeyType::p256,  // RSA would take a second each time
+          .key_type = net::KeyType::p256,  // RSA would take a second for each key
           .nodes = {{"master-0", "master", {"10.97.77.11"}}, {"master-1", "master", {"10.97.77.12"}}}};
 }
 
-// Every certificate is a text with its own name: what manifests carry, but nothing that opens a door.
+// Every certificate is a text with its own name: manifests contain them, but they are not valid.
 inline assets::Tls named_tls(std::string_view platform = "local") {
   assets::Tls tls;
   for (const assets::CertificateRow& row : assets::certificate_rows()) {
@@ -52,7 +52,7 @@ inline assets::Tls named_tls(std::string_view platform = "local") {
   return tls;
 }
 
-// Root certificates and all others, as the graph makes them.
+// Root certificates and all others, as the graph generates them.
 inline Result<assets::Tls> make_all_tls(const config::InstallConfig& config, const assets::Environment& environment,
                                         const assets::Randomness& random, const assets::PreviousTls& kept = {},
                                         const assets::UserTls& user = {}) {
@@ -65,7 +65,7 @@ inline void put_named_tls(assets::Graph& graph, std::string_view platform = "loc
   graph.put(named_tls(platform));
 }
 
-// The graph of all assets with its inputs; the same random numbers in every run.
+// The graph of all assets with its inputs; random numbers are the same in every run.
 struct SampleGraph {
   explicit SampleGraph(config::InstallConfig config = sample_config()) {
     graph.put(std::move(config));
@@ -75,7 +75,7 @@ struct SampleGraph {
     graph.put(assets::UserTls{});
     graph.put(assets::UserFiles{});
     graph.put(assets::PointerEdits{});
-    graph.put(assets::KubeadminPassword{Secret("aaaaa-bbbbb-ccccc-ddddd"), "$2a$10$hash"});  // making one takes its time
+    graph.put(assets::KubeadminPassword{Secret("aaaaa-bbbbb-ccccc-ddddd"), "$2a$10$hash"});  // generating a hash is slow
   }
 
   template <class T>

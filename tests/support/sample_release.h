@@ -1,4 +1,4 @@
-// SampleRelease: a small release with two components that share a layer, as blobs, ready for a layout or a registry.
+// SampleRelease: a small release with two components that share a layer, as blobs for a layout or a registry.
 #pragma once
 
 #include "base/json.h"
@@ -17,7 +17,7 @@ namespace slipway::testing_support {
 
 enum class Compression { none, gzip, zstd };
 
-// A tar archive with these files, in their order.
+// A tar archive with these files, in this order.
 inline std::string make_tar(const std::vector<std::pair<std::string, std::string>>& files,
                             Compression compression = Compression::gzip) {
   std::string bytes;
@@ -25,7 +25,7 @@ inline std::string make_tar(const std::vector<std::pair<std::string, std::string
   archive_write_set_format_pax_restricted(a);
   if (compression == Compression::gzip) {
     archive_write_add_filter_gzip(a);
-    archive_write_set_filter_option(a, "gzip", "timestamp", nullptr);  // samples made in different seconds are the same
+    archive_write_set_filter_option(a, "gzip", "timestamp", nullptr);  // archives do not depend on the time
   }
   if (compression == Compression::zstd) archive_write_add_filter_zstd(a);
   archive_write_set_bytes_in_last_block(a, 1);
@@ -56,7 +56,7 @@ struct SampleRelease {
   static constexpr std::string_view index_type = "application/vnd.oci.image.index.v1+json";
   static constexpr std::string_view repository = "registry.slipway.invalid/slipway/release";
 
-  std::map<std::string, std::string> blobs;      // by digest, manifests too
+  std::map<std::string, std::string> blobs;      // by digest, including manifests
   std::map<std::string, std::string> manifests;  // media type by digest
   std::string shared_layer, etcd, dns, release;  // digests
 

@@ -1,4 +1,4 @@
-// SeededRandom: the same numbers in every run.
+// SeededRandom: the same random numbers in every run.
 #pragma once
 
 #include "sys/random.h"

@@ -1,4 +1,4 @@
-// Certificates of tests that connect to this machine.
+// Certificates for tests with connections on this machine.
 #pragma once
 
 #include "net/x509.h"
@@ -8,7 +8,7 @@
 
 namespace slipway::testing_support {
 
-// For servers and clients, good for a day from now on; an authority where nobody issues it.
+// For servers and clients, valid for a day; a CA if there is no issuer.
 inline net::Certificate make_test_certificate(const std::string& name, const net::Certificate* issuer = nullptr) {
   const auto now = std::chrono::floor<Milliseconds>(std::chrono::system_clock::now());
   return net::make_certificate({.subject = {.common_name = name},

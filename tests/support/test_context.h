@@ -1,4 +1,4 @@
-// TestContext: everything an acting function needs, with a journal of what was logged and told.
+// TestContext: a sys::Context with a journal of log lines and events.
 #pragma once
 
 #include "base/guarded.h"
@@ -19,7 +19,7 @@ class TestContextWith {
 
   sys::Context context() { return {clock, log_, events_, stop.get_token()}; }
 
-  // "stage etcd started" a line, in order.
+  // The events in order, one line each: "stage etcd started".
   std::vector<std::string> told() const {
     return journal_.with_lock([](const auto& journal) {
       std::vector<std::string> lines;
@@ -47,7 +47,7 @@ class TestContextWith {
   sys::Events events_{clock, "test"};
 };
 
-using TestContext = TestContextWith<FakeClock>;           // time is virtual
-using RealTimeContext = TestContextWith<sys::RealClock>;  // for what really takes time: processes, sockets
+using TestContext = TestContextWith<FakeClock>;           // virtual clock
+using RealTimeContext = TestContextWith<sys::RealClock>;  // for processes, sockets and other code that takes real time
 
 }  // namespace slipway::testing_support

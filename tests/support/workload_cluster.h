@@ -1,4 +1,4 @@
-// WorkloadCluster: what an operator of workloads sees; its plans are looked at without a server.
+// WorkloadCluster: a cluster as an operator of workloads sees it, to check its plans without a server.
 //
 //   struct Cluster : WorkloadCluster {
 //     Cluster() : WorkloadCluster(make_operator("r/coredns@sha256:1")) { put("{apiVersion: v1, kind: Node, ...}"); }

@@ -1,8 +1,10 @@
-// Years of a table of certificates, by a clock that jumps from one plan to the moment for which it asks.
+// Runs a table of certificates over years, with a clock that jumps from one plan to the time that the plan asks for.
 //
 //   View view;
-//   const auto renewals = renewals_within(view, start, years(10), [&](const Snapshot& seen, WallTime now) { return plan_...(seen,
-//   now); }); EXPECT_GE(renewals.at("openshift-etcd/etcd-signer"), 2);
+//   const auto renewals = renewals_within(view, start, years(10), [&](const Snapshot& seen, WallTime now) {
+//     return plan_...(seen, now);
+//   });
+//   EXPECT_GE(renewals.at("openshift-etcd/etcd-signer"), 2);
 #pragma once
 
 #include "components/controller/certificate_rotation.h"
@@ -15,8 +17,8 @@
 
 namespace slipway::testing_support {
 
-// How often each Secret got another certificate, by "namespace/name". At each moment all of them are valid: what is replaced had
-// not ended yet. `view` has the objects at the end.
+// The number of renewals of each Secret, by "namespace/name". Checks that all certificates are valid at each time, so that each
+// is replaced before it ends. `view` has the final objects.
 inline std::map<std::string, int> renewals_within(
     components::View& view, WallTime start, Seconds length,
     const std::function<Result<components::Plan>(const components::Snapshot&, WallTime)>& plan) {
@@ -52,7 +54,7 @@ inline std::map<std::string, int> renewals_within(
   return renewals;
 }
 
-// Each certificate of the table was replaced twice or more.
+// Expects that each certificate of the table was renewed at least twice.
 inline void expect_renewals(const std::map<std::string, int>& renewals, std::size_t certificates) {
   EXPECT_EQ(renewals.size(), certificates);
   for (const auto& [name, count] : renewals) EXPECT_GE(count, 2) << name;

@@ -1,4 +1,4 @@
-"""What the program makes of an install-config, judged by openssl and by Ignition's own validator."""
+"""The assets of an install-config, checked by openssl and by Ignition's validator."""
 import base64
 import fcntl
 import json
@@ -69,7 +69,7 @@ def files_of(config):
 
 
 def names(folder):
-    """Without the log, the lock and what was consumed."""
+    """Files without the log, the lock and consumed files."""
     paths = [path.relative_to(folder) for path in folder.rglob("*") if path.is_file()]
     return sorted(str(path) for path in paths if path.parts[0] not in (".slipway", ".openshift_install.log"))
 
@@ -117,7 +117,7 @@ def test_nobody_else_can_read_what_is_written(made):
 
 
 def test_chains_hold_for_openssl(made, tmp_path_factory):
-    """Each certificate against the bundle that its readers get."""
+    """Verifies each certificate with the CA bundle of its clients."""
     tls = tmp_path_factory.mktemp("tls")
     for path, (mode, content) in files_of(json.loads((made.path / "bootstrap.ign").read_text())).items():
         if path.startswith("/opt/openshift/tls/"):
@@ -165,7 +165,7 @@ def test_a_broken_manifest_is_told_with_its_place_and_nothing_is_written(folder)
 
 
 def test_a_program_that_is_killed_leaves_what_the_next_one_continues(made, release):
-    """Killed at many moments of its short life; the unit tests have every moment between two changes of the folder."""
+    """Kills the program at many points; the unit tests stop it between any two changes of the folder."""
     (made.path / "install-config.yaml").write_text(CONFIG.replace("example.com", "example.org"))
     for milliseconds in range(2, 140, 6):
         program = subprocess.Popen([SLIPWAY, "create", "ignition-configs", "--dir", made.path, "--release", release.folder],
@@ -186,7 +186,7 @@ def test_a_program_that_is_killed_leaves_what_the_next_one_continues(made, relea
 
 
 def test_a_password_is_made_only_for_a_release_that_takes_it(tmp_path):
-    """No file, no Secret; a hash that the user gave is named as unused."""
+    """No file and no Secret; a warning says that the hash of the user is unused."""
     without = Layout(tmp_path / "layout").folder
     folder = tmp_path / "demo"
     (folder / "tls").mkdir(parents=True)
@@ -222,7 +222,7 @@ NONE = CONFIG.replace("{local: {}}", "{none: {}}")
 
 
 def without_network(*command, status=0, **variables):
-    """Runs the program where it can reach nothing, not even this host."""
+    """Runs the program without a network, not even loopback."""
     return run("unshare", "--net", SLIPWAY, *command, status=status, env={**os.environ, **variables})
 
 

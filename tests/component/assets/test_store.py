@@ -1,5 +1,5 @@
-"""The asset directory under the real program: disks that are full or read-only, two programs at once, the name of the original, and what
-shows a directory without changing it."""
+"""The asset directory with the real program: full and read-only disks, two programs at once, the name of the original program, and commands
+that only read the directory."""
 import json
 import os
 import pathlib
@@ -22,7 +22,7 @@ baseDomain: example.com
 platform: {local: {}}
 pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
 """
-# What is there besides assets.
+# Files that are not assets.
 BESIDES = {".slipway", ".slipway/lock", ".openshift_install.log"}
 
 
@@ -68,7 +68,7 @@ find "$FOLDER" -type f -printf '%P\\n' | sort > end
 
 
 def in_own_mounts(script, folder, release, **variables):
-    """Runs a script beside the folder; what it mounts is gone with it."""
+    """Runs a script next to the folder in its own mount namespace."""
     environment = {**os.environ, "SLIPWAY": str(SLIPWAY), "RELEASE": str(release.folder), "FOLDER": str(folder), **variables}
     result = subprocess.run(["unshare", "--mount", "sh", "-c", script], cwd=folder.parent, env=environment, capture_output=True, text=True,
                             timeout=60)

@@ -1,5 +1,5 @@
-"""Keys and certificates, judged by openssl and ssh-keygen: those of certificates.tsv for both types of keys, those that users give, and
-those that follow from a seed."""
+"""Keys and certificates, checked by openssl and ssh-keygen: those of certificates.tsv for both key types, those of the user, and those
+generated from a seed."""
 import base64
 import hashlib
 import json
@@ -60,10 +60,10 @@ BUNDLES = {
     "kubelet-serving-ca-bundle": "kubelet-signer",
     "kubelet-bootstrap-kubeconfig-ca-bundle": "kubelet-bootstrap-kubeconfig-signer",
 }
-# What the machine has in bundles only: bundle, and the number of the certificate in it.
+# Certificates that are on the machine in bundles only: bundle, and number of the certificate in it.
 IN_BUNDLES = {"admin-kubeconfig-signer": ("kube-apiserver-complete-client-ca-bundle", 0),
               "kubelet-bootstrap-kubeconfig-signer": ("kube-apiserver-complete-client-ca-bundle", 4)}
-# Who shows a certificate to whom: the bundle that they have, the purpose, the name that they ask for.
+# Which client verifies which certificate: certificate, CA bundle of the client, purpose, and expected name.
 CONSUMERS = [
     ("kube-apiserver-lb-server", "kube-apiserver-complete-server-ca-bundle", "sslserver", "api.demo.example.com"),
     ("kube-apiserver-internal-lb-server", "kube-apiserver-complete-server-ca-bundle", "sslserver", "api-int.demo.example.com"),
@@ -118,7 +118,7 @@ def files_of(config):
 
 
 def unpack(folder, tls):
-    """Writes what of tls/ is in the assets of a folder; the configs."""
+    """Writes the files of tls/ from the assets of a folder; returns the configs."""
     config = json.loads((folder / "bootstrap.ign").read_text())
     for path, content in files_of(config).items():
         if path.startswith("/opt/openshift/tls/"):
@@ -136,7 +136,7 @@ def unpack(folder, tls):
 
 
 def describe(path, directory):
-    """A line of the table, of what openssl says."""
+    """A row of the table, from the output of openssl."""
     said = run("openssl", "x509", "-in", path, "-noout", "-subject", "-issuer", "-nameopt", "sep_comma_plus,utf8", "-startdate", "-enddate",
                "-ext", "basicConstraints,keyUsage,extendedKeyUsage,subjectAltName,authorityKeyIdentifier").stdout
     subject, issuer = (re.search(rf"^{word}=(.*)$", said, re.M).group(1) for word in ("subject", "issuer"))
@@ -184,11 +184,11 @@ def test_certificates_are_those_of_the_table(create, tmp_path, platform, options
         run("openssl", "verify", "-x509_strict", "-CAfile", tls / f"{bundle}.crt", "-purpose", purpose, *host, tls / f"{certificate}.crt")
     run("openssl", "verify", "-CAfile", tls / "root-ca.crt", tls / "kubelet-client.crt", status=2)
 
-    # No key lies on the machine that nobody needs there.
+    # Only keys that the machine needs are on it.
     assert of_table("*.key") == set(subjects) - {"root-ca", "admin-kubeconfig-signer", "kubelet-bootstrap-kubeconfig-signer"} | {"service-account"}
     for key in tls.rglob("*.key"):
         assert key.read_text().startswith("-----BEGIN RSA PRIVATE KEY-----\n" if is_rsa else "-----BEGIN EC PRIVATE KEY-----\n"), key
-        if not is_rsa or key.stem == "service-account":  # a look at an RSA key takes half a second
+        if not is_rsa or key.stem == "service-account":  # checking an RSA key takes half a second
             run("openssl", "pkey", "-in", key, "-check", "-noout")
         public = run("openssl", "pkey", "-in", key, "-pubout").stdout
         if key.with_suffix(".crt").exists():
@@ -196,15 +196,15 @@ def test_certificates_are_those_of_the_table(create, tmp_path, platform, options
             assert public in text and ("Signature Algorithm: sha256WithRSAEncryption" if is_rsa else "Signature Algorithm: ecdsa-with-SHA256") in text
             assert not is_rsa or "(2048 bit)" in text and "Exponent: 65537" in text
         else:
-            # Upstream's name of the block, whatever is in it.
+            # The original's name of the PEM block, for both key types.
             assert key.with_suffix(".pub").read_text() == (public.replace("PUBLIC KEY", "RSA PUBLIC KEY") if is_rsa else public)
-    # The identifier is the SHA-1 of the public key's bits: for RSA of the PKCS#1 structure.
+    # The identifier is the SHA-1 of the bits of the public key; for RSA, of the PKCS#1 structure.
     body = base64.b64decode("".join(run("openssl", "x509", "-in", tls / "root-ca.crt", "-noout", "-pubkey").stdout.splitlines()[1:-1]))
     digest = hashlib.sha1(body[24 if is_rsa else 26:]).hexdigest().upper()
     shown = run("openssl", "x509", "-in", tls / "root-ca.crt", "-noout", "-ext", "subjectKeyIdentifier").stdout
     assert digest == shown.split()[-1].replace(":", "")
 
-    [generated] = [key for user in config["passwd"]["users"] if user["name"] == "core" for key in user["sshAuthorizedKeys"]]  # the config names none
+    [generated] = [key for user in config["passwd"]["users"] if user["name"] == "core" for key in user["sshAuthorizedKeys"]]  # the config has none
     (tmp_path / "ssh.pub").write_text(generated + "\n")
     size, _, *rest = run("ssh-keygen", "-l", "-f", tmp_path / "ssh.pub").stdout.split()
     assert [size, *rest] == ["2048" if is_rsa else "256", "no", "comment", "(RSA)" if is_rsa else "(ECDSA)"]
@@ -218,7 +218,7 @@ def test_kubeconfigs_have_the_members_of_the_original(create, tmp_path):
 
 
 def tree(folder):
-    """Every file but those that tell of the run itself."""
+    """All files except those about the run itself."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*"))
             if path.is_file() and ".slipway" not in path.parts and path.suffix not in (".lock", ".log")}
 

@@ -1,4 +1,4 @@
-"""Scripts and units of the bootstrap machine, judged by bash, systemd and what they do where their paths are folders of the test."""
+"""Scripts and units of the bootstrap machine, checked by bash and systemd, and run with the folders of the test in place of their paths."""
 import json
 import os
 import pathlib
@@ -35,8 +35,8 @@ def test_script_is_bash(script):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Warnings that do not apply: scripts that are sourced lie elsewhere on a machine (SC1090, SC1091), and use variables of the one that sources
-# them or set some for it (SC2034); a hole "{{NAME}}" is neither a brace nor a constant (SC1083, SC2157, SC2194).
+# Warnings that do not apply: sourced scripts have other paths on a machine (SC1090, SC1091) and share variables with the sourcing script
+# (SC2034); a placeholder "{{NAME}}" is neither a brace nor a constant (SC1083, SC2157, SC2194).
 NOT_HERE = "SC1090,SC1091,SC2034,SC1083,SC2157,SC2194"
 
 
@@ -46,9 +46,9 @@ def test_shellcheck_has_nothing_to_say():
     assert done.returncode == 0, done.stdout
 
 
-# Folders that are laid over each other on a machine, and how many services that gives.
+# Folders that are merged on a machine, and the number of their services.
 LAYERS = [([DATA], 9), ([DATA, VARIANTS / "on-premise", VARIANTS / "baremetal"], 9 + 6 + 7), ([DATA, VARIANTS / "in-place"], 9 + 1)]
-# Units that the operating system of the bootstrap machine brings.
+# Units of the operating system of the bootstrap machine.
 OS_UNITS = {"containerd.service", "crio.service", "multi-user.target", "network-online.target", "rpc-statd.service", "systemd-journal-gatewayd.service"}
 BAREMETAL = {"IRONIC_USER": "bootstrap-user", "IRONIC_IP": "192.168.111.5", "PROVISIONING_MAC": "52:54:00:00:00:01", "PROVISIONING_NETWORK": "Managed",
              "PROVISIONING_SUBNET": "172.22.0.2/24", "CONTROL_PLANE_REPLICAS": "3",
@@ -56,7 +56,7 @@ BAREMETAL = {"IRONIC_USER": "bootstrap-user", "IRONIC_IP": "192.168.111.5", "PRO
 
 
 def service_of_quadlet(path, text):
-    """The name and the text of the service that podman's generator makes of a quadlet, as far as systemd has to understand it."""
+    """Name and text of the service that podman's generator creates from a quadlet, as far as systemd parses it."""
     sections = re.findall(r"^\[(\w+)\]\n((?:(?!\[).*\n?)*)", text, re.MULTILINE)
     assert {name for name, _ in sections} <= {"Unit", "Container", "Volume", "Service", "Install"}, path
     kept = {name: body for name, body in sections if name not in ("Container", "Volume")}
@@ -92,7 +92,7 @@ def test_systemd_understands_the_units(tmp_path, folders, count):
             name, text = service_of_quadlet(path, filled(path, **BAREMETAL))
             texts[pathlib.Path(name)] = text
         for path, text in texts.items():
-            if str(path) == "systemd-journal-gatewayd.socket":  # the machine's own; the file says only that it is enabled
+            if str(path) == "systemd-journal-gatewayd.socket":  # part of the machine OS; the file only enables it
                 continue
             (units / path).parent.mkdir(exist_ok=True)
             (units / path).write_text(text)
@@ -110,14 +110,14 @@ def test_systemd_understands_the_units(tmp_path, folders, count):
         (units / target).write_text("[Unit]\nDefaultDependencies=no\n")
     names = sorted([*names, "systemd-journal-gatewayd.service", "zincati.service"])
     done = subprocess.run(["systemd-analyze", "verify", f"--root={root}", "--man=no", "--generators=no", *names], capture_output=True, text=True)
-    # Units of the machine OS are not there, and that is said; KillMode=none is OpenShift's. Everything else would be a mistake.
+    # The warnings about missing units of the machine OS are expected; KillMode=none is from OpenShift. Any other warning is an error.
     said = [line for line in done.stderr.splitlines() if not re.search("not found|Failed to load|KillMode=none", line)]
     assert said == [], done.stderr
     assert len(names) == count + 1
 
 
 class Machine:
-    """A mount namespace in which /etc, /opt, /run, /usr/local and /var/log are folders of the test, and programs are played."""
+    """A mount namespace in which /etc, /opt, /run, /usr/local and /var/log are folders of the test, with fake programs."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -244,10 +244,10 @@ esac""")
     assert machine.run("slipway-node").stdout == "new\n"
     assert words(machine.record("release-image"))[-4:] == ["pull-slipway-image stage end success", "unpack-slipway-image stage start",
                                                            "unpack-slipway-image stage end success", "service end success"]
-    # A second start finds everything here.
+    # A second start finds all images present.
     assert machine.run("release-image-download.sh", SERVICE_NAME="release-image").returncode == 0
     assert len(machine.calls()) == 3
-    # An image without it is told at the console.
+    # An image without slipway-node is reported on the console.
     machine.play("ctr", rf"""
 case "$*" in
     *--quiet*) echo x ;;
@@ -283,7 +283,7 @@ def test_pause_image_of_containerd(machine):
     assert override.splitlines() == [line.replace("registry.slipway.invalid/slipway/release:pod", POD) for line in own]
     assert f'  sandbox_image = "{POD}"' in override.splitlines()
     assert (machine.folder / "run/calls").read_text() == "systemctl restart containerd.service\n"
-    # The daemon has been restarted; nothing has changed.
+    # The daemon was restarted, and the configuration has not changed.
     socket.touch()
     assert machine.run("crio-configure.sh", SERVICE_NAME="crio-configure").returncode == 0
     assert (machine.folder / "run/calls").read_text() == "systemctl restart containerd.service\n"

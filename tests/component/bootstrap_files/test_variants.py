@@ -1,4 +1,4 @@
-"""Scripts that only some platforms have: what they do where programs are played and their paths are folders of the test."""
+"""Scripts of some platforms only, run with fake programs and with the folders of the test in place of their paths."""
 import re
 
 import pytest
@@ -20,7 +20,7 @@ def read(machine, path):
 
 
 def node_says(machine, answers):
-    """slipway-node image-for NAME, from a table; other commands are noted."""
+    """A fake slipway-node: answers image-for NAME from a table and records other commands."""
     cases = "".join(f"    'image-for {name}') printf %s '{image}' ;;\n" for name, image in answers.items())
     write(machine, "local/bin/slipway-node", f'#!/bin/bash\ncase "$*" in\n{cases}    *) echo "slipway-node $*" >>/run/calls ;;\nesac\n')
     (machine.folder / "local/bin/slipway-node").chmod(0o755)
@@ -117,7 +117,7 @@ def test_settings_of_ironic_are_found_on_the_machine(machine, changes, expected)
 
 
 def test_variables_of_the_quadlets_are_all_given(machine):
-    """What a quadlet takes from its environment file is in the template of that file or added on the machine."""
+    """Each variable of a quadlet is in the template of its environment file or is added on the machine."""
     ironic_machine(machine)
     assert machine.run("build-ironic-env.sh", **UNIT).returncode == 0
     write(machine, "etc/ironic-network.env", "PROV_IP_FAMILY=ip6\n")
@@ -133,7 +133,7 @@ def test_variables_of_the_quadlets_are_all_given(machine):
         allowed = set(template) if "ironic.env" in text else set()
         for name, keys in given.items():
             allowed |= set(keys) if f"EnvironmentFile=/etc/{name}" in text else set()
-        # A Requires= on build-ironic-env alone brings no variables: quadlets without a file of their own may not use any.
+        # Requires= on build-ironic-env alone provides no variables: quadlets without an environment file must not use any.
         assert wanted <= allowed, (path.name, wanted - allowed)
 
 
@@ -204,7 +204,7 @@ def test_on_gcp_the_routes_go_before_the_report(machine):
 
 
 def stages_of_the_engine():
-    """The names of all stages, as src/bootstrap has them."""
+    """The names of all stages in src/bootstrap."""
     root = DATA.parents[1] / "src/bootstrap"
     text = (root / "renders.cpp").read_text() + (root / "stages.cpp").read_text()
     names = set(re.findall(r'(?:\.stage = |push_back\(\s*\{\.name = )"([a-z-]+)"', text)) | set(re.findall(r'inputs, "([a-z-]+-render)"', text))

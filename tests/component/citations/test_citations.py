@@ -1,5 +1,5 @@
-"""No text of the repository cites a document that its readers do not have: the specifications, seed documents and design notes from
-which slipway was written, by their names and sections. A comment gives the fact itself or names a public source."""
+"""No text of the repository cites a document that is not in the repository: specifications, seed documents and design notes, by name and
+section. A comment states the fact or names a public source."""
 
 import os
 import pathlib
@@ -13,12 +13,12 @@ NOT_TEXTS = {".git", ".pytest_cache", "__pycache__", "build"}
 # The names of the documents; text is searched in lower case.
 NAME = (r"(?:assisted|bootable-os|day2|design|english|field|installer|installer-bodies|local-machines|machine-config|operators|payload"
         r"|providers|style)")
-# A blank, or the end of a line and the beginning of the next one in a comment.
+# A blank, or a line break in a comment.
 GAP = r"(?: | ?\n[ \t]*(?://+|#|\*)?[ \t]*)"
 
 CITATIONS = {kind: re.compile(pattern) for kind, pattern in {
     "a document with a section": rf"(?<![\w/.-]){NAME}{GAP}(?:\d+(?:\.\d+)+[a-z]?|[a-f]\.\d+)\b",
-    # A number alone follows these words in other texts, too ("operators 5 and more"), so it counts in brackets and tables only.
+    # A number after these words alone also occurs in other texts ("operators 5 and more"), so only numbers in brackets and tables count.
     "a document with a chapter": rf"[(\t,;] ?{NAME}{GAP}\d+[a-z]?(?=[\t,;):]| (?:and|to) )",
     "a section alone": r"(?<=\s)\(\d{1,2}\.\d{1,2}(?:, \d{1,2}\.\d{1,2})*(?: #\d+)?\)",
     "a section with a letter": r"[ (][a-f]\.\d{1,2}(?![\w.])",
@@ -30,7 +30,7 @@ CITATIONS = {kind: re.compile(pattern) for kind, pattern in {
     "the file of a document": rf"(?:/\w+|\.\.)/shared\b|spec/{NAME}\.md\b",
 }.items()}
 
-# Texts that look like citations and are none. Add a line with its reason for each new one.
+# Texts that look like citations but are not. Add a line with its reason for each new one.
 FALSE_POSITIVES = re.compile("|".join((
     r"operators 9\.6 to 11\.6, installer 9\.2",  # megabytes of programs, docs/benchmarks.md
     r"judges \(2\.20\)",  # a version of ignition-validate, tests/component/ignition
@@ -49,7 +49,7 @@ def citations(text):
 
 
 def texts():
-    """(path, content) of all files that are text, but for this one."""
+    """(path, content) of all text files except this one."""
     for folder, folders, names in os.walk(SOURCE):
         folders[:] = sorted(set(folders) - NOT_TEXTS)
         for path in (pathlib.Path(folder, name) for name in sorted(names)):

@@ -10,7 +10,7 @@ from control_plane import ControlPlane  # noqa: E402
 
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory):
-    # Pods are made by hand here: nobody makes their service accounts.
+    # The tests create pods without service accounts.
     flags = ["--disable-admission-plugins=ServiceAccount"]
     with ControlPlane(os.environ["SLIPWAY_PAYLOAD_BIN"], tmp_path_factory.mktemp("plane"), flags=flags) as plane:
         yield plane
@@ -18,7 +18,7 @@ def plane(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def programs(tmp_path_factory):
-    """slipway-operator under the names that images give it."""
+    """slipway-operator under the names that it has in images."""
     folder = tmp_path_factory.mktemp("bin")
     for name in ("cluster-bootstrap", "cluster-version-operator"):
         (folder / name).symlink_to(pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway-operator")

@@ -1,8 +1,8 @@
-"""cluster-bootstrap against a real API server: what it creates, what it waits for, what it leaves behind.
+"""cluster-bootstrap with a real API server: what it creates, what it waits for, and what remains afterwards.
 
     SLIPWAY_BIN=... SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest -s tests/component/cluster_bootstrap
 
--s shows the figures. Required pods and revisions are objects made through the API: there is no kubelet here.
+-s prints the figures. The test creates the required pods and revisions through the API: there is no kubelet.
 """
 
 import json
@@ -34,7 +34,7 @@ def config_map(name, space="default"):
 
 
 class Machine:
-    """The folders of a bootstrap machine; with one master it becomes that master itself, and no operator is waited for."""
+    """The folders of a bootstrap machine. With one master, the machine becomes that master, and no operator is waited for."""
 
     def __init__(self, folder, plane, masters=1):
         self.assets, self.kubernetes = folder / "assets", folder / "kubernetes"
@@ -87,7 +87,7 @@ def names(plane, *what):
 
 
 def writes(plane, *resources):
-    """Requests that changed something, by the API server's own count; creating what is there is one that is refused."""
+    """The number of successful writes in the metrics of the API server; creating an existing object is rejected."""
     pattern = r'apiserver_request_total\{(.*)\} (\S+)'
     total = 0
     for labels, count in re.findall(pattern, plane.kubectl("get", "--raw", "/metrics")):
@@ -161,7 +161,7 @@ def test_static_pods_of_others_stay(machine, plane, programs):
 
 
 def make_pod(plane, folder, space, name, ready):
-    """Or changes it."""
+    """Creates or updates a pod."""
     file = folder / "pod.json"
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": space},
            "spec": {"nodeName": "master-0", "containers": [{"name": "c", "image": "i"}]}}

@@ -1,6 +1,6 @@
-"""cluster-version-operator against a real API server: the manifests of this repository and the CRDs of the release are applied,
-ClusterVersion tells and waits for the ClusterOperators, what is taken away comes back, and overrides count. There are no operators
-here: the test speaks for them."""
+"""cluster-version-operator with a real API server. It applies the manifests of this repository and the CRDs of the release, reports in
+ClusterVersion and waits for the ClusterOperators, restores deleted objects, and respects overrides. No operators run: the test sets their
+conditions."""
 
 import contextlib
 import json
@@ -19,7 +19,7 @@ DEADLINE = 90
 IMAGE = "registry.example.com/release@sha256:" + "a" * 64
 PREFIX = "0000_00_cluster-version-operator_"
 
-# A root of its own with the two folders of a release image, in a mount namespace that ends with the program.
+# A root with the two folders of a release image, in a mount namespace that ends with the program.
 IN_IMAGE = r"""set -e
 mount -t tmpfs none "$1"
 for folder in usr etc tmp dev; do mkdir "$1/$folder"; mount --rbind "/$folder" "$1/$folder"; done
@@ -40,7 +40,7 @@ def wait_until(what, condition):
 
 @pytest.fixture(scope="module")
 def release(tmp_path_factory):
-    """release-manifests and manifests as payload/images lays them out."""
+    """The folders release-manifests and manifests, as payload/images creates them."""
     folder = tmp_path_factory.mktemp("release")
     theirs, own = folder / "release-manifests", folder / "manifests"
     own.mkdir()
@@ -112,11 +112,11 @@ def kubectl(plane, *words):
 
 
 def look_at_what_has_no_effect(plane, folder, condition):
-    """Told to the one who asks for it: as a warning by kubectl, or in a condition. What the release does not have is refused."""
+    """Settings without effect are reported: as a warning of kubectl, or in a condition. Features that the release lacks are rejected."""
     for kind, (thing, words) in WITHOUT_EFFECT.items():
         file = folder / "thing.json"
         file.write_text(json.dumps(thing))
-        # Admission learns of a policy some time after it was made.
+        # Admission loads a new policy with a delay.
         wait_until(f"warning about a {kind}", lambda: words in kubectl(plane, "apply", "--dry-run=server", "-f", file).stderr)
         made = kubectl(plane, "create", "-f", file)
         assert made.returncode == 0 and "Warning: " in made.stderr and words in made.stderr, made.stderr
@@ -138,19 +138,69 @@ def look_at_what_has_no_effect(plane, folder, condition):
     wait_until("acceptance", lambda: condition("ReleaseAccepted").get("status") == "True")
 
 
-def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
-    if os.geteuid() != 0:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("this needs root")
+def create_inputs(plane, release, folder):
+    """The types and objects that the operator reads at its start."""
     theirs, own = release
     for name in ("infrastructures-Default", "featuregates"):
         plane.kubectl("create", "-f", theirs / f"0000_10_config-operator_01_{name}.crd.yaml")
     plane.kubectl("create", "-f", own / f"{PREFIX}01_clusterversions-Default.crd.yaml")
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
     unmanaged = [{"kind": "Namespace", "group": "", "namespace": "", "name": "openshift-infra", "unmanaged": True}]
-    create(plane, tmp_path, config("Infrastructure", "cluster"), config("FeatureGate", "cluster"),
+    create(plane, folder, config("Infrastructure", "cluster"), config("FeatureGate", "cluster"),
            config("ClusterVersion", "version", {"clusterID": "5f0c6b1e-9a1d-4c3e-8f3a-0b5f5f7c1a22", "overrides": unmanaged}))
     patch_status(plane, "infrastructure", "cluster", {"apiServerInternalURI": "https://api-int.demo.example.com:6443"})
     patch_status(plane, "featuregate", "cluster", {"featureGates": [{"version": "1.2.3"}]})
+
+
+def check_complete(now):
+    assert now["desired"] == {"version": "1.2.3", "image": IMAGE}
+    conditions = {each["type"]: each["status"] for each in now["conditions"]}
+    assert conditions == {"Available": "True", "Progressing": "False", "Failing": "False", "ReleaseAccepted": "True",
+                          "RetrievedUpdates": "False"}
+    assert now["observedGeneration"] == 1 and now["versionHash"]
+
+
+def check_objects(plane):
+    """The release's namespaces, accounts and Deployment."""
+    spaces = {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]}
+    assert {"openshift-config", "openshift-machine-config-operator", "openshift-cluster-version"} <= spaces
+    assert "openshift-infra" not in spaces
+    assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Managed"
+    # One service account for each role, without tokens that never expire.
+    accounts = {each["metadata"]["name"] for each in get(plane, "serviceaccounts", "-n", "openshift-machine-config-operator")["items"]}
+    assert {"node-bootstrapper", "node-bootstrapper-master"} <= accounts
+    secrets = get(plane, "secrets", "-n", "openshift-machine-config-operator")["items"]
+    assert not [each["metadata"]["name"] for each in secrets if each["type"] == "kubernetes.io/service-account-token"]
+    [container] = get(plane, "deployment", "-n", "openshift-cluster-version", "cluster-version-operator")["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == IMAGE
+    assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
+
+
+def check_reconciled(plane, status):
+    # Restores a deleted object.
+    deployment = ["deployment", "-n", "openshift-cluster-version", "cluster-version-operator"]
+    plane.kubectl("delete", *deployment)
+    start = host_clock.now()
+    wait_until("Deployment again", lambda: plane.kubectl("get", "--ignore-not-found", *deployment))
+    print(f"FIGURE cluster-version-operator: {host_clock.now() - start:.2f} s to put a Deployment back", file=sys.__stdout__)
+
+    # An object that is created once belongs to the administrator. A managed object is restored, and a change of the spec starts a sync.
+    plane.kubectl("patch", "etcd", "cluster", "--type=merge", "-p", '{"spec":{"managementState":"Unmanaged"}}')
+    plane.kubectl("label", "namespace", "openshift-config", "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
+    start = host_clock.now()
+    plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", '{"spec":{"overrides":null}}')
+    wait_until("new generation", lambda: status()["observedGeneration"] == get(plane, "clusterversion", "version")["metadata"]["generation"] and
+               "openshift-infra" in {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]})
+    wait_until("namespace as before", lambda: get(plane, "namespace", "openshift-config")["metadata"]["labels"][
+        "pod-security.kubernetes.io/enforce"] == "restricted")
+    print(f"FIGURE cluster-version-operator: {host_clock.now() - start:.2f} s to follow a change of spec.overrides", file=sys.__stdout__)
+    assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Unmanaged"
+
+
+def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
+    if os.geteuid() != 0:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("this needs root")
+    create_inputs(plane, release, tmp_path)
 
     def status():
         return get(plane, "clusterversion", "version").get("status", {})
@@ -170,55 +220,19 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         operators = [each["metadata"]["name"] for each in get(plane, "clusteroperators")["items"]]
         if operators:
             assert not is_complete()
-            # A few of them, in the order of the release.
+            # Lists the first few, in the order of the release.
             wait_until("reason", lambda: any(f"ClusterOperator {name}: not Available" in condition("Progressing")["message"] for name in operators))
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         for name in operators:
             available = {"type": "Available", "status": "True", "lastTransitionTime": now, "reason": "AsExpected", "message": "played"}
             patch_status(plane, "clusteroperator", name, {"conditions": [available]})
         wait_until("Completed", is_complete)
-        now = status()
         files = [path for folder in release for path in folder.iterdir() if path.suffix == ".yaml"]
         print(f"FIGURE cluster-version-operator: {len(files)} files of the image and its own in {seconds:.2f} s", file=sys.__stdout__)
-        assert now["desired"] == {"version": "1.2.3", "image": IMAGE}
-        conditions = {each["type"]: each["status"] for each in now["conditions"]}
-        assert conditions == {"Available": "True", "Progressing": "False", "Failing": "False", "ReleaseAccepted": "True",
-                              "RetrievedUpdates": "False"}
-        assert now["observedGeneration"] == 1 and now["versionHash"]
-
-        spaces = {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]}
-        assert {"openshift-config", "openshift-machine-config-operator", "openshift-cluster-version"} <= spaces
-        assert "openshift-infra" not in spaces
-        assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Managed"
-        # An account a role, and no token of theirs that lasts for ever.
-        accounts = {each["metadata"]["name"] for each in get(plane, "serviceaccounts", "-n", "openshift-machine-config-operator")["items"]}
-        assert {"node-bootstrapper", "node-bootstrapper-master"} <= accounts
-        secrets = get(plane, "secrets", "-n", "openshift-machine-config-operator")["items"]
-        assert not [each["metadata"]["name"] for each in secrets if each["type"] == "kubernetes.io/service-account-token"]
-        [container] = get(plane, "deployment", "-n", "openshift-cluster-version", "cluster-version-operator")["spec"]["template"]["spec"]["containers"]
-        assert container["image"] == IMAGE
-        assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
-
+        check_complete(status())
+        check_objects(plane)
         look_at_what_has_no_effect(plane, tmp_path, condition)
-
-        # It sees what is gone.
-        deployment = ["deployment", "-n", "openshift-cluster-version", "cluster-version-operator"]
-        plane.kubectl("delete", *deployment)
-        start = host_clock.now()
-        wait_until("Deployment again", lambda: plane.kubectl("get", "--ignore-not-found", *deployment))
-        print(f"FIGURE cluster-version-operator: {host_clock.now() - start:.2f} s to put a Deployment back", file=sys.__stdout__)
-
-        # What was made once is the administrator's; what is managed is put back, and a change of the spec wakes the operator.
-        plane.kubectl("patch", "etcd", "cluster", "--type=merge", "-p", '{"spec":{"managementState":"Unmanaged"}}')
-        plane.kubectl("label", "namespace", "openshift-config", "pod-security.kubernetes.io/enforce=privileged", "--overwrite")
-        start = host_clock.now()
-        plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", '{"spec":{"overrides":null}}')
-        wait_until("new generation", lambda: status()["observedGeneration"] == get(plane, "clusterversion", "version")["metadata"]["generation"] and
-                   "openshift-infra" in {each["metadata"]["name"] for each in get(plane, "namespaces")["items"]})
-        wait_until("namespace as before", lambda: get(plane, "namespace", "openshift-config")["metadata"]["labels"][
-            "pod-security.kubernetes.io/enforce"] == "restricted")
-        print(f"FIGURE cluster-version-operator: {host_clock.now() - start:.2f} s to follow a change of spec.overrides", file=sys.__stdout__)
-        assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Unmanaged"
+        check_reconciled(plane, status)
         assert len(status()["history"]) == 1
         assert get(plane, "lease", "-n", "openshift-cluster-version", "version")["spec"]["holderIdentity"].startswith("bootstrap_")
     assert not get(plane, "lease", "-n", "openshift-cluster-version", "version")["spec"].get("holderIdentity")

@@ -1,6 +1,5 @@
-"""A single node in place: what `cluster-bootstrap bootstrap-in-place` makes of a machine that bootstrapped a cluster, judged by Ignition and by an
-etcd and an API server that start on what Ignition wrote.
-"""
+"""A single node in place: the result of `cluster-bootstrap bootstrap-in-place` on a machine that bootstrapped a cluster, checked by
+Ignition, and by an etcd and an API server that start with the files that Ignition wrote."""
 
 import json
 import os
@@ -16,12 +15,12 @@ from test_cluster_bootstrap import DEADLINE, Machine, config_map
 
 TEMPLATE = pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "data/bootstrap-variants/in-place/files/opt/openshift/bootstrap-in-place/master-update.fcc"
 PAYLOAD = os.environ["SLIPWAY_PAYLOAD_BIN"]
-# What any master would be given.
+# The config of any master.
 MASTER = {"ignition": {"version": "3.2.0"},
           "storage": {"files": [{"path": "/etc/of-masters", "mode": 0o644, "contents": {"source": "data:,hello"}}]},
           "systemd": {"units": [{"name": "kubelet.service", "enabled": True, "contents": "[Service]\nExecStart=/usr/bin/kubelet\n[Install]\nWantedBy=x.target\n"}]}}
 ETCD = "etcd-bootstrap/etc-kubernetes"
-# Below the assets, as stages, the release and installer-gather.sh leave them.
+# Files below the assets, from the stages, the release and installer-gather.sh.
 FILES = {
     "original-master.ign": json.dumps(MASTER),
     "original_cvo_overrides.patch": '{"spec": {"overrides": null}}',
@@ -35,7 +34,7 @@ FILES = {
     f"{ETCD}/static-pod-resources/etcd-member/etcd-all-certs/etcd-serving-m.key": "SECRET",
     **{f"bootstrap-manifests/{name}-pod.yaml": f"kind: Pod # {name}\n" for name in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")},
 }
-# Of the installed machine: the file that it comes from, and who may read it.
+# Files of the installed machine: their source and mode.
 PLACES = {
     "etc/kubernetes/manifests/etcd-pod.yaml": (f"{ETCD}/manifests/etcd-member-pod.yaml", "-rw-------"),
     "etc/kubernetes/manifests/kube-apiserver-pod.yaml": ("bootstrap-manifests/kube-apiserver-pod.yaml", "-rw-------"),
@@ -63,7 +62,7 @@ class Node(Machine):
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory, programs):
-    """A machine whose cluster has a ConfigMap, and whose etcd has ended."""
+    """A machine whose cluster has a ConfigMap, with a stopped etcd."""
     folder = tmp_path_factory.mktemp("node")
     (folder / "plane").mkdir()
     with ControlPlane(PAYLOAD, folder / "plane") as plane:
@@ -85,7 +84,7 @@ def test_the_written_config_makes_the_machine(node, programs, tmp_path):
     assert "SECRET" not in done.stdout + done.stderr
     judged = subprocess.run(["ignition-validate", written], capture_output=True, text=True, timeout=DEADLINE)
     assert (judged.returncode, judged.stdout, judged.stderr) == (0, "", "")
-    # etcd keeps 64 MB free for its log.
+    # etcd preallocates 64 MB for its log.
     assert sum(path.stat().st_size for path in (node.assets / "etcd-data").rglob("*")) > 50_000_000 > 10 * written.stat().st_size
 
     def look(root, tree):
@@ -97,7 +96,7 @@ def test_the_written_config_makes_the_machine(node, programs, tmp_path):
             line for path, entry in tree.items() if path.endswith(".preset") for line in entry[-1]}
         for folder in ["var/lib/etcd", "etc/kubernetes/bootstrap-secrets", "etc/kubernetes/static-pod-resources/etcd-member"]:
             assert tree[folder][0] == "drwx------", folder
-        # Whatever is not named above is etcd's, and for root alone.
+        # All other files belong to etcd and are readable by root only.
         for path, entry in tree.items():
             if path.startswith("var/lib/etcd/"):
                 assert entry[0] in ("-rw-------", "drwx------"), path

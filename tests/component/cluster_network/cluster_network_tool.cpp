@@ -1,4 +1,4 @@
-// cluster_network_tool network|dns: what the operator would make of the objects on standard input (YAML), as a list in JSON.
+// cluster_network_tool network|dns: prints what the operator would create from the objects on standard input (YAML), as a JSON list.
 #include "base/yaml.h"
 #include "components/dns/operator.h"
 #include "components/network/operator.h"

@@ -1,4 +1,4 @@
-"""What the network and the DNS operator write for other programs, tried on these: nft, kube-proxy, CoreDNS, in network namespaces."""
+"""The output of the network and the DNS operator, used by the real programs in network namespaces: nft, kube-proxy, CoreDNS."""
 
 import contextlib
 import json
@@ -43,7 +43,7 @@ spec:
 
 
 def config_map(operator, objects):
-    """The data of the ConfigMap that the operator makes."""
+    """The data of the ConfigMap that the operator creates."""
     done = subprocess.run([BIN / "cluster_network_tool", operator], input=objects, capture_output=True, text=True, timeout=DEADLINE)
     assert done.returncode == 0, done.stderr
     [found] = [each for each in json.loads(done.stdout) if each["kind"] == "ConfigMap"]
@@ -51,7 +51,7 @@ def config_map(operator, objects):
 
 
 class Namespaces(Programs):
-    """Network namespaces, each held by a process of its name."""
+    """Network namespaces, each kept by a process with its name."""
 
     def __init__(self, folder):
         super().__init__()
@@ -72,7 +72,7 @@ class Namespaces(Programs):
         return done
 
     def cable(self, one, other, addresses):
-        """Between two namespaces; addresses of their ends."""
+        """Connects two namespaces; addresses: of both ends."""
         ends = [f"to-{other}", f"to-{one}"]
         self.run(one, "ip", "link", "add", ends[0], "type", "veth", "peer", "name", ends[1], "netns", self.processes[other].pid)
         for name, end, address in zip((one, other), ends, addresses):
@@ -115,13 +115,13 @@ def test_pods_get_no_machine_configuration(namespaces, tmp_path):
     for name in ("node", "other"):
         namespaces.listen(name, 22622, 22623, 22624)
     assert namespaces.connects("pod", "10.97.0.2", 22623), "without the rules"
-    for _ in range(2):  # a pod that starts again
+    for _ in range(2):  # a pod that restarts
         namespaces.run("node", "nft", "-f", rules)
     listed = namespaces.run("node", "nft", "list", "ruleset").stdout
-    assert listed.count("reject") == 4, listed  # by the pod's address, and by a Service, in both chains
+    assert listed.count("reject") == 4, listed  # by the pod's address and by a Service, in both chains
     expected = {("pod", "10.97.0.1", 22622): True, ("pod", "10.97.0.1", 22623): False, ("pod", "10.97.0.1", 22624): False,
                 ("pod", "10.97.0.2", 22622): True, ("pod", "10.97.0.2", 22623): False, ("pod", "10.97.0.2", 22624): False,
-                ("pod", "10.130.0.2", 22623): True,  # a pod may listen where it likes
+                ("pod", "10.130.0.2", 22623): True,  # a pod may use any port
                 ("node", "10.97.0.1", 22623): True, ("node", "10.97.0.2", 22623): True, ("other", "10.97.0.1", 22624): True}
     assert {case: namespaces.connects(*case) for case in expected} == expected
 
@@ -142,7 +142,7 @@ def test_kube_proxy_takes_its_configuration(tmp_path):
 @pytest.mark.parametrize("settings", ["", DNS_SETTINGS], ids=["usual", "all"])
 def test_coredns_takes_its_configuration(namespaces, tmp_path, settings):
     corefile = config_map("dns", NETWORK + settings)["Corefile"]
-    # Nobody answers there: what is tried is the file.
+    # No server listens there: only the parsing of the file is tested.
     (tmp_path / "kubeconfig").write_text("apiVersion: v1\nkind: Config\ncurrent-context: c\nclusters: [{name: c, cluster: {server: 'http://127.0.0.1:1'}}]\n"
                                          "contexts: [{name: c, context: {cluster: c, user: ''}}]\n")
     head = "ip6.arpa {\n"
@@ -150,7 +150,7 @@ def test_coredns_takes_its_configuration(namespaces, tmp_path, settings):
     (tmp_path / "Corefile").write_text(corefile.replace(head, f"{head}kubeconfig {tmp_path}/kubeconfig\n"))
     namespaces.make("pod")
     namespaces.spawn("coredns", namespaces.inside("pod", PAYLOAD / "coredns", "-conf", tmp_path / "Corefile"))
-    # Its last line before it waits for questions.
+    # The last line before it answers queries.
     namespaces.wait("coredns", lambda: "CoreDNS-" in namespaces.log("coredns"))
     for zone in ["."] + (["example.com.", "10.in-addr.arpa.", "example.org."] if settings else []):
         assert f"{zone}:5353" in namespaces.log("coredns"), namespaces.tail("coredns")

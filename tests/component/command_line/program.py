@@ -1,4 +1,4 @@
-"""slipway as people call it: by its name, by the other one, with and without a terminal."""
+"""Runs slipway like a user: under both names, with and without a terminal."""
 import functools
 import os
 import pathlib
@@ -22,7 +22,7 @@ pullSecret: '{"auths":{"quay.io":{"auth":"cHVsbDpzZWNyZXQ="}}}'
 
 
 def clean_environment(**more):
-    """Without what a developer's shell may have set for the program."""
+    """The environment without variables that affect the program."""
     kept = {name: value for name, value in os.environ.items()
             if not name.startswith(("OPENSHIFT_INSTALL_", "SLIPWAY_", "AWS_", "GOOGLE_", "GCLOUD_", "OS_"))}
     return {**kept, **{name: str(value) for name, value in more.items()}}
@@ -36,7 +36,7 @@ def run(*words, program=SLIPWAY, status=None, env=None, **options):
 
 
 class Terminal:
-    """The program at a terminal; close it. Text is what it has shown so far."""
+    """The program at a terminal; close it after use. `text` is its output so far."""
 
     def __init__(self, *words, program=SLIPWAY, env=None, cwd=None):
         self.end, inside = pty.openpty()
@@ -46,7 +46,7 @@ class Terminal:
         self.text, self.seen = "", 0
 
     def _read(self, seconds):
-        """False when there is nothing any more."""
+        """False at the end of the output."""
         if not select.select([self.end], [], [], seconds)[0]:
             return True
         try:
@@ -57,7 +57,7 @@ class Terminal:
         return bool(piece)
 
     def expect(self, words):
-        """Waits for a text behind what was expected before."""
+        """Waits for a text after the previously expected one."""
         deadline = host_clock.now() + LIMIT
         while (at := self.text.find(words, self.seen)) < 0:
             assert self._read(0.5), f"it ended without '{words}':\n{self.text}"
@@ -75,7 +75,7 @@ class Terminal:
         self.process.send_signal(signal.SIGINT)
 
     def wait(self):
-        """Its status, when everything that it shows was read."""
+        """The exit status, after all output was read."""
         deadline = host_clock.now() + LIMIT
         while self._read(0.5):
             assert host_clock.now() < deadline, f"it does not end:\n{self.text}"
@@ -96,7 +96,7 @@ class Terminal:
 
 @functools.lru_cache
 def all_commands():
-    """[words]: every command that is in help, as help lists them, groups too."""
+    """[words]: every command in help, in the order of help, including groups."""
     found = []
 
     def read(words):

@@ -1,4 +1,4 @@
-"""The program as a person meets it: help, mistakes, exit statuses, signals; by its own name and as openshift-install."""
+"""The command line for users: help, errors, exit statuses, signals; under its own name and as openshift-install."""
 import json
 import os
 import pathlib
@@ -55,7 +55,7 @@ def test_every_command_has_help_and_groups_show_it():
 
 
 def test_the_page_has_every_command_and_option():
-    """Each command has a row, and each of its options stands in it."""
+    """Each command has a row with each of its options."""
     page = (SOURCE / "docs/command-line.md").read_text()
     for words in all_commands():
         text = run(*words, "--help", status=0).stdout
@@ -98,7 +98,7 @@ def test_general_options_stand_anywhere(folder):
         run(*words, "--log-level", "warning", status=0)
 
 
-# (words, what standard error is when called as slipway)
+# (words, standard error when called as slipway)
 MISTAKES = [
     (["release", "inof"], "error: The following argument was not expected: inof; see `slipway release --help`\n"),
     (["version", "extra"], "error: The following argument was not expected: extra; see `slipway version --help`\n"),
@@ -112,7 +112,7 @@ MISTAKES = [
 def test_mistakes_go_to_standard_error_with_status_1(words, said, installer):
     result = run(*words, status=1)
     assert result.stdout == ""
-    if "create" not in words:  # which of the two commands is the odd one, is nobody's business
+    if "create" not in words:  # either command may be reported as unexpected
         assert result.stderr == said
     assert re.fullmatch(r'level=fatal msg=".*openshift-install.*"\n', run(*words, program=installer, status=1).stderr)
 
@@ -139,7 +139,7 @@ def no_change(folder):
     pass
 
 
-# (words, what is done to the directory before, status, words of the message)
+# (words, change of the directory before the command, status, words of the message)
 STATUSES = [
     (["create", "manifests"], broken_config, 3, "metadata.name"),
     (["create", "ignition-configs"], no_config, 3, "install-config.yaml"),
@@ -179,7 +179,7 @@ current-context: admin
 
 @pytest.fixture
 def waiting(folder):
-    """A directory whose cluster's API takes connections and says nothing."""
+    """A directory of a cluster whose API accepts connections and does not answer."""
     (folder / "auth").mkdir()
     made = subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", "/CN=x", "-keyout", "/dev/null"],
                           capture_output=True, check=True).stdout

@@ -1,4 +1,4 @@
-"""Completion, asked of the shells themselves: what would be offered where."""
+"""Completion in the real shells: what is offered at which place."""
 import os
 import shutil
 import subprocess
@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from program import SLIPWAY, clean_environment, run
 
-# Words before the cursor, the last one begun; what is offered, or some of it.
+# Words before the cursor, with an incomplete last one; expected offers, or some of them.
 LINES = [
     (["cr"], {"create"}),
     (["create", "cl"], {"cluster"}),
@@ -20,12 +20,12 @@ LINES = [
     (["timeline", "--output", "h"], {"html"}),
     (["analyze", "some-fi"], {"some-file"}),
     (["create", "cluster", "--images", "some-"], {"some-folder"}),
-    (["machine-o"], set()),  # the owner is no command for people
+    (["machine-o"], set()),  # the owner process is hidden
 ]
 
 
 def needs(shell):
-    """Where it has to be there, its absence is a failure."""
+    """In CI, a missing shell is a failure."""
     return pytest.mark.skipif(not shutil.which(shell) and os.environ.get("CI") != "true", reason=f"needs {shell}")
 
 
@@ -55,7 +55,7 @@ def test_bash_offers(words, expected, folder):
 
 
 def test_bash_offers_values_behind_an_equals_sign(folder):
-    """bash makes three words of it."""
+    """bash splits the option into three words."""
     assert offered_by_bash(["create", "cluster", "--output", "=", "j"], folder) == {"json"}
     assert offered_by_bash(["create", "cluster", "--output", "="], folder) == {"text", "json"}
     assert offered_by_bash(["create", "--dir", "=", "x", "cl"], folder) == {"cluster"}
@@ -64,7 +64,7 @@ def test_bash_offers_values_behind_an_equals_sign(folder):
 @needs("fish")
 @pytest.mark.parametrize("words, expected", LINES)
 def test_fish_offers(words, expected, folder, tmp_path_factory):
-    home = tmp_path_factory.mktemp("home")  # without the user's own configuration
+    home = tmp_path_factory.mktemp("home")  # without the user's configuration
     script = f"{SLIPWAY} completion fish | source; complete -C 'slipway {' '.join(words)}'"
     done = subprocess.run(["fish", "-c", script], cwd=folder, capture_output=True, text=True, timeout=30,
                           env=clean_environment(HOME=home, XDG_CONFIG_HOME=home, XDG_DATA_HOME=home))

@@ -1,4 +1,4 @@
-"""`create install-config` without a file: questions at a terminal, a refusal elsewhere."""
+"""`create install-config` without a file: questions at a terminal, an error elsewhere."""
 import termios
 
 import pytest
@@ -6,7 +6,7 @@ import yaml
 from program import CONFIG, Terminal, clean_environment, run
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f me@example.com"
-# Longer than a line that a terminal edits.
+# Longer than the line buffer of a terminal.
 LOGINS = '{"auths":{' + ",".join(f'"r{number}.example.com":{{"auth":"{number:064d}eDp5"}}' for number in range(60)) + "}}"
 
 
@@ -77,7 +77,7 @@ def test_what_is_optional_may_be_left_open(tmp_path, home):
 
 
 def is_shown(terminal):
-    """Whether the terminal shows what is typed."""
+    """Whether the terminal echoes input."""
     return bool(termios.tcgetattr(terminal.end)[3] & termios.ECHO)
 
 

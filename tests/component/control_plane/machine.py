@@ -1,5 +1,5 @@
-"""A bootstrap machine made of folders: pods run as the kubelet would run them, each container with its own mounts, in a root that
-has the programs of the images and nothing of the machine but its volumes."""
+"""A bootstrap machine in folders: pods run as under a kubelet, each container with its own mounts. Its root contains the programs of the
+images, and only the volumes of the machine."""
 
 import os
 import pathlib
@@ -19,9 +19,9 @@ OPERATORS = ["cluster-etcd-operator", "cluster-kube-apiserver-operator", "cluste
 
 
 class Machine:
-    """folder: where everything lies; address: of the machine; programs: folder with slipway-operator; payload: with hyperkube and etcd.
+    """folder: for all files; address: of the machine; programs: folder with slipway-operator; payload: folder with hyperkube and etcd.
 
-    Leaves mounts to the mount namespace that it runs in.
+    Does not unmount: its mounts end with its mount namespace.
     """
 
     def __init__(self, folder, address, programs, payload):
@@ -32,7 +32,7 @@ class Machine:
         self._make_root(programs, payload)
 
     def run(self, words, mounts=None, environment=None):
-        """A container that runs to its end: its standard output. mounts: {path on the machine: path in the container}"""
+        """Runs a container to completion and returns its standard output. mounts: {path on the machine: path in the container}"""
         done = subprocess.run(self._command(words, mounts or {}), capture_output=True, text=True, timeout=DEADLINE,
                               env=self._environment(environment))
         assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
@@ -62,14 +62,14 @@ class Machine:
         return next(container for container in self.pods[pod]["spec"]["containers"] if container["name"] == name)
 
     def end(self, name):
-        """Sends TERM as the kubelet does. Returns how long it took to end."""
+        """Sends SIGTERM like the kubelet. Returns the seconds until the container ended."""
         process, begin = self.processes.pop(name), time.monotonic()
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=DEADLINE)
         return time.monotonic() - begin
 
     def wait(self, what, ready, *running):
-        """Waits until ready() is true while containers of these names run. Returns what ready() said."""
+        """Waits until ready() is true while the named containers run. Returns the value of ready()."""
         deadline = host_clock.now() + DEADLINE
         while True:
             answer = ready()
@@ -126,7 +126,7 @@ class Machine:
 
 
 def expand(word, values):
-    """$(NAME), as the kubelet does."""
+    """Expands $(NAME) like the kubelet."""
     return re.sub(r"\$\((\w+)\)", lambda match: values[match.group(1)], word)
 
 

@@ -1,4 +1,4 @@
-// make_assets FOLDER: writes what the render commands of the control plane read (tests/support/render_assets.h).
+// make_assets FOLDER: writes the inputs of the render commands of the control plane (tests/support/render_assets.h).
 #include "support/render_assets.h"
 #include "sys/clock.h"
 

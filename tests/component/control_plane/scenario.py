@@ -1,4 +1,4 @@
-"""scenario.py FOLDER: renders, starts and ends a temporary control plane; run by test_control_plane.py in namespaces of its own."""
+"""scenario.py FOLDER: renders, starts and ends a temporary control plane; test_control_plane.py runs it in its own namespaces."""
 
 import base64
 import json
@@ -51,7 +51,7 @@ class Scenario:
         print(f"{host_clock.now() - self.begin:6.2f} s  {what}", flush=True)
 
     def render(self):
-        """Runs the render commands of bootkube.sh and copies their files as it does."""
+        """Runs the render commands and copies their files like bootkube.sh."""
         for name, words in RENDERS.items():
             self.machine.run(words, {"/opt/openshift": A})
             result = self.assets / f"{name}-bootstrap"
@@ -82,7 +82,7 @@ class Scenario:
         self.machine.wait("insecure-readyz", lambda: get("http://localhost:6080/readyz") == (200, "ok"), "kube-apiserver-insecure-readyz")
         assert get("http://localhost:6080/metrics")[0] == 404
         warnings = [line for line in (self.machine.logs / "kube-apiserver").read_text().splitlines() if line.startswith("dropped")]
-        # OpenShift's own modes and gates, and two flags that upstream has given up.
+        # Modes and gates that only OpenShift has, and two flags that Kubernetes has removed.
         assert all(any(word in line for word in ("authorization modes", "feature gates", "enable-logs-handler", "kubelet-read-only-port"))
                    for line in warnings), warnings
 
@@ -98,7 +98,7 @@ class Scenario:
             self.machine.wait(f"port {port}", lambda port=port: get(f"https://localhost:{port}/healthz") == (200, "ok"))
 
     def use_manifests(self):
-        """Everything that the renders hand to the cluster is taken by the API server."""
+        """The API server accepts all manifests of the renders."""
         for name in ("openshift-config", "openshift-config-managed"):
             self._kubectl("create", "namespace", name)
         merge(self.assets / "rendered", self.machine.host / "rendered")
@@ -112,7 +112,7 @@ class Scenario:
         copy(self.kubernetes / "manifests/etcd-member-pod.yaml", pods / "etcd-member-pod.yaml")
         for space in ("kube-system", "openshift-etcd", "openshift-kube-apiserver"):
             self.machine.wait("service account", lambda: self._kubectl("get", "serviceaccounts", "default", f"--namespace={space}", "--ignore-not-found"))
-        # As the release's manifest of this namespace does.
+        # As in the release's manifest of this namespace.
         self._kubectl("label", "namespace", "kube-system", "--overwrite", "pod-security.kubernetes.io/enforce=privileged")
         for path in pods.iterdir():
             self._kubectl("create", "--dry-run=server", "--validate=strict", f"--filename=/rendered/pods/{path.name}")
@@ -134,7 +134,7 @@ class Scenario:
         self.tell("node has a pod network, tokens are signed and believed")
 
     def change_leader(self):
-        """The second policy controller waits for the lease, and works from the moment in which the first one gives it back."""
+        """The second policy controller waits for the lease, and becomes the leader when the first one releases it."""
         lease = self._get("lease", "cluster-policy-controller-lock", "--namespace=kube-system")["spec"]
         assert lease["renewTime"] > lease["acquireTime"], lease
         took = self.machine.end("cluster-policy-controller")
@@ -147,7 +147,8 @@ class Scenario:
         self.machine.wait("annotations of a new namespace", self._all_namespaces_have_blocks, "second-policy-controller")
 
     def end(self):
-        """Leases are given back, so that a master leads at once; the API server serves on for its delay, then goes in its grace."""
+        """Leases are released, so that a master becomes the leader at once. The API server serves during its shutdown delay and ends within
+        its grace period."""
         for container, lease in (("kube-controller-manager", "kube-controller-manager"), ("kube-scheduler", "kube-scheduler"),
                                  ("second-policy-controller", "cluster-policy-controller-lock")):
             took = self.machine.end(container)
@@ -166,7 +167,7 @@ class Scenario:
         self.machine.start_pod(self.assets / f"bootstrap-manifests/{name}-pod.yaml")
 
     def _start_second_policy_controller(self):
-        """As the pod's, with a config that names no certificate."""
+        """A second one, with a config without a certificate."""
         config = self.kubernetes / "bootstrap-configs/second.yaml"
         config.write_text("servingInfo: {bindAddress: '127.0.0.1:10358'}\n")
         self.machine.start("second-policy-controller", ["cluster-policy-controller", "start", "--config=/config/second.yaml",
@@ -220,7 +221,7 @@ def copy(source, target):
 
 
 def get(url):
-    """(status, text) of an answer, (0, reason) without one. Whose certificate it is does not matter here: kubectl looks at that."""
+    """(status, text) of an answer, (0, reason) without one. The certificate is not verified here; kubectl verifies it."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:

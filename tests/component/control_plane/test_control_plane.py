@@ -1,4 +1,4 @@
-"""The temporary control plane of a bootstrap machine: the render commands' pods and configs on the real programs."""
+"""The temporary control plane of a bootstrap machine: the pods and configs of the render commands with the real programs."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ import pytest
 
 
 def test_rendered_control_plane_runs():
-    """All of it is in scenario.py, which runs in namespaces of its own: nothing outlives it, and it may have port 6443."""
+    """The test is scenario.py. It runs in its own namespaces: no process outlives it, and port 6443 is free."""
     if os.geteuid() != 0:
         pytest.skip("needs root for namespaces and mounts")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-control-plane-"))

@@ -1,11 +1,11 @@
-// src/components/etcd from outside, for test_etcd_members.py:
+// Runs src/components/etcd for test_etcd_members.py:
 //
 //   etcd_members_tool discover FLAGS...                      discover-etcd-initial-cluster
-//   etcd_members_tool keep FOLDER BOOTSTRAP MASTER...        what the operator's observer does, with masters of these addresses,
-//                                                            called master-0 and so on, until etcd-bootstrap is removed
+//   etcd_members_tool keep FOLDER BOOTSTRAP MASTER...        runs the operator's observer with masters at these addresses, named
+//                                                            master-0 and so on, until etcd-bootstrap is removed
 //
-// FOLDER has ca.crt, client.crt and client.key; the bootstrap is complete when there is a file `complete` in it. Each change and
-// each condition that becomes another is a line on standard output.
+// FOLDER contains ca.crt, client.crt and client.key; the bootstrap is complete when it contains a file `complete`. Each change
+// and each changed condition is a line on standard output.
 #include "components/etcd/discover.h"
 #include "components/etcd/observer.h"
 #include "main/world.h"

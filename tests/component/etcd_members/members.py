@@ -1,4 +1,4 @@
-"""etcds on loopback addresses of their own: the bootstrap machine's, and masters' by the script of the static pod."""
+"""etcds on loopback addresses: that of the bootstrap machine, and those of masters, started by the script of the static pod."""
 
 import json
 import os
@@ -40,7 +40,7 @@ class Members(Programs):
         wrapper.chmod(0o755)
 
     def make_certificates(self):
-        """One authority, one leaf for everybody, the administrator of an API server too."""
+        """One CA and one leaf certificate for all, which is also the administrator of an API server."""
         f, elliptic = self.folder, ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         names = ",".join(["DNS:localhost", "IP:127.0.0.1", *[f"IP:{address}" for address in ADDRESSES]])
         (f / "leaf.ext").write_text(f"subjectAltName={names}\nextendedKeyUsage=serverAuth,clientAuth\n")
@@ -63,7 +63,7 @@ class Members(Programs):
         self.wait("bootstrap", lambda: self.answers(f"https://{a}:2381/health"))
 
     def start_master(self, number):
-        """With certificates that the test made."""
+        """Starts a master with certificates of the test."""
         name, home = f"master-{number}", self.folder / f"master-{number}"
         text = (SOURCE / "data/components/etcd/static-pod.yaml").read_text()
         for hole, value in {"{{LISTEN}}": "0.0.0.0", "{{MAX_LEARNERS}}": "3", "{{ELECTION_TIMEOUT}}": "1000", "{{HEARTBEAT_INTERVAL}}": "100",
@@ -86,7 +86,7 @@ class Members(Programs):
         self.run_pod(number, text)
 
     def run_pod(self, number, text):
-        """The container of a static pod, with its files and addresses where this test has them."""
+        """Runs the container of a static pod, with the files and addresses of this test."""
         name, address, home = f"master-{number}", MASTERS[number], self.folder / f"master-{number}"
         for hole, value in {"0.0.0.0": address, "127.0.0.1:9980": f"{address}:9980", "NODE_NAME": name, "/tmp/": f"{home}/",
                             "/etc/kubernetes/": f"{home}/", "value: /var/lib/etcd": f"value: {home}/data"}.items():
@@ -101,7 +101,7 @@ class Members(Programs):
         self.processes["keep"] = subprocess.Popen([TOOL, "keep", self.folder, *ADDRESSES], stdout=log, stderr=subprocess.STDOUT)
 
     def said(self):
-        """(milliseconds, line) of the keeper."""
+        """(milliseconds, line) of the keeper's output."""
         lines = (self.folder / "keep.out").read_text().splitlines()
         return [(int(line.split(" ", 1)[0]), line.split(" ", 1)[1]) for line in lines if line.split(" ", 1)[0].isdigit()]
 

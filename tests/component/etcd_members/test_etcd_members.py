@@ -1,4 +1,4 @@
-"""etcd's members from the bootstrap machine to three masters, with real etcds."""
+"""Moves etcd from the bootstrap machine to three masters, with real etcds."""
 
 import contextlib
 import os
@@ -25,7 +25,7 @@ def etcd(tmp_path_factory):
 
 def test_from_the_bootstrap_machine_to_the_masters(etcd, capsys):
     etcd.start_bootstrap()
-    # Pods may come in any order, before or after their members are added.
+    # Pods may start in any order, before or after their members are added.
     etcd.start_master(2)
     etcd.start_master(0)
     start = host_clock.now()
@@ -63,7 +63,7 @@ def test_a_member_that_was_one_before_needs_nobody(etcd):
         etcd.end(f"master-{number}")
     done = etcd.discover(0, etcd.folder / "master-0/data")
     assert (done.returncode, done.stdout) == (0, "\n"), done.stderr
-    # All machines were off: each starts from its folder.
+    # After all machines were off, each member starts from its data.
     for number in range(3):
         etcd.start_master(number)
     for number, address in enumerate(MASTERS):
@@ -92,7 +92,7 @@ def test_a_stop_while_waiting_ends_the_pod_at_once(etcd):
         begin = host_clock.now()
         process.terminate()
         process.wait(timeout=120)
-        # Such a descriptor is readable once the process has ended.
+        # A pidfd becomes readable when its process ends.
         assert all(select.select([child], [], [], 2)[0] for child in children), "a child goes on without its container"
         assert host_clock.now() - begin < 2
     finally:

@@ -1,6 +1,6 @@
-"""cluster-etcd-operator operator against a real API server that stands on the etcd it moves.
+"""cluster-etcd-operator operator with a real API server whose etcd it moves.
 
-The test plays the installers on the nodes, by their contract: it writes the files of a revision and starts its pod.
+The test acts as the installers on the nodes: it writes the files of a revision and starts its pod.
 """
 
 import base64
@@ -22,7 +22,7 @@ INSTALL_CONFIG = "controlPlane: {replicas: 3}\nnetworking: {machineNetwork: [{ci
 
 
 class Plane(ControlPlane):
-    """The API server on the bootstrap's etcd."""
+    """The API server with the etcd of the bootstrap machine."""
 
     def __init__(self, members, folder):
         super().__init__(PAYLOAD, folder, flags=["--disable-admission-plugins=ServiceAccount"])
@@ -70,7 +70,7 @@ def secret(name, certificate, key):
 
 
 def fill(plane, members):
-    """What the bootstrap machine and the cluster-version operator make."""
+    """Creates the objects of the bootstrap machine and of the cluster-version operator."""
     plane.create(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
                  definition("operator.openshift.io", "etcds", "Etcd"), definition("config.openshift.io", "infrastructures", "Infrastructure"),
                  definition("config.openshift.io", "clusteroperators", "ClusterOperator"))
@@ -114,7 +114,7 @@ def install(plane, members, number, revision):
 
 
 def report_pod(plane, number, revision):
-    """The mirror pod, as the kubelet keeps it."""
+    """Creates the mirror pod, like the kubelet."""
     name = f"etcd-master-{number}"
     plane.create(an_object("Pod", name, "openshift-etcd", metadata={"labels": {"app": "etcd", "revision": str(revision)}},
                            spec={"nodeName": f"master-{number}", "hostNetwork": True, "containers": [{"name": "etcd", "image": "etcd"}]}))
@@ -154,7 +154,7 @@ def test_hand_over(world, capsys):
     for number in range(3):
         add_node(plane, number)
 
-    # The first revision goes to all at once, to be taken from there.
+    # The first revision is targeted at all nodes at once.
     wait_for(plane, operator, lambda: plane.get("etcds", "cluster").get("status", {}).get("latestAvailableRevision") == 1)
     targeted = host_clock.now() - start
     for number in range(3):
@@ -181,7 +181,7 @@ def test_what_it_leaves(world):
     assert sorted(plane.get("configmap", "etcd-endpoints", "-n", "openshift-etcd")["data"].values()) == MASTERS
     assert plane.get("configmap", "etcd-serving-ca", "-n", "openshift-config")
     assert plane.get("secret", "etcd-client", "-n", "openshift-config")
-    # One revision, whatever happened.
+    # There is exactly one revision.
     assert plane.get("configmap", "revision-status-1", "-n", "openshift-etcd")
     assert plane.get("configmap", "revision-status-2", "-n", "openshift-etcd") is None
     wait_for(plane, operator, lambda: plane.get("etcds", "cluster")["status"]["readyReplicas"] == 3)

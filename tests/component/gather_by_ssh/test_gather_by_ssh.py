@@ -1,7 +1,7 @@
-"""`slipway gather bootstrap --bootstrap` by the system's ssh, against real SSH servers.
+"""`slipway gather bootstrap --bootstrap` with the system's ssh and real SSH servers.
 
-A bootstrap machine and a master: each the server and the scripts of the project in a mount namespace of its own, in a network that only this test
-has."""
+A bootstrap machine and a master: each runs a server and the scripts of the project in its own mount namespace, in a network namespace of
+the test."""
 import base64
 import contextlib
 import gzip
@@ -32,7 +32,7 @@ SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 SCRIPTS = SOURCE / "data/bootstrap/files/usr/local/bin"
 BOOTSTRAP, MASTER, NOBODY = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 LIMIT = 120
-# On a machine: its own users, programs, scripts, and places that scripts write to.
+# A machine: its own users, programs and scripts, and folders that scripts write to.
 MACHINE = """\
 set -e
 mount --make-rprivate /
@@ -44,7 +44,7 @@ for place in /tmp /root /run /opt /var/log; do mount -t tmpfs tmpfs "$place"; do
 cp -r /mnt/planted/. /
 exec dropbear -F -E -s -r "/mnt/$NAME.key" -p "$ADDRESS:22" -P "/mnt/$NAME.pid"
 """
-# /mnt is the same folder on both: what a machine may use of the keys that were lent to it is in `lent`, and a file `hang` holds it back.
+# /mnt is the same folder on both machines. `lent` lists the keys of the forwarded agent, and a file `hang` stops the script.
 PLAYED = {"sudo": 'exec env "$@"\n',
           "journalctl": 'echo "journal $*"\ncat /mnt/journal\n',
           "systemctl": '[ -z "${SSH_AUTH_SOCK:-}" ] || ssh-add -L >/mnt/lent 2>&1\nwhile [ -e /mnt/hang ]; do sleep 0.1; done\n',
@@ -84,8 +84,8 @@ class Machines:
             self.expect(server, "Not backgrounding")
 
     def plant(self, planted):
-        """Where gathering finds it: a journal, logs of containers and services, rendered assets, objects of the API. A file in which the script
-        on the machine sees a key does not leave the machine, so keys have files of their own, too."""
+        """Puts canaries where the gather script finds them: a journal, logs of containers and services, rendered assets, API objects. The
+        script removes files that contain keys, so keys are in separate files."""
         keys, others = planted
         (self.folder / "journal").write_bytes(keys + others)
         (self.folder / "objects").write_bytes(others)
@@ -118,7 +118,7 @@ class Machines:
         path.chmod(0o600)
 
     def lent(self):
-        """Public keys, without remarks, of the agent that the bootstrap machine could use."""
+        """Public keys, without comments, in the agent that the bootstrap machine could use."""
         return sorted(" ".join(line.split()[:2]) for line in (self.folder / "lent").read_text().splitlines())
 
     def command(self, folder, *words):
@@ -146,7 +146,7 @@ def content_of(file):
 
 @pytest.fixture(scope="module")
 def assets(tmp_path_factory):
-    """A directory whose bootstrap machine has a key of its own, and that key as its Ignition config has it."""
+    """A directory whose bootstrap machine has its own key, and that key as in the Ignition config."""
     folder = tmp_path_factory.mktemp("assets")
     (folder / "install-config.yaml").write_text(CONFIG_WITH_SECRETS)
     release = Layout(tmp_path_factory.mktemp("release") / "layout").folder
@@ -156,13 +156,13 @@ def assets(tmp_path_factory):
 
 
 def middle(pem):
-    """Of a key: a leak of a part is one."""
+    """The middle of a key: a part of it is a leak, too."""
     return "".join(pem.strip().splitlines()[1:-1])[20:60].encode()
 
 
 @pytest.fixture(scope="module")
 def secrets(assets, key):
-    """(text of a machine, what of it nobody may see) by name: those that the directory holds, then those of users and of the cluster."""
+    """(text on a machine, its secret part) by name: secrets of the directory, of users and of the cluster."""
     folder, _ = assets
     state = json.loads((folder / ".openshift_install_state.json").read_text())
     made = {"login of a registry": LOGIN.encode(), "password of a registry": PASSWORD, "password of the proxy": PROXY, "token of the machine-config-server": state["machineConfigServerToken"].encode(),
@@ -177,7 +177,7 @@ def secrets(assets, key):
     return made
 
 
-# Of a text, as programs write it.
+# Encodings of a text.
 ENCODINGS = {
     "as it is": lambda text: text,
     "percent": lambda text: urllib.parse.quote(text, safe="").encode(),
@@ -193,7 +193,7 @@ ENCODINGS = {
     "data URL, percent, JSON": lambda text: json.dumps(json.dumps({"source": "data:," + urllib.parse.quote(text)})).encode(),
     "gzip in a data URL in base64": lambda text: base64.b64encode(b'{"source":"data:;base64,' + base64.b64encode(gzip.compress(text)) + b'"}'),
 }
-# Of what nobody knows there is no way to tell it from other text, but it is always in one of these.
+# An unknown secret cannot be distinguished from other text, but it always has one of these encodings.
 OF_USERS = [name for name in ENCODINGS if "data URL" in name]
 
 
@@ -221,7 +221,7 @@ def finder(secrets):
 
 @pytest.fixture(scope="module")
 def key(tmp_path_factory):
-    """One of the user's, in no place where ssh looks."""
+    """A key of the user, in no folder that ssh searches."""
     path = tmp_path_factory.mktemp("keys") / "mine"
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path], check=True)
     return path
@@ -239,7 +239,7 @@ def public(key):
 
 
 def names_in(done, folder):
-    """Paths in the archive that it names, without the first folder."""
+    """Paths in the printed archive, without the first folder."""
     archive = pathlib.Path(done.stdout.strip())
     assert archive.parent == folder and re.fullmatch(r"log-bundle-\d{14}\.tar\.gz", archive.name)
     assert archive.stat().st_mode & 0o777 == 0o600
@@ -250,7 +250,7 @@ def names_in(done, folder):
 
 
 def agents():
-    """Those that run: of one that is only not buried yet there is no command line."""
+    """Running agents; a zombie has no command line."""
     found = set()
     for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         with contextlib.suppress(OSError):
@@ -271,7 +271,7 @@ def test_the_key_of_the_directory_opens_the_bootstrap_machine_and_the_masters(ma
 
 
 def test_a_key_of_the_users_does_too_without_anything_in_the_directory(machines, key, tmp_path):
-    """And a master that does not answer is only missing."""
+    """A master that does not answer is only missing in the archive."""
     machines.let_in(public(key))
     masters = ["--master", MASTER, "--master", NOBODY]
     names = names_in(machines.gather(tmp_path, "--bootstrap", BOOTSTRAP, *masters, "--key", key, "--skipAnalysis"), tmp_path)
@@ -281,7 +281,7 @@ def test_a_key_of_the_users_does_too_without_anything_in_the_directory(machines,
 
 @contextlib.contextmanager
 def agent_with(*keys):
-    """Variables of one that has these keys."""
+    """The environment of an agent with these keys."""
     started = subprocess.run(["ssh-agent", "-s"], check=True, capture_output=True, text=True).stdout
     environment = dict(re.findall(r"^(SSH_\w+)=([^;]+);", started, re.MULTILINE))
     try:
@@ -322,7 +322,7 @@ def test_the_lent_agent_ends_when_gather_is_killed(machines, assets, tmp_path):
         assert agents() > before and sockets_of_agents() > sockets
         process.send_signal(signal.SIGKILL)
         process.wait()
-        # ssh-agent looks every ten seconds.
+        # ssh-agent checks its parent every ten seconds.
         until("the agent has ended", lambda: agents() <= before and sockets_of_agents() <= sockets)
     finally:
         (machines.folder / "hang").unlink()
@@ -344,7 +344,7 @@ def test_a_machine_with_another_host_key_is_refused(machines, assets):
     machines.let_in(own_key)
     done = machines.gather(folder, "--bootstrap", MASTER, status=1)
     assert f"{MASTER}: the SSH host key differs from the expected one" in done.stderr and "another machine has this address, or the connection is intercepted" in done.stderr, done.stderr
-    # What an earlier gather that was killed left running on the machine may still ask an agent.
+    # The script of an earlier gather that was killed may still use an agent.
     lent = machines.folder / "lent"
     assert not lent.exists() or own_key.split()[1] not in lent.read_text()
 
@@ -365,7 +365,7 @@ def test_where_ignition_gave_no_host_key_the_first_one_counts(machines, key, tmp
 def test_no_secret_is_in_the_bundle_in_any_encoding(machines, assets, secrets, planted, finder):
     folder, own_key = assets
     machines.let_in(own_key)
-    # The test can fail: it finds every one of them where it was planted.
+    # The finder finds every secret that was planted.
     for name, encoding, text in canaries(secrets):
         assert name in {found for found, _ in finder.find(text)}, (name, encoding)
     done = machines.gather(folder, "--bootstrap", BOOTSTRAP, "--master", MASTER, "--skipAnalysis")
@@ -375,7 +375,7 @@ def test_no_secret_is_in_the_bundle_in_any_encoding(machines, assets, secrets, p
     found = finder.find_in_archive(archive)
     archive.unlink()
     assert not found, sorted(found)
-    # What was planted did come, without its secrets.
+    # The planted lines are in the archive, without their secrets.
     lines = planted[1].count(b"canary")
     for path in ("bootstrap/containers/logs/others.log", "bootstrap/containers/logs/others.log.gz", "bootstrap/services/others.json", "resources/pods.json",
                  "rendered-assets/openshift/openshift/99_others.yaml", f"control-plane/{MASTER}/services/others.json"):
@@ -391,7 +391,7 @@ def protected(key):
     return path
 
 
-# (options, words of the message); who is let in is the user's key.
+# (options, words of the message); the machine accepts the user's key.
 MISTAKES = {
     "no key is taken": (lambda key: ["--bootstrap", BOOTSTRAP], f"{BOOTSTRAP}: ssh failed: "),
     "a key with a passphrase": (lambda key: ["--bootstrap", BOOTSTRAP, "--key", protected(key)], "to use it for the bootstrap machine, run: ssh-add"),

@@ -1,11 +1,11 @@
-// src/ignition from outside, for test_ignition.py:
+// Runs src/ignition for test_ignition.py:
 //
-//   ignition_tool parse FILE            the config as we write it; findings go to standard error
+//   ignition_tool parse FILE            the config as slipway writes it; findings go to standard error
 //   ignition_tool validate FILE         findings only
 //   ignition_tool merge PARENT CHILD... the merged config
 //   ignition_tool translate FILE 3.2.0  the config in another version
 //
-// Exit status 1 says that there are errors.
+// Exits with 1 if there are errors.
 #include "ignition/merge.h"
 #include "ignition/translate.h"
 #include "ignition/validate.h"

@@ -1,4 +1,4 @@
-"""src/ignition judged by Ignition: its validator on configs, the tree it writes on merging and translating."""
+"""src/ignition compared with Ignition: its validator for configs, and the files that it writes for merging and translating."""
 import base64
 import json
 import os
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 CASES = HERE / "cases"
 TOOL = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "ignition_tool"
 
-# Where we refuse what the judge takes, and why.
+# Configs that slipway rejects and Ignition accepts, and why.
 STRICTER = {
     "base64-bits": "bits of base64 that no byte has are a sign of a cut text",
     "hash-digits": "a hash that is not hexadecimal can never fit",
@@ -65,12 +65,12 @@ def fields_of_ours(text):
 
 
 def entry(field):
-    """ "storage.files[0].mode" as storage.files[0]; the judge and we may name different fields of one entry."""
+    """"storage.files[0].mode" as storage.files[0]; the two validators may name different fields of an entry."""
     return field[: field.rfind("]") + 1] or field
 
 
 def assert_says_as_much(ours, judged):
-    """What the judge finds, we find in the same entry of a list, or at a field around or inside it."""
+    """Every finding of Ignition has a finding of slipway in the same list entry, or at a field around or inside it."""
     mine = [entry(field) for field in fields_of_ours(ours.stderr)]
     for field in map(entry, fields_of_judge(judged.stdout + judged.stderr)):
         assert any(field.startswith(other) or other.startswith(field) for other in mine), (field, ours.stderr)
@@ -81,7 +81,7 @@ def test_a_valid_config_is_valid_to_both(name):
     judged, ours = judge(f"valid-{name}.json"), tool("validate", f"valid-{name}.json")
     assert judged.returncode == 0, judged.stdout + judged.stderr
     assert ours.returncode == 0, ours.stderr
-    if name != "null-is-absent":  # the judge warns that it lost its way
+    if name != "null-is-absent":  # the warning of the validator has a wrong path
         assert_says_as_much(ours, judged)
 
 
@@ -102,7 +102,7 @@ def test_where_we_are_stricter_it_is_for_a_reason(name):
 
 
 def test_findings_read_as_written_down():
-    """The text of every case that is refused stands beside it; ACCEPT=1 writes it."""
+    """Compares the errors of every rejected case with the file next to it; ACCEPT=1 writes it."""
     accepted = []
     for case in sorted([*CASES.glob("invalid-*.json"), *CASES.glob("stricter-*.json")]):
         expected, text = case.with_suffix(".txt"), tool("validate", case.name).stderr
@@ -134,7 +134,7 @@ def data(text):
 
 
 def fetched_and_merged(parent, *children):
-    """The parent as it would be served, naming its children."""
+    """The parent as a server would serve it, with references to its children."""
     config = json.loads(json.dumps(parent))
     config["ignition"]["config"] = {"merge": [{"source": data(json.dumps(child))} for child in children]}
     return config
@@ -257,7 +257,7 @@ def test_a_translated_config_makes_the_same_tree(machine, tmp_path, source, targ
     translated = tool("translate", "config.ign", target, cwd=tmp_path)
     assert translated.returncode == 0, translated.stderr
     assert json.loads(translated.stdout)["ignition"]["version"] == target
-    # Debian's Ignition has 3.4 as an experiment.
+    # Debian's Ignition has 3.4 as an experimental version.
     assert machine.apply(translated.stdout) == machine.apply(config.replace('"3.4.0"', '"3.4.0-experimental"'))
 
 

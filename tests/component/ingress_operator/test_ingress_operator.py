@@ -1,4 +1,4 @@
-"""ingress-operator against a real API server with the release's CRDs, and the controllers of Deployments. The test plays the kubelet."""
+"""ingress-operator with a real API server, the release's CRDs and the controllers of Deployments. The test acts as the kubelet."""
 
 import base64
 import json
@@ -72,7 +72,7 @@ class Cluster(ControlPlane):
             time.sleep(0.1)
 
     def make_ready(self):
-        """What kubelets would say of all routers."""
+        """Sets the status that kubelets would set for all routers."""
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         for pod in self.get("pods", "-n", ROUTERS)["items"]:
             conditions = [{"type": kind, "status": "True", "lastTransitionTime": now} for kind in ("PodScheduled", "ContainersReady", "Ready")]
@@ -84,15 +84,15 @@ class Cluster(ControlPlane):
                                "metadata": {"name": name, "namespace": OPERATOR}, "spec": spec}))
 
     def patch(self, spec):
-        """Of the default controller."""
+        """Patches the default controller."""
         self.kubectl("patch", "ingresscontroller", "default", "-n", OPERATOR, "--type=merge", "-p", json.dumps({"spec": spec}))
 
     def says(self, name, kind, status):
-        """Whether a controller has the condition, as something to wait for."""
+        """A function that returns whether a controller has the condition."""
         return lambda: self.conditions("ingresscontroller", name, "-n", OPERATOR).get(kind, {}).get("status") == status
 
     def is_told(self, **expected):
-        """The same of the ClusterOperator."""
+        """The same for the ClusterOperator."""
         def ready():
             told = self.conditions("clusteroperator", "ingress")
             return all(told.get(kind, {}).get("status") == status for kind, status in expected.items())
@@ -113,7 +113,7 @@ class Cluster(ControlPlane):
 
 
 def as_released(plane):
-    """The kubeconfig of the operator's account, with the roles that the release gives it."""
+    """The kubeconfig of the operator's account, with its roles in the release."""
     for name in ("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac", "0000_50_ingress-operator_05_serviceaccount"):
         documents = [each for each in yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text())]
         plane.apply(yaml.safe_dump_all(documents))
@@ -132,7 +132,7 @@ def cluster(tmp_path_factory):
     listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
                             check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
     (folder / "ingress-operator").symlink_to(BIN / "slipway-operator")
-    # Without kube-scheduler and tokens of pods for service accounts.
+    # Without kube-scheduler and without tokens of pods for service accounts.
     flags = ["--disable-admission-plugins=ServiceAccount"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="deployment-controller,replicaset-controller") as plane:
         for crd in CRDS:
@@ -165,16 +165,16 @@ def test_nothing_is_written_while_nothing_changes(cluster):
     def versions():
         found = [cluster.get("ingresscontroller", "default", "-n", OPERATOR), cluster.get("deployment", "router-default", "-n", ROUTERS),
                  cluster.get("service", "router-internal-default", "-n", ROUTERS)]
-        # While it removes a counter-sign, the operator reports in SyncDegraded that an object is not as it should be.
+        # While the operator deletes a counter-sign, SyncDegraded reports that an object differs.
         told = cluster.get("clusteroperator", "ingress")["status"]
         told["extension"]["conditions"] = [each for each in told["extension"]["conditions"] if each["type"] != "SyncDegraded"]
         return [each["metadata"]["resourceVersion"] for each in found] + [told]
 
     before = versions()
-    # A change elsewhere makes it plan again.
+    # Another change makes it plan again.
     cluster.kubectl("annotate", "node", "worker-0", "test=1")
     cluster.kubectl("annotate", "secret", "router-certs-default", "-n", ROUTERS, "test=1")
-    # It removes what is left of a controller that is gone. The first removal may be of a plan that was under way, the second is not.
+    # It deletes objects of a deleted controller. A plan in progress may delete the first one; the second one needs a new plan.
     for name in "counter-sign-1", "counter-sign-2":
         cluster.apply(json.dumps({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": ROUTERS, "labels": {OWNER: "gone"}},
                                   "spec": {"ports": [{"port": 80}]}}))

@@ -1,4 +1,4 @@
-"""install-config.yaml as people meet it: `slipway validate` and `slipway explain`, and the JSON Schema, judged by a library of others."""
+"""install-config.yaml for users: `slipway validate`, `slipway explain`, and the JSON Schema, checked with a third-party library."""
 import copy
 import json
 import os
@@ -22,7 +22,7 @@ SHOWN = [block for page in pages.pages() for block in pages.blocks(page, "yaml i
 
 
 class Yaml(yaml.SafeLoader):
-    """As the program and Go read it: 52:54:00:12:34:56 is no number to the base of 60."""
+    """YAML as the program and Go parse it: 52:54:00:12:34:56 is not a base-60 number."""
 
 
 Yaml.yaml_implicit_resolvers = {
@@ -48,7 +48,7 @@ def schema():
 
 @pytest.fixture
 def folder(tmp_path):
-    """Writes an install-config and validates it there."""
+    """Writes an install-config and validates it."""
     def validate(text, *options):
         (tmp_path / "install-config.yaml").write_text(text)
         return run("validate", *options, cwd=tmp_path)
@@ -77,7 +77,7 @@ def test_good_configs_are_valid_and_so_is_what_is_made_of_them(schema, folder, p
 
 
 def effective(folder):
-    """What `create install-config` makes of the file. Credentials have to be there, but nobody looks into them."""
+    """The output of `create install-config` for the file. Credentials must exist but are not read."""
     (folder / "clouds.yaml").write_text("clouds: {demo: {}, openstack: {}, mycloud: {}}\n")
     environment = {**os.environ, "HOME": str(folder), "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b", "GOOGLE_CREDENTIALS": "{}"}
     made = subprocess.run([SLIPWAY, "create", "install-config"], capture_output=True, text=True, timeout=60, cwd=folder, env=environment)
@@ -93,7 +93,7 @@ def test_configs_of_the_pages_are_valid(schema, folder, block):
 
 
 def changed(config, path, value):
-    """A copy with another value at a path of keys and indexes; without it when the value is ..."""
+    """A copy with another value at a path of keys and indexes; ... removes the value."""
     config = copy.deepcopy(config)
     inner = config
     for step in path[:-1]:
@@ -105,7 +105,7 @@ def changed(config, path, value):
     return config
 
 
-# What the schema and the program both refuse, where, and whether the program does so only with --strict.
+# Configs that schema and program reject: where, and whether the program does so with --strict only.
 WRONG = [
     ("none", ["apiVersion"], ..., "apiVersion", False),
     ("none", ["metadata", "name"], ..., "metadata.name", False),

@@ -1,4 +1,4 @@
-"""The client of the Kubernetes API against the real server: test_kube_live runs the suite that the unit tests' fake is held to."""
+"""The client of the Kubernetes API with the real server: test_kube_live runs the same suite as the fake of the unit tests."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-// The shared suite against the server of the kubeconfig SLIPWAY_KUBECONFIG, and how fast it takes manifests.
+// The shared suite with the server of the kubeconfig SLIPWAY_KUBECONFIG, and the time for applying manifests.
 #include "base/check.h"
 #include "kube/ensure.h"
 #include "net/curl_http.h"
@@ -68,7 +68,7 @@ TEST(KubeLive, StrangersAreDenied) {
   EXPECT_EQ(refused.error().message(), "GET /api/v1/nodes: Unauthorized");
 }
 
-// 72 objects of 1 MB are more than an answer may hold, and less than a page has by their number.
+// 72 objects of 1 MB exceed the size limit of an answer, but not the object limit of a page.
 TEST(KubeLive, ListsLargerThanAnAnswerAreReadInSmallerPages) {
   RealTimeContext test;
   kube::Api& api = api_under_test();
@@ -85,7 +85,7 @@ TEST(KubeLive, ListsLargerThanAnAnswerAreReadInSmallerPages) {
                                     {"metadata", {{"name", fmt::format("large-{:02}", i)}, {"namespace", "large"}}},
                                     {"data", {{"text", text}}}});
   }
-  // Proves that the objects are too many for one answer.
+  // Checks that the objects are too large for one answer.
   const Result<Json> at_once = api.send(test.context(), {.path = "/api/v1/namespaces/large/configmaps?limit=500"});
   ASSERT_FALSE(at_once.ok());
   EXPECT_EQ(at_once.error().code(), Code::too_large) << at_once.error().message();

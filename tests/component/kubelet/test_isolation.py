@@ -1,10 +1,10 @@
-"""What root of a machine writes stays in the machine: no file that it sees shares an inode that it can write to with the host's
-build folder, with its cluster's folder or with another machine.
+"""Writes of root in a machine stay in the machine: no writable file that it sees shares an inode with the host's build folder, with the
+folder of its cluster, or with another machine.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/component/kubelet/test_isolation.py
 
-Mounts are looked at as they are. What a container is no boundary against (devices that it makes, the kernel's own interfaces) is
-in docs/local-machines.md.
+The test reads the real mounts. docs/local-machines.md lists what a container does not isolate (devices that it creates, the interfaces of
+the kernel).
 """
 
 import hashlib
@@ -15,13 +15,13 @@ import stat
 
 from test_kubelet import BUILD, PAYLOAD, Cluster, new_cluster, payload  # noqa: F401
 
-# Of files of the machine OS, which are some ten thousand in a layer that copies what is written to: each writes a byte.
+# Only every 40th file of the machine OS is written: the overlay copies each of some ten thousand files on a write.
 EVERY = 40
 IMAGES = "/var/lib/containerd-images/"
 
-# In the machine, file names on standard input: makes everything writable that lets itself be, then writes to each file. Says where
-# that worked: "wrote PATH". It writes what is there already, so that the files of a build survive the test when it fails; their
-# times tell.
+# Runs in the machine with file names on standard input: makes everything writable if possible, then writes to each file and prints "wrote
+# PATH" after a success. It writes the existing content, so that a failing test does not damage the build; the times of the files show the
+# write.
 WRITER = r"""
 for place in $(sed 's/^\S* \S* \S* \S* \(\S*\) .*/\1/' /proc/self/mountinfo); do
     mount -o remount,bind,rw "$place"; mount -o remount,rw "$place"
@@ -41,7 +41,7 @@ perl -ne '
 
 
 def host_files():
-    """Inodes of the build's and the cluster's files that machines are made of: (device, inode) -> path."""
+    """Inodes of the files of build and cluster that machines consist of: (device, inode) -> path."""
     return [BUILD / "release", PAYLOAD / "os/repo/objects", PAYLOAD / "containerd", PAYLOAD / "registry", PAYLOAD / "bin"]
 
 
@@ -58,7 +58,7 @@ def inodes(folders):
 
 
 def state_of(files):
-    """What a write of any kind changes."""
+    """The metadata that any write changes."""
     states = {}
     for path in files:
         info = os.lstat(path)
@@ -71,7 +71,7 @@ def digests(files):
 
 
 def root_of(cluster, machine):
-    """The file system of a running machine, as a path of the host, by the process that is its init."""
+    """The root of a running machine as a path of the host, through its init process."""
     listed = json.loads(cluster.slipway("list", "--output", "json").stdout)["machines"]
     leader = next(each["leader"] for each in listed if each["name"] == machine)
     owner = json.loads((cluster.folder / "owner.json").read_text())["pid"]
@@ -85,7 +85,7 @@ def mounts(process):
 
 
 def visible(process):
-    """Regular files of a machine's mounts that are kept by a file system of files: (path in the machine, its stat)."""
+    """Regular files on the writable file systems of a machine: (path in the machine, its stat)."""
     kept = ("ext4", "xfs", "btrfs", "overlay", "tmpfs", "ramfs")
     seen = set()
     for place, kind in mounts(process):
@@ -99,7 +99,7 @@ def visible(process):
                 path = os.path.join(folder, name)
                 try:
                     info = os.lstat(path)
-                except FileNotFoundError:  # it is a running machine
+                except FileNotFoundError:  # the machine is running
                     continue
                 inside = path.removeprefix(f"{process}/root")
                 if stat.S_ISREG(info.st_mode) and inside not in seen:
@@ -118,7 +118,7 @@ def test_what_root_of_a_machine_writes_stays_there():
         shared, of_system = [], []
         for path, info in visible(m0):
             is_one = (info.st_dev, info.st_ino) in host or (info.st_dev, info.st_ino) in others
-            # An overlay has the numbers of the files below, and a device of its own. /sysroot has the machine's /var, too.
+            # An overlay has the inode numbers of the lower files, with another device. /sysroot contains /var of the machine, too.
             if is_one or IMAGES in path:
                 shared.append(path)
             elif info.st_ino in numbers:
@@ -137,7 +137,7 @@ def test_what_root_of_a_machine_writes_stays_there():
         done = cluster.shell("sh", "-c", WRITER, input="".join(f"{path}\n" for path in tried))
         wrote = {line.removeprefix("wrote ") for line in done.stdout.splitlines()}
         print(f"m0 wrote to {len(wrote)} of {len(tried)} files")
-        # The attempt was one: its own layer takes what is written to the machine OS, its images take nothing.
+        # Checks that writes happened: the overlay accepts writes to the machine OS; images accept none.
         assert wrote >= set(of_system[::EVERY])
         assert [path for path in wrote if path in shared] == []
 

@@ -1,5 +1,5 @@
-"""A kubelet in a local machine runs etcd and the API server of the release, from images that the machine has from the beginning
-and from images that it pulls from its cluster's registry.
+"""A kubelet in a local machine runs etcd and the API server of the release, from preloaded images and from images that it pulls from the
+registry of its cluster.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/component/kubelet
 
@@ -27,7 +27,7 @@ PAYLOAD = BUILD / "payload"
 # On an idle machine it takes ten seconds.
 DEADLINE = 240
 
-# PSS of all processes by name, kB: what a machine costs, with each shared page counted once among all who have it.
+# PSS of all processes by name, in kB: the memory of a machine, with shared pages divided among their users.
 MEMORY = r"""cd /proc; for process in [0-9]*; do
     [ ! -r $process/smaps_rollup ] || echo "$(cat $process/comm) $(sed -n 's/^Pss: *\([0-9]*\).*/\1/p' $process/smaps_rollup)"
 done"""
@@ -57,7 +57,7 @@ def free_port():
 
 
 def disk_use(*paths):
-    """Bytes of the last path that the ones before do not have as well, by hard links; without what journald reserves."""
+    """Bytes of the last path that are not hard-linked from the earlier ones, without the files that journald preallocates."""
     return int(run("du", "-s", "-B1", "--exclude=journal", *paths).stdout.splitlines()[-1].split()[0])
 
 
@@ -75,7 +75,7 @@ class Cluster:
         return self.slipway("shell", "m0", "--", *command, **options)
 
     def wait_for_api(self):
-        """Until /readyz says ok, as seen on the machine. Looks again at once: a look takes some tenths of a second."""
+        """Waits until /readyz on the machine returns ok. Polls without a pause: a request takes some tenths of a second."""
         deadline = host_clock.now() + DEADLINE
         while True:
             done = self.shell(*READYZ, check=False)
@@ -100,7 +100,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def new_cluster():
-    # Not under /tmp, which may be in memory: machines are hard links of the build directory's files.
+    # Not in /tmp, which may be a tmpfs: machines are hard links of the build directory's files.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-kubelet-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
     made = Cluster(folder)
     try:
@@ -159,7 +159,7 @@ def test_preloaded_images(release, config):
         check_versions(cluster, release)
         assert cluster.requests_to_registry() == []
 
-        # kubelet, kubectl and the API server in its container are one file.
+        # kubelet, kubectl and the API server in its container are the same file.
         programs = "/usr/bin/hyperkube /var/lib/containerd/io.containerd.snapshotter.v1.overlayfs/snapshots/*/fs/usr/bin/hyperkube"
         assert len(set(cluster.shell("sh", "-c", f"stat --format=%i {programs}").stdout.split())) == 1
 
@@ -170,7 +170,7 @@ def test_preloaded_images(release, config):
                      "get", "--raw=/readyz")
         assert answer.stdout == "ok"
 
-        # After a restart the machine's own databases still know the images.
+        # After a restart the databases of the machine still contain the images.
         cluster.slipway("reboot", "m0", "--wait")
         cluster.wait_for_api()
         assert cluster.requests_to_registry() == []
@@ -189,7 +189,7 @@ def test_images_from_the_clusters_registry(release, config, tmp_path):
 
 
 def test_what_a_machine_costs(tmp_path):
-    """Disk besides what it shares with the build directory, with and without images."""
+    """Disk usage beyond the files shared with the build directory, with and without images."""
     for name in ("registry", "bin"):
         (tmp_path / name).symlink_to(PAYLOAD / name)
     shared = [BUILD / "release", PAYLOAD / "os/repo", PAYLOAD / "containerd"]

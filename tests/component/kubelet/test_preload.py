@@ -1,4 +1,4 @@
-"""os/preload: images in the form in which machines have them."""
+"""os/preload: images in the storage format of machines."""
 
 import json
 import os
@@ -53,10 +53,10 @@ def test_compressed_layers_are_those_of_the_release():
 
 
 def test_what_machines_get_a_copy_of_has_no_file_of_an_image():
-    """Databases and links, each of which leads into what they cannot write to."""
+    """Databases, and links to read-only files."""
     state = TEMPLATE / "state"
     files = [path for path in state.rglob("*") if path.is_file() and not path.is_symlink()]
-    # Clusters that are there keep links to both; each machine gets a copy (test_isolation.py).
+    # Existing clusters keep links to both; each machine gets a copy (test_isolation.py).
     assert {path.name for path in files} == {"meta.db", "metadata.db"}
     links = [path for path in state.rglob("*") if path.is_symlink()]
     assert len(links) > 20
@@ -80,7 +80,7 @@ def test_kill_leaves_the_old_images_and_no_process():
         (output / "old").mkdir(parents=True)
         pathlib.Path(folder, "containerd.images").write_text("of another release\n")
         process = subprocess.Popen(command(output), start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(random.Random(seed).uniform(0.5, 4))  # the moment of the kill; the work takes longer
+        time.sleep(random.Random(seed).uniform(0.5, 4))  # the time of the kill; the work takes longer
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         deadline = host_clock.now() + 20

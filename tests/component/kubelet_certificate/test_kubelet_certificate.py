@@ -1,9 +1,9 @@
-"""slipway-node kubelet-certificate and approve-csr against the real API server and the real signer: machines of the table get
-their certificates, strangers do not, and a kill in the middle changes nothing.
+"""slipway-node kubelet-certificate and approve-csr with the real API server and the real signer: machines of the table get their
+certificates, other machines do not, and a kill changes nothing.
 
     SLIPWAY_BIN=... SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest -s tests/component/kubelet_certificate
 
--s shows the figures.
+-s prints the figures.
 """
 
 import base64
@@ -24,7 +24,7 @@ from control_plane import ControlPlane  # noqa: E402
 PROGRAM = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node"
 DEADLINE = 60
 MANIFESTS = pathlib.Path(__file__).resolve().parents[3] / "images/manifests"
-SPACE = "openshift-machine-config-operator"  # of the accounts that machines join with
+SPACE = "openshift-machine-config-operator"  # of the accounts for joining
 ACCOUNTS = {"master": "node-bootstrapper-master", "worker": "node-bootstrapper"}
 MACHINES = [{"name": f"master-{i}", "role": "master", "addresses": [f"10.97.77.1{i}"]} for i in range(6)]
 MACHINES += [{"name": f"worker-{i}", "role": "worker", "addresses": [f"10.97.77.2{i}"]} for i in range(6)]
@@ -37,7 +37,7 @@ class Cluster:
         self.table.write_text(json.dumps({"apiVersion": "v1", "kind": "ConfigMap", "data": {"machines": json.dumps(MACHINES)}}))
         for space in (SPACE, "openshift-config", "openshift-etcd", "openshift-cluster-machine-approver"):
             plane.kubectl("create", "namespace", space)
-        # Accounts and rights are the release's own; what binds the bootstrappers comes with allow().
+        # Accounts and roles are those of the release; allow() binds the bootstrappers.
         for path in sorted(MANIFESTS.glob("0000_50_cluster-machine-approver_0[12]*")):
             plane.kubectl("apply", "-f", path)
         for account in ACCOUNTS.values():
@@ -61,7 +61,7 @@ class Cluster:
         self.plane.kubectl("apply", "-f", MANIFESTS / "0000_80_machine-config_01_node-bootstrapper-master_2_binding.yaml")
 
     def approver(self):
-        """With no more rights than the release gives it."""
+        """Has only the rights of the release."""
         return subprocess.Popen([PROGRAM, "approve-csr", self.approvers, f"--machines={self.table}", f"--until={self.until}"],
                                 stderr=open(self.folder / "approver.log", "ab"), env=self.environment(self.folder))
 
@@ -85,10 +85,10 @@ class Cluster:
 
 
 class Machine:
-    """A folder that stands for one; its systemctl writes down what it is called with."""
+    """A folder that acts as a machine; its systemctl records its arguments."""
 
     def __init__(self, cluster, folder, name, role=None):
-        """role: whose credential it has; the one of its name when it is left out."""
+        """role: of its credential; default: from its name."""
         self.cluster, self.folder, self.name = cluster, folder / f"machine-{name}", name
         self.folder.mkdir(parents=True)
         self.bootstrap = cluster.bootstrap[role or name.partition("-")[0]]
@@ -151,7 +151,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def processes():
-    """Those that a test starts; none outlives it."""
+    """Processes that the test starts and ends."""
     started = []
     yield started
     for process in started:
@@ -181,7 +181,7 @@ def test_a_machine_gets_its_certificate_as_soon_as_it_may(cluster, processes, tm
     who = json.loads(machine.kubectl("auth", "whoami", "-o", "json"))["status"]["userInfo"]
     assert (who["username"], sorted(who["groups"])) == ("system:node:master-0", ["system:authenticated", "system:nodes"])
 
-    # The same command again does nothing.
+    # A second run does nothing.
     processes.append(machine.start())
     assert ended(processes[-1]) == 0
     assert machine.restarts() == ["--no-block restart kubelet.service"] and len(cluster.requests_of("master-0")) == 1
@@ -218,7 +218,7 @@ def test_strangers_and_second_comers_stay_outside(cluster, processes, tmp_path):
     assert {"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane"} <= node["metadata"]["labels"].keys()
     assert [t["effect"] for t in node["spec"]["taints"] if t["key"] == "node-role.kubernetes.io/master"] == ["NoSchedule"]
 
-    # Somebody says no: the machine says so and ends.
+    # After a denial, the machine reports it and ends.
     cluster.plane.kubectl("certificate", "deny", request["metadata"]["name"])
     assert ended(processes[-1]) == 1
     assert "Denied" in (tmp_path / "machine-master-2/log").read_text()
@@ -253,7 +253,7 @@ def test_a_workers_credential_gets_no_masters_name(cluster, processes, tmp_path)
     assert request["spec"]["extra"]["authentication.kubernetes.io/credential-id"][0].startswith("JTI=")
     told = wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"]))
     assert told == {"WrongCredential": "master-4 is a master, but the credential is the one of workers"}
-    # It holds the name for nobody: the master comes.
+    # The rejected request does not block the name: the real master joins.
     master = Machine(cluster, tmp_path, "master-4")
     processes.append(master.start())
     assert ended(processes[-1]) == 0, master.log.read_text()
@@ -268,7 +268,7 @@ def test_a_name_has_one_approval_until_its_node_exists(cluster, processes, tmp_p
     processes.append(second.start())
     request = wait_until("the second request", lambda: [r for r in cluster.requests_of("worker-0") if not conditions(r)])[0]
     assert wait_until("the Event", lambda: cluster.reasons(request["metadata"]["name"])).keys() == {"NameAlreadyApproved"}
-    # The machine that has the approval registers and is deleted again, as when it is replaced: the next one may come.
+    # The approved machine registers and its Node is deleted, as in a replacement: the next machine may join.
     first.kubectl("create", "-f", write_node(tmp_path, "worker-0"))
     wait_until("the registration", lambda: cluster.record("worker-0").get("isRegistered"))
     cluster.plane.kubectl("delete", "node", "worker-0")
@@ -291,7 +291,7 @@ def test_a_renewal_is_approved_and_no_other_nodes(cluster, processes, tmp_path):
     [approval] = request()["status"]["conditions"]
     assert approval["reason"] == "AutoApproved"  # by kube-controller-manager
     wait_until("the new key", lambda: len(cluster.record("worker-1").get("keys", [])) == 2)
-    # Another node's is refused before there is anything to approve.
+    # NodeRestriction rejects a request for another node's name.
     refused = subprocess.run([cluster.plane.payload / "hyperkube", "kubectl", f"--kubeconfig={machine.kubeconfig}", "create", "-f", "-"],
                              input=client_request(tmp_path, "of-another", "master-0"), capture_output=True, text=True, timeout=DEADLINE)
     assert refused.returncode != 0 and "can only create a node CSR with CN=system:node:worker-1" in refused.stderr
@@ -304,7 +304,7 @@ def test_a_machine_comes_back_with_the_key_that_it_had(cluster, processes, tmp_p
     assert ended(processes[-1]) == 0, machine.log.read_text()
     machine.kubectl("create", "-f", write_node(tmp_path, "worker-2"))
     wait_until("its key", lambda: cluster.record("worker-2").get("keys"))
-    # Its certificate is over, and its request was removed, as all are after an hour.
+    # The certificate has expired, and its request was deleted, as happens after an hour.
     expired = end_certificate(cluster, tmp_path, machine)
     cluster.plane.kubectl("delete", "csr", cluster.requests_of("worker-2")[0]["metadata"]["name"])
     processes.append(machine.start())
@@ -313,7 +313,7 @@ def test_a_machine_comes_back_with_the_key_that_it_had(cluster, processes, tmp_p
     assert "system:node:worker-2" in machine.kubectl("auth", "whoami", "-o", "json")
     assert len(cluster.record("worker-2")["keys"]) == 1
 
-    # A machine without the key stays outside, whatever it writes on the Node; the old way is no way any more.
+    # A machine without the key is not approved, whatever it writes on the Node.
     key = openssl("rand", "-hex", "32").strip()
     machine.kubectl("annotate", "node", "worker-2", f"slipway.internal/kubelet-keys={key}")
     other = Machine(cluster, tmp_path / "other", "worker-2")
@@ -323,14 +323,14 @@ def test_a_machine_comes_back_with_the_key_that_it_had(cluster, processes, tmp_p
 
 
 def test_a_credential_that_is_over_is_replaced_by_the_config_server(cluster, processes, tmp_path):
-    """The machine was off until certificate and credential were over: it asks the config server with what it had at its first boot."""
+    """The machine was off until certificate and credential expired: it uses the credentials of its first boot at the config server."""
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "machine_config"))
     import sample
     import test_machine_config
     plane = cluster.plane
     processes.append(cluster.approver())
     machine = Machine(cluster, tmp_path, "worker-3")
-    # A token ends with the object that it is bound to.
+    # A token becomes invalid when its bound object is deleted.
     plane.kubectl("create", "secret", "generic", "-n", SPACE, "bound")
     machine.bootstrap = cluster.kubeconfig("of-worker-3", cluster.token(SPACE, "node-bootstrapper", "--bound-object-kind=Secret",
                                                                        "--bound-object-name=bound"))
@@ -365,7 +365,7 @@ def test_a_credential_that_is_over_is_replaced_by_the_config_server(cluster, pro
 
 
 def end_certificate(cluster, folder, machine):
-    """Puts one with the same key in place of the machine's, which is over; its text."""
+    """Replaces the certificate of a machine with an expired one for the same key; returns its text."""
     pem = machine.current.read_text()
     (folder / "key").write_text(pem[pem.index("-----BEGIN EC PRIVATE KEY") if "EC PRIVATE KEY" in pem else pem.index("-----BEGIN PRIVATE KEY"):])
     openssl("req", "-new", "-key", folder / "key", "-subj", f"/O=system:nodes/CN=system:node:{machine.name}", "-out", folder / "csr")

@@ -1,4 +1,4 @@
-"""An asset folder as the installer leaves it on the bootstrap machine, as far as machine configuration reads it."""
+"""The inputs of the machine configuration in the asset folder of a bootstrap machine."""
 import base64
 import json
 import pathlib

@@ -1,5 +1,5 @@
-"""The way of a machine's config through the real programs: machine-config-operator bootstrap, machine-config-controller bootstrap,
-machine-config-server bootstrap, and then curl, ignition-validate, the kubelet and Ignition itself."""
+"""The config of a machine with the real programs: machine-config-operator bootstrap, machine-config-controller bootstrap,
+machine-config-server bootstrap, then curl, ignition-validate, the kubelet and Ignition."""
 import base64
 import json
 import os
@@ -140,14 +140,14 @@ def test_what_strangers_send_is_logged_in_one_line(world, served):
     path = "/config/a%0alevel=error%20forged%1b%5b31m"
     assert world.curl(path)[0] == 404
     deadline = host_clock.now() + 10
-    while "forged" not in (log := (world.folder / "server.log").read_text()):  # refusals have a line a second
+    while "forged" not in (log := (world.folder / "server.log").read_text()):  # refusals are logged once a second
         assert host_clock.now() < deadline, log
         assert world.curl(path, token=None)[0] == 403
     assert "\x1b" not in log and [line for line in log.splitlines() if "forged" in line and "/config/a\\x0alevel=error forged\\x1b[31m" not in line] == []
 
 
 def test_idle_strangers_do_not_keep_machines_out(world, served):
-    """More connections than the server takes, from one address that asks nothing; another address gets its config at once."""
+    """More idle connections from one address than the server accepts; another address still gets its config at once."""
     strangers = []
     try:
         for _ in range(600):
@@ -174,13 +174,13 @@ def test_the_validator_takes_every_version(world, served, version, tmp_path):
     status, text = world.curl("/config/master", accept=ACCEPT + version)
     assert status == 200 and json.loads(text)["ignition"]["version"] == version
     (tmp_path / "config.ign").write_text(text)
-    if version <= "3.3.0":  # the judge is 2.14
+    if version <= "3.3.0":  # the validator is 2.14
         assert run("ignition-validate", tmp_path / "config.ign").stdout == ""
 
 
 def test_the_kubelet_takes_its_configuration(served, tmp_path):
-    """It comes as far as the file that only machines have, which it opens after it has checked every value. Of drop-ins it checks
-    values only, so the fields of ours are put into the file."""
+    """The kubelet checks every value, then fails at a file that only machines have. It checks only the values of drop-ins, so the fields of
+    slipway's drop-in are copied into the file."""
     nowhere = f"{tmp_path}/kubelet-ca.crt"
     text = content(served, "/etc/kubernetes/kubelet.conf").replace("/etc/kubernetes/kubelet-ca.crt", nowhere)
     drop_in = content(served, "/etc/openshift/kubelet.conf.d/10-local.conf")
@@ -198,7 +198,7 @@ def test_the_kubelet_takes_its_configuration(served, tmp_path):
         return done.stderr
 
     assert f"open {nowhere}: no such file" in said()
-    # The same look finds what is wrong.
+    # The same check finds errors.
     assert "noSuchField" in said("noSuchField: 1\n")
     assert "imageMinimumGCAge" in said("imageMinimumGCAge: -1s\nimageMaximumGCAge: -2s\n")
 
@@ -210,7 +210,7 @@ def test_the_boot_script_is_shell_without_mistakes(served, tmp_path):
 
 
 def test_systemd_takes_the_units(served, tmp_path):
-    """systemd-analyze of the host: what it says of units is about our units, but for programs that only machines have."""
+    """systemd-analyze of the host finds no errors in the units, except for programs that only machines have."""
     for unit in served["systemd"]["units"]:
         if "contents" in unit:
             (tmp_path / unit["name"]).write_text(unit["contents"].replace("/usr/local/bin/", "/bin/true #"))
@@ -236,7 +236,7 @@ def test_ignition_follows_a_pointer_with_the_token(world, served, tmp_path):
 
 
 def test_keepalived_pod_gets_its_config(world, tmp_path):
-    """runtimecfg in a network of its own, as on the bootstrap machine."""
+    """Runs runtimecfg in its own network, as on the bootstrap machine."""
     templates = world.assets / "mco-bootstrap/local/static-pod-resources/keepalived"
     render = [program(world.bin, "runtimecfg"), "render", "--api-vips=10.97.77.5", "--cluster-domain=demo.example.com",
               f"--out-dir={tmp_path}", templates]

@@ -1,5 +1,5 @@
-"""slipway-node start, the machine-config-daemon, against the real API server with its real role, in a root of its own with the real
-cp, chown, gzip, chpasswd and systemctl: a machine becomes what its config says and back, also when the daemon is killed again and again.
+"""slipway-node start, the machine-config-daemon, with the real API server and its real role, in its own root with the real cp, chown, gzip,
+chpasswd and systemctl. A machine gets the state of its config and returns to the earlier one, also when the daemon is killed repeatedly.
 
     SLIPWAY_BIN=... SLIPWAY_PAYLOAD_BIN=build/payload/bin SLIPWAY_SOURCE=. /usr/bin/python3 -m pytest -s tests/component/machine_config_daemon
 """
@@ -26,7 +26,7 @@ sys.path.insert(0, str(SOURCE / "tests/component/support"))
 from control_plane import ControlPlane  # noqa: E402
 
 PROGRAM = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node"
-DEADLINE = 30  # seconds, for what takes less than one
+DEADLINE = 30  # seconds; each wait normally takes less than one
 NODE, TOKEN = "worker-0", "of-the-daemon"
 ACCOUNT = "system:serviceaccount:openshift-machine-config-operator:machine-config-daemon"
 PREFIX = "machineconfiguration.openshift.io/"
@@ -40,7 +40,7 @@ mount --rbind /dev "$0/dev"
 mount -t proc proc "$0/proc"
 exec "$@"
 """
-# Enables and disables for real; what needs a running systemd is written down.
+# Enables and disables units; commands that need a running systemd are recorded.
 SYSTEMCTL = """#!/bin/sh
 echo "$@" >> /journal
 case "$1" in --no-reload) SYSTEMD_OFFLINE=1 exec /usr/bin/systemctl "$@" ;; esac
@@ -110,7 +110,7 @@ class Machine:
         self.put("etc/group", "root:x:0:\ncore:x:1000:\n")
         self.put("etc/shadow", "root:*:1::::::\ncore:!:1::::::\n", 0o600)
         self.put("programs/systemctl", SYSTEMCTL, 0o755)
-        # As Ignition left it.
+        # Files from Ignition.
         self.put("etc/motd", "first")
         self.put("etc/stays", "same", 0o600)
         self.put("etc/image", "of the image", 0o604)
@@ -148,13 +148,13 @@ class Machine:
         return path.read_text().splitlines() if path.exists() else []
 
     def tree(self):
-        """What a config has a say in."""
+        """The files that a config may change."""
         found = {}
         for base, _, names in os.walk(self.root / "etc"):
             for name in names:
                 path = pathlib.Path(base) / name
                 key = str(path.relative_to(self.root))
-                # Accounts are files of the machine's own programs.
+                # Programs of the machine write the account files.
                 if key.startswith("etc/machine-config-daemon/") or key in ACCOUNTS:
                     continue
                 status = path.lstat()
@@ -265,7 +265,7 @@ def test_there_and_back(machine):
     assert after == {path: entry for path, entry in before.items() if path != "keys"}
     assert (machine.root / "etc/shadow").read_text().splitlines()[1].startswith("core:!")
     kept = [path.name for path in (machine.root / "etc/machine-config-daemon").rglob("*") if path.is_file()]
-    # These two came back to where nothing was.
+    # These two paths did not exist before the config.
     assert sorted(kept) == ["a.service.mcdnoorig", "currentconfig", "motd.mcdnoorig", "node-annotation.json.bak"]
     assert stat.S_IMODE((machine.root / "etc/machine-config-daemon/currentconfig").stat().st_mode) == 0o600
 
@@ -291,7 +291,7 @@ def test_killed_again_and_again(machine):
 def test_what_goes_wrong_is_told_and_undone(machine):
     wait(machine, "the first config", lambda: is_done(machine, "first"))
     before = machine.tree()
-    (machine.root / "etc/z").mkdir()  # where the config wants a file
+    (machine.root / "etc/z").mkdir()  # a folder at the path of a file of the config
     machine.cluster.config("bad", {**SECOND, "storage": {"files": [*SECOND["storage"]["files"], file("/etc/z", "no")]}})
     machine.cluster.note(desiredConfig="bad")
     wait(machine, "Degraded", lambda: machine.cluster.notes().get("state") == "Degraded", lambda: play_controller(machine))

@@ -1,7 +1,7 @@
-"""A machine of the local platform, as small as a test can make it: an OSTree system in a directory, real Ignition, and
-systemd-nspawn. Everything happens in namespaces of its own and is gone when the `with` block ends, however it ends.
+"""A minimal machine of the local platform: an OSTree system in a directory, real Ignition, and systemd-nspawn. It runs in its own
+namespaces, which end with the `with` block.
 
-The platform itself has its own code for this; here is only what is needed to ask the image whether it boots.
+The platform has its own code for this; this module contains only what a boot test of the image needs.
 """
 
 import contextlib
@@ -26,8 +26,8 @@ def run(*command, **options):
     return result.stdout
 
 
-# In the machine's mount namespace. Every hierarchy of cgroup v1 needs a group for the machine, cpuset one with CPUs and
-# memory nodes in it; on cgroup v2 there is one hierarchy and the same words do.
+# Runs in the mount namespace of the machine. On cgroup v1 each hierarchy needs a group for the machine, with CPUs and memory nodes in
+# cpuset; cgroup v2 has one hierarchy, and the same commands work.
 BOOT = r"""
 set -eu
 for hierarchy in $CGROUPS/ $CGROUPS/*/; do
@@ -47,8 +47,8 @@ systemd-nspawn --register=no --keep-unit --quiet --directory="$SYSROOT" --machin
     --resolv-conf=off --timezone=off --link-journal=no --console=read-only --boot </dev/null
 """
 
-# Before the first boot, as a machine's firmware does it: the image's own tmpfiles.d makes /var, the image's own Ignition
-# applies a config. /sysroot is the root to be, /var and all.
+# Runs before the first boot, like the firmware of a machine: tmpfiles.d of the image creates /var, and Ignition of the image applies a
+# config. /sysroot is the new root, including /var.
 IGNITE = r"""
 set -eu
 root=$SYSROOT$DEPLOYMENT
@@ -79,7 +79,7 @@ done
 class Machine:
     def __init__(self, sysroot):
         self.sysroot = pathlib.Path(sysroot)
-        self.name = self.sysroot.name.replace("_", "0")  # a name must not end with "-", nor have two in a row
+        self.name = self.sysroot.name.replace("_", "0")  # a name must not end with "-" or contain "--"
         self.console = self.sysroot.with_suffix(".console")
 
     def install(self, repository, ref):
@@ -127,7 +127,7 @@ class Machine:
                     time.sleep(0.01)
                 return None if kill_at else owner.wait(limit), host_clock.now() - start
             finally:
-                # The kernel kills all processes of a pid namespace with its first one.
+                # The kernel kills all processes of a pid namespace when its first one ends.
                 owner.send_signal(signal.SIGKILL)
                 owner.wait()
                 self.remove_cgroups()
@@ -135,7 +135,7 @@ class Machine:
     def remove_cgroups(self):
         groups = [path for path in [CGROUPS / self.name, *CGROUPS.glob(f"*/{self.name}")] if path.is_dir()]
         deadline = host_clock.now() + 10
-        # All over again each time: what is on its way out may make a group below one that was already looked into.
+        # Repeated from the start: processes that are ending may create a group below one that was already checked.
         while groups := [group for group in groups if not self.is_removed(group)]:
             assert host_clock.now() < deadline, f"{groups[0]} still has processes"
             time.sleep(0.01)
@@ -158,7 +158,7 @@ class Machine:
 
 @contextlib.contextmanager
 def machine(beside, repository, ref):
-    """A machine whose files are hard links of a repository; its directory is made in `beside`, on the same file system."""
+    """A machine whose files are hard links of a repository; its directory is created in `beside`, on the same file system."""
     made = Machine(tempfile.mkdtemp(prefix="machine-os-test-", dir=beside))
     try:
         made.install(repository, ref)

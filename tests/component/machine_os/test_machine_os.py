@@ -1,9 +1,9 @@
-"""The machine OS: what is in the commit and what is not, and that a machine made of it boots.
+"""The machine OS: the content of the commit, and that a machine boots with it.
 
     SLIPWAY_BUILD=build /usr/bin/python3 -m pytest tests/component/machine_os
 
-Asks the release and the OSTree repository in the build directory. Booting needs root, and makes a directory beside the
-repository, since machines are hard links of it.
+Uses the release and the OSTree repository in the build directory. Booting needs root, and creates a directory next to the repository,
+because machines are hard links of it.
 """
 
 import base64
@@ -31,7 +31,7 @@ REF = "slipway/machine-os"
 
 
 def need(what, there):
-    """What is missing fails in CI and skips elsewhere."""
+    """A missing requirement fails in CI; elsewhere the test is skipped."""
     if not there:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{what} is missing")
 
@@ -49,7 +49,7 @@ def ostree(*arguments):
 
 @pytest.fixture(scope="module")
 def commit():
-    """{path: (kind and mode, owner, group, target of a link)} of all there is in the commit."""
+    """{path: (kind and mode, owner, group, target of a link)} of all files in the commit."""
     listing = {}
     for line in ostree("ls", "--recursive", REF).splitlines():
         mode, owner, group, _, path = re.match(r"(\S+) +(\d+) +(\d+) +(\d+) (.*)", line).groups()
@@ -60,7 +60,7 @@ def commit():
 
 @pytest.fixture(scope="module")
 def checkout():
-    """The commit as files, without a copy: hard links of the repository. For reading only."""
+    """The commit as hard links of the repository. Read-only."""
     with tempfile.TemporaryDirectory(prefix="checkout-", dir=INPUTS) as directory:
         ostree("checkout", "--require-hardlinks", REF, f"{directory}/root")
         yield pathlib.Path(directory, "root")
@@ -136,11 +136,11 @@ def test_links_in_etc_enable_what_the_preset_lists(commit):
     assert [os.path.basename(path) for path in below(commit, wants)] == ["containerd.service", "ssh.service", "systemd-networkd.service"]
 
 
-# ---- what must not be there -------------------------------------------------------------------------------------------
+# ---- what must not be in the commit ------------------------------------------------------------------------------------
 
 def test_no_secrets(checkout):
-    # Libraries test themselves with keys that everybody knows. Programs have the first line of a key among their strings;
-    # a key has another line behind it.
+    # Libraries contain well-known keys for self-tests. Programs contain the first line of a key as a string; a key has another line after
+    # it.
     key = re.compile(rb"-----BEGIN [A-Z ]*PRIVATE KEY( BLOCK)?-----\r?\n[A-Za-z0-9+/=:, -]{20}")
     contents = ((path, path.read_bytes()) for path in files(checkout))
     found = [path for path, content in contents if not content.startswith(b"\x7fELF") and key.search(content)]
@@ -156,7 +156,7 @@ def test_nothing_tells_where_it_was_built(checkout):
     assert not list((checkout / "usr/etc/apt/sources.list.d").iterdir())
     assert (checkout / "usr/etc/machine-id").read_text() == "uninitialized\n"
     words = [re.escape(str(BUILD)).encode()]
-    if len(socket.gethostname()) > 5:  # shorter ones are found in keys and words
+    if len(socket.gethostname()) > 5:  # shorter names occur in keys and words
         words.append(rb"\b" + re.escape(socket.gethostname()).encode() + rb"\b")
     if shutil.which("apt-get"):
         mirrors = run("apt-get", "indextargets", "-o", "APT::Get::IndexTargets::OnlyPresent=false", "--format", "$(REPO_URI)")
@@ -182,7 +182,7 @@ def test_tmpfiles_make_everything_that_packages_ship_below_var(checkout):
     shipped = set()
     for file in (checkout / "usr/lib/sysimage/dpkg/info").glob("*.list"):
         shipped |= {line for line in file.read_text().splitlines() if line.startswith("/var/")}
-    # The state of package managers stays in the image: who builds on it needs it, a machine does not.
+    # The state of package managers stays in the image: builds on top of it need it, machines do not.
     managers = re.compile(r"/var/(lib/(dpkg|apt|pam|ucf)|cache/(apt|adduser|debconf|ldconfig)|log/(apt|runit)|backups)(/.*)?$")
     missing = {path for path in shipped - made if not managers.match(path)}
     assert len(shipped) > 20 and not missing
@@ -265,7 +265,7 @@ CONFIG = {
     "ignition": {"version": "3.3.0"},
     "passwd": {"users": [{"name": "core", "sshAuthorizedKeys": ["ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA probe"]}]},
     "storage": {"files": [
-        # Ignition has to find the way through the link /usr/local into /var.
+        # Ignition has to follow the link /usr/local into /var.
         {"path": "/usr/local/bin/probe", "mode": 0o755,
          "contents": {"source": data_url((pathlib.Path(__file__).parent / "probe").read_text())}},
         {"path": "/etc/hosts", "overwrite": True, "contents": {"source": data_url("127.0.0.1 localhost probe\n")}},
@@ -273,7 +273,7 @@ CONFIG = {
     "systemd": {"units": [{"name": "probe.service", "enabled": True, "contents":
                            "[Service]\nType=exec\nExecStart=/usr/local/bin/probe\n[Install]\nWantedBy=multi-user.target\n"}]}}
 
-# Settings of the kernel that Debian's or our files would change, were the machine not kept from it.
+# Kernel settings that files of Debian or of slipway would change if machines were not prevented from it.
 HOST_SETTINGS = ["kernel/pid_max", "kernel/panic", "kernel/panic_on_oops", "kernel/keys/root_maxkeys", "kernel/keys/root_maxbytes",
                  "kernel/sysrq", "kernel/core_pattern", "kernel/printk", "vm/overcommit_memory", "vm/panic_on_oom",
                  "vm/max_map_count", "fs/protected_hardlinks", "fs/protected_regular", "fs/protected_fifos", "net/ipv4/ip_forward"]
@@ -293,7 +293,7 @@ def answers(made):
 
 @pytest.fixture(scope="module")
 def booted():
-    """A machine that was booted twice. Yields it with what the probe answered the first and the second time."""
+    """A machine that was booted twice. Yields it with the answers of the probe at the first and the second boot."""
     before = host_settings()
     with machine(INPUTS, REPO, REF) as made:
         ignition = made.ignite(CONFIG)

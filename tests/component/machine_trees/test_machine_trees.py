@@ -1,4 +1,4 @@
-"""Ignition configs of the golden install-configs, judged by Ignition: its validator, and the tree that it makes of each on a machine."""
+"""Ignition configs of the golden install-configs, checked by Ignition: its validator, and the files that it writes for each."""
 import base64
 import json
 import os
@@ -35,7 +35,7 @@ FILES |= {path: 0o600 for path in [
     "opt/openshift/original_cvo_overrides.patch", "opt/openshift/auth/kubeconfig", "opt/openshift/auth/kubeconfig-kubelet",
     "opt/openshift/auth/kubeconfig-loopback", "opt/openshift/manifests/cluster-config.yaml", "opt/openshift/manifests/cvo-overrides.yaml"]}
 
-# The files that OpenShift's bootstrap machine has on one platform only. Platforms that are not listed have none.
+# Files of OpenShift's bootstrap machine on one platform only. Platforms that are not listed have none.
 NETWORK = "etc/NetworkManager"
 PREPENDER = {f"{NETWORK}/dispatcher.d/30-local-dns-prepender": 0o555}
 IRONIC_SCRIPTS = ["build-ironic-env", "build-metal3-env", "dhcp-filter", "master-bmh-update", "prov-iptables", "setup-image-data", "start-provisioning-nic"]
@@ -53,16 +53,16 @@ PLATFORM_FILES = {
         **{f"opt/metal3/auth/{name}": 0o600 for name in ["clouds.yaml", "ironic/username", "ironic/password", "ironic-inspector/username",
                                                          "ironic-inspector/password"]}},
 }
-# The units that OpenShift enables, and journal-gateway-tls, which is ours.
+# The units that OpenShift enables, and journal-gateway-tls of slipway.
 ENABLED = {"approve-csr.service", "chown-gatewayd-key.service", "journal-gateway-tls.service", "kubelet.service", "progress.service",
            "systemd-journal-gatewayd.socket"}
 PLATFORM_ENABLED = {"baremetal": {"master-bmh-update.service"}}
 
-# Programs that the operating system brings, by the units that call them.
+# Programs of the operating system that units call.
 OS_PROGRAMS = {"/bin/mkdir", "/bin/rm", "/bin/sh", "/usr/bin/podman", "/usr/sbin/iptables"}
 KINDS = {0o600: "-rw-------", 0o644: "-rw-r--r--", 0o555: "-r-xr-xr-x"}
 SECRETS = re.compile(rb"BEGIN [A-Z ]*PRIVATE KEY|cHVsbDpzZWNyZXQ=|(bmc|vcenter|nmstate)-secret")
-# One of the install-configs asks for FIPS, which this host has no part in.
+# One of the install-configs enables FIPS, which does not depend on this host.
 os.environ["OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION"] = "true"
 
 
@@ -83,7 +83,7 @@ def machine(tmp_path_factory):
 
 
 def create(folder, release, target="ignition-configs", *options, **keywords):
-    # Keys of P-256 are made in no time, and no file here depends on their type.
+    # P-256 keys are generated quickly, and no file here depends on the key type.
     return run(SLIPWAY, "create", target, "--dir", folder, "--release", release, "--key-type", "ecdsa", *options, **keywords)
 
 
@@ -103,7 +103,7 @@ def judge_validity(path):
 
 
 def judge_files(config, tree, expected):
-    """Every file is there as it was meant, belongs to root, and is for root alone where there are secrets in it."""
+    """Every file has the expected content, belongs to root, and is readable by root only if it contains secrets."""
     assert {file["path"][1:] for file in config["storage"]["files"]} <= tree.keys()
     for path, mode in expected.items():
         assert path in tree, path
@@ -120,7 +120,7 @@ def judge_files(config, tree, expected):
 
 
 def judge_units(config, tree, enabled):
-    """What units name and run is on the machine; the texts of its services, those that podman makes of quadlets among them."""
+    """Files and programs that units name exist on the machine; also for the services that podman generates from quadlets."""
     units = {unit["name"]: unit for unit in config["systemd"]["units"]}
     assert {name for name, unit in units.items() if unit.get("enabled")} == enabled
     texts = {path.rsplit("/", 1)[1]: entry[-1].decode() for path, entry in tree.items()
@@ -221,7 +221,7 @@ def test_a_single_node_in_place(tmp_path, machine, release):
     more = {"usr/local/bin/bootstrap-in-place.sh": 0o555, "usr/local/bin/install-to-disk.sh": 0o555,
             "opt/openshift/bootstrap-in-place/bootstrap-in-place-post-reboot.sh": 0o600, "opt/openshift/bootstrap-in-place/master-update.fcc": 0o600}
     tree = judge_machine(machine, config_of(tmp_path, name), {**FILES, **more}, ENABLED | {"install-to-disk.service"})
-    # Every file that the config of the installed machine is made of is on the live system, or a stage makes it.
+    # Every source file of the installed machine's config is on the live system, or a stage creates it.
     update = yaml.safe_load(tree["opt/openshift/bootstrap-in-place/master-update.fcc"][-1])
     here = {"original-master.ign", "log-bundle-bootstrap.tar.gz", "kubernetes/bootstrap-configs", "etcd-data"}
     made = ("etcd-bootstrap/", "bootstrap-manifests/")
@@ -240,7 +240,7 @@ def test_a_single_node_is_refused_with_every_field(tmp_path, release):
     refused = create(tmp_path, release, "single-node-ignition-config", status=1)
     for field in ["controlPlane.replicas", "bootstrapInPlace.installationDisk"]:
         assert field in refused.stderr, refused.stderr
-    # Workers join the node later.
+    # Workers join later.
     assert "compute" not in refused.stderr, refused.stderr
     assert not list(tmp_path.glob("*.ign"))
 

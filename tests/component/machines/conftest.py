@@ -1,4 +1,4 @@
-"""A cluster of local machines for a test: made in a folder on a real disk, ended and looked for afterwards, whatever happens."""
+"""A cluster of local machines for a test: created in a folder on a real disk, and always ended and checked for leftovers afterwards."""
 import json
 import os
 import pathlib
@@ -29,7 +29,7 @@ def read(path):
 
 
 def until(what, look, limit=10):
-    """Waits for something that nobody tells us."""
+    """Polls until a condition is true."""
     end = host_clock.now() + limit
     while not (seen := look()):
         assert host_clock.now() < end, f"{what}: not within {limit} s"
@@ -67,7 +67,7 @@ class Cluster:
         return {row["name"]: row for row in json.loads(self.run("list", "--output", "json").stdout)["machines"]}
 
     def state_of(self, machine):
-        """As the list has it; nothing when there is no such machine."""
+        """The state in the list; nothing when the machine does not exist."""
         done = self.run("list", "--output", "json", check=False)
         rows = json.loads(done.stdout)["machines"] if done.returncode == 0 else []
         return next((row["state"] for row in rows if row["name"] == machine), None)
@@ -82,14 +82,14 @@ class Cluster:
         return json.loads(text)["pid"] if text else None
 
     def cgroups(self):
-        # By the mounts of hierarchies only: a walk through all groups meets some that vanish.
+        # Only through the mounts of hierarchies: a walk through all groups races with groups that are deleted.
         return [path for place in ("", "*/") for path in CGROUPS.glob(f"{place}slipway/{self.id}")] if self.id else []
 
     def members(self):
-        """Numbers of all processes that are the cluster's, by its cgroups."""
+        """PIDs of all processes of the cluster, from its cgroups."""
         found = set()
         for top in self.cgroups():
-            for group, _, _ in os.walk(top):  # which passes over what vanishes
+            for group, _, _ in os.walk(top):  # os.walk ignores deleted groups
                 found |= {int(line) for line in read(pathlib.Path(group, "cgroup.procs")).split()}
         return found
 
@@ -103,10 +103,10 @@ class Cluster:
         return None
 
     def live_things(self):
-        """What must be gone as soon as the owner is: processes, mounts, and with them namespaces and their cables."""
+        """What must end with the owner: processes and mounts, and with them namespaces and their network links."""
         found = [f"process {pid} {read(pathlib.Path(f'/proc/{pid}/comm')).strip()}" for pid in self.members()]
         for process in processes():
-            # Namespaces live as long as somebody is in them; a mount of the cluster shows in the namespace of who has it.
+            # Namespaces live as long as their processes; a mount of the cluster is visible in the namespace of its user.
             if self.state in read(process / "mountinfo"):
                 found.append(f"mounts of process {process.name}")
             if f"machine-owner\0--cluster\0{self.name}" in read(process / "cmdline"):
@@ -117,7 +117,7 @@ class Cluster:
         return self.live_things() + [str(path) for path in self.cgroups()] + ([str(self.folder)] if self.folder.exists() else [])
 
     def end(self):
-        """Without slipway, for a test that failed: by the owner's number, then by cgroup."""
+        """Ends a cluster without slipway after a failed test: by the owner's PID, then by cgroup."""
         self.remember_id()
         for pid in sorted(self.members(), key=lambda pid: "\t1\n" not in read(pathlib.Path(f"/proc/{pid}/status"))):
             try:
@@ -132,7 +132,7 @@ class Cluster:
 
 @pytest.fixture
 def cluster():
-    # Not under /tmp, which may be in memory: disks are hard links into the repository.
+    # Not in /tmp, which may be a tmpfs: disks are hard links into the repository.
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-machines-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
     made = Cluster(folder)
     try:

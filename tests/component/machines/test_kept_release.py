@@ -1,4 +1,4 @@
-"""A cluster keeps the machine OS that it was made with, whatever becomes of the repository."""
+"""A cluster keeps the machine OS that it was created with, whatever happens to the repository."""
 import pathlib
 import shutil
 import subprocess
@@ -15,7 +15,7 @@ def ostree(repo, *words):
 
 @pytest.fixture
 def repo(cluster):
-    """A copy of the repository by hard links: files of OSTree's objects are replaced, never written to."""
+    """A copy of the repository with hard links: OSTree replaces files of objects and never writes to them."""
     copy = pathlib.Path(cluster.state).parent / "repo"
     copy.mkdir()
     for name in ("objects", "refs", "config"):
@@ -28,7 +28,7 @@ def repo(cluster):
 
 
 def build_another(repo, tmp_path):
-    """As os/commit does: another commit of the branch, and the one before goes."""
+    """Like os/commit: adds another commit of the branch and deletes the previous one."""
     (tmp_path / "usr/share").mkdir(parents=True)
     (tmp_path / "usr/share/which-one").write_text("the next\n")
     commit = ostree(repo, "commit", f"--branch={REF}", f"--tree=ref={REF}", f"--tree=dir={tmp_path}", "--parent=none",
@@ -50,7 +50,7 @@ def test_machines_of_a_cluster_are_of_one_commit(cluster, repo, tmp_path):
     assert commits(cluster) == {"m0": first, "m1": first}
     cluster.shell("m1", "test ! -e /usr/share/which-one")
 
-    # Another owner, and no repository at all.
+    # Another owner process, without a repository.
     cluster.run("stop")
     subprocess.run(["chattr", "-R", "-f", "-i", str(repo)], check=False)
     shutil.rmtree(repo)

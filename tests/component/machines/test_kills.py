@@ -1,4 +1,4 @@
-"""Whatever is killed, whenever: nothing runs on that should not, the same command continues, and destroy leaves nothing."""
+"""Kills any process at any time: nothing keeps running that should not, the same command continues, and destroy deletes everything."""
 import json
 import os
 import random
@@ -23,7 +23,7 @@ def kill(pid):
 
 
 def reach(cluster, creating, phase):
-    """Until m0 is in a phase of its way, or past it; false when the command ended before."""
+    """Waits until m0 has reached a phase; false when the command ended earlier."""
     order = ["preparing", "igniting", "booting", "running"]
     while (state := cluster.state_of("m0")) not in order[order.index(phase):]:
         if creating.poll() is not None:
@@ -38,7 +38,7 @@ def test_twenty_moments(cluster, tmp_path, capsys):
     ignition.write_text(json.dumps({"ignition": {"version": "3.3.0"}, "storage": {"files": files}}))
     create = ("create", "m0", "--ignition", str(ignition), "--wait", "--os-repo", OS_REPO)
     victims = {"owner": cluster.owner, "init": lambda: cluster.init_of("m0")}
-    # Where, who, and the longest time to let pass there.
+    # (phase, process to kill, maximum wait before the kill)
     places = [(phase, victim, limit)
               for phase, limit in (("start", 0.3), ("preparing", 1.0), ("igniting", 0.3), ("booting", 0.4), ("running", 0.2))
               for victim in ("owner", "command", "init")
@@ -65,7 +65,7 @@ def test_twenty_moments(cluster, tmp_path, capsys):
                 until("the init to be gone", lambda: cluster.init_of("m0") != pid, 2)
             gone = host_clock.now() - killed_at
             if victim == "init" and pid is not None:
-                # Its systemd-nspawn ends after it. Who asks before the owner knows is told that the machine runs.
+                # systemd-nspawn of the machine ends later. Until the owner knows, it reports the machine as running.
                 until("the owner to know", lambda: cluster.state_of("m0") == "failed", 5)
             with capsys.disabled():
                 print(f"{number + 1:2}. {phase}{'' if met else ' (missed)'} and {wait:.2f} s, then {state}: "
@@ -84,11 +84,11 @@ def test_twenty_moments(cluster, tmp_path, capsys):
 
 
 def test_an_owner_that_is_still_dying(cluster):
-    """Until its last thread is gone its socket takes connections; whoever connects then hears no word."""
+    """The socket accepts connections until the last thread of the owner ends, but requests are not answered."""
     cluster.create("m0")
     kill(cluster.owner())
     until("everything of the owner to be gone", lambda: not cluster.live_things(), 2)
-    folder = os.open(cluster.folder, os.O_PATH)  # by its number: paths of sockets have to be short
+    folder = os.open(cluster.folder, os.O_PATH)  # as a file descriptor: socket paths have a length limit
     control = f"/proc/self/fd/{folder}/{CONTROL}"
     try:
         with socket.socket(socket.AF_UNIX) as dying:

@@ -1,4 +1,4 @@
-"""Local machines: they boot, know who they are, restart, update and leave nothing behind."""
+"""Local machines boot, have their identity, restart, update, and are deleted completely."""
 import json
 import os
 import socket
@@ -19,7 +19,7 @@ def write(folder, name, text):
 
 
 def bytes_besides_repository(cluster, *options):
-    """What the cluster's files cost: du counts a file once, and that is in the repository, which comes first."""
+    """Disk usage of the cluster's files: du counts a hard-linked file once, and the repository comes first."""
     out = subprocess.run(["du", "-s", "-B1", *options, OS_REPO, cluster.state], text=True, capture_output=True, check=True).stdout
     return int(out.splitlines()[1].split()[0])
 
@@ -47,7 +47,7 @@ def test_one_machine_and_then_three_more(cluster, capsys):
     assert "10.97.77.13" in cluster.shell("m0", "getent hosts m3").stdout
     cluster.shell("m0", f"ping -c 1 -W 5 m3 && ping -c 1 -W 5 m1.{cluster.name}.internal")
     assert len({cluster.shell(f"m{i}", "cat /etc/machine-id").stdout for i in range(4)}) == 4
-    # Where the name server is does not depend on who else is there.
+    # The name server is reachable whether or not other machines run.
     assert "52:54:00:73:ff:ff" in cluster.shell("m0", "ip neigh show 10.97.77.1").stdout
 
     for path in ("/usr/x", "/x", "/sysroot/x", "/boot/x"):
@@ -55,7 +55,7 @@ def test_one_machine_and_then_three_more(cluster, capsys):
         assert refused.returncode == 1 and "Read-only file system" in refused.stderr
     cluster.shell("m0", "touch /etc/x /var/x")
 
-    # The host knows nothing of the cluster's network.
+    # The host has no address of the cluster's network.
     addresses = subprocess.run(["ip", "address"], text=True, capture_output=True, check=True).stdout
     assert "10.97.77." not in addresses
 
@@ -96,7 +96,7 @@ def test_console_shell_stop_start_reboot(cluster):
 
 
 def test_terminal(cluster):
-    """`script` gives slipway a terminal; the program in the machine gets one of the machine."""
+    """`script` gives slipway a terminal; the program in the machine gets a terminal of the machine."""
     cluster.create("m0")
     command = " ".join(cluster.command("shell", "m0", "--", "sh", "-c", "'tty; test -t 0 && test -e $(tty) && exit 5'"))
     done = subprocess.run(["script", "-qec", command, "/dev/null"], text=True, capture_output=True, stdin=subprocess.DEVNULL, timeout=60)
@@ -127,7 +127,7 @@ def test_deployment_switch_and_back(cluster):
     cluster.shell("m0", "echo later > /etc/kept.conf; echo more >> /var/lib/kept; ostree admin set-default 1")
     cluster.run("reboot", "m0", "--wait")
     assert cluster.list()["m0"]["deployment"] == first
-    # /etc belongs to a deployment, /var to the machine.
+    # /etc belongs to the deployment, /var to the machine.
     assert cluster.shell("m0", "cat /etc/kept.conf /var/lib/kept; test ! -e /usr/share/which-one; test ! -e /etc/added.conf").stdout == "mine\ndata\nmore\n"
 
 
@@ -156,7 +156,7 @@ def test_ignition(cluster, tmp_path):
     row = cluster.list()["m1"]
     assert row["state"] == "ignition-failed" and "Ignition failed" in row["reason"]
     assert "CRITICAL" in cluster.run("console", "m1").stdout
-    # With another config it starts from a new disk.
+    # With another config the machine starts with a new disk.
     mended = write(tmp_path, "mended.ign", config(storage={"files": [{"path": "/etc/x", "contents": {"source": "data:,x"}}]}))
     cluster.create("m1", "--ignition", mended)
     assert cluster.shell("m1", "cat /etc/x; hostname").stdout == "xm1\n"
@@ -165,7 +165,7 @@ def test_ignition(cluster, tmp_path):
 
 
 def test_ignition_asks_servers_in_the_cluster(cluster, tmp_path):
-    """A pointer config to a server that is not there yet: Ignition tries on, and `stop` ends that."""
+    """A pointer config to a server that does not exist yet: Ignition retries, and `stop` ends the retries."""
     pointer = write(tmp_path, "pointer.ign", config(
         **{"ignition": {"version": "3.3.0", "config": {"merge": [{"source": "http://m9:8080/remote.ign"}]}}}))
     creating = subprocess.Popen(cluster.command("create", "m0", "--ignition", pointer, "--wait", "--os-repo", OS_REPO),

@@ -1,4 +1,4 @@
-"""An owner that runs out of descriptors waits: forwards, the owner and its machines go on, and it says so."""
+"""An owner without free file descriptors waits and logs it; existing forwards, the owner and its machines keep working."""
 import json
 import os
 import pathlib
@@ -8,7 +8,7 @@ import subprocess
 
 from conftest import until
 
-# Echoes every connection, one process.
+# Echoes on every connection, in one process.
 SERVER = r"""
     my $listener = IO::Socket::INET->new(LocalPort => 7000, Listen => 512, ReuseAddr => 1) or die "$!";
     my $all = IO::Select->new($listener);
@@ -80,7 +80,7 @@ def test_an_owner_that_is_short_of_descriptors(cluster):
             waiting.append(connection)
         name = f"the forward of 127.0.0.1:{first}"
         until("the shortage to be told", lambda: (name, "failed") in events(cluster, "shortage"))
-        # Connections that are there go on, and requests are answered.
+        # Existing connections work, and requests are answered.
         assert all(echoes(connection) for connection in served)
         assert cluster.list()["m0"]["state"] == "running"
         assert f"{name}: " in (cluster.folder / "owner.log").read_text()
@@ -91,7 +91,7 @@ def test_an_owner_that_is_short_of_descriptors(cluster):
     until("the second forward to work again", lambda: can_connect(second), 60)
     until("its end to be told", lambda: (name, "finished") in events(cluster, "shortage"))
 
-    # None at all, not even for requests: these numbers are taken as long as it lives.
+    # No free descriptor, not even for requests: all numbers are in use for the life of the process.
     limit_descriptors(owner, 6)
     asking = subprocess.Popen(cluster.command("list"), stdout=subprocess.PIPE, text=True)
     try:

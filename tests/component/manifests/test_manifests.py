@@ -1,5 +1,5 @@
-"""Every manifest of every golden install-config, judged by a real API server with the CRDs of the release: strictly, unknown fields are
-errors. The program makes them as it would for users."""
+"""Every manifest of every golden install-config, checked strictly by a real API server with the CRDs of the release: unknown fields are
+errors. The program creates the manifests as for users."""
 import http.client
 import json
 import os
@@ -25,20 +25,20 @@ CONFIGS = sorted((pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "tests/golden/ins
 FOLDERS = ("manifests", "openshift", "cluster-api")
 DEADLINE = 60
 
-# Kinds that this release has no CRD of, with who brings it: these are not judged.
+# Kinds without a CRD in this release, with the component that brings it: not checked.
 NOT_JUDGED = {
     ("cluster.x-k8s.io/v1beta1", "Cluster"): "nobody: the installer's own controllers read it",
     ("infrastructure.cluster.x-k8s.io/v1beta1", "VSphereCluster"): "nobody: the installer's own controllers read it",
 }
 
-# Fields that OpenShift's installer writes although the release's CRD lacks them; the server drops them.
+# Fields that OpenShift's installer writes although the release's CRD lacks them. The server drops them.
 DROPPED = {"Scheduler": "spec.profileCustomizations"}
-# One of the install-configs asks for FIPS, which this host has no part in.
+# One of the install-configs enables FIPS, which does not depend on this host.
 os.environ["OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION"] = "true"
 
 
 def release_crds():
-    """Texts of the CRDs in the release image of the layout."""
+    """The CRDs in the release image of the layout."""
     def blob(descriptor):
         return RELEASE / "blobs" / descriptor["digest"].replace(":", "/")
 
@@ -72,7 +72,7 @@ class Api:
         return answer
 
     def resource(self, version, kind):
-        """How the server calls a kind, None when it does not know it."""
+        """The server's name of a kind; None when it is unknown."""
         if version not in self.resources:
             status, answer = self.ask("GET", f"/apis/{version}" if "/" in version else f"/api/{version}")
             self.resources[version] = answer["resources"] if status == 200 else []
@@ -119,7 +119,7 @@ def create(target, name, folder):
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory):
-    """By name of the install-config: (path, text) of all manifests, in the order in which they are created."""
+    """By name of the install-config: (path, text) of all manifests, in the order of creation."""
     all_made = {}
     for config in CONFIGS:
         folder = tmp_path_factory.mktemp(config.stem)
@@ -130,14 +130,14 @@ def made(tmp_path_factory):
 
 
 def put_status(api, path, value):
-    """What is in `status` is dropped when an object is created: whoever creates it puts it there afterwards, and so is judged too."""
+    """The server drops `status` when an object is created. Controllers write it afterwards, so it is checked as well."""
     current = api.must("GET", path)
     value = {**value, "metadata": {**value["metadata"], "resourceVersion": current["metadata"]["resourceVersion"]}}
     return api.ask("PUT", f"{path}/status?fieldValidation=Strict", json.dumps(value), "application/json")
 
 
 def create_object(api, value, text):
-    """The path of the object, and what the server has against it."""
+    """The path of the object, and the errors of the server."""
     path, kind = api.path(value), value["kind"]
     space = value["metadata"].get("namespace")
     if space:
@@ -191,7 +191,7 @@ def test_metadata_with_logins_is_its_owners_only(name, mode, tmp_path):
 
 
 def test_a_field_that_nobody_knows_is_refused(api, made):
-    """The judge judges: the same with one letter more."""
+    """The check detects errors: a field with one letter more is rejected."""
     text = next(text for file, text in made["vsphere"] if file.endswith("cluster-infrastructure-02-config.yml"))
     status, answer = api.ask("POST", "/apis/config.openshift.io/v1/infrastructures?fieldValidation=Strict",
                              text.replace("failureDomains:", "failureDomainz:"))

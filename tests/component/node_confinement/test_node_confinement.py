@@ -1,4 +1,4 @@
-"""Who may change which Node: the policies of the release's manifests before a real API server, with real tokens of pods.
+"""Who may change which Node: the policies in the release's manifests with a real API server and real tokens of pods.
 
     SLIPWAY_SOURCE=. SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest tests/component/node_confinement
 """
@@ -19,7 +19,7 @@ from control_plane import ControlPlane  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"])
 POLICIES = sorted((SOURCE / "images/manifests").glob("*_node-confinement_*.yaml"))
-# What the daemons on machines are really bound to.
+# The real role bindings of the daemons on machines.
 ROLES = {("openshift-machine-config-operator", "machine-config-daemon"): "machine-config-daemon", ("openshift-flannel", "flannel-kube-proxy"): "openshift-flannel"}
 DEADLINE = 60
 MERGE = "application/merge-patch+json"
@@ -54,7 +54,7 @@ class Cluster:
         return answer
 
     def account(self, space, name, role, node=None):
-        """A service account with a ClusterRole; its token is that of a pod when a node is given."""
+        """A service account with a ClusterRole. With a node, its token is that of a pod on the node."""
         self.must("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
         self.must("POST", f"/api/v1/namespaces/{space}/serviceaccounts", {"metadata": {"name": name}})
         self.must("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
@@ -71,7 +71,7 @@ class Cluster:
 
 
 def role_file(name):
-    """The file of the release or of its operators with this ClusterRole."""
+    """The file of the release or of its operators that contains this ClusterRole."""
     files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/components/*/manifests/*.yaml")]
     found = [file for file in files if f"kind: ClusterRole\nmetadata:\n  name: {name}\n" in file.read_text()]
     assert len(found) == 1, (name, found)
@@ -95,12 +95,12 @@ def cluster(tmp_path_factory):
             "metadata": {"name": "all-of-nodes"}, "rules": [{"apiGroups": [""], "resources": ["*"], "verbs": ["*"]}]})
         for (space, name), role in ROLES.items():
             made.account(space, name, role, "worker-0")
-        # Somebody else's account with every right on every Node, on a machine and without one.
+        # An account of a user with all rights on all Nodes, on a machine and without one.
         made.account("strangers", "labeller", "all-of-nodes", "worker-0")
         made.account("strangers", "outside", "all-of-nodes")
         made.account("strangers", "administrator", "cluster-admin")
         made.account("openshift-machine-config-operator", "machine-config-controller", "all-of-nodes", "master-0")
-        # The API server begins with each policy on its own: each is asked for by a change that no other refuses.
+        # The API server loads each policy separately: each is tested with a change that only it rejects.
         for who, where, key, policy in (("outside", "worker-1", "try", "accounts"), (WORKER_KUBELET, "worker-0", "slipway.internal/try", "marks")):
             deadline = host_clock.now() + DEADLINE
             while WORDS[policy] not in made.call(who, "PATCH", f"/api/v1/nodes/{where}", {"metadata": {"annotations": {key: str(time.time())}}}, MERGE)[1].get("message", ""):
@@ -121,7 +121,8 @@ CORDON = {"spec": {"unschedulable": True}}
 STATUS = {"status": {"conditions": [{"type": "NetworkUnavailable", "status": "False"}]}}
 WORKER_KUBELET = "user system:node:worker-0 system:nodes"
 
-# (who, what, Node[/status], patch, who refuses: None, "accounts" or "marks" for a policy, "policies" for either, "rights" for RBAC, "kubernetes" for NodeRestriction)
+# (who, what, Node[/status], patch, who rejects: None, "accounts" or "marks" for a policy, "policies" for either, "rights" for RBAC,
+# "kubernetes" for NodeRestriction)
 PATCHES = [
     ("machine-config-daemon@worker-0", "worker-0", NOTE, None),
     ("machine-config-daemon@worker-0", "worker-1", NOTE, "accounts"),
@@ -137,7 +138,7 @@ PATCHES = [
     ("flannel-kube-proxy@worker-0", "worker-0/status", STATUS, None),
     ("flannel-kube-proxy@worker-0", "worker-0/status", {"metadata": {"annotations": {"flannel.alpha.coreos.com/public-ip": "10.0.0.9"}}}, None),
     ("flannel-kube-proxy@worker-0", "worker-1/status", STATUS, "accounts"),
-    # A status carries metadata.
+    # A status update contains metadata.
     ("flannel-kube-proxy@worker-0", "worker-0/status", ROLE, "policies"),
     ("flannel-kube-proxy@worker-0", "worker-0/status", MARK, "marks"),
     ("flannel-kube-proxy@worker-0", "worker-0", NOTE, "rights"),
@@ -161,12 +162,12 @@ PATCHES = [
     (WORKER_KUBELET, "worker-0", NO_ROLE, "kubernetes"),
     (WORKER_KUBELET, "worker-0", TAINTS, "kubernetes"),
     (WORKER_KUBELET, "worker-1", NOTE, "kubernetes"),
-    # A person who may edit Nodes.
+    # A user with rights to edit Nodes.
     ("user people all", "worker-0", LABEL, None),
     ("user people all", "worker-0", ROLE, "marks"),
     ("user people all", "worker-0", MARK, "marks"),
 ]
-# What an answer says of who refused.
+# Texts of answers, by the rejecting component.
 WORDS = {"accounts": "node-accounts.slipway.internal", "marks": "node-marks.slipway.internal", "policies": ".slipway.internal' with binding",
          "rights": "cannot patch resource", "kubernetes": "is not allowed to"}
 
@@ -187,7 +188,7 @@ def test_nodes_are_neither_made_nor_deleted_from_other_machines(cluster):
                                    ("DELETE", "/api/v1/nodes/worker-0", None), ("DELETE", "/api/v1/nodes?labelSelector=node-role.kubernetes.io%2Fworker", None)):
             status, answer = cluster.call(who, method, path, body)
             assert status == 403 and WORDS["accounts"] in answer["message"], (who, method, path, status, answer)
-    # A token outlives nothing that counts here: the Node of its machine may be gone.
+    # A token must not create a Node, not even that of its own machine.
     status, answer = cluster.call("labeller@worker-0", "POST", "/api/v1/nodes", node("worker-0"))
     assert status == 403, answer
 
@@ -231,7 +232,7 @@ SPACE = "openshift-static-pod-installer"
 
 @pytest.fixture(scope="module")
 def bind(cluster):
-    """Puts a new pod on a node, as the scheduler does: (status, message). The table is what is given, None for none."""
+    """Binds a new pod to a node like the scheduler: (status, message). The table is the given one; None: no table."""
     path = "/api/v1/namespaces/openshift-config/configmaps"
     for space in (SPACE, "openshift-config", "openshift-machine-config-operator", "people"):
         cluster.must("POST", "/api/v1/namespaces", {"metadata": {"name": space}})
@@ -255,7 +256,7 @@ def bind(cluster):
 
 
 def soon(bind, expected, *words, **options):
-    """The API server learns of the table by a watch."""
+    """Retries, because the API server gets the table through a watch."""
     deadline = host_clock.now() + DEADLINE
     while (answer := bind(*words, **options))[0] != expected:
         assert host_clock.now() < deadline, (words, answer)

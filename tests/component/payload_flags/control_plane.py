@@ -1,4 +1,4 @@
-"""A control plane of real programs in a temporary directory, on the loopback interface, for test_payload_flags.py."""
+"""A control plane of real programs in a temporary directory, on loopback, for test_payload_flags.py."""
 
 import pathlib
 import re
@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))  # behind this folder, which has a control_plane, too
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))  # after this folder, which has a control_plane, too
 from programs import Programs, free_port  # noqa: E402
 
 DEADLINE = Programs.deadline
@@ -18,7 +18,7 @@ NAMES = "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP
 
 
 class ControlPlane(Programs):
-    """Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler; leaving the context ends them, and removes all files.
+    """Starts etcd, kube-apiserver, kube-controller-manager and kube-scheduler; the end of the context ends them and deletes all files.
 
     testdata   golden cases of the launcher, whose documents are used with their paths and ports rewritten
     gates      what the documents give as feature gates
@@ -43,7 +43,7 @@ class ControlPlane(Programs):
         shutil.rmtree(self.folder)
 
     def start_etcd(self, variables):
-        """variables: environment of OpenShift's etcd pod; those that name a place or a member are replaced."""
+        """variables: environment of OpenShift's etcd pod; variables with paths or members are replaced."""
         pair = self.folder / "leaf"
         self.etcd, peer = free_port(), f"https://127.0.0.1:{free_port()}"
         tls = [f"--{role}{flag}" for role in ("", "peer-") for flag in
@@ -62,11 +62,11 @@ class ControlPlane(Programs):
         self.wait("etcd", lambda: subprocess.run(command, capture_output=True, timeout=DEADLINE).returncode == 0)
 
     def start_api_server(self):
-        """Starts it as the production pod does, under watch-termination, from the bootstrap's document."""
+        """Starts it like the production pod, under watch-termination, with the config of the bootstrap."""
         self.api = free_port()
         document = self._document("bootstrap")
         document = document.replace("0.0.0.0:6443", f"127.0.0.1:{self.api}").replace("localhost:2379", f"localhost:{self.etcd}")
-        # Nobody is behind a load balancer here, so the end need not be announced.
+        # There is no load balancer here, so the shutdown needs no delay.
         document = document.replace("shutdown-delay-duration: [70s]", "shutdown-delay-duration: [0s]")
         self.spawn("kube-apiserver", [
             self.payload / "watch-termination", f"--termination-touch-file={self.folder}/.terminating",
@@ -108,7 +108,7 @@ class ControlPlane(Programs):
         return done.stdout
 
     def end_api_server(self):
-        """Ends it as the kubelet does; the clients are gone by then."""
+        """Ends it like the kubelet, after its clients have ended."""
         for name in ("kube-scheduler", "kube-controller-manager"):
             self.end(name)
         process = self.processes["kube-apiserver"]
@@ -124,7 +124,7 @@ class ControlPlane(Programs):
         return [f"--{prefix}kubeconfig={self.kubeconfig}" for prefix in prefixes or ("", "authentication-", "authorization-")]
 
     def _make_certificates(self):
-        """One authority, one leaf that is server and administrator, and one key pair for service accounts."""
+        """One CA, one leaf certificate for server and administrator, and one key pair for service accounts."""
         f = self.folder
         elliptic = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         extensions = self._write("leaf.ext", f"subjectAltName={NAMES}\nextendedKeyUsage=serverAuth,clientAuth\n")
@@ -139,7 +139,7 @@ class ControlPlane(Programs):
             subprocess.run(["openssl", *arguments], check=True, capture_output=True, timeout=DEADLINE)
 
     def _document(self, case):
-        """The document of a golden case: each file that it names exists below the temporary directory, and the gates are ours."""
+        """The config of a golden case: all its files exist below the temporary directory, and the gates are those of the test."""
         text = (self.testdata / case / "config.yaml").read_text()
         text = re.sub(r"feature-gates: \[.*\]", f"feature-gates: [{', '.join(self.gates)}]", text)
         text = re.sub(r"(/etc/kubernetes|/var/log|/var/run)/", rf"{self.folder}\g<0>", text)

@@ -1,8 +1,8 @@
-"""Tries every flag that slipway gives to Kubernetes and etcd against the programs of the payload.
+"""Tests every flag that slipway passes to Kubernetes and etcd with the programs of the payload.
 
-flags.tsv lists the flags and variables that OpenShift's manifests and scripts use, with what is expected of each:
-`known`, or `gone` with what slipway does instead. Its column `source` names the repository of OpenShift that uses the flag,
-or slipway for a program that OpenShift does not run. SLIPWAY_PAYLOAD_BIN is the directory with the programs.
+flags.tsv lists the flags and variables of OpenShift's manifests and scripts with the expected result: `known`, or `gone` with what slipway
+does instead. Its column `source` names the OpenShift repository that uses the flag, or slipway for a program that OpenShift does not run.
+SLIPWAY_PAYLOAD_BIN is the directory with the programs.
 """
 
 import concurrent.futures
@@ -45,7 +45,7 @@ def payload():
 
 
 def run(command, environment=None):
-    """Returns exit code and everything said."""
+    """Returns the exit code and the output."""
     done = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={"HOME": "/nonexistent", **(environment or {})}, cwd="/", timeout=60, text=True)
     return done.returncode, done.stdout
@@ -59,10 +59,10 @@ def command_of(payload, program):
 
 
 def flag_is_known(payload, program, flag):
-    """Runs the program with the flag and something that stops it right after the flags are checked."""
+    """Runs the program with the flag and with an error that stops it right after flags are parsed."""
     command = [*command_of(payload, program), flag]
     if program == "kubelet":
-        # --help stops before values are checked, a configuration file that does not exist after that.
+        # --help stops before values are checked, a missing configuration file afterwards.
         nowhere = "/nowhere/kubelet.conf"
         said = run([*command, f"--config={nowhere}"])[1]
         return nowhere in said, said
@@ -73,7 +73,7 @@ def flag_is_known(payload, program, flag):
 def variable_is_known(payload, program, variable):
     name, value = variable.split("=", 1)
     if program == "etcd":
-        # A wrong flag that is looked at last stops etcd before it listens anywhere.
+        # An invalid flag that is checked last stops etcd before it listens.
         said = run([payload / "etcd", "--auto-compaction-mode=none"], {name: value})[1]
         return "unknown auto-compaction-mode" in said and f'"variable-name":"{name}"' in said, said
     said = run([*command_of(payload, program), "--command-timeout=1ms", "--dial-timeout=1ms"], {name: value})[1]
@@ -87,7 +87,7 @@ def try_row(payload, row):
 
 @pytest.fixture(scope="session")
 def trials(payload):
-    """What each row gave; on all processors at once, since a run takes a tenth of a second."""
+    """The result of each row; runs on all processors, because a run takes a tenth of a second."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         outcomes = pool.map(lambda row: try_row(payload, row), ROWS)
         return {name_of(row): outcome for row, outcome in zip(ROWS, outcomes)}
@@ -129,7 +129,7 @@ def test_page_names_what_is_gone():
             assert f"`{row['flag'].split('=')[0]}" in page, f"{name_of(row)} is missing on docs/payload-flags.md"
 
 
-# Values of OpenShift's documents that upstream refuses, and the reason why the launcher takes them out.
+# Values in OpenShift's configs that Kubernetes rejects, and why the launcher removes them.
 REFUSED_VALUES = [
     ("kube-apiserver", "--enable-admission-plugins=config.openshift.io/ValidateAPIServer"),
     ("kube-apiserver", "--authorization-mode=Scope"),

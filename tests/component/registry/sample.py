@@ -1,4 +1,4 @@
-"""A small but real release as an OCI image layout, made without any tool of ours."""
+"""A small, valid release as an OCI image layout, created without slipway's tools."""
 import gzip
 import hashlib
 import io

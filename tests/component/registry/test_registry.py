@@ -1,4 +1,4 @@
-"""`slipway release` against real registries, with skopeo as the judge of what arrived."""
+"""`slipway release` with real registries; skopeo checks the result."""
 import base64
 import json
 import os
@@ -76,7 +76,7 @@ class Registry:
             return []
 
     def settled_tags(self):
-        """Once the server is through with the request whose client was killed: it lists a tag a moment before it can answer for it."""
+        """Waits until the server has finished the request of a killed client: it lists a tag shortly before it serves it."""
         deadline = host_clock.now() + 5
         while host_clock.now() < deadline:
             tags = self.tags()
@@ -90,7 +90,7 @@ class Registry:
         raise AssertionError(f"a tag without a manifest stays: {tags}")
 
     def check_whole(self, tag):
-        """Everything that a tag refers to is there."""
+        """Checks that all blobs of a tag exist."""
         manifest = json.loads(self.get(f"manifests/{tag}")[0])
         for blob in [manifest["config"], *manifest["layers"]]:
             assert self.get(f"blobs/{blob['digest']}", "HEAD")[1] == blob["size"]

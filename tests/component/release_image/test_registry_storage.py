@@ -1,4 +1,4 @@
-"""What `slipway-images registry` makes of a release: storage that the payload's registry serves as it is."""
+"""`slipway-images registry`: creates storage from a release that the payload's registry serves unchanged."""
 
 import contextlib
 import json
@@ -39,7 +39,7 @@ def run(*command):
 
 @pytest.fixture(scope="module")
 def storage():
-    """Beside the layout: the storage is hard links."""
+    """Next to the layout: the storage consists of hard links."""
     with tempfile.TemporaryDirectory(prefix="registry-test-", dir=BUILD) as folder:
         run(TOOLS / "slipway-images", "registry", "--layout", LAYOUT, "--output", f"{folder}/storage")
         yield pathlib.Path(folder, "storage")
@@ -54,7 +54,7 @@ def serve(storage, folder):
     try:
         line = next((line for line in process.stderr if "listening on" in line), "")
         assert line, "the registry ended"
-        # It logs each request; a pipe that nobody reads would stop it when that is full.
+        # The registry logs each request; a full pipe would block it.
         threading.Thread(target=process.stderr.read, daemon=True).start()
         yield line.split("listening on ")[1].split('"')[0]
     finally:

@@ -1,9 +1,9 @@
-"""The release that payload/images makes: the same bytes everywhere, readable by skopeo, incremental, safe to kill.
+"""The release that payload/images creates: reproducible, readable by skopeo, incremental, and safe to kill.
 
     SLIPWAY_BUILD=build /usr/bin/python3 -m pytest tests/component/release_image
 
-Most tests give the image tool small stand-ins for the programs, since they ask what it does with bytes and not which
-bytes. Those named "real" take what is in the build directory. SLIPWAY_SLOW=1 adds the two makings of the debian layer.
+Most tests give the image tool small stand-ins for the programs, because they test how it handles files, not the files. Tests with "real" in
+their names use the build directory. SLIPWAY_SLOW=1 adds two builds of the debian layer.
 """
 
 import gzip
@@ -34,7 +34,7 @@ VERSION = "1.2.3"
 
 
 def need(what, there):
-    """A missing program fails in CI and skips elsewhere."""
+    """A missing program fails in CI; elsewhere the test is skipped."""
     if not there:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(f"{what} is missing")
 
@@ -76,7 +76,7 @@ def make_root(directory, *programs):
 
 
 def make_inputs(directory, size=20_000):
-    """Stand-ins for everything that the table and the list of CRDs name."""
+    """Stand-ins for everything in the table and in the list of CRDs."""
     for name in program_names():
         write(directory / name, noise(name, size))
     for name in crd_paths():
@@ -117,7 +117,7 @@ def read_checked(layout, descriptor):
 
 
 def read_release(layout):
-    """Checks every byte that index.json leads to. Returns {component: (descriptor, manifest, config)}."""
+    """Checks every byte that index.json refers to. Returns {component: (descriptor, manifest, config)}."""
     images, contents = {}, {}
     assert json.loads((layout / "oci-layout").read_text()) == {"imageLayoutVersion": "1.0.0"}
     for descriptor in json.loads((layout / "index.json").read_text())["manifests"]:
@@ -149,10 +149,10 @@ def unchanged_layers(out):
     return re.findall(r"^layer (\S+): unchanged", out, re.M)
 
 
-# ---- the same bytes everywhere ----------------------------------------------------------------------------------------
+# ---- reproducible output ----------------------------------------------------------------------------------------------
 
 def elsewhere(function, *arguments, **environment):
-    """Runs in a child with another umask and environment."""
+    """Runs in a child process with another umask and environment."""
     child = os.fork()
     if child == 0:
         try:
@@ -181,8 +181,8 @@ def test_same_inputs_same_bytes(tmp_path):
 
 
 def real_inputs(tmp_path):
-    """What the build directory has; stand-ins for what it lacks, and for the machine OS: a tar like the debian layer, and
-    more to compress than everything else together."""
+    """The files of the build directory; stand-ins for missing ones and for the machine OS: a tar like the debian layer, and larger than all
+    other files together."""
     stand_ins = make_inputs(tmp_path / "stand-ins")
     make_root(tmp_path / "first/os", "usr/sbin/init")
     return [tmp_path / "first", BUILD / "payload"] + ([openshift_api()] if openshift_api() else []) + [stand_ins]
@@ -211,7 +211,7 @@ def test_go_program_is_the_same_from_another_folder(tmp_path, program):
         shutil.copytree(ROOT / "payload", place / "payload")
         environment = {**os.environ, "TZ": f"UTC{len(digests)}"}
         if program == "pause" and digests:
-            # Small enough to compile all of it again; of etcdctl only what has a path of ours.
+            # Small enough to compile again completely; of etcdctl only the parts with paths of the build.
             environment["GOCACHE"] = str(place / "cache")
         run = subprocess.run(["make", "-C", place / "payload", f"BUILD={place}/build", program],
                              capture_output=True, text=True, env=environment)
@@ -235,7 +235,7 @@ def test_debian_layer_is_the_same_twice(tmp_path):
     assert not {"./etc/hostname", "./etc/resolv.conf", "./etc/machine-id"} & set(members)
 
 
-# ---- what other programs see ------------------------------------------------------------------------------------------
+# ---- other programs ---------------------------------------------------------------------------------------------------
 
 @pytest.fixture(params=["stand-in", "real"])
 def layout(request, tmp_path):
@@ -296,7 +296,7 @@ def test_release_image_names_every_image(layout, tmp_path):
     carried = [name for name in files if name.endswith(".crd.yaml")]
     assert len(carried) == len(crd_paths()) + len(list((ROOT / "images/manifests").glob("*.crd.yaml")))
     for path in (ROOT / "images/manifests").iterdir():
-        # The cluster-version operator leaves out what does not say that it is for this profile.
+        # The cluster-version operator skips manifests that are not marked for this profile.
         assert b'include.release.openshift.io/self-managed-high-availability: "true"' in path.read_bytes(), path
         assert re.fullmatch(r"0000_\d\d_[a-z0-9-]+_[a-z0-9_.-]+\.yaml", path.name), path
         filled = re.sub(re.escape(REPOSITORY) + r":([a-z0-9-]+)", lambda match: tags[match[1]]["from"]["name"], path.read_text())
@@ -314,7 +314,7 @@ def test_renders_find_crds_and_gates_in_their_images(layout):
 
 
 def test_programs_of_the_release_image_run_in_it(tmp_path):
-    """The C++ program was built on another distribution than the one in the image."""
+    """The C++ program was built on another distribution than that of the image."""
     need(f"{BUILD}/release (make payload)", (BUILD / "release/index.json").exists())
     need("root, for chroot", os.geteuid() == 0)
     images = read_release(BUILD / "release")
@@ -357,13 +357,13 @@ def test_crds_are_upstreams_or_listed_manifests_and_apply_to_this_profile_real(t
     for name, data in files.items():
         if name.endswith(".crd.yaml"):
             assert data in upstream | own, name
-            # cluster-version-operator leaves out what is not marked for its profile and feature set.
+            # The cluster-version operator skips manifests that are not marked for its profile and feature set.
             assert b'include.release.openshift.io/self-managed-high-availability: "true"' in data, name
             sets = re.search(rb"release.openshift.io/feature-set: (.*)", data)
             assert sets is None or b"Default" in sets[1].split(b","), name
 
 
-# ---- only what changed is made again ----------------------------------------------------------------------------------
+# ---- incremental builds -----------------------------------------------------------------------------------------------
 
 def test_second_run_compresses_nothing(tmp_path):
     inputs, output = make_inputs(tmp_path / "in"), tmp_path / "out"
@@ -381,7 +381,7 @@ def test_changed_input_changes_its_layer(tmp_path):
     build(inputs, output)
     old = read_release(output)
     (inputs / "bin/etcdctl").write_bytes(b"another etcdctl")
-    # "manifests" names the digest of the image, so it is new as well.
+    # "manifests" contains the digest of the image, so it changes as well.
     assert sorted(compressed_layers(build(inputs, output))) == ["etcd", "manifests"]
     new = read_release(output)
     assert {name for name in new if new[name][0]["digest"] != old[name][0]["digest"]} == {"etcd", "release"}

@@ -1,5 +1,5 @@
-"""pod.py ADDRESS NAME [CERTIFICATE]: what runs in a pod, on port 8080, 8443 with a certificate. Answers who it is and what it was
-asked as JSON; /long is 40 MB in four seconds; /socket becomes an echo of lines, as connections of websockets become something else."""
+"""pod.py ADDRESS NAME [CERTIFICATE]: the server of a pod, on port 8080, and on 8443 with a certificate. Answers its name and the request as
+JSON; /long is 40 MB in four seconds; /socket switches to an echo of lines, like a websocket."""
 
 import http.server
 import json

@@ -1,5 +1,5 @@
-"""scenario.py FOLDER DEFINITION: a router, its API server, pods and clients on one machine; run by test_router.py in namespaces of
-its own."""
+"""scenario.py FOLDER DEFINITION: a router, its API server, pods and clients on one machine; test_router.py runs it in its own
+namespaces."""
 
 import http.client
 import json
@@ -23,8 +23,8 @@ from control_plane import ControlPlane  # noqa: E402
 FOLDER, DEFINITION = map(pathlib.Path, sys.argv[1:])
 BUILD, PROGRAMS = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve(), pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve()
 DOMAIN, SPACE = "apps.demo.example.com", "shop"
-WORK = pathlib.Path("/run/router")  # people who are not root may look for a socket there
-DEADLINE = 30  # of each wait, for what takes a second or two
+WORK = pathlib.Path("/run/router")  # a socket here is reachable for users other than root
+DEADLINE = 30  # of each wait; normally a second or two
 PODS = {name: f"10.128.0.{number}" for number, name in enumerate(("one", "two", "three", "four"), 10)}
 TLS_PODS = {"secret": "10.128.0.30"}
 
@@ -53,7 +53,7 @@ def make_machine():
 
 
 def make_haproxy():
-    """The image's, or that of the environment, as PATH finds it."""
+    """The haproxy of the image or of the environment, found through PATH."""
     folder = FOLDER / "bin"
     folder.mkdir()
     if given := os.environ.get("HAPROXY"):
@@ -87,7 +87,7 @@ def start_pods():
 
 
 class Api:
-    """The API server, as an administrator."""
+    """The API server for an administrator."""
 
     def __init__(self, plane):
         self.port = plane.api
@@ -107,7 +107,7 @@ class Api:
                                   "metadata": {"name": name, "annotations": annotations or {}}, "spec": spec})
 
     def admitted(self, name):
-        """Status, reason and message of the route; nothing when nobody said anything."""
+        """Status, reason and message of the route; nothing without a status."""
         for entry in self.ask("GET", f"{ROUTES}/{name}").get("status", {}).get("ingress", []):
             condition = entry["conditions"][0]
             return condition["status"], condition.get("reason", ""), condition.get("message", "")
@@ -125,7 +125,7 @@ SLICES = f"/apis/discovery.k8s.io/v1/namespaces/{SPACE}/endpointslices"
 
 
 class TlsConnection(http.client.HTTPConnection):
-    """To the router, whatever the host's name resolves to."""
+    """A TLS connection to the router, whatever the host name resolves to."""
 
     def __init__(self, host, ca=None):
         super().__init__("127.0.0.1", 443, timeout=DEADLINE)
@@ -140,7 +140,7 @@ class TlsConnection(http.client.HTTPConnection):
 
 
 def ask(host, path="/", tls=False, ca=None, headers=None):
-    """Status, and the body of a pod or the headers of the router's own answer."""
+    """The status, and the body of a pod or the headers of the router's own answer."""
     connection = TlsConnection(host, ca) if tls else http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
     try:
         connection.request("GET", path, headers={"Host": host, **(headers or {})})
@@ -167,12 +167,12 @@ def health(path="/healthz/ready"):
 
 
 def generations():
-    """How many processes of haproxy were started in all."""
+    """The number of haproxy processes started so far."""
     return (FOLDER / "router.log").read_text().count("haproxy serves ")
 
 
 def haproxies():
-    """Processes, with their memory of their own in MB."""
+    """The haproxy processes, with their private memory in MB."""
     found = {}
     for folder in pathlib.Path("/proc").glob("[0-9]*"):
         try:
@@ -201,7 +201,7 @@ def start_router(plane):
 
 
 def fill(api):
-    """Routes that are there before the router."""
+    """Creates routes before the router starts."""
     web = {"to": {"kind": "Service", "name": "web"}}
     own = {"certificate": text("own.crt"), "key": text("own.key")}
     api.put_service("web", [PODS["one"]], 8080)
@@ -267,7 +267,7 @@ def look_at_routes(api):
 
 
 def look_at_cookies(api):
-    """Who has a cookie comes to the same pod."""
+    """A cookie selects the same pod again."""
     api.put_service("web", [PODS["one"], PODS["four"]], 8080)
     wait("two pods", lambda: {name_at(f"plain-shop.{DOMAIN}") for _ in range(20)} == {"one", "four"})
     connection = http.client.HTTPConnection("127.0.0.1", 80)
@@ -279,7 +279,7 @@ def look_at_cookies(api):
 
 
 def look_at_pods(api):
-    """Pods come and go without another haproxy."""
+    """Pods are added and removed without a new haproxy process."""
     before, host = generations(), f"plain-shop.{DOMAIN}"
     for names in (["two"], ["two", "three"], ["four"], ["one"]):
         api.put_service("web", [PODS[name] for name in names], 8080)
@@ -293,7 +293,7 @@ def look_at_pods(api):
 
 
 def look_at_bad_routes(api):
-    """One that the router refuses, one that only haproxy does; others go on."""
+    """A route that the router rejects, and one that only haproxy rejects; other routes keep working."""
     api.put_route("torn", {"host": "torn.example.com", "to": {"kind": "Service", "name": "web"},
                            "tls": {"termination": "edge", "certificate": text("own.crt"), "key": text("default.key")}})
     wait("torn is refused", lambda: api.admitted("torn"))
@@ -311,52 +311,67 @@ def look_at_bad_routes(api):
     assert api.admitted("twice")[1] == "HostAlreadyClaimed"
 
 
-def change_routes_under_load(api):
-    """Fifty changes of routes: no connection fails, one that lasts goes on."""
-    host, failures, counts, over = f"plain-shop.{DOMAIN}", [], [0] * 4, threading.Event()
+class Load:
+    """Clients of a host, until stop(): short connections, kept ones, and one long download."""
 
-    def short(number):
-        while not over.is_set():
+    def __init__(self, host):
+        self.host, self.failures, self.counts, self.over = host, [], [0] * 4, threading.Event()
+        clients = [(self._short, 0), (self._short, 1), (self._kept, 2), (self._kept, 3)]
+        self.threads = [threading.Thread(daemon=True, target=client, args=(number,)) for client, number in clients]
+        self.threads.append(threading.Thread(daemon=True, target=self._long))
+
+    def start(self):
+        for thread in self.threads:
+            thread.start()
+
+    def stop(self):
+        self.over.set()
+        for thread in self.threads:
+            thread.join()
+
+    def _short(self, number):
+        while not self.over.is_set():
             try:
-                got = name_at("edge.example.com", tls=True) if number % 2 else name_at(host)
+                got = name_at("edge.example.com", tls=True) if number % 2 else name_at(self.host)
                 if got != "one":
-                    failures.append(got)
+                    self.failures.append(got)
             except OSError as failure:
-                failures.append(repr(failure))
-            counts[number] += 1
+                self.failures.append(repr(failure))
+            self.counts[number] += 1
 
-    def kept(number):
+    def _kept(self, number):
         connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
-        while not over.is_set():
+        while not self.over.is_set():
             try:
-                connection.request("GET", "/", headers={"Host": host})
+                connection.request("GET", "/", headers={"Host": self.host})
                 answer = connection.getresponse()
                 if answer.status != 200:
-                    failures.append(answer.status)
+                    self.failures.append(answer.status)
                 answer.read()
             except (OSError, http.client.HTTPException) as failure:
-                failures.append(f"kept connection: {failure!r}")
+                self.failures.append(f"kept connection: {failure!r}")
                 connection.close()
-            counts[number] += 1
+            self.counts[number] += 1
         connection.close()
 
-    def long():
+    def _long(self):
         connection = http.client.HTTPConnection("127.0.0.1", 80, timeout=DEADLINE)
-        connection.request("GET", "/long", headers={"Host": host})
+        connection.request("GET", "/long", headers={"Host": self.host})
         size = len(connection.getresponse().read())
         if size != 40 << 20:
-            failures.append(f"long download ended at {size}")
+            self.failures.append(f"long download ended at {size}")
 
+
+def change_routes_under_load(api):
+    """Fifty changes of routes: no connection fails, and a long one continues."""
+    load = Load(f"plain-shop.{DOMAIN}")
     web_socket = socket.create_connection(("127.0.0.1", 80), timeout=DEADLINE)
-    web_socket.sendall(f"GET /socket HTTP/1.1\r\nHost: {host}\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n".encode())
+    web_socket.sendall(f"GET /socket HTTP/1.1\r\nHost: {load.host}\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n".encode())
     lines = web_socket.makefile("rb")
     while lines.readline().strip():
         pass
     before = generations()
-    threads = [threading.Thread(daemon=True, target=short, args=(0,)), threading.Thread(daemon=True, target=short, args=(1,)),
-               threading.Thread(daemon=True, target=kept, args=(2,)), threading.Thread(daemon=True, target=kept, args=(3,)), threading.Thread(daemon=True, target=long)]
-    for thread in threads:
-        thread.start()
+    load.start()
     for number in range(25):
         api.put_route(f"change-{number}", {"host": f"change-{number}.example.com", "to": {"kind": "Service", "name": "part"}})
         time.sleep(0.1)
@@ -369,15 +384,13 @@ def change_routes_under_load(api):
     most = haproxies()
     web_socket.sendall(b"still there\n")
     assert lines.readline() == b"still there\n"
-    over.set()
-    for thread in threads:
-        thread.join()
+    load.stop()
     lines.close()
     web_socket.close()
-    assert not failures, failures[:10]
+    assert not load.failures, load.failures[:10]
     assert name_at("change-23.example.com") == 503
     print(f"50 changes: {generations() - before} processes, {len(most)} of them at the end with {sum(most.values()):.0f} MB together, "
-          f"{sum(counts)} requests without a failure, the last change after {took * 1000:.0f} ms")
+          f"{sum(load.counts)} requests without a failure, the last change after {took * 1000:.0f} ms")
     wait("old processes end", lambda: len(haproxies()) == 1)
 
 
@@ -397,7 +410,7 @@ def kill_haproxy():
 
 
 def leave(api):
-    """Told to end: not ready at once, what is under way goes on."""
+    """A graceful stop: not ready at once, connections in progress continue."""
     done = []
 
     def long():
@@ -421,7 +434,7 @@ def leave(api):
 
 
 def check_files():
-    """Keys are for nobody else."""
+    """Keys are not readable by other users."""
     for path in WORK.rglob("*"):
         if path.is_file():
             assert path.stat().st_mode & 0o777 == 0o600, path

@@ -2,7 +2,7 @@
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build SLIPWAY_PAYLOAD_BIN=build/payload/bin /usr/bin/python3 -m pytest -s tests/component/router
 
--s shows the figures. HAPROXY=PATH tries another haproxy than the release's.
+-s prints the figures. HAPROXY=PATH tests another haproxy than the release's.
 """
 
 import os
@@ -29,7 +29,7 @@ def definition():
 
 
 def test_connections_reach_the_pods_of_their_route(definition):
-    """All of it is in scenario.py, which runs in namespaces of its own: nothing outlives it."""
+    """The test is scenario.py. It runs in its own namespaces, so that no process outlives it."""
     if os.geteuid() != 0:
         pytest.skip("needs root for namespaces and mounts")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-router-"))

@@ -1,6 +1,6 @@
-"""What the programs of the control plane and of nodes are told, against the table of tests/component/support/security.py, without a
-cluster: from the golden files of what operators and render commands make, and from data/machine-config. Kubernetes says itself which
-flags it has then. And what the accounts of the release may do."""
+"""The settings of the programs of the control plane and of nodes, compared with the table of tests/component/support/security.py without a
+cluster. The settings come from the golden files of operators and render commands and from data/machine-config; Kubernetes prints its
+effective flags. Also tests the rights of the accounts of the release."""
 
 import os
 import pathlib
@@ -24,7 +24,7 @@ def golden(name):
 
 
 def rendered(component, path):
-    """A file that a render command makes on the bootstrap machine."""
+    """A file that a render command writes on the bootstrap machine."""
     return golden(component)[path]["content"]
 
 
@@ -56,14 +56,15 @@ def container(place):
 
 
 def kubernetes_settings(place, folder):
-    """All flags that a program has, by its own words; what the container says before its name and where files are plays no part."""
+    """All effective flags of a program, from its own output. The words before its name in the container and the paths of files do not
+    matter."""
     program = place.partition("/")[2]
     words = container(place).get("command", []) + container(place).get("args", [])
     words = words[words.index(program, words.index("hyperkube") if "hyperkube" in words else 0) + 1:]
     if program in words:
         words = words[words.index(program) + 1:]
     config = folder / "config.yaml"
-    # Folders of public keys are looked into.
+    # Folders of public keys are read.
     (folder / "keys").mkdir()
     (folder / "keys/a.pub").write_text("")
     document = dict(CONFIGS.get(place, {}))
@@ -71,11 +72,11 @@ def kubernetes_settings(place, folder):
         document["serviceAccountPublicKeyFiles"] = [str(folder / "keys")]
     config.write_text(yaml.safe_dump(document))
     words = [re.sub(r"^--openshift-config=.*", f"--openshift-config={config}", word).replace("$(HOST_IP)", "10.97.77.11") for word in words]
-    # It has nothing of what it needs and ends right after it said its flags.
+    # Its files do not exist, so it ends right after it printed its flags.
     done = subprocess.run([HYPERKUBE, program, *words, "--v=2"], capture_output=True, text=True, timeout=60, cwd=folder, env={"TMPDIR": str(folder)})
     flags = dict(re.findall(r'FLAG: --([a-z0-9-]+)="(.*)"$', done.stderr, re.MULTILINE))
     assert len(flags) > 50, f"{place}: {words}\n{done.stderr[-3000:]}"
-    # A scheduler reads the rest itself.
+    # The scheduler reads other settings from its own config.
     if document.get("kind") == "KubeSchedulerConfiguration" and flags["config"]:
         flags["profiling"] = str(document["enableProfiling"]).lower()
     return flags
@@ -83,7 +84,7 @@ def kubernetes_settings(place, folder):
 
 def etcd_settings(place):
     etcd = container(place)
-    # Flags of what is called before it are of other names.
+    # Flags of the programs before etcd have other names.
     flags = dict(re.findall(r"--([a-z-]+)=(\S+)", "\n".join(etcd["command"] + etcd.get("args", []))))
     variables = {each["name"].removeprefix("ETCD_").lower().replace("_", "-"): each.get("value") for each in etcd["env"] if each["name"].startswith("ETCD_")}
     return variables | flags
@@ -115,7 +116,7 @@ def test_each_exception_is_needed(places):
 
 
 def test_the_table_notices():
-    """No check is content with everything, and no two have one name."""
+    """No check accepts everything, and no two checks have the same name."""
     bad = ["", "0", "0s", "true", "false", "AlwaysAllow", "AlwaysAdmit", "http://0.0.0.0:1", "/metrics", "NodeRestriction", "RotateKubeletServerCertificate=false"]
     assert [check for check in CHECKS if all(check.good(value) for value in bad)] == []
     assert len({check.key for check in CHECKS}) == len(CHECKS)
@@ -128,7 +129,7 @@ def test_the_kubelet_of_the_bootstrap_machine_listens_to_nobody():
 
 
 def test_privileged_containers_have_a_reason():
-    """Of static pods, and of what the release and the operators create."""
+    """Of static pods, and of objects that the release and the operators create."""
     manifests = dict(PODS)
     for file in [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/**/*.yaml")]:
         text = re.sub(r"\{\{\w+\}\}", "hole", file.read_text())
@@ -137,7 +138,7 @@ def test_privileged_containers_have_a_reason():
     for manifest in manifests.values():
         spec = manifest.get("spec") or {}
         spec = spec.get("template", {}).get("spec") if "template" in spec else spec
-        # Without a name: a template of a pod that is among PODS.
+        # Without a name: a template of a pod in PODS.
         if not isinstance(spec, dict) or manifest.get("metadata", {}).get("name") in (None, "hole"):
             continue
         privileged |= {(manifest["metadata"]["name"], each["name"]) for each in [*spec.get("initContainers", []), *spec.get("containers", [])]
@@ -145,14 +146,14 @@ def test_privileged_containers_have_a_reason():
     assert privileged == set(PRIVILEGED)
 
 
-# Who may do everything, and why (docs/security.md).
+# Administrators, and why (docs/security.md).
 ADMINISTRATORS = {
     "openshift-cluster-version/cluster-version-operator": "it applies what a release holds, roles included",
 }
 
 
 def access():
-    """Roles and bindings of the release, of operators' operands and of what render commands make; by file."""
+    """Roles and bindings of the release, of operands and of render commands; by file."""
     files = [*SOURCE.glob("images/manifests/*.yaml"), *SOURCE.glob("data/components/**/*.yaml")]
     for file in files:
         for document in yaml.safe_load_all(re.sub(r"\{\{\w+\}\}", "hole", file.read_text())):
@@ -168,7 +169,7 @@ def test_nobody_else_is_cluster_admin():
 
 
 def test_no_role_is_as_good_as_cluster_admin():
-    """Without rights to give rights, to be somebody else, or to read the Secrets of all namespaces."""
+    """No right to grant rights, to impersonate, or to read the Secrets of all namespaces."""
     given = {(place, rule["resources"][0] if rule.get("resources") else "", verb) for place, each in access() if not each["kind"].endswith("Binding")
              for rule in each["rules"] for verb in rule["verbs"]
              if verb in ("*", "escalate", "bind", "impersonate") or "*" in rule["apiGroups"] or

@@ -1,10 +1,10 @@
-"""etcd and kube-apiserver of the payload (and kube-controller-manager when asked for) on loopback ports.
+"""etcd and kube-apiserver of the payload (and kube-controller-manager on request) on loopback ports.
 
     with ControlPlane(payload, folder) as plane:
         subprocess.run(["...", "--kubeconfig", plane.kubeconfig])
 
-payload is the directory with hyperkube and etcd, folder an empty one for everything that is written. Leaving the context ends the
-programs, each by its own process.
+payload is the directory with hyperkube and etcd; folder is an empty directory for all files. The end of the context ends the programs, each
+by its PID.
 """
 
 import pathlib
@@ -18,12 +18,13 @@ NAMES = "DNS:localhost,DNS:kubernetes,DNS:kubernetes.default.svc,IP:127.0.0.1,IP
 
 
 class ControlPlane(Programs):
-    """kubeconfig: path of the administrator's; api: port; ca, certificate, key: paths of PEM files. flags: more of kube-apiserver's."""
+    """kubeconfig: path of the administrator's kubeconfig; api: port; ca, certificate, key: paths of PEM files. flags: additional flags of
+    kube-apiserver."""
 
     deadline, pause = DEADLINE, 0.05
 
     def __init__(self, payload, folder, flags=(), controllers=None):
-        """controllers: what kube-controller-manager shall run, "*" or "namespace,..."; none when it is None."""
+        """controllers: controllers of kube-controller-manager, "*" or "namespace,..."; None: do not start it."""
         super().__init__()
         self.payload, self.folder, self.flags, self.controllers = pathlib.Path(payload), pathlib.Path(folder), list(flags), controllers
         self.ca, self.certificate, self.key = (self.folder / name for name in ("ca.crt", "admin.crt", "admin.key"))
@@ -89,7 +90,7 @@ class ControlPlane(Programs):
         self.wait("kube-controller-manager", lambda: self.answers(f"https://127.0.0.1:{port}/healthz", verify=False))
 
     def _make_certificates(self):
-        """One authority, one leaf that is every server and the administrator, one key pair for service accounts."""
+        """One CA, one leaf certificate for all servers and the administrator, one key pair for service accounts."""
         f = self.folder
         elliptic = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
         (f / "leaf.ext").write_text(f"subjectAltName={NAMES}\nextendedKeyUsage=serverAuth,clientAuth\n")

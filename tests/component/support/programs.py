@@ -1,4 +1,4 @@
-"""Programs that a test starts in a folder, each with a log there, and ends by their own process."""
+"""Programs that a test starts in a folder, each with a log file there, and ends by PID."""
 
 import socket
 import ssl
@@ -11,10 +11,10 @@ import host_clock
 
 
 class Programs:
-    """For a class that sets folder and, for answers(), the paths ca, certificate and key of PEM files."""
+    """Base of a class that sets `folder` and, for answers(), the paths ca, certificate and key of PEM files."""
 
-    deadline = 90  # seconds, for programs that take one to five on an idle machine
-    pause = 0.1  # between two looks
+    deadline = 90  # seconds; programs take one to five on an idle machine
+    pause = 0.1  # between two polls
 
     def __init__(self):
         self.processes = {}
@@ -50,7 +50,7 @@ class Programs:
         context = ssl.create_default_context(cafile=self.ca)
         context.load_cert_chain(self.certificate, self.key)
         if not verify:
-            # Some programs make a certificate of their own when they get none.
+            # Some programs generate a certificate when they get none.
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         try:
             with urllib.request.urlopen(url, context=context, timeout=5) as answer:
@@ -66,7 +66,7 @@ class Programs:
 
 
 def free_port():
-    """A port that nobody listens on now; the programs cannot be given a socket."""
+    """A port on which no server listens now; the programs do not accept a socket."""
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]

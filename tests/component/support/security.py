@@ -1,16 +1,16 @@
-"""What the programs of a control plane and of a node have to be told, after the CIS Benchmark for Kubernetes, and what of it is
-otherwise here, with the reason.
+"""Expected settings of the programs of a control plane and of a node, from the CIS Benchmark for Kubernetes, and the deviations with their
+reasons.
 
     for failure in failures({"kube-apiserver": {"anonymous-auth": "false", ...}}): print(failure)
 
-Settings are flags by their names without dashes, as texts, with what nobody gave at its default; a list is "[a,b]" or "a,b". Those of
-etcd are flags too (ETCD_CIPHER_SUITES is cipher-suites), those of kubelets the members of a KubeletConfiguration by their paths.
+Settings are flags by name without dashes, as texts, including defaults; a list is "[a,b]" or "a,b". Those of etcd are flags, too
+(ETCD_CIPHER_SUITES is cipher-suites); those of kubelets are the members of a KubeletConfiguration by path.
 """
 
 import dataclasses
 import typing
 
-# What TLS 1.2 may use; the suites of 1.3 are all good. OpenShift's profile Intermediate, as Go names it.
+# Allowed suites of TLS 1.2; all suites of 1.3 are allowed. OpenShift's profile Intermediate, with Go's names.
 SUITES = {
     "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256", "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
     "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384", "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
@@ -66,7 +66,7 @@ class Check:
     setting: str
     good: typing.Callable
     what: str
-    name: str = ""  # where a setting is checked for several things
+    name: str = ""  # when several checks are about one setting
 
     @property
     def key(self):
@@ -78,7 +78,7 @@ def for_each(programs, *rest):
 
 
 CHECKS = [
-    # Who is asking, and may they?
+    # Authentication and authorization.
     Check(API_SERVER, "anonymous-auth", equals("false"), "nobody is let in without a name"),
     Check(API_SERVER, "token-auth-file", is_off, "no tokens in a file"),
     Check(API_SERVER, "client-ca-file", has_value, "client certificates are judged"),
@@ -102,7 +102,7 @@ CHECKS = [
     Check(CONTROLLERS, "service-account-private-key-file", has_value, "tokens are signed by a key of their own"),
     Check(CONTROLLERS, "root-ca-file", has_value, "pods can judge the API server"),
     Check(CONTROLLERS, "terminated-pod-gc-threshold", at_least(1), "pods that have ended do not pile up"),
-    # What is asked for.
+    # Admission.
     Check(API_SERVER, "enable-admission-plugins", includes("NodeRestriction", "NamespaceLifecycle", "ServiceAccount"),
           "kubelets change what is theirs, nothing comes into namespaces that go, pods have accounts"),
     Check(API_SERVER, "enable-admission-plugins", includes("DenyServiceExternalIPs"), "Services do not take the addresses of others", "external addresses"),
@@ -111,7 +111,7 @@ CHECKS = [
     Check(API_SERVER, "enable-admission-plugins", excludes("AlwaysAdmit"), "not everything is admitted", "always admit"),
     Check(API_SERVER, "disable-admission-plugins", excludes("NodeRestriction", "NamespaceLifecycle", "ServiceAccount", "PodSecurity"), "none of these is off"),
     Check(API_SERVER, "admission-control-config-file", has_value, "pods are held against the security standards"),
-    # What is written down.
+    # Auditing.
     Check(API_SERVER, "audit-log-path", has_value, "who did what is written down"),
     Check(API_SERVER, "audit-policy-file", has_value, "and what of it"),
     Check(API_SERVER, "audit-log-maxage", at_least(30), "for a month"),
@@ -135,7 +135,7 @@ CHECKS = [
     *for_each([API_SERVER, CONTROLLERS, SCHEDULER], "tls-cipher-suites", only_suites, "no weak ciphers"),
     *for_each([API_SERVER, CONTROLLERS, SCHEDULER], "profiling", equals("false"), "nobody looks into a program at work"),
     Check(CONTROLLERS, "feature-gates", excludes("RotateKubeletServerCertificate=false"), "kubelets renew their certificates"),
-    # etcd: everybody shows a certificate of its own authority.
+    # etcd: all peers and clients need a certificate of etcd's CA.
     *[Check(ETCD, f"{prefix}{file}", has_value, "a certificate, and the authority of the others'")
       for prefix in ("", "peer-") for file in ("cert-file", "key-file", "trusted-ca-file")],
     *[Check(ETCD, f"{prefix}client-cert-auth", equals("true"), "who asks shows a certificate") for prefix in ("", "peer-")],
@@ -165,8 +165,8 @@ CHECKS = [
     Check(KUBELET, "seccompDefault", equals("true"), "pods may call of the kernel what they usually need"),
 ]
 
-# What is otherwise, and why. Each has to be needed somewhere: one that is not is a failure. That the doors named here are watched by
-# roles and certificates is tried on a cluster: tests/system/install/test_security.py.
+# Deviations, and why. An exception that no check needs is a failure. The test tests/system/install/test_security.py checks on a cluster
+# that roles and certificates protect the listeners named here.
 EXCEPTIONS = {
     (API_SERVER, "anonymous-auth"): "probes and load balancers ask for health without a name, as on OpenShift; roles show them no more",
     (API_SERVER, "service-account-extend-token-expiration"): "operators read the token of their pod once, when they start",
@@ -181,7 +181,7 @@ EXCEPTIONS = {
     (KUBELET, "seccompDefault"): "off on OpenShift too, where SCCs ask for the profile RuntimeDefault; here pods ask for it themselves",
 }
 
-# Containers without walls, by pod, and why.
+# Privileged containers by pod, and why.
 HOST_FOLDERS = "reads and writes folders of the host, which SELinux keeps from other containers"
 PRIVILEGED = {
     ("etcd-bootstrap-member", "etcd"): HOST_FOLDERS,

@@ -1,4 +1,4 @@
-"""The page that `slipway timeline --output html` prints, opened and used: jsdom runs its script."""
+"""The page of `slipway timeline --output html`, opened and used: jsdom runs its script."""
 
 import json
 import os
@@ -9,7 +9,7 @@ import pytest
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"], "slipway")
 LOOK = pathlib.Path(__file__).resolve().parent / "look.js"
-# Debian's place for modules.
+# Debian's folder of Node.js modules.
 NODE = {**os.environ, "NODE_PATH": "/usr/share/nodejs"}
 NASTY = """</script><script>alert("broken out")</script><img src=x onerror="alert('image')"> & {{SCRIPT}} ${name} 'ä' \\"""
 

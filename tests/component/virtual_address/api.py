@@ -1,4 +1,4 @@
-"""api.py FOLDER: the API's address, of a bootstrap machine, three masters and a client; run by test_virtual_address.py."""
+"""api.py FOLDER: the API's virtual address with a bootstrap machine, three masters and a client; run by test_virtual_address.py."""
 
 import signal
 import time
@@ -11,7 +11,8 @@ MACHINES = {"bootstrap": "10.97.77.10", **MASTERS, "client": "10.97.77.20"}
 PROXIES = [(machine, "proxy") for machine in MASTERS]
 
 
-def main():
+def start_bootstrap():
+    """The bootstrap machine has the address; the proxies of the masters have no server yet."""
     make_network(MACHINES)
     make_programs()
     make_certificate()
@@ -28,6 +29,9 @@ def main():
     start_client(f"https://{API}:6443/name")
     stays(1.5, API, "bootstrap", PROXIES)
 
+
+def move_to_masters():
+    """The address moves with the second API server, and stays when the bootstrap machine leaves. Returns the master with the address."""
     start_api("m0")
     _, took = wait("the proxy of m0 has its own server", lambda: track_file("m0", "proxy") == "0")
     print(f"a proxy finds its own API server after {took:.2f} s")
@@ -48,8 +52,11 @@ def main():
     wait("all proxies work", lambda: all(track_file(machine, "proxy") == "40" for machine in MASTERS))
     stays(1.5, API, holder, PROXIES)
     assert not report("the bootstrap machine leaves", begin, 0)
+    return holder
 
-    # Whichever server a monitor has a connection to.
+
+def restart_api_servers(holder):
+    # Independent of the server that a monitor is connected to.
     begin = time.time()
     for machine in MASTERS:
         tell(machine, "api", signal.SIGUSR1)
@@ -60,6 +67,9 @@ def main():
         wait(f"the API server of {machine} is asked again", lambda: machine in {what for _, _, what in asked(time.time() - 0.5)})
     assert not report("API servers end one after the other", begin, 0)
 
+
+def kill_programs(holder):
+    """Kills haproxy, then the API server of a master. Returns the master with the address."""
     begin, before = time.time(), holder
     end(holder, "haproxy", signal.SIGKILL)
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
@@ -72,15 +82,18 @@ def main():
     begin = time.time()
     end(holder, "api", signal.SIGKILL)
     stays(3, API, holder, PROXIES)
-    # What was asked in the moment of the end is lost; whoever connects afterwards is not.
+    # Requests during the kill are lost; later connections are not.
     assert not [one for one in report(f"the API server of {holder} is killed", begin, 0) if "refused" in one]
     assert {what for _, _, what in asked(time.time() - 1)} == set(MASTERS) - {holder}
     start_api(holder)
     time.sleep(1)
+    return holder
 
+
+def lose_machines(holder):
     begin, before = time.time(), holder
     run("ip", "link", "set", f"to-{holder}", "down")
-    run("ip", "-n", holder, "address", "flush", "dev", "host0")  # as seen from the others: the machine is gone
+    run("ip", "-n", holder, "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(API, set(MASTERS) - {before}, "another has the address")
     report(f"the machine {before} is lost, {holder} takes over", begin, took)
 
@@ -88,6 +101,13 @@ def main():
     end(holder, "keepalived")
     holder, took = only_holder(API, {last}, "the last has the address")
     report(f"keepalived ends, {last} takes over", begin, took)
+
+
+def main():
+    start_bootstrap()
+    holder = move_to_masters()
+    restart_api_servers(holder)
+    lose_machines(kill_programs(holder))
 
 
 main()

@@ -1,5 +1,5 @@
-"""client.py URL FILE: asks twenty times a second, each time with a new connection, who is there. A line each: when it began,
-how long it took, the name or what was wrong."""
+"""client.py URL FILE: requests the server's name twenty times a second, each time with a new connection. Writes one line for each request:
+start, duration, and the name or the error."""
 
 import http.client
 import ssl

@@ -1,6 +1,6 @@
-"""fake_api.py NAME CERTIFICATE NODES: an API server as far as the proxies see one: /readyz, and the list of Nodes with a watch
-that stays silent. Listens as kube-apiserver does with --permit-port-sharing. After SIGUSR1 it is about to end: not ready, and
-it goes on to answer, as kube-apiserver does within --shutdown-delay-duration."""
+"""fake_api.py NAME CERTIFICATE NODES: an API server as far as the proxies need it: /readyz, and the list of Nodes with a watch without
+events. Listens like kube-apiserver with --permit-port-sharing. After SIGUSR1 it is not ready but keeps answering, like kube-apiserver
+during --shutdown-delay-duration."""
 
 import http.server
 import json
@@ -22,12 +22,12 @@ class Server(http.server.ThreadingHTTPServer):
         super().server_bind()
 
     def finish_request(self, request, client_address):
-        # On the connection's own thread: a client that says nothing must not hold up the others.
+        # In the thread of the connection: an idle client must not block the others.
         request = context.wrap_socket(request, server_side=True)
         super().finish_request(request, client_address)
 
     def handle_error(self, request, client_address):
-        pass  # who connects to see whether the port is open ends in the middle of the handshake
+        pass  # a port probe closes the connection during the handshake
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -1,5 +1,5 @@
-"""fake_router.py NAME FILE: a router as far as the address is concerned: port 80 answers the name, port 1936 whether it is ready, which it is
-while FILE is not there."""
+"""fake_router.py NAME FILE: a router as far as the address needs it: port 80 answers the name, port 1936 whether it is ready; it is ready
+while FILE does not exist."""
 
 import http.server
 import pathlib

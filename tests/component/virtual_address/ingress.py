@@ -1,4 +1,4 @@
-"""ingress.py FOLDER: the ingress's address, of a master, two workers and a client; run by test_virtual_address.py."""
+"""ingress.py FOLDER: the ingress's virtual address with a master, two workers and a client; run by test_virtual_address.py."""
 
 import signal
 import sys
@@ -19,7 +19,7 @@ def api_stays():
     assert holders(API) == {"m0"}, f"the API's address is at {holders(API)}\n{tail()}"
 
 
-def main():
+def start_machines():
     make_network({**MASTERS, **WORKERS, "client": "10.97.77.20"})
     make_programs()
     make_certificate()
@@ -33,6 +33,8 @@ def main():
     wait("monitors say that there is no router", lambda: all(track_file(*each) == "-254" for each in ROUTERS))
     stays(2, INGRESS, None, ROUTERS)
 
+
+def start_routers():
     start_router("w0")
     holder, took = only_holder(INGRESS, ["w0"], "the router's machine has the address")
     print(f"the first router's machine has the address after {took:.2f} s")
@@ -41,7 +43,9 @@ def main():
     wait("both routers are ready", lambda: track_file("w1", "ingress") == "40")
     stays(2, INGRESS, "w0", ROUTERS)
 
-    # As a router that is about to end: it says so, and serves a while.
+
+def stop_routers():
+    # Like a router that is stopping: it is not ready but serves for a while.
     begin = time.time()
     (FOLDER / "w0/not-ready").touch()
     holder, took = only_holder(INGRESS, ["w1"], "the other router's machine has the address")
@@ -57,7 +61,7 @@ def main():
     report("the router of w1 is killed, w0 takes over", begin, took)
     assert took < 4
 
-    # The only one keeps the address while it serves.
+    # The only router keeps the address while it serves.
     (FOLDER / "w0/not-ready").touch()
     begin = time.time()
     wait("the router that is left is not ready", lambda: track_file("w0", "ingress") == "0")
@@ -66,6 +70,8 @@ def main():
     (FOLDER / "w0/not-ready").unlink()
     wait("it is ready again", lambda: track_file("w0", "ingress") == "40")
 
+
+def move_to_the_master():
     # Routers may be on masters.
     start_router("m0")
     wait("the router of the master is ready", lambda: track_file("m0", "ingress") == "40")
@@ -73,7 +79,7 @@ def main():
     api_stays()
     begin = time.time()
     run("ip", "link", "set", "to-w0", "down")
-    run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # as seen from the others: the machine is gone
+    run("ip", "-n", "w0", "address", "flush", "dev", "host0")  # for the others, the machine is gone
     holder, took = only_holder(INGRESS, ["m0"], "the master has both addresses")
     report("the machine w0 is lost, m0 takes over", begin, took)
     assert {what for _, _, what in asked(time.time() - 1)} == {"m0"}
@@ -82,6 +88,13 @@ def main():
     end("m0", "router", signal.SIGKILL)
     wait("nobody has the address without a router", lambda: not holders(INGRESS))
     api_stays()
+
+
+def main():
+    start_machines()
+    start_routers()
+    stop_routers()
+    move_to_the_master()
 
 
 main()

@@ -1,5 +1,5 @@
-"""Machines on one bridge, in the namespaces of whoever imports this (test_virtual_address.py): what scenarios have in common. Pods run as
-the kubelet would run them, each machine's with a /run of its own."""
+"""Machines on one bridge, in the namespaces of the importing script (test_virtual_address.py): shared code of the scenarios. Pods run as
+under a kubelet; the pods of each machine share a /run."""
 
 import json
 import os
@@ -20,7 +20,7 @@ BUILD, PROGRAMS = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve(), pathlib.P
 API, INGRESS, DOMAIN = "10.97.77.5", "10.97.77.7", "demo.example.com"
 VALUES = {"API_VIPS": API, "INGRESS_VIPS": INGRESS, "CLUSTER_DOMAIN": DOMAIN, "PLATFORM": "local", "NEEDED_API_SERVERS": "2",
           "HAPROXY_IMAGE": "haproxy", "KEEPALIVED_IMAGE": "keepalived", "RUNTIMECFG_IMAGE": "runtimecfg"}
-DEADLINE = 30  # of each wait, for what takes a second or two
+DEADLINE = 30  # of each wait; normally a second or two
 
 addresses = {}  # of the machines, by name
 processes = {}  # by machine and container
@@ -34,7 +34,7 @@ def run(*words):
 
 
 def filled(path):
-    """A template with the holes filled that do not wait for the machine."""
+    """A template with values for the placeholders that do not depend on the machine."""
     return re.sub(r"\{\{([A-Z_]+)\}\}", lambda hole: VALUES.get(hole[1], hole[0]), path.read_text())
 
 
@@ -53,12 +53,12 @@ def make_network(machines):
 
 
 def make_programs():
-    """The programs of the images, as the image's PATH finds them."""
+    """The programs of the images, found through the PATH of the image."""
     root, folder = FOLDER / "root", FOLDER / "bin"
     root.mkdir()
     folder.mkdir()
     run("tar", "-xf", BUILD / "payload/debian/root.tar", "-C", root, "./usr/sbin", "./usr/lib/x86_64-linux-gnu", "./etc/keepalived")
-    # keepalived ends without a file that its package has here.
+    # keepalived needs a file that its Debian package installs.
     run("mount", "-t", "overlay", "overlay", "-o", f"lowerdir={root}/etc:/etc", "/etc")
     libraries = root / "usr/lib/x86_64-linux-gnu"
     for name in ("haproxy", "keepalived"):
@@ -88,7 +88,7 @@ def make_kubelet_folder(masters):
 
 
 def start(machine, name, words):
-    """A program on a machine. /run is the machine's own; what is below /run/vrrp stays visible here."""
+    """Starts a program on a machine. Each machine has its own /run; files below /run/vrrp are visible here."""
     shared = FOLDER / machine / "run"
     shared.mkdir(parents=True, exist_ok=True)
     inside = 'mount -t tmpfs tmpfs /run && mkdir /run/vrrp && mount --bind "$1" /run/vrrp && shift && exec "$@"'
@@ -109,7 +109,7 @@ def end(machine, name, number=signal.SIGTERM):
 
 
 def start_container(machine, name):
-    """A container of the machine's pod."""
+    """Starts a container of the machine's pod."""
     container = next(one for one in pods[machine]["spec"]["containers"] if one["name"] == name)
     words = container["command"] + container["args"]
     for path, place in (("/config", FOLDER / machine / "config"), ("/var/lib/kubelet", FOLDER / "kubelet")):
@@ -132,7 +132,7 @@ def start_api(machine):
 
 
 def start_pod_of(role, machine):
-    """keepalived and its company, as machines of the role have them."""
+    """Starts the keepalived pod as on machines of the role."""
     folders = [DATA / scope / "00/on-prem/files/etc/kubernetes/static-pod-resources/keepalived" for scope in ("common", role)]
     configs = sorted(path for folder in folders if folder.exists() for path in folder.iterdir())
     start_pod(machine, DATA / role / "00/on-prem/files/etc/kubernetes/manifests/keepalived.yaml", configs)
@@ -143,13 +143,13 @@ def holders(address):
 
 
 def track_file(machine, name):
-    """What the monitor says to keepalived."""
+    """The track file that the monitor writes for keepalived."""
     path = FOLDER / machine / "run" / name
     return path.read_text().strip() if path.exists() else ""
 
 
 def wait(what, ready):
-    """Until ready() says something. Returns it and how long that took."""
+    """Waits until ready() returns a value. Returns the value and the seconds."""
     begin = host_clock.now()
     while True:
         answer = ready()
@@ -167,7 +167,7 @@ def tail():
 
 
 def only_holder(address, among, what):
-    """Waits until one of these machines, and nobody else, has the address; two may for a moment."""
+    """Waits until exactly one of these machines has the address; for a moment two may have it."""
     def holder():
         now = holders(address)
         return now.pop() if len(now) == 1 and now <= set(among) else None
@@ -176,7 +176,7 @@ def only_holder(address, among, what):
 
 
 def stays(seconds, address, holder, track_files):
-    """The address is on this machine and no other all the time (on none for None), and no monitor changes its mind."""
+    """Checks that only this machine has the address during the whole time (None: no machine), and that no monitor changes its state."""
     until, expected = host_clock.now() + seconds, {holder} - {None}
     before = [track_file(*each) for each in track_files]
     while host_clock.now() < until:
@@ -186,18 +186,18 @@ def stays(seconds, address, holder, track_files):
 
 
 def start_client(url):
-    """Asks all the time; what it got is for report()."""
+    """Starts a client that sends requests continuously; report() returns the results."""
     start("client", "client", [sys.executable, HERE / "client.py", url, "/run/vrrp/asked"])
 
 
 def asked(since):
-    """What the client got: (when, how long, what)."""
+    """The results of the client: (time, duration, result)."""
     rows = [line.split(" ", 2) for line in (FOLDER / "client" / "run" / "asked").read_text().splitlines()]
     return [(float(when), float(long), what) for when, long, what in rows if float(when) >= since]
 
 
 def report(what, since, took):
-    time.sleep(3.5)  # connections that began before are answered, with the second or third SYN at the latest
+    time.sleep(3.5)  # earlier connections are answered by the second or third SYN at the latest
     rows = asked(since)
     assert len(rows) > 17 * (took + 3), f"only {len(rows)} answers\n{tail()}"
     failures = [f"{when - since:.2f} s: {what}" for when, _, what in rows if what.startswith("error")]

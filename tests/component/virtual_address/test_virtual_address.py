@@ -1,8 +1,8 @@
-"""Virtual addresses, with the release's keepalived and haproxy and our monitor.
+"""Virtual addresses with the release's keepalived and haproxy and slipway's monitor.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/component/virtual_address
 
--s shows how long each move took.
+-s prints the duration of each move.
 """
 
 import os
@@ -17,7 +17,7 @@ import pytest
 
 @pytest.mark.parametrize("scenario", ["api", "ingress"])
 def test_address_is_where_connections_arrive(scenario):
-    """All of it is in the scenario's file, which runs in namespaces of its own: nothing outlives it."""
+    """The test is the scenario file. It runs in its own namespaces, so that no process outlives it."""
     if os.geteuid() != 0:
         pytest.skip("needs root for namespaces and mounts")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-address-"))

@@ -1,6 +1,6 @@
-// What other programs answer to operators, any bytes. The first byte says who: h haproxy's "show servers state", c its word about
-// a command, i `ip -json address`, e etcd's gateway (the second byte is its status), p pods that somebody requires, g a duration
-// as Go writes it, o what the bootstrap remembers of its files.
+// Answers of other programs to operators, any bytes. The first byte selects the source: h "show servers state" of haproxy, c the
+// answer of haproxy to a command, i `ip -json address`, e the gateway of etcd (the second byte is the status), p required pods, g
+// a duration in Go's format, o the record of the bootstrap about its files.
 #include "base/check.h"
 #include "components/cluster_bootstrap/options.h"
 #include "components/cluster_bootstrap/owned_files.h"
@@ -31,7 +31,7 @@ class OneAnswer final : public net::Http {
 void proxy_places(std::string_view text) {
   const auto places = parse_proxy_slots(text);
   if (!places.ok()) return;
-  // A command is one line of words of ours: a server's name could be anything else.
+  // A command is one line: a server name could contain anything.
   for (const std::string& command : slot_commands(places.value(), {"10.0.0.1", "10.0.0.2"})) {
     CHECK(command.find('\n') == std::string::npos);
   }

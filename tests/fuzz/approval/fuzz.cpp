@@ -1,6 +1,6 @@
-// A CertificateSigningRequest, JSON or YAML, of somebody who wants into the cluster. The first byte says how: r as it is; c, s
-// the rest is the content of a request (PEM or DER) for a client or a serving certificate, from whom it may come; t a table of
-// machines. Nobody gets another name than one of the table.
+// A CertificateSigningRequest, JSON or YAML, of a machine that wants to join. The first byte selects: r the request as it is; c,
+// s the content of a request (PEM or DER) for a client or a serving certificate, from an allowed user; t a machine table. Only
+// names of the table may be approved.
 #include "base/check.h"
 #include "base/digest.h"
 #include "base/yaml.h"
@@ -32,7 +32,7 @@ void judge(const Json& request) {
   CHECK(content.ok());
   CHECK(content->subject.organizations == std::vector<std::string>{"system:nodes"});
   const std::string& name = content->subject.common_name;
-  // The name that has no node yet may join; the one that has may have a serving certificate.
+  // The name without a node may join; the name with a node may get a serving certificate.
   const bool is_client = find_string(request, {"spec", "signerName"}) == client_signer;
   CHECK(name == (is_client ? "system:node:master-0" : "system:node:worker-0"));
   CHECK(is_client || find_string(request, {"spec", "username"}) == name);

@@ -1,5 +1,5 @@
-// What a stranger sends to the machine-config-server, any bytes over a real connection: the server goes on serving, and nobody
-// who does not send the token gets the configuration of machines.
+// Requests to the machine-config-server, any bytes over a real connection. The server must keep serving, and a client without the
+// token must not get the config of a machine.
 #include "base/check.h"
 #include "components/machine_config_server/server.h"
 #include "net/http_server.h"
@@ -47,7 +47,7 @@ struct Server {
                          }).value();
 };
 
-// All that the server answers until it closes.
+// Everything that the server answers until it closes the connection.
 std::string answer(int port, std::string_view bytes) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   CHECK(fd >= 0);
@@ -58,10 +58,10 @@ std::string answer(int port, std::string_view bytes) {
   CHECK(connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
   while (!bytes.empty()) {
     const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent <= 0) break;  // it has heard enough
+    if (sent <= 0) break;  // the server closed the connection
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
-  // A client that says it is done is one that is gone, so this is said only when there was time for an answer.
+  // The server treats a half-closed connection as a client that has gone, so the client first waits for an answer.
   timeval patience{.tv_sec = 0, .tv_usec = 20'000};
   setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
   std::string text;
@@ -90,7 +90,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string answered = answer(server.http.port(), bytes);
   CHECK(answered.empty() || answered.starts_with("HTTP/1."));
   if (answered.find(secret) != std::string::npos) CHECK(bytes.find(token) != std::string_view::npos);
-  // Which may take longer on a busy machine than one is patient: then nothing is said.
+  // On a busy machine the answer may come too late and is then empty.
   if (runs++ % 64 == 0) {
     const std::string health = answer(server.http.port(), "GET /healthz HTTP/1.0\r\n\r\n");
     CHECK(health.empty() || health.find(" 200 ") != std::string::npos);

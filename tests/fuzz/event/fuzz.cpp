@@ -1,4 +1,4 @@
-// Any line: an event that can be read is written as a line that reads as the same event.
+// Any line: a parsed event is written as a line that parses to the same event.
 #include "base/check.h"
 #include "sys/events.h"
 

@@ -1,4 +1,4 @@
-// Any bytes: what can be read as a config is written and read back as the same, and every operation on it ends.
+// Any bytes: a parsed config is written and parsed to the same config, and every operation on it terminates.
 #include "base/check.h"
 #include "ignition/merge.h"
 #include "ignition/translate.h"

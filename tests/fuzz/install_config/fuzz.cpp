@@ -1,4 +1,4 @@
-// Any text as an install-config: loading never crashes, and the effective config of an effective config is itself.
+// Any text as an install-config: loading never crashes, and the effective config of an effective config is the same.
 #include "base/check.h"
 #include "base/yaml.h"
 #include "config/install_config.h"

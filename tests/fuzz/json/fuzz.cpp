@@ -1,4 +1,4 @@
-// Any bytes: reading ends, and what was read is written and read back as the same, by the reader of YAML too.
+// Any bytes: parsing terminates, and a parsed value is written and parsed to the same value, also by the YAML parser.
 #include "base/check.h"
 #include "base/json.h"
 #include "base/yaml.h"

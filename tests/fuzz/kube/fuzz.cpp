@@ -1,5 +1,5 @@
-// What API servers say, any bytes. The first byte says what the rest is: a an answer with its status in the second byte; w a
-// watch, which gives the same events wherever it is cut.
+// Answers of API servers, any bytes. The first byte selects: a an answer with its status in the second byte; w a watch, which
+// gives the same events wherever its chunks are split.
 #include "base/check.h"
 #include "kube/client.h"
 #include "kube/conditions.h"
@@ -12,7 +12,7 @@ namespace {
 
 using namespace slipway;
 
-// Answers every request with one text, in pieces of a size.
+// Answers every request with the same text, in chunks of one size.
 class OneAnswer final : public net::Http {
  public:
   OneAnswer(int status, std::string_view text, std::size_t piece) : status_(status), text_(text), piece_(piece) {}

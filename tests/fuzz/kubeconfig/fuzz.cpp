@@ -1,5 +1,5 @@
-// Any bytes as a kubeconfig: read or refused, with every problem in text that can be shown; what was read can be written and read
-// as the same, and no key or token of it is in an error.
+// Any bytes as a kubeconfig: parsed or rejected, and all errors are valid text. A parsed kubeconfig is written and parsed to the
+// same value, and no error contains a key or token.
 #include "base/check.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -11,7 +11,7 @@ namespace {
 
 using namespace slipway;
 
-// Some files cannot be read, the others hold their name.
+// Some files cannot be read; the others contain their name.
 Result<std::string> read_file(const std::string& path) {
   if (path.size() % 2 == 1) return error(Code::not_found, "there is no file {}", to_utf8(path));
   return path;

@@ -1,6 +1,6 @@
-// Objects of machine configuration as users and API servers have them, JSON or YAML. The first byte says which: m a
-// MachineConfig, which is rendered and served in every version of Ignition; c a ControllerConfig; p a pool; r a set of registry
-// mirrors; a what a node shall do after an update; k an Accept header.
+// Objects of the machine configuration from users and API servers, JSON or YAML. The first byte selects: m a MachineConfig, which
+// is rendered and served in every version of Ignition; c a ControllerConfig; p a pool; r a set of registry mirrors; a the actions
+// of a node after an update; k an Accept header.
 #include "base/check.h"
 #include "base/yaml.h"
 #include "ignition/parse.h"

@@ -1,6 +1,6 @@
-// What a local cluster's processes tell each other and find on disks, any bytes. The first byte says what the rest is: q a
-// request to the owner, a an answer, c cluster.json, m machine.json, o a process, s a line of /proc/PID/stat, b a boot entry, l
-// the link of one (its content after a zero byte), n a message to NOTIFY_SOCKET, p a network, f a port that leads in.
+// Messages between the processes of a local cluster, and files on disks, any bytes. The first byte selects: q a request to the
+// owner, a an answer, c cluster.json, m machine.json, o a process, s a line of /proc/PID/stat, b a boot entry, l the link of a
+// boot entry (its target after a zero byte), n a message to NOTIFY_SOCKET, p a network, f a forwarded port.
 #include "../round_trip.h"
 #include "base/check.h"
 #include "provider/local/cluster_config.h"
@@ -19,7 +19,7 @@ using namespace slipway::provider::local;
 void deployment(std::string_view text) {
   const std::size_t end = std::min(text.find('\0'), text.size());
   const auto found = deployment_of_link(text.substr(0, end), text.substr(std::min(end + 1, text.size())));
-  // What is booted lies on the machine's disk, wherever its disk points to.
+  // The booted deployment is on the machine's disk, whatever the link on the disk says.
   if (found.ok()) CHECK(found->path.starts_with("/ostree/deploy/") && found->path.find("..") == std::string::npos);
 }
 

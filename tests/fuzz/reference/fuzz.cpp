@@ -1,4 +1,4 @@
-// Any bytes: what is read as a reference is written and read back as the same, and can be asked for.
+// Any bytes: a parsed reference is written and parsed to the same reference, and can be requested.
 #include "base/check.h"
 #include "net/url.h"
 #include "release/reference.h"

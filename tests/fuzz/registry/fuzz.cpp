@@ -1,5 +1,5 @@
-// What comes from registries and files, any bytes. The first byte says what the rest is read as: m manifest, i index,
-// r release documents (references, a zero byte, metadata), c credentials, w WWW-Authenticate, l layer.
+// Data from registries and files, any bytes. The first byte selects the parser: m manifest, i index, r release documents
+// (references, a zero byte, metadata), c credentials, w WWW-Authenticate, l layer.
 #include "base/check.h"
 #include "release/challenge.h"
 #include "release/credentials.h"

@@ -1,5 +1,5 @@
-// A Route of a stranger, JSON or YAML, on the way into the configuration of a haproxy that serves others too: whatever it says,
-// the lines are those of our texts, and nothing of it is a word of haproxy's languages.
+// A Route of an untrusted user, JSON or YAML, in the config of a haproxy that also serves other users. Whatever the Route
+// contains, every line follows the templates, and no value is interpreted as haproxy syntax.
 #include "base/check.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -15,7 +15,7 @@ using namespace slipway;
 using namespace slipway::components;
 using namespace slipway::components::router;
 
-// How lines of a backend may begin: data/components/router.
+// The allowed beginnings of lines of a backend: data/components/router.
 constexpr std::array beginnings = {"backend be_",
                                    "    balance ",
                                    "    acl is_allowed src ",
@@ -46,7 +46,7 @@ void check_line(std::string_view line) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   auto document = parse_yaml({reinterpret_cast<const char*>(data), size}, "fuzz");
   if (!document.ok() || !document->value.is_object()) return 0;
-  // Names and identity are the API server's.
+  // The API server sets name, namespace and UID.
   Json& metadata = document->value.as_object()["metadata"];
   if (!metadata.is_object()) metadata = JsonObject();
   metadata.as_object()["name"] = "web";
@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       for (const std::string_view line : split(backend.head, '\n')) check_line(line);
       for (const std::string& service : backend.services) CHECK(service.find_first_of("\n\"") == std::string::npos);
     }
-    // A line of a map is a key and a value.
+    // A line of a map has a key and a value.
     for (const auto& [name, list] : configuration->lists) {
       if (!name.ends_with(".map")) continue;
       CHECK(std::ranges::count(list, '\n') <= 1);

@@ -1,5 +1,5 @@
-// Any bytes as a state file: reading ends, and what was read is written and read back as the same; it names no file but
-// manifests.
+// Any bytes as a state file: parsing terminates, and parsed state is written and parsed to the same state. It names manifests
+// only.
 #include "assets/state.h"
 #include "assets/user_files.h"
 #include "base/check.h"

@@ -1,5 +1,5 @@
-// Short texts, any bytes. The first byte says what the rest is: d a duration, t a time, i an address, c a network, u a URL, l a
-// Location (a URL, a zero byte, what it says), h a template, x bytes for a data URL. What is read can be written and read again.
+// Short texts, any bytes. The first byte selects: d a duration, t a time, i an address, c a network, u a URL, l a Location (a
+// URL, a zero byte, the header), h a template, x bytes for a data URL. A parsed value can be written and parsed again.
 #include "../round_trip.h"
 #include "base/check.h"
 #include "base/template.h"
@@ -52,7 +52,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto duration = parse_duration(text);
       if (!duration.ok()) break;
       (void)human_duration(duration.value());
-      // Numbers have an end.
+      // Numbers have a maximum.
       if (duration.value() > std::chrono::hours(1'000'000)) break;
       round_trip(duration, duration_text, parse_duration);
       break;

@@ -1,5 +1,5 @@
-// Any bytes, as PEM text and inside PEM blocks: certificates, requests and keys are read or refused, and what was read can be
-// written and read again. A key that certificates are made with makes good ones.
+// Any bytes, as PEM text and inside PEM blocks: certificates, requests and keys are parsed or rejected, and parsed values can be
+// written and parsed again. A parsed key can sign valid certificates.
 #include "base/check.h"
 #include "base/digest.h"
 #include "net/seeded_stream.h"
@@ -12,7 +12,7 @@ namespace {
 using namespace slipway;
 using namespace slipway::net;
 
-// With the system's numbers and with given ones.
+// With random numbers of the system and with given ones.
 void sign_with(const Secret& key) {
   SeededStream stream(Secret("fuzz"), "x509");
   for (sys::Random* random : {static_cast<sys::Random*>(nullptr), static_cast<sys::Random*>(&stream)}) {

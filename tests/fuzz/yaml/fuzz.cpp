@@ -1,4 +1,4 @@
-// Any bytes: reading ends, and what was read is written and read back as the same.
+// Any bytes: parsing terminates, and a parsed document is written and parsed to the same document.
 #include "base/check.h"
 #include "base/yaml.h"
 

@@ -1,8 +1,8 @@
-"""A cluster that was off until its certificates were over comes back by itself: one master and a worker, on local machines.
+"""A cluster that was off until its certificates expired recovers by itself: one master and one worker, on local machines.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/cold_start
 
--s shows how long it takes. A cluster that was off for a short time: tests/system/install/test_cold_start.py.
+-s prints the duration. tests/system/install/test_cold_start.py tests a cluster that was off for a short time.
 """
 
 import pathlib

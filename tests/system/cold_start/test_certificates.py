@@ -1,4 +1,5 @@
-"""Everybody's certificates are over when the machines come on: those of the API server, of its clients, and what kubelets show to it and to others."""
+"""All certificates have expired when the machines start: those of the API server, of its clients, and the client and serving certificates
+of kubelets."""
 
 import datetime
 import re
@@ -12,18 +13,18 @@ from faults import owner_of, power_off_all
 from installation import SLIPWAY, run
 from lifetimes import end_certificate, set_lifetimes
 
-# Everything that is signed with these is over so soon after it was made; what comes later lasts as usual.
+# Certificates with these lifetimes expire soon after the installation; later ones have the normal lifetimes.
 SHORT = {"authority": "10m", "leaf": "5m"}
 RESOURCES = "kubernetes/static-pod-resources"
 KUBELETS = ["master-0", "worker-0"]
-# Clients of the control plane read their certificates again every five minutes (client-go).
+# Clients of the control plane reload their certificates every five minutes (client-go).
 API_WITHIN, ALL_WITHIN = 120, 600
-# Stays valid: without it nobody could repair anything; and what etcd's operator keeps.
+# Stay valid: the certificate for the recovery itself, and the certificate that the etcd operator maintains.
 LASTING = {"localhost-recovery-serving-certkey", "etcd-client"}
 
 ACCOUNT_KEYS = re.compile("sa-token-signing-certs|service-account")
 
-# Nobody takes it away.
+# Nothing deletes this lease.
 LEASE_OF_REPAIR = "objects: leases openshift-kube-apiserver/certificate-recovery is too much"
 
 
@@ -33,14 +34,15 @@ def end_of(pem):
 
 
 def ends(installed):
-    """Of the control plane's certificates on the disk of the master, by their names."""
+    """The ends of the control plane's certificates on the disk of the master, by name."""
     etc, _ = installed.disk("master-0")
     return {path.parent.name: end_of(path.read_bytes()) for operand in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
             for path in (etc / RESOURCES / f"{operand}-certs/secrets").glob("*/tls.crt")}
 
 
 def lasting(different):
-    """Without the keys of service accounts: in such lifetimes they are replaced as well, before the power goes or after it is back."""
+    """Differences without the keys of service accounts: with these lifetimes they are rotated as well, before or after the power
+    failure."""
     return [line for line in different if not ACCOUNT_KEYS.search(line)]
 
 

@@ -1,10 +1,10 @@
-"""Kubernetes' own conformance tests against a cluster: all of them but those of left-out.txt.
+"""Runs the conformance tests of Kubernetes on a cluster, except those of left-out.txt.
 
     report = run(kubeconfig, storage_of_the_cluster's_registry, folder)
     assert not report.failures
 
-The programs are those of `make -C payload conformance`. On the command line, for a cluster that is up, ONLY being a regular
-expression of names; what the run said stays in the folder that it names at its end:
+The programs are those of `make -C payload conformance`. On the command line, for a running cluster; ONLY is a regular expression of names.
+The output stays in the folder that is printed at the end:
 
     SLIPWAY_BUILD=build SLIPWAY_STATE=MACHINES tests/system/conformance/conformance.py DIR [ONLY]
 """
@@ -29,20 +29,20 @@ BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
 PROGRAMS = BUILD / "payload/conformance"
 LEFT_OUT = pathlib.Path(__file__).with_name("left-out.txt")
 QUICK = pathlib.Path(__file__).with_name("quick.txt")
-# With six of them on two cores machines get so little that addresses move to others, and calls are cut.
+# With six processes on two cores, machines get so little CPU time that virtual addresses move and calls fail.
 PROCESSES = int(os.environ.get("SLIPWAY_CONFORMANCE_PROCESSES", "3"))
-# Then those that still run are stopped and have failed.
+# Tests that still run after this time are stopped and have failed.
 MINUTES = int(os.environ.get("SLIPWAY_CONFORMANCE_MINUTES", "15"))
-# Nodes with these serve, they only take no pods that did not ask for it.
+# Nodes with these taints are healthy; they only accept pods with tolerations.
 TAINTS = "node-role.kubernetes.io/control-plane,node-role.kubernetes.io/master"
 
 
 @dataclasses.dataclass
 class Report:
     passed: list  # (seconds, name), the longest first
-    skipped: list  # name: why, found out by the test itself
+    skipped: list  # name: reason given by the test
     failures: list  # texts
-    total: int  # conformance tests that there are
+    total: int  # number of all conformance tests
     seconds: float
 
     def __str__(self):
@@ -51,7 +51,7 @@ class Report:
 
 
 def left_out(file=LEFT_OUT):
-    """Beginnings of names and why: lines of names follow a line with # that says it. Two # are only a comment."""
+    """Prefixes of names and reasons: names follow a line with # that contains the reason. A line with ## is a comment."""
     found, reason = {}, None
     for line in file.read_text().splitlines():
         if line.startswith("# "):
@@ -62,7 +62,7 @@ def left_out(file=LEFT_OUT):
 
 
 def quick(drawn=None, seed=None):
-    """Names of the short tests, or of so many drawn ones, and a regular expression of them all."""
+    """The names of the short tests, or of a random sample of them, and a regular expression that matches them."""
     lines = [line for line in QUICK.read_text().splitlines() if not line.startswith("##")]
     if drawn is not None:
         lines = random.Random(seed).sample(lines, drawn)
@@ -70,30 +70,30 @@ def quick(drawn=None, seed=None):
 
 
 def names(folder, *selection):
-    """Of the conformance tests of a selection, without running one."""
+    """The names of the conformance tests in a selection, without running them."""
     suite(folder, [f"--ginkgo.json-report={folder}/names.json", "--ginkgo.dry-run", "--ginkgo.succinct", "--ginkgo.silence-skips",
                    "--ginkgo.label-filter=Conformance", *(word.replace("--", "--ginkgo.", 1) for word in selection)])
     return [name_of(spec) for spec in specs(folder / "names.json") if spec["State"] == "passed" and spec["LeafNodeType"] == "It"]
 
 
 def selection(out):
-    """Words of ginkgo's command line: all conformance tests but those that begin like this. What it compares has the suite's name in front."""
+    """Arguments of ginkgo: all conformance tests except those with these prefixes. ginkgo matches names with the suite's name in front."""
     return [f"--skip=^[^[]*{quoted(begin)}" for begin in out]
 
 
 def images_wanted(environment):
-    """What tests ask for below our registry."""
+    """The images of the tests, in the registry of the cluster."""
     return [line for line in suite(None, ["--list-images"], env=environment).split() if line.startswith(REGISTRY)]
 
 
 def registries(folder):
-    """The environment for tests that take images from our registry."""
+    """The environment for tests that pull images from the registry of the cluster."""
     (folder / "registries.yaml").write_text(yaml.safe_dump({kind: REGISTRY for kind in ("promoterE2eRegistry", "gcEtcdRegistry", "gcRegistry")}))
     return {**os.environ, "KUBE_TEST_REPO_LIST": str(folder / "registries.yaml")}
 
 
 def run(kubeconfig, storage, folder, only=None):
-    """`folder` gets what the run says: report.json, output."""
+    """Writes the report and the output to `folder`: report.json, output."""
     environment = registries(folder)
     (folder / "kubectl").symlink_to(BUILD / "payload/bin/hyperkube")
     add_images(storage, PROGRAMS / "layer.tar", images_wanted(environment))
@@ -110,7 +110,7 @@ def run(kubeconfig, storage, folder, only=None):
             ginkgo.wait((MINUTES + 3) * 60)
         finally:
             if ginkgo.poll() is None:
-                os.killpg(ginkgo.pid, signal.SIGKILL)  # with the processes that run tests
+                os.killpg(ginkgo.pid, signal.SIGKILL)  # including the processes that run tests
     if not (folder / "report.json").exists():
         raise AssertionError(f"ginkgo: {ginkgo.returncode}\n{(folder / 'output').read_text()[-4000:]}")
     return read(folder / "report.json", total)
@@ -123,7 +123,7 @@ def suite(folder, words, **options):
 
 
 def quoted(text):
-    """For a regular expression of Go, which knows fewer escapes than Python's own function makes."""
+    """Quotes text for a regular expression of Go, which has fewer escapes than re.escape uses."""
     return re.sub(r"([][.*+?^${}()|\\])", r"\\\1", text)
 
 
@@ -152,7 +152,7 @@ def read(file, total):
 def describe(spec, reason):
     place = reason.get("Location", {})
     where = f"{place.get('FileName', '').partition('/test/')[2]}:{place.get('LineNumber')}"
-    # Whole objects are in both.
+    # The message and the output contain whole objects.
     why = reason.get("Message", "").splitlines()[:12]
     said = spec.get("CapturedGinkgoWriterOutput", "").strip().splitlines()[-25:]
     return "\n    ".join([f"{name_of(spec) or spec['LeafNodeType']} ({spec['State']}, {spec['RunTime'] / 1e9:.0f} s)",

@@ -1,14 +1,14 @@
-"""The images of conformance tests, made of what there is, in the storage of a cluster's registry.
+"""The images of conformance tests, built from local files, in the storage of a cluster's registry.
 
-Upstream's are on other people's registries. Ours have the same names and tags below another host, one layer above the debian layer of
-the release (payload/conformance/layer) in common, and start the same programs.
+The original images are in public registries. These images have the same names and tags on another host, share one layer on top of the
+debian layer of the release (payload/conformance/layer), and start the same programs.
 """
 
 import hashlib
 import json
 
 REGISTRY = "registry.slipway.invalid/conformance"
-# What a container of each starts. Below the common layer are those of an image of the release: `on`, or one with nothing but Debian.
+# The command of each image. The layers below the common layer are those of an image of the release: `on`, or an image with only Debian.
 IMAGES = {
     "agnhost": {"Entrypoint": ["/agnhost"], "Cmd": ["pause"]},
     "busybox": {"Cmd": ["sh"]},
@@ -20,12 +20,12 @@ IMAGES = {
     "sample-apiserver": {"Entrypoint": ["/sample-apiserver"]},
 }
 DEBIAN = "haproxy-router"
-# Images of the release that are what upstream has under another name.
+# Images of the release that replace original images with another name.
 SAME = {"pause": "pod"}
 
 
 class Storage:
-    """What the registry's filesystem driver has below its root; payload/images/registry.go makes it."""
+    """The files of the registry's filesystem driver below its root; payload/images/registry.go creates them."""
 
     def __init__(self, folder):
         self.root = folder / "docker/registry/v2"
@@ -37,12 +37,12 @@ class Storage:
         return json.loads(self.blob(digest).read_text())
 
     def release_image(self, component):
-        """Its digest; tags are VERSION-COMPONENT."""
+        """The digest of an image; tags are VERSION-COMPONENT."""
         tags = self.root / "repositories/slipway/release/_manifests/tags"
         return min(tags.glob(f"*-{component}"), key=lambda tag: len(tag.name)).joinpath("current/link").read_text()
 
     def add(self, content, kind):
-        """A blob; returns its descriptor."""
+        """Adds a blob; returns its descriptor."""
         digest = "sha256:" + hashlib.sha256(content).hexdigest()
         if not self.blob(digest).exists():
             write(self.blob(digest), content)
@@ -67,9 +67,9 @@ def write(path, content):
 
 
 def add_images(storage, layer_file, wanted):
-    """Gives a registry those of the images `wanted`, REGISTRY/NAME:TAG each, that can be made."""
+    """Adds those of the images `wanted`, each REGISTRY/NAME:TAG, that can be built to a registry."""
     storage, prefix = Storage(storage), REGISTRY.partition("/")[2]
-    # Not compressed: it travels within this host.
+    # Not compressed: it stays on this host.
     layer = storage.add(layer_file.read_bytes(), "application/vnd.oci.image.layer.v1.tar")
     for image in wanted:
         name, _, tag = image.removeprefix(REGISTRY + "/").partition(":")
@@ -80,7 +80,7 @@ def add_images(storage, layer_file, wanted):
 
 
 def make_image(storage, layer, on=DEBIAN, **start):
-    """Its digest."""
+    """Returns the digest."""
     manifest = storage.read(storage.release_image(on))
     base = storage.read(manifest["config"]["digest"])
     config = {"architecture": base["architecture"], "os": base["os"], "config": {"Env": base["config"]["Env"], **start},

@@ -1,4 +1,4 @@
-"""Which conformance tests are run, and that their images can be served. No cluster."""
+"""Which conformance tests run, and whether their images can be served. Needs no cluster."""
 
 import json
 import os
@@ -70,7 +70,7 @@ def test_a_registry_serves_the_images(tmp_path):
             for image, words in {"agnhost:2.63.0": ["/agnhost", "pause"], "pause:3.10.2": ["/usr/bin/pod"]}.items():
                 config = inspect("inspect", "--config", f"{repository}/{image}")["config"]
                 assert config.get("Entrypoint", []) + config.get("Cmd", []) == words
-            # It reads every blob.
+            # skopeo reads every blob.
             subprocess.run(["skopeo", "copy", "--src-tls-verify=false", f"{repository}/etcd:3.6.8-0", f"dir:{tmp_path}/etcd"],
                            check=True, capture_output=True)
         finally:

@@ -1,9 +1,9 @@
-"""Each fault on a cluster of its own, of one master without workers:
+"""Tests each fault on its own cluster of one master without workers:
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/faults [-k wrong-name]
 
-Without SLIPWAY_FAULTS=all only those that are told before anything is made, and one that is drawn; SLIPWAY_TEST_SEED draws it again.
-SLIPWAY_KEEP=DIR keeps what each was told, its events and its bundle.
+Without SLIPWAY_FAULTS=all: only the faults that are reported before anything is created, and one random fault; SLIPWAY_TEST_SEED selects it
+again. SLIPWAY_KEEP=DIR keeps the reports, the events and the bundle of each fault.
 """
 
 import os

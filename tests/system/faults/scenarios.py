@@ -1,6 +1,6 @@
-"""What goes wrong, how it is put in, and what people have to be told. One row each.
+"""Faults, how they are injected, and what users have to be told; one row each.
 
-All of it shows before the hand-over is over, so one master is enough.
+All faults show before the handover, so one master is enough.
 """
 
 import dataclasses
@@ -25,19 +25,19 @@ SEED = int(os.environ.get("SLIPWAY_TEST_SEED") or random.randrange(1 << 32))
 @dataclasses.dataclass(frozen=True)
 class Scenario:
     name: str
-    finding: str  # its name for programs
-    # What they return is left once people were told.
+    finding: str  # for programs
+    # The fault ends when the returned context is left, after the report.
     arrange: Callable = lambda cluster: None  # before `create cluster`
-    meanwhile: Callable = lambda cluster: None  # as soon as it is at work
-    words: tuple = ()  # what the sentences have to have in them
-    is_final: bool = True  # `create cluster` ends by itself; else it tells, and waits on
-    at_once: bool = False  # before anything is made
-    limit: int = 90  # seconds from the beginning of `create cluster`
-    is_quick: bool = True  # enough for `make test`, of those that are final
+    meanwhile: Callable = lambda cluster: None  # while `create cluster` runs
+    words: tuple = ()  # that the sentences must contain
+    is_final: bool = True  # `create cluster` ends by itself; otherwise it reports and continues to wait
+    at_once: bool = False  # before anything is created
+    limit: int = 90  # seconds from the start of `create cluster`
+    is_quick: bool = True  # part of `make test`, if final
 
 
 def listener(port):
-    """Units: somebody has that port of the machine before anybody else."""
+    """Units in which another program takes a port of the machine first."""
     return {"squatter.socket": f"[Unit]\nDefaultDependencies=no\n[Socket]\nListenStream={port}\nAccept=yes\n[Install]\nWantedBy=sysinit.target\n",
             "squatter@.service": "[Service]\nExecStart=/bin/cat\nStandardInput=socket\n"}
 
@@ -50,7 +50,7 @@ def small_disk(folder, size):
 
 NO_NAME = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: Not_A_Name, namespace: default}\ndata: {}\n"
 NO_KIND = "apiVersion: example.com/v1\nkind: Nothing\nmetadata: {name: one, namespace: default}\n"
-# Before anything that a cluster is made of.
+# Starts before all other units of the cluster.
 HANGS = {"hangs.service": "[Unit]\nDefaultDependencies=no\nBefore=sysinit.target\n[Service]\nType=oneshot\nTimeoutStartSec=infinity\n"
                           "ExecStart=/bin/sleep infinity\n[Install]\nWantedBy=sysinit.target\n"}
 
@@ -85,7 +85,7 @@ def master_hangs(cluster):
 
 
 def taken_port(cluster):
-    """Somebody has the port of the API on this host, at the address that this cluster would listen on."""
+    """Another program uses the port of the API on this host, at the address of this cluster."""
     cluster.run("create", "ignition-configs")
     name = json.loads((cluster.dir / "metadata.json").read_text())["infraID"]
     number = hashlib.sha256(name.encode()).digest()
@@ -100,7 +100,7 @@ def users_manifest(text):
 
 
 def assets_of_another_time(cluster, seconds):
-    """What the user has not touched would be made anew."""
+    """Assets that the user has not changed would be generated again."""
     ways.edit_config(cluster, "bootstrap", lambda config: ways.add_units(config, {"mine.service": "[Service]\nExecStart=/bin/true\n"}),
                      env=ways.at_another_time(cluster, seconds))
 
@@ -114,7 +114,7 @@ def assets_of_a_clock_ahead(cluster):
 
 
 def wrong_name(cluster):
-    """The cluster's name server says something else than the truth of api-int, from its beginning on."""
+    """From the start, the name server of the cluster returns a wrong address for api-int."""
     config = cluster.state / cluster.name / "cluster.json"
     ways.begin(cluster)
     ways.power_off(cluster)
@@ -137,7 +137,7 @@ def cluster_of_that_name(cluster):
 
 
 def crashing_operator(cluster):
-    """The user takes an operator into his own hands, and his does not work."""
+    """The user takes over an operator with an override, and the user's Deployment fails."""
     cluster.run("create", "manifests")
     file = cluster.dir / "manifests/cvo-overrides.yaml"
     version = yaml.safe_load(file.read_text())
@@ -188,6 +188,6 @@ def all_scenarios():
                  is_final=False, limit=150),
         Scenario("manifest-refused", "manifest-refused", users_manifest(NO_NAME), words=("99-mine.yaml", "Not_A_Name"), is_quick=False),
         Scenario("manifest-of-no-kind", "manifest-refused", users_manifest(NO_KIND), words=("99-mine.yaml", "Nothing"), is_final=False,
-                 limit=120),  # its type may still come for a minute after the first answer of the API
+                 limit=120),  # its type may still be served for a minute after the first answer of the API
     ]
     return {scenario.name: scenario for scenario in table}

@@ -1,4 +1,4 @@
-// A library to preload: a program's clock is off by SHIFT seconds. What it measures durations with stays.
+// A preload library: the clock of a program is off by SHIFT seconds. The monotonic clock is unchanged.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-"""What goes wrong is named: at the command that runs into it, and from a gathered bundle alone. Then nothing of it is left."""
+"""Faults are reported by the command that hits them, and found in a gathered bundle alone. Nothing is left afterwards."""
 
 import collections
 import contextlib
@@ -17,14 +17,14 @@ from scenarios import SEED, all_scenarios
 
 SCENARIOS = all_scenarios()
 KEEP = os.environ.get("SLIPWAY_KEEP")
-# What may be told besides.
+# Findings that may be reported as well.
 CONSEQUENCES = {"operator-crashes"}
 BUNDLE = "log-bundle-*.tar.gz"
 Told = collections.namedtuple("Told", "seconds words")
 
 
 def chosen():
-    """Names of the scenarios of this run."""
+    """The names of the scenarios of this run."""
     if os.environ.get("SLIPWAY_FAULTS") == "all":
         return list(SCENARIOS)
     short = [name for name, each in SCENARIOS.items() if each.at_once]
@@ -52,7 +52,7 @@ def test_it_is_named(cluster, name):
                 creation.kill()
             keep(cluster, name)
         if not scenario.at_once:
-            # A final one leaves a bundle.
+            # A final fault leaves a bundle.
             assert len(list(cluster.dir.glob(BUNDLE))) == scenario.is_final
             bundle = gathered(cluster)[0]
             keep(cluster, name, bundle)
@@ -77,7 +77,7 @@ def machines_of(cluster):
 
 
 def wait_until_told(scenario, creation):
-    """What people read of it, and after how many seconds. It is an error if they read of something else first, or too late."""
+    """The report for users, and the seconds until it appeared. Fails if another fault is reported first, or if the report is too late."""
     deadline = creation.begun + scenario.limit
     while host_clock.now() < deadline:
         is_over = creation.process.poll() is not None
@@ -105,7 +105,7 @@ def assert_it_goes_without_a_trace(cluster):
 
 
 def assert_it_is_in(bundle, scenario):
-    """The cluster is gone, there is nothing else to be asked."""
+    """Checks the bundle alone: the cluster has been deleted."""
     elsewhere = bundle.parent.parent / bundle.name
     shutil.move(bundle, elsewhere)
     analyzed = run(SLIPWAY, "analyze", elsewhere, "--output", "json", check=False)
@@ -117,7 +117,7 @@ def assert_it_is_in(bundle, scenario):
 
 
 def gathered(cluster):
-    """The bundles that there are, or a new one."""
+    """The existing bundles, or a new one."""
     if not list(cluster.dir.glob(BUNDLE)):
         cluster.run("gather", "bootstrap", check=False)
     return list(cluster.dir.glob(BUNDLE))

@@ -1,4 +1,4 @@
-"""Ways of putting a fault in: into assets, into images, into a cluster's network."""
+"""Ways of injecting faults: into assets, into images, and into the network of a cluster."""
 
 import base64
 import json
@@ -14,10 +14,10 @@ from installation import BUILD, SLIPWAY, Creation, run
 REPOSITORY = "docker/registry/v2/repositories/slipway/release"
 
 
-# Assets, before the cluster is made.
+# Assets, before the cluster is created.
 
 def edit_config(cluster, name, change, **options):
-    """change(config): of an Ignition config of the asset directory, which is made with `options`."""
+    """change(config): changes an Ignition config of the asset directory, which is created with `options`."""
     cluster.run("create", "ignition-configs", **options)
     file = cluster.dir / f"{name}.ign"
     config = json.loads(file.read_text())
@@ -30,20 +30,20 @@ def data_url(text):
 
 
 def add_units(config, units):
-    """units: {name: text}; those with an [Install] are enabled."""
+    """units: {name: text}; units with an [Install] section are enabled."""
     rows = [{"name": name, "contents": text} | ({"enabled": True} if "[Install]" in text else {}) for name, text in units.items()]
     config.setdefault("systemd", {}).setdefault("units", []).extend(rows)
 
 
 def machine_config(name, role, **content):
-    """Text of a MachineConfig of the user's; content: of its Ignition config."""
+    """The text of a MachineConfig of the user; content: its Ignition config."""
     return yaml.safe_dump({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig",
                            "metadata": {"name": f"99-{role}-{name}", "labels": {"machineconfiguration.openshift.io/role": role}},
                            "spec": {"config": {"ignition": {"version": "3.2.0"}, **content}}})
 
 
 def at_another_time(cluster, seconds):
-    """Environment in which programs believe that it is so much later."""
+    """An environment in which programs see a later time."""
     library = cluster.folder / "shifted_clock.so"
     run("cc", "-shared", "-fPIC", "-o", library, pathlib.Path(__file__).parent / "shifted_clock.c", "-ldl")
     return {**os.environ, "LD_PRELOAD": str(library), "SHIFT": str(seconds)}
@@ -53,7 +53,7 @@ def image(component):
     return f"registry.slipway.invalid/slipway/release@{digest_of(component)}"
 
 
-# Images: a copy of the payload's, in which machines start without any and ask the cluster's registry.
+# Images: a copy of the payload's; machines start without preloaded images and pull from the registry of the cluster.
 
 def digest_of(component):
     listed = run(SLIPWAY, "release", "info", BUILD / "release").stdout
@@ -65,7 +65,7 @@ def registry_alone(cluster):
     cluster.images = cluster.folder / "images"
     (cluster.images / "bin").mkdir(parents=True)
     (cluster.images / "bin/registry").symlink_to(BUILD / "payload/bin/registry")
-    # Hard links: a file that changes is replaced, never written to.
+    # Hard links: a changed file is replaced, never written to.
     run("cp", "--archive", "--link", BUILD / "payload/registry", cluster.images / "registry")
     return cluster.images / "registry"
 
@@ -76,7 +76,7 @@ def lose_image(cluster, component):
 
 
 def spoil_image(cluster, component):
-    """Its settings are as long as before, and others."""
+    """Changes the settings of an image without changing their length."""
     registry = registry_alone(cluster)
     blobs = registry / "docker/registry/v2/blobs/sha256"
     manifest = json.loads((blobs / path_of(digest_of(component))).read_text())
@@ -91,10 +91,10 @@ def path_of(digest):
     return f"{name[:2]}/{name}/data"
 
 
-# A cluster that is being made.
+# A cluster that is being created.
 
 def begin(cluster, folder=None):
-    """`create cluster` until the cluster has its network, and not further; of the install-config of another folder."""
+    """Runs `create cluster` until the cluster has its network, with the install-config of another folder."""
     directory = cluster.dir
     cluster.dir = folder or directory
     try:
@@ -111,7 +111,7 @@ def power_off(cluster):
     run(SLIPWAY, "machine", "stop", "--cluster", cluster.name, "--state", cluster.state)
 
 def owner(cluster):
-    """Process of the cluster's owner, once there is one that has the network."""
+    """The owner process of the cluster, after its network exists."""
     file = cluster.state / cluster.name / "owner.json"
 
     def look():
@@ -119,7 +119,7 @@ def owner(cluster):
             process = json.loads(file.read_text())["pid"]
         except (OSError, ValueError):
             return None
-        # It listens when the network is whole, with all its addresses.
+        # The owner listens after the network is complete, with all addresses.
         return process if (cluster.state / cluster.name / "control.sock").exists() else None
 
     return cluster.wait_until("the cluster has its network", look)
@@ -130,12 +130,12 @@ def in_network(cluster, *command, check=True, **options):
 
 
 def inside(cluster):
-    """The words before a command that runs beside the cluster's owner."""
+    """The prefix of a command that runs in the namespaces of the cluster's owner."""
     return ["nsenter", "--target", str(owner(cluster)), "--pid", "--net", "--mount", "--"]
 
 
 def drop(cluster, sender, port):
-    """What a machine sends to that port, of the bridge itself or of another machine, goes nowhere."""
+    """Drops packets of a machine to that port, on the bridge or on another machine."""
     rule = f"ip saddr {sender} tcp dport {port} drop"
     in_network(cluster, "nft", "--file", "-", input=f"""
 table bridge faults {{
@@ -144,7 +144,7 @@ table bridge faults {{
 }}""")
 
 
-# As whoever has an address tells everybody, twice a second: ARP replies that nobody asked for.
+# Announces an address twice a second, like its holder: unsolicited ARP replies.
 ANNOUNCE = """
 import socket, sys, time
 address = socket.inet_aton(sys.argv[1])
@@ -160,9 +160,9 @@ while True:
 
 
 def squatter(cluster, address):
-    """Somebody else in the cluster's network who has that address."""
+    """Another host in the cluster's network with that address."""
     outside = "netns add squatter\nlink add squatter0 type veth peer name eth0 netns squatter\nlink set squatter0 master br0 up\n"
     in_network(cluster, "ip", "-batch", "-", input=outside)
     in_network(cluster, "ip", "-netns", "squatter", "-batch", "-", input=f"address add {address}/24 dev eth0\nlink set eth0 up\n")
-    # Ends with the cluster's owner.
+    # Ends with the owner of the cluster.
     subprocess.Popen([*inside(cluster), "ip", "netns", "exec", "squatter", "/usr/bin/python3", "-c", ANNOUNCE, address])

@@ -1,12 +1,13 @@
-"""One cluster for all tests of this folder, from an install-config to its end, on local machines, as a user would make it:
+"""One cluster for all tests of this folder, from an install-config to its deletion, on local machines:
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/install
 
--s shows the figures. `slipway create cluster` is killed twice on its way and goes on. The hand-over is held back until the tests of
-the half-way state are over: the first user of `installed` lets it go on. All the time somebody writes to the API and reads it.
+-s prints the figures. `slipway create cluster` is killed twice and continues. The handover is held back until the tests of the intermediate
+state have run: the first use of `installed` releases it. During the whole time a recorder writes to the API and reads from it.
 
-With SLIPWAY_CLUSTER=DIR it is the cluster of that asset directory (and of the folder of machines SLIPWAY_STATE), which is up, has these workers, and stays.
-Tests of how it was made, of the half-way state and of its end are skipped: those that use `joined` or `made_here`.
+With SLIPWAY_CLUSTER=DIR, the tests use the running cluster of that asset directory (and of the machine folder SLIPWAY_STATE) with these
+workers, and keep it. Tests of the installation, of the intermediate state and of the deletion are skipped: those that use `joined` or
+`made_here`.
 """
 
 import os
@@ -24,7 +25,7 @@ from leaks import finder_of  # noqa: E402
 from recorder import Recorder  # noqa: E402
 from user_files import HELD_BACK, PULL_SECRET, USER_FILES  # noqa: E402
 
-# In this order; each needs what the one before has left.
+# In this order; each file needs the state that the previous one left.
 FILES = [
     "test_joined.py",
     "test_hand_over.py",
@@ -50,7 +51,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session")
 def cluster():
-    # With one worker nothing shows that workers change one after another.
+    # A roll-out in sequence needs more than one worker.
     made = Installation(os.environ.get("SLIPWAY_CLUSTER"), more=f"compute: [{{name: worker, replicas: {len(WORKERS)}}}]\npullSecret: '{PULL_SECRET}'\n")
     with enough_inotify_instances():
         try:
@@ -61,7 +62,7 @@ def cluster():
 
 @pytest.fixture(scope="session")
 def joined(cluster):
-    """Three masters that joined a temporary control plane. The first `create cluster` was killed before there was an API."""
+    """Three masters that joined the temporary control plane. The first `create cluster` was killed before the API was reachable."""
     if cluster.borrowed:
         pytest.skip("SLIPWAY_CLUSTER: this cluster is installed already")
     cluster.run("create", "manifests")
@@ -89,7 +90,7 @@ def joined(cluster):
 
 @pytest.fixture(scope="session")
 def made_here(joined):
-    """The same cluster at its end. The second `create cluster` was killed in the middle of the hand-over, and a third one ended well."""
+    """The same cluster after the installation. The second `create cluster` was killed during the handover, and the third one succeeded."""
     assert joined.machines()["bootstrap"]["state"] == "running"
     let_hand_over_go_on(joined)
     joined.creation.wait_for("operator", "KubeAPIServer RevisionCreated")
@@ -103,7 +104,7 @@ def made_here(joined):
 
 @pytest.fixture(scope="session")
 def installed(cluster, request):
-    """A cluster that is installed: the one made here, or the borrowed one."""
+    """An installed cluster: the one created here, or that of SLIPWAY_CLUSTER."""
     if not cluster.borrowed:
         yield request.getfixturevalue("made_here")
         return
@@ -124,7 +125,7 @@ def hold_back_hand_over(cluster):
 
 
 def let_hand_over_go_on(cluster):
-    """The installer's own overrides stay until the hand-over is done; then it puts back those of the user, which are these."""
+    """The installer's overrides stay until the handover is complete; then the user's overrides, which are these, are restored."""
     path = "/apis/config.openshift.io/v1/clusterversions/version"
     others = [each for each in cluster.api.get(path)["spec"]["overrides"] if each != HELD_BACK]
     cluster.api.patch(path, {"spec": {"overrides": others}})

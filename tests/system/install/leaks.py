@@ -1,4 +1,4 @@
-"""Looking for secrets where they do not belong."""
+"""Searches for secrets in places where they must not be."""
 
 import json
 import re
@@ -12,7 +12,7 @@ IN_BASE64 = b"LS0tLS1CRUdJTiBFQyBQUklWQVRF"
 
 
 def finder_of(cluster):
-    """Of texts that nobody else may read: what the asset directory drew and made, and what its user gave."""
+    """A finder for secrets: those that the asset directory generated, and those of the user."""
     assert not (cluster.dir / "auth/kubeadmin-password").exists(), "nothing in this release takes a password"
     state = json.loads((cluster.dir / ".openshift_install_state.json").read_text())
     secrets = {"token of the machine-config-server": state["machineConfigServerToken"],
@@ -23,7 +23,7 @@ def finder_of(cluster):
 
 
 def has_secret(cluster, content):
-    """As it is, or in base64 at any alignment."""
+    """Whether a text contains a secret, as it is or in base64 at any alignment."""
     return bool(PRIVATE_KEY.search(content) or IN_BASE64 in content or cluster.finder.find(content, depth=0))
 
 
@@ -40,7 +40,7 @@ def assert_no_secrets(cluster, archive):
 
 
 def readable_by_others(cluster, machines):
-    """Files with secrets that others can read, and journals with secrets; on the host and on machines."""
+    """Files with secrets that other users can read, and journals with secrets; on the host and on machines."""
     found = []
     roots = [cluster.dir, cluster.state / cluster.name / "owner.log", cluster.state / cluster.name / "events.jsonl"]
     for root in roots:
@@ -48,7 +48,7 @@ def readable_by_others(cluster, machines):
             if path.is_file() and not path.is_symlink() and path.stat().st_mode & 0o077 and has_secret(cluster, path.read_bytes()):
                 found.append(str(path))
     for machine in machines:
-        # Whatever others can reach, by the modes of all folders above it.
+        # Files that other users can reach, given the modes of all folders above.
         script = ("find /etc /var /run /opt /tmp -xdev \\( -type d ! -perm -o=x -prune \\) -o -type f -perm -o=r -size -4096k -print0 2>/dev/null"
                   " | grep --null-data --invert-match -e ^/var/lib/containerd/ -e ^/var/lib/containers/"
                   " | xargs -0 grep --files-with-matches --text -e 'BEGIN [A-Z ]*PRIVATE KEY' -e LS0tLS1CRUdJTiBFQyBQUklWQVRF 2>/dev/null || true")

@@ -1,4 +1,4 @@
-"""Everything is off at once, as after a power cut, and comes on again in any order: the cluster is back by itself."""
+"""All machines lose power at once and start again in any order: the cluster recovers by itself."""
 
 import os
 import random
@@ -11,7 +11,7 @@ from faults import owner_of, power_off_all
 from installation import SLIPWAY, run
 from test_hand_over import moment
 
-# Seconds since the last machine was switched on.
+# Seconds since the last machine was started.
 API_WITHIN = 60
 ALL_WITHIN = 240
 
@@ -24,7 +24,7 @@ def answers(installed):
 
 
 def stale(installed, since):
-    """What says nothing about the time since then: nodes that have not spoken, pods whose containers are of before."""
+    """Objects without news since then: nodes without a heartbeat, pods with containers from before."""
     leases = installed.api.get("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases")["items"]
     found = [f"node {lease['metadata']['name']}" for lease in leases if moment(lease["spec"]["renewTime"]).timestamp() < since]
     for pod in installed.api.all("/api/v1/pods"):
@@ -52,7 +52,7 @@ def test_the_cluster_is_back_by_itself_and_lost_nothing(installed):
     while host_clock.now() < deadline:
         try:
             reasons = stale(installed, off) or differences(before, end_state(installed))
-        except (AssertionError, *BROKEN) as why:  # an API server that is only just starting
+        except (AssertionError, *BROKEN) as why:  # an API server that is still starting
             reasons = [str(why)]
         if not reasons:
             break

@@ -1,4 +1,4 @@
-"""Kubernetes' own tests find a Kubernetes: drawn ones of the short ones, all of these in `make test-long`."""
+"""Conformance tests of Kubernetes: a random sample of the short ones; all short ones in `make test-long`."""
 
 import os
 import pathlib

@@ -1,4 +1,4 @@
-"""What README.md and docs/ tell people to type about a cluster works as it stands there."""
+"""The commands for clusters in README.md and docs/ work as they are written."""
 
 import os
 import pathlib

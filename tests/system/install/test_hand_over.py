@@ -1,4 +1,4 @@
-"""The end: the control plane runs on its own machines, and the bootstrap machine is gone."""
+"""After the handover: the control plane runs on its own machines, and the bootstrap machine is removed."""
 
 import datetime
 import json
@@ -12,15 +12,15 @@ from leaks import readable_by_others
 from user_files import HELD_BACK
 
 OPERATORS = {"etcd": "etcds", "kube-apiserver": "kubeapiservers", "kube-controller-manager": "kubecontrollermanagers", "kube-scheduler": "kubeschedulers"}
-# Namespace, beginning of the pods' names, how many there are.
+# Namespace, prefix of the pods' names, number of pods.
 PODS = [("openshift-etcd", "etcd", 3), ("openshift-kube-apiserver", "kube-apiserver", 3), ("openshift-kube-scheduler", "openshift-kube-scheduler", 3),
         ("openshift-kube-controller-manager", "kube-controller-manager", 3), ("openshift-cluster-version", "cluster-version-operator", 1)]
 LEASES = [("kube-system", "kube-controller-manager"), ("kube-system", "kube-scheduler"), ("openshift-cluster-version", "version")]
-# A lease that nobody gives back is there for 15 s or more. Times of Events are whole seconds.
+# A lease that is not released lasts 15 s or more. The times of Events are whole seconds.
 MOVED_WITHIN = 10
 PROGRAM_MB = 40
-# From the first answer of the temporary API server on. docs/benchmarks.md: at most 3 of 1,003 on an idle host and 9 of 1,281 on a busy one, while the
-# leader of etcd moves and while the address moves. Twice that is a defect of the hand-over.
+# Since the first answer of the temporary API server. docs/benchmarks.md: at most 3 of 1,003 calls on an idle host and 9 of 1,281 on a busy
+# one, while the leader of etcd and the address move. Twice that number is a defect of the handover.
 REFUSED_AT_MOST = 18
 
 
@@ -50,7 +50,7 @@ def test_the_same_command_again_changes_nothing(made_here):
 
 
 def versions(installed):
-    """Generations of what an installation makes."""
+    """The generations of objects that an installation creates."""
     path = "/apis/operator.openshift.io/v1/"
     return {kind: installed.api.get(path + kind + "/cluster")["metadata"]["generation"] for kind in OPERATORS.values()}
 
@@ -77,7 +77,7 @@ def test_one_revision_was_enough(made_here, operator):
     def look():
         return made_here.api.get(f"/apis/operator.openshift.io/v1/{OPERATORS[operator]}/cluster")["status"]
 
-    # Two masters are enough for the end of the installation.
+    # The installation needs only two masters.
     made_here.wait_until("three nodes have a revision", lambda: all(node.get("currentRevision") for node in look()["nodeStatuses"]))
     status = look()
     revisions = made_here.api.get(f"/api/v1/namespaces/openshift-{operator}/configmaps")["items"]
@@ -121,7 +121,7 @@ def test_leases_moved_to_masters_at_once(made_here, namespace, name):
     lease = made_here.api.get(f"/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases/{name}")["spec"]
     finished = made_here.api.get("/api/v1/namespaces/kube-system/events/bootstrap-finished")["lastTimestamp"]
     assert lease["holderIdentity"].startswith("master-"), lease
-    # Its holder before was asked to leave after that event.
+    # The previous holder was stopped after that event.
     waited = (moment(lease["acquireTime"]) - moment(finished)).total_seconds()
     print(f"\n{name}: held by {lease['holderIdentity'].partition('_')[0]} {waited:.1f} s after bootstrap-finished")
     assert waited < MOVED_WITHIN + made_here.creation.stolen, lease

@@ -1,4 +1,4 @@
-"""Half-way: three masters that joined a temporary control plane, before the hand-over."""
+"""The intermediate state: three masters that joined the temporary control plane, before the handover."""
 
 import base64
 import json
@@ -86,7 +86,7 @@ def test_strangers_get_no_config_and_are_reported(joined):
     token = joined.machine("bootstrap", "cat", "/opt/openshift/tls/machine-config-server-token").stdout
     assert joined.machine("master-1", *status, url + "master").stdout == "403"
     assert joined.machine("master-1", *status, "--header", "Authorization: Bearer x" + token[1:], url + "master").stdout == "403"
-    # On its standard input, so that the token stands in no list of processes.
+    # On standard input, so that the token is not visible in the process list.
     with_token = "header = \"Authorization: Bearer " + token + "\"\n"
     assert joined.machine("master-1", *status, "--config", "-", url + "master", input=with_token).stdout == "200"
     assert joined.machine("master-1", *status, "--config", "-", url + "worker", input=with_token).stdout == "500"
@@ -96,7 +96,7 @@ def test_strangers_get_no_config_and_are_reported(joined):
 
 def request(joined, name, subject, names=(), addresses=(), usages=("digital signature", "client auth"),
             signer="kubernetes.io/kube-apiserver-client-kubelet", groups=()):
-    """Sends a certificate request with the identity that new machines have; with `groups`, as the same user in other groups."""
+    """Sends a certificate request with the identity of new machines; with `groups`, as the same user in other groups."""
     san = ",".join([f"DNS:{n}" for n in names] + [f"IP:{a}" for a in addresses])
     made = subprocess.run(["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout", "/dev/null",
                            "-subj", subject, *(["-addext", f"subjectAltName={san}"] if san else [])], capture_output=True, text=True, check=True)
@@ -125,7 +125,7 @@ def test_requests_of_strangers_stay_pending_with_an_event(joined):
 
 
 def test_kubelets_answer_for_logs(joined):
-    """Their serving certificates were approved, too."""
+    """Their serving certificates were approved as well."""
     csrs = joined.objects("csr")
     serving = [csr for csr in csrs if csr["spec"]["signerName"] == "kubernetes.io/kubelet-serving" and csr["metadata"]["name"] != "wrong-serving"]
     assert len(serving) >= 3 and all(csr["status"].get("certificate") for csr in serving)
@@ -145,11 +145,11 @@ def test_gather_works_afterwards_and_has_no_secrets(joined):
     assert any(name.startswith("control-plane/master-0/") for name in names), sorted(names)
     for archive in (bundle, joined.early_bundle):
         assert_no_secrets(joined, archive)
-        run(SLIPWAY, "analyze", archive)  # it says with its status that nothing is wrong
+        run(SLIPWAY, "analyze", archive)  # its exit status is 0 without findings
 
 
 def test_the_hand_over_waits(joined):
-    """What the user took out of the release's care is not there; what the other tests look at is the half-way state because of it."""
+    """The component that the user excluded does not run. The tests use the intermediate state that results from it."""
     assert joined.kubectl("get", "deployment", "--namespace", "openshift-kube-apiserver-operator", "kube-apiserver-operator", check=False).returncode
     assert "bootstrap" in joined.machines()
 

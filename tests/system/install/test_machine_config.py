@@ -1,4 +1,4 @@
-"""Machines change as their MachineConfigs do: one after another, emptied before, and they say how far they are."""
+"""Machines follow changes of their MachineConfigs one after another, are drained first, and report their progress."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from test_hand_over import condition
 GROUP = "/apis/machineconfiguration.openshift.io/v1/"
 MARK = "machineconfiguration.openshift.io/"
 FILE = "/etc/slipway-test/greeting"
-# A machine restarts in 20 to 30 s; masters may take their turns with etcd, too.
+# A machine restarts in 20 to 30 s; masters may also wait for etcd.
 LIMITS = {"worker": 240, "master": 420}
-# Of calls while a master restarts, for each of them: those that are on their way to the API server that ends, and those of the seconds until the
-# address has moved.
+# Failed calls for each restart of a master: those in progress at the API server that stops, and those in the seconds until the address has
+# moved.
 REFUSED_FOR_EACH = 30
 
 
@@ -58,7 +58,7 @@ def message(of, kind):
 
 
 def booted(cluster, machine):
-    """When its first process began."""
+    """The start time of the first process."""
     return cluster.machine(machine, "stat", "--format=%Y", "/proc/1").stdout.strip()
 
 
@@ -71,7 +71,7 @@ def is_updated(cluster, name="worker"):
 
 @pytest.fixture
 def machine_config(installed):
-    """Makes MachineConfigs; at the end they are gone, and the pool is as it was."""
+    """Creates MachineConfigs; afterwards deletes them and waits for the previous state of the pool."""
     assert len(workers(installed)) > 1, "with one worker nothing shows that workers change one after another"
     before, made = {role: target(pool(installed, role)) for role in LIMITS}, []
 
@@ -86,7 +86,7 @@ def machine_config(installed):
 
 
 def ask(cluster, *call):
-    """The answer; while masters restart a call may be refused, and then it is repeated."""
+    """Returns the answer; a call that is refused while masters restart is repeated."""
     deadline = host_clock.now() + 30
     while True:
         try:
@@ -111,7 +111,7 @@ def test_machines_have_what_the_bootstrap_machine_gave_them(installed):
     for node in installed.api.get("/api/v1/nodes")["items"]:
         machine, role = node["metadata"]["name"], "master" if "node-role.kubernetes.io/master" in node["metadata"]["labels"] else "worker"
         assert note(node, "currentConfig") == note(node, "desiredConfig") == target(pool(installed, role)), machine
-        # What it was made with is what the cluster renders too; the daemon renames the file once it has told it.
+        # The cluster renders the config that the machine was created with; the daemon renames the file after it has reported the config.
         first = json.loads(installed.machine(machine, "sh", "-c", "cat /etc/machine-config-daemon/node-annotation*").stdout)
         assert installed.api.get(GROUP + "machineconfigs/" + first[MARK + "firstPivotConfig"])["spec"]["config"], machine
 
@@ -121,14 +121,14 @@ def is_busy(node):
 
 
 def voters(cluster):
-    """Names of the members of etcd that vote and answer."""
+    """The names of the voting members of etcd that answer."""
     pods = ask(cluster, "GET", "/api/v1/namespaces/openshift-etcd/pods?labelSelector=k8s-app=etcd")["items"]
     return {pod["spec"]["nodeName"] for pod in pods if condition(pod, "Ready") == "True"}
 
 
 def watch_roll_out(cluster, role, wanted):
-    """Until every machine of the role has the config: (the most that were busy at once, those that were emptied, the fewest members of etcd that
-    were ready)."""
+    """Waits until every machine of the role has the config: (maximum of machines in progress, drained machines, minimum of ready etcd
+    members)."""
     start, most, cordoned, fewest = host_clock.now(), 0, set(), 3
     while not is_updated(cluster, role) or target(ask(cluster, "GET", GROUP + "machineconfigpools/" + role)) != wanted:
         nodes = nodes_of(cluster, role)
@@ -141,7 +141,7 @@ def watch_roll_out(cluster, role, wanted):
     return most, cordoned, fewest
 
 
-# Through three masters it takes minutes: in `make test-long`.
+# With three masters this takes minutes, so it is part of `make test-long`.
 @pytest.mark.parametrize("role", ["worker", "master"] if os.environ.get("SLIPWAY_LONG") else ["worker"])
 def test_a_file_comes_to_every_machine_of_the_pool_and_goes(installed, machine_config, role):
     started = {name: booted(installed, name) for name in nodes_of(installed, role)}
@@ -190,6 +190,6 @@ def test_a_config_that_fails_stops_at_the_first_machine_and_the_pool_says_why(in
     failed = [name for name, node in nodes.items() if note(node, "state") in ("Degraded", "Unreconcilable")]
     assert len(failed) == 1 == seen["status"]["degradedMachineCount"]
     assert failed[0] in message(seen, "NodeDegraded") and note(nodes[failed[0]], "reason") in message(seen, "NodeDegraded")
-    # Nobody else is asked to follow, and the machine still has what it had.
+    # No other machine gets the config, and the machine keeps its previous state.
     assert [name for name, node in nodes.items() if note(node, "desiredConfig") != before] == failed
     assert note(nodes[failed[0]], "currentConfig") == before

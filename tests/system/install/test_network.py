@@ -1,4 +1,4 @@
-"""The network of the pods, the addresses of Services, and their names (flannel, kube-proxy, CoreDNS)."""
+"""The pod network, the addresses of Services, and DNS names (flannel, kube-proxy, CoreDNS)."""
 
 import pathlib
 
@@ -12,7 +12,7 @@ DNS_ADDRESS = "172.30.0.10"
 
 
 class Pods:
-    """One on each node: what they are asked, and what they ask."""
+    """One pod on each node, as client and server."""
 
     def __init__(self, installed):
         self.installed = installed
@@ -26,7 +26,7 @@ class Pods:
         return self.installed.kubectl("exec", "--namespace", SPACE, self.by_node[node]["metadata"]["name"], "--", *command, check=check)
 
     def fetch(self, node, url):
-        """(which node's pod answered, whom it saw), asked by the pod of `node`."""
+        """(node of the pod that answered, client address that it saw), requested by the pod of `node`."""
         return self.run(node, "curl", "--silent", "--show-error", "--max-time", "10", url).stdout.split()
 
     def resolve(self, node, name):
@@ -79,11 +79,11 @@ def test_pods_see_each_other_by_their_own_addresses(pods):
 def test_a_service_spreads_over_all_nodes(installed, pods):
     address = installed.api.get(f"/api/v1/namespaces/{SPACE}/services/echo")["spec"]["clusterIP"]
     from_pod = pods.nodes[0]
-    # Missing one of five by chance: once in eleven million runs.
+    # The probability that one of five pods gets no request is one in eleven million.
     asked = pods.run(from_pod, "bash", "-c", f"for i in {{1..80}}; do curl --silent --show-error --max-time 10 http://{address}/; echo; done")
     answers = [line.split() for line in asked.stdout.splitlines()]
     assert {answer[0] for answer in answers} == set(pods.nodes)
-    # Its own pod sees the node: the answer has to come back by kube-proxy.
+    # A pod on the same node sees the node's address: the answer has to pass kube-proxy.
     assert {answer[1] for answer in answers if answer[0] != from_pod} == {pods.address(from_pod)}
     for machine in MASTERS:
         assert installed.machine(machine, "curl", "--silent", "--max-time", "10", f"http://{address}/").stdout.split()[0] in pods.nodes
@@ -104,8 +104,8 @@ def test_names(installed, pods):
 
 
 def test_pods_get_no_machine_configuration(installed, pods):
-    """By any name and address, also by a Service that leads there, whoever made it."""
-    refused, unanswered = 7, 28  # by curl
+    """By any name and address, also through a Service that any user created."""
+    refused, unanswered = 7, 28  # exit statuses of curl
     infrastructure = installed.api.get("/apis/config.openshift.io/v1/infrastructures/cluster")["status"]
     name = infrastructure["apiServerInternalURI"].removeprefix("https://").split(":")[0]
     nodes = [pods.by_node[node]["status"]["hostIP"] for node in MASTERS]
@@ -117,7 +117,7 @@ def test_pods_get_no_machine_configuration(installed, pods):
     node_port = service["spec"]["ports"][0]["nodePort"]
 
     for place in [API_ADDRESS, name, *nodes]:
-        installed.machine(MASTERS[0], "curl", "--silent", "--insecure", "--max-time", "10", f"https://{place}:22623/healthz")  # for machines the way is open
+        installed.machine(MASTERS[0], "curl", "--silent", "--insecure", "--max-time", "10", f"https://{place}:22623/healthz")  # machines can connect
     straight = [f"{place}:{port}" for place in [*nodes, API_ADDRESS, name] for port in (22623, 22624)]
     around = [f"{service['spec']['clusterIP']}:22623", *(f"{node}:{node_port}" for node in nodes)]
     for machine in MASTERS:
@@ -127,12 +127,12 @@ def test_pods_get_no_machine_configuration(installed, pods):
         lines = pods.run(node, "bash", "-c", ask, " ".join(straight + around)).stdout.splitlines()
         seen = {place: int(code) for place, code in map(str.split, lines)}
         assert {place: seen[place] for place in straight} == dict.fromkeys(straight, refused), node
-        # A refusal gets lost where the connection was given other addresses twice.
+        # The refusal is lost when the addresses of the connection were translated twice.
         assert {seen[place] for place in around} <= {refused, unanswered}, f"{node}: {seen}"
 
 
 def test_without_the_token_there_is_no_machine_configuration(installed, pods):
-    """Nothing else tells machines from pods of the host network."""
+    """Only the token distinguishes machines from pods in the host network."""
     for node in MASTERS:
         places = [f"https://{API_ADDRESS}:22623", f"https://{pods.by_node[node]['status']['hostIP']}:22623", "http://127.0.0.1:22624"]
         headers = ["Accept: */*", "Authorization: Bearer ", "Authorization: Bearer none"]

@@ -1,16 +1,17 @@
-"""Nothing of the release asked for what it may not do, in all that the tests before this one made the cluster do: an installation, roll-outs,
-workers that came and went, machines that were off, certificates that were replaced."""
+"""No program of the release was denied a request during all earlier tests: an installation, roll-outs, added and removed workers, machines
+that were off, renewed certificates."""
 
 import json
 
 from installation import MASTERS
 
-# The user agent of every program of this repository; those of people and of tests have another.
+# The user agent of every program of this repository; users and tests have others.
 OURS = "slipway"
 
 
 def refusals(installed):
-    """What API servers refused to accounts and machines, from the audit logs: a line for each kind of request, with the first one's time."""
+    """Requests of accounts and machines that API servers denied, from the audit logs: one line for each kind of request, with the time of
+    the first one."""
     found, lines = {}, 0
     for master in MASTERS:
         logs = sorted((installed.disk(master)[1] / "log/kube-apiserver").glob("audit*.log"))
@@ -41,7 +42,7 @@ def test_no_log_and_no_condition_tells_of_permissions(installed):
     lines = []
     for master in MASTERS:
         for log in sorted((installed.disk(master)[1] / "log/pods").glob("openshift-*/*/*.log")):
-            # The API server tells of strangers.
+            # The API server logs requests of outsiders.
             if log.parent.name.startswith("kube-"):
                 continue
             told = [line for line in log.read_text(errors="replace").splitlines() if " is forbidden: " in line or "cannot create Event" in line]

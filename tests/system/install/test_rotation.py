@@ -1,4 +1,4 @@
-"""Certificates are replaced while somebody works with the cluster."""
+"""Certificates are rotated while clients use the cluster."""
 
 import base64
 import re
@@ -9,20 +9,20 @@ import host_clock
 import pytest
 from lifetimes import set_lifetimes
 
-# The shortest that docs/lifetimes.md allows: a certificate is replaced after half of it. Everybody has to have read its new certificate
-# before the old one is over: two minutes and a half for a leaf, of which API servers take up to one.
+# The shortest lifetimes that docs/lifetimes.md allows. A certificate is renewed after half of its lifetime, and all programs have to reload
+# it before the old one expires: two and a half minutes for a leaf, of which API servers take up to one.
 LIFETIMES = {"authority": "10m", "leaf": "5m"}
-# Until the last one has been replaced: half of the longer lifetime, and some.
+# Time until the last certificate is renewed: half of the longer lifetime, and a margin.
 LIMIT = 10 * 60
 MANAGED = "auth.openshift.io/managed-certificate-type"
-# By it repairs are made when all others are over: it lasts.
+# Used for recovery when all other certificates have expired, so it has a long lifetime.
 RECOVERY = "localhost-recovery-serving-certkey"
 SIGNER = ("openshift-kube-apiserver-operator", "kube-control-plane-signer")
 
 
 def serials(installed):
-    """Serial numbers of all certificates that somebody rotates, by (namespace, name) of their Secrets; copies that belong to a revision
-    and what the bootstrap machine had are none."""
+    """Serial numbers of all rotated certificates, by (namespace, name) of their Secrets, without copies of revisions and without those of
+    the bootstrap machine."""
     found = {}
     for secret in installed.api.all("/api/v1/secrets"):
         name = secret["metadata"]["namespace"], secret["metadata"]["name"]
@@ -34,7 +34,7 @@ def serials(installed):
 
 
 def serial(certificate, form):
-    """Of the first certificate of a text."""
+    """The serial number of the first certificate of a text."""
     return subprocess.run(["openssl", "x509", "-noout", "-serial", "-inform", form], input=certificate, capture_output=True, check=True).stdout
 
 

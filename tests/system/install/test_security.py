@@ -1,6 +1,7 @@
-"""What strangers can reach and read of an installed cluster, and how its programs really run: after the CIS Benchmark for Kubernetes.
+"""What outsiders can reach and read of an installed cluster, and the effective settings of its programs, from the CIS Benchmark for
+Kubernetes.
 
-The tables say what is as it should be; what is otherwise stands in them with its reason.
+The tables list the expected state; deviations have a reason.
 """
 
 import pathlib
@@ -15,7 +16,7 @@ from security import EXCEPTIONS, failures, flattened  # noqa: E402
 
 KUBERNETES = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
-# Who listens to other machines, by port, and what he answers to strangers. All others listen on their own host alone, or are pods.
+# Listeners on the machines' network by port, and their answers to outsiders. All others listen on loopback only, or are pods.
 OPEN = {
     22: "sshd: people's keys",
     2379: "etcd, for clients: a certificate of its own authority", 2380: "etcd, for members: the same", 2381: "etcd's gateway: the same",
@@ -28,7 +29,7 @@ OPEN = {
     80: "router: routes", 443: "router: routes", 1936: "router: health; figures with a name",
 }
 
-# (port, path, what a stranger on another machine gets): a status of HTTP, or "refused" by the listener, "certificate" by TLS.
+# (port, path, answer to an outsider on another machine): an HTTP status, "refused" by the listener, or "certificate" by TLS.
 DOORS = [
     (6443, "/readyz", 200), (6443, "/version", 200), (6443, "/api/v1/namespaces/kube-system/secrets", 403), (6443, "/apis", 403), (6443, "/metrics", 403),
     (6443, "/debug/pprof/", 403), (6443, "/openapi/v2", 403), (6443, "/openid/v1/jwks", 403), (6443, "/logs/", 403),
@@ -41,7 +42,7 @@ DOORS = [
 ]
 CURL = {7: "refused", 35: "certificate", 56: "certificate"}
 
-# Folders and files of machines, all root's: (role or all, find's words, no mode above, what).
+# Folders and files of machines, all owned by root: (role or all, arguments of find, maximum mode, description).
 PRIVATE, READABLE = 0o600, 0o644
 FILES = [
     ("", "/etc/kubernetes/manifests /etc/kubernetes/static-pod-resources -type f", PRIVATE, "static pods, their configs and keys"),
@@ -55,7 +56,7 @@ FILES = [
     ("", "/etc/machine-config-daemon/currentconfig", PRIVATE, "the machine's config"),
     ("", "/run/containerd/containerd.sock", 0o660, "containerd"),
     ("master", "/var/lib/etcd -type d", 0o700, "etcd's data"),
-    # etcd writes its snapshots 0644, below folders of 0700.
+    # etcd writes its snapshots with mode 0644, in folders with mode 0700.
     ("master", "/var/lib/etcd -type f ! -name '*.snap'", PRIVATE, "etcd's data"),
     ("master", "/var/log/kube-apiserver -type d", 0o700, "the audit log"),
     ("master", "/var/log/kube-apiserver -type f", PRIVATE, "the audit log"),
@@ -71,7 +72,7 @@ def address_of(installed, machine):
 
 
 def flags_of(installed, machine, program):
-    """What a program of a static pod said when it started."""
+    """The flags that a program of a static pod logged at its start."""
     script = f"cat $(ls -t /var/log/pods/*_*{program}-{machine}_*/{program}/*.log | head -1) | grep -a 'FLAG: --'"
     said = installed.machine(machine, "sh", "-c", script).stdout
     return dict(re.findall(r'FLAG: --([a-z0-9-]+)="(.*)"$', said, re.MULTILINE))
@@ -89,7 +90,7 @@ def test_programs_run_as_the_table_wants_them(installed):
     for place, flags in places.items():
         assert len(flags) > 50, f"{place} said {flags}"
         if place.endswith("kube-scheduler"):
-            # Its own document says that.
+            # Its config file sets it.
             flags["profiling"] = "false"
     places |= {f"{machine}/etcd": etcd_of(installed, machine) for machine in MASTERS}
     for node in installed.objects("nodes"):

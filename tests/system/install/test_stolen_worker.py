@@ -1,8 +1,7 @@
-"""What root on a worker gets of the rest of the cluster: nothing. With everything that can be read on worker-0 (the kubelet's certificate,
-the tokens of all pods there, the credential with which machines ask for their first certificate, the pointer config) each line of
-the tables is tried with each credential.
+"""Root on a worker gets no access to the rest of the cluster. The test takes every credential from worker-0 (the kubelet's certificate, the
+tokens of all pods, the credential for the first certificate, the pointer config) and tries each row of the tables with each of them.
 
-Every request of ATTEMPTS is a dry run that the administrator may make, so an attempt that fails fails because of who makes it.
+Every request of ATTEMPTS is a dry run that the administrator may make, so that a failure depends on the credential only.
 """
 
 import base64
@@ -47,9 +46,9 @@ def binding(name, kind="ClusterRole", role="cluster-admin", account="machine-con
             "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": space}]}
 
 
-# (what is tried, method, path, body, kind of the body). Paths may name objects of `names_in`.
+# (attempt, method, path, body, content type). Paths may contain names of objects from `names_in`.
 ATTEMPTS = [
-    # Roles, marks and other machines' Nodes.
+    # Roles, marks, and Nodes of other machines.
     ("label itself master", "PATCH", f"{NODES}/{WORKER}", labels(master=""), MERGE),
     ("label itself control plane", "PATCH", f"{NODES}/{WORKER}", labels(**{"control-plane": ""}), MERGE),
     ("label itself master by its status", "PATCH", f"{NODES}/{WORKER}/status", labels(master=""), MERGE),
@@ -80,7 +79,7 @@ ATTEMPTS = [
     ("make a token that lives for ever", "POST", f"{SPACES}/{OPERATORS}/secrets", {
         "metadata": {"name": "stolen", "annotations": {"kubernetes.io/service-account.name": "kube-apiserver-operator"}},
         "type": "kubernetes.io/service-account-token"}, None),
-    # The machine table and other ConfigMaps that decide.
+    # The machine table and other ConfigMaps with settings.
     ("read the machine table", "GET", f"{SPACES}/openshift-config/configmaps/machine-addresses", None, None),
     ("make itself a master in the machine table", "PATCH", f"{SPACES}/openshift-config/configmaps/machine-addresses", {"data": {"machines": "[]"}}, MERGE),
     ("read the approver's records", "GET", f"{SPACES}/openshift-cluster-machine-approver/configmaps", None, None),
@@ -99,7 +98,7 @@ ATTEMPTS = [
     ("make a DaemonSet", "POST", "/apis/apps/v1/namespaces/kube-system/daemonsets", {
         "metadata": {"name": "stolen"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
             "metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "none.invalid/none"}]}}}}, None),
-    # Accounts and rights.
+    # Accounts and roles.
     ("become an administrator", "POST", f"{RBAC}/clusterrolebindings", binding("stolen"), None),
     ("become an editor of the control plane", "POST", f"{RBAC}/namespaces/openshift-etcd/rolebindings", binding("stolen"), None),
     ("give its own role more", "PATCH", f"{RBAC}/clusterroles/machine-config-daemon", {"rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]}, MERGE),
@@ -108,7 +107,7 @@ ATTEMPTS = [
     ("get a token of the approver", "POST", f"{SPACES}/openshift-cluster-machine-approver/serviceaccounts/machine-approver-sa/token", {"spec": {}}, None),
     ("get a token of the machine-config controller", "POST", f"{SPACES}/openshift-machine-config-operator/serviceaccounts/machine-config-controller/token", {"spec": {}}, None),
     ("get a token of its own daemon bound to no pod", "POST", f"{SPACES}/openshift-machine-config-operator/serviceaccounts/machine-config-daemon/token", {"spec": {}}, None),
-    # What machines are configured with.
+    # The configuration of machines.
     ("stop the pool of masters", "PATCH", f"{MC}/machineconfigpools/master", {"spec": {"paused": True}}, MERGE),
     ("write a config for masters", "POST", f"{MC}/machineconfigs", {"apiVersion": MC.removeprefix("/apis/"), "kind": "MachineConfig", "metadata": {
         "name": "99-stolen", "labels": {"machineconfiguration.openshift.io/role": "master"}}, "spec": {"config": {"ignition": {"version": "3.2.0"}}}}, None),
@@ -117,7 +116,7 @@ ATTEMPTS = [
     ("change the controller's config", "PATCH", f"{MC}/controllerconfigs/machine-config-controller", note("stolen"), MERGE),
     ("change a master's MachineConfigNode", "PATCH", f"{MC}/machineconfignodes/{MASTER}", note("stolen"), MERGE),
     ("change its own MachineConfigNode", "PATCH", f"{MC}/machineconfignodes/{WORKER}", note("stolen"), MERGE),
-    # Who leads, and where the API is.
+    # Leases, and the address of the API.
     ("lead instead of the controller manager", "PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager", {"spec": {"holderIdentity": "stolen"}}, MERGE),
     ("lead instead of the scheduler", "PATCH", "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler", {"spec": {"holderIdentity": "stolen"}}, MERGE),
     ("keep a dead master alive", "PATCH", f"/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{MASTER}", {"spec": {"leaseDurationSeconds": 3600}}, MERGE),
@@ -126,7 +125,7 @@ ATTEMPTS = [
     ("answer for another Service", "POST", "/apis/discovery.k8s.io/v1/namespaces/openshift-dns/endpointslices", {
         "metadata": {"name": "stolen", "labels": {"kubernetes.io/service-name": "dns-default"}}, "addressType": "IPv4", "endpoints": [{"addresses": ["10.97.77.250"]}]}, None),
     ("change a Service", "PATCH", f"{SPACES}/default/services/kubernetes", note("stolen"), MERGE),
-    # What judges requests.
+    # Admission.
     ("take a policy away", "DELETE", "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings/node-accounts.slipway.internal", None, None),
     ("see every object that is written", "POST", "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations", {"metadata": {"name": "stolen"}}, None),
     ("serve a part of the API", "POST", "/apis/apiregistration.k8s.io/v1/apiservices", {"metadata": {"name": "v1.stolen.example.com"}, "spec": {
@@ -135,7 +134,7 @@ ATTEMPTS = [
     ("let a namespace run anything", "PATCH", f"{SPACES}/default", {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "privileged"}}}, MERGE),
     ("mount a machine's disk", "POST", "/api/v1/persistentvolumes", {"metadata": {"name": "stolen"}, "spec": {
         "capacity": {"storage": "1Gi"}, "accessModes": ["ReadWriteOnce"], "hostPath": {"path": "/"}}}, None),
-    # Operators' settings.
+    # Settings of operators.
     ("change what the API server does", "PATCH", "/apis/operator.openshift.io/v1/kubeapiservers/cluster", {"spec": {"logLevel": "TraceAll"}}, MERGE),
     ("say that it runs etcd", "PATCH", "/apis/operator.openshift.io/v1/etcds/cluster/status", note("stolen"), MERGE),
     ("change the cluster's version", "PATCH", "/apis/config.openshift.io/v1/clusterversions/version", {"spec": {"channel": "stolen"}}, MERGE),
@@ -143,7 +142,7 @@ ATTEMPTS = [
     ("approve a certificate", "PATCH", f"{CSRS}/{{request}}/approval",
      {"status": {"conditions": [{"type": "Approved", "status": "True", "reason": "stolen", "message": "stolen"}]}}, MERGE),
 ]
-# Those that no dry run is made of: (what, method, path, what the administrator gets for it).
+# Requests that cannot be a dry run: (attempt, method, path, status for the administrator).
 READS = [
     ("ask a master's kubelet by the API server", "GET", f"{NODES}/{MASTER}/proxy/configz", 200),
     ("run a program in a master's pod", "GET", f"{SPACES}/openshift-etcd/pods/etcd-{MASTER}/exec?command=id&container=etcd&stdout=true", 400),
@@ -153,7 +152,7 @@ READS = [
 IDENTITIES = [{"Impersonate-User": "system:admin", "Impersonate-Group": "system:masters"}, {"Impersonate-User": f"system:node:{MASTER}", "Impersonate-Group": "system:nodes"},
               {"Impersonate-User": "system:serviceaccount:kube-system:node-controller"}]
 
-# Writes that accounts with pods on workers have rights to, cluster-wide, each with what confines it; every other account has none.
+# Cluster-wide write rights of accounts with pods on workers, each with what confines it; other accounts have none.
 RIGHTS = {
     "system:serviceaccount:openshift-machine-config-operator:machine-config-daemon": {
         "patch nodes": "its own: ValidatingAdmissionPolicy", "create events": "in default: events say, and do nothing", "patch events": "the same"},
@@ -165,20 +164,20 @@ RIGHTS = {
         "create events": "events say, and do nothing", "update events": "the same", "patch events": "the same",
         "create events.events.k8s.io": "the same", "update events.events.k8s.io": "the same", "patch events.events.k8s.io": "the same"},
 }
-# (port of a master, path, refusals): a status of HTTP, or curl's 35 and 56: the server ends the handshake.
+# (port of a master, path, refusals): an HTTP status, or 35 and 56 of curl: the server ended the handshake.
 TLS, RIGHT = ("35", "56"), ("401", "403")
 DOORS = [
     (2379, "/health", TLS), (2379, "/v3/kv/range", TLS), (2380, "/members", TLS), (2381, "/v3/cluster/member/list", TLS), (9978, "/metrics", TLS),
     (10250, "/pods", RIGHT), (10250, "/exec/openshift-etcd/etcd-master-0/etcd?command=id&output=1", RIGHT), (10250, "/containerLogs/openshift-etcd/etcd-master-0/etcd", RIGHT),
     (10257, "/configz", RIGHT), (10259, "/configz", RIGHT), (6443, "/metrics", RIGHT), (22623, "/config/master", ("403",)),
 ]
-# What the API server lets everybody ask about himself.
+# Self reviews, which every user may create.
 SELF = {"selfsubjectreviews", "selfsubjectaccessreviews", "selfsubjectrulesreviews"}
 READING = {"get", "list", "watch"}
 
 
 class Stolen:
-    """kubelet: PEM of certificate and key; bootstrap: the token of machines; tokens: of pods, by account; apis: one for each credential."""
+    """kubelet: PEM of certificate and key; bootstrap: the token for joining; tokens: of pods, by account; apis: one for each credential."""
 
     def __init__(self, installed):
         def read(script):
@@ -220,7 +219,7 @@ def stolen(installed):
 
 @pytest.fixture(scope="module")
 def request_of_a_stranger(installed):
-    """A certificate request that nobody answers."""
+    """A certificate request of a signer that does not exist."""
     name = "stolen-" + uuid.uuid4().hex[:6]
     installed.api.expect("POST", CSRS, {"metadata": {"name": name}, "spec": {
         "request": base64.b64encode(signing_request("/CN=stolen")[0]).decode(), "signerName": "example.com/nobody", "usages": ["client auth"]}})
@@ -315,7 +314,7 @@ def test_no_certificate_of_another_name(installed, stolen, subject):
                 assert status in (201, 403), answer
                 if status == 201:
                     made.append(name)
-        # The approver answers within a second what it approves.
+        # The approver approves within a second.
         installed.wait_until("the approver said why to one of them", lambda: not made or any(
             event["involvedObject"].get("name") in made for event in installed.objects("events", "--namespace", "default")))
         for name in made:
@@ -327,7 +326,7 @@ def test_no_certificate_of_another_name(installed, stolen, subject):
 
 
 def test_doors_of_masters_are_closed(installed, stolen):
-    """With the kubelet's certificate and each token, from the worker itself."""
+    """From the worker, with the kubelet's certificate and with each token."""
     address = installed.machines()[MASTER]["address"]
     pair = "--cert /var/lib/kubelet/pki/kubelet-client-current.pem --key /var/lib/kubelet/pki/kubelet-client-current.pem"
     credentials = [pair, *(f"--header 'Authorization: Bearer {token}'" for token in [stolen.bootstrap, *stolen.tokens.values()] if token)]
@@ -341,7 +340,7 @@ def test_doors_of_masters_are_closed(installed, stolen):
 
 
 def test_the_pointer_config_of_workers_leads_to_no_config_of_masters(installed, stolen):
-    """What a worker was made of: the same text is on its machine while Ignition runs."""
+    """The pointer config of the worker; the same text is on the machine while Ignition runs."""
     made = installed.api.get(f"{SPACES}/openshift-machine-api/secrets/worker-user-data")
     pointer = json.loads(base64.b64decode(made["data"]["userData"]))
     source = pointer["ignition"]["config"]["merge"][0]
@@ -352,11 +351,11 @@ def test_the_pointer_config_of_workers_leads_to_no_config_of_masters(installed, 
 
 
 def test_rights_of_accounts_on_workers_are_those_of_the_table(installed, stolen):
-    """All verbs but reading, in all namespaces, as the API server itself counts them."""
+    """All write verbs in all namespaces, as the API server lists them."""
     spaces = [space["metadata"]["name"] for space in installed.objects("namespaces")]
     for subject, api in stolen.apis.items():
         if subject == "kubelet":
-            continue  # its rights are a graph (authorization mode Node)
+            continue  # authorized by a graph (authorization mode Node)
         seen = {}
         for space in spaces:
             review = api.expect("POST", "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews", {"spec": {"namespace": space}})
@@ -374,7 +373,7 @@ BOOTSTRAP_RIGHTS = {"create certificatesigningrequests.certificates.k8s.io": "th
 
 
 def test_configs_of_masters_hold_no_keys_that_a_worker_reads(installed, stolen):
-    """The daemon reads all MachineConfigs: what is in them is on every machine of the cluster."""
+    """The daemon reads all MachineConfigs, so their content is on every machine of the cluster."""
     api = stolen.apis["system:serviceaccount:openshift-machine-config-operator:machine-config-daemon"]
     status, listed = api.call("GET", f"{MC}/machineconfigs")
     assert status == 200

@@ -1,4 +1,4 @@
-"""A cluster that is there stays what it is, and changes without anybody noticing."""
+"""A running cluster keeps its state, and changes without an interruption."""
 
 import time
 
@@ -23,7 +23,7 @@ def test_a_deployment_that_somebody_deletes_is_back(installed):
 
 
 def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
-    """The order in which nodes get it is not told: what counts is that there are two schedulers at any time."""
+    """The order of the nodes is not fixed; two schedulers have to run at any time."""
     refused_before, span = len(installed.recorder.refused), host_clock.Span()
     wanted = installed.api.get(SCHEDULER)["status"]["latestAvailableRevision"] + 1
     installed.api.patch(SCHEDULER, {"spec": {"forceRedeploymentReason": f"a test wants revision {wanted}"}})
@@ -45,7 +45,7 @@ def test_a_revision_that_is_asked_for_goes_node_by_node(installed):
 
 
 def test_what_has_no_effect_is_told(installed):
-    """By the condition of an operator, by the status of a Route, or as a warning to the one who writes the object."""
+    """In the condition of an operator, in the status of a Route, or as a warning to the client that writes the object."""
     audit = "/apis/config.openshift.io/v1/apiservers/cluster"
     operator = "/apis/config.openshift.io/v1/clusteroperators/config-operator"
 

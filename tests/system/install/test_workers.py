@@ -1,4 +1,4 @@
-"""Workers come and go: what the installation made joins by itself, one more is a command, and so is one less."""
+"""Adding and removing workers: those of the installation join by themselves; one command adds a worker, another removes one."""
 
 import json
 
@@ -37,7 +37,7 @@ def test_a_worker_is_added_and_taken_away(installed):
     try:
         assert condition(installed.api.get(f"/api/v1/nodes/{ADDED}"), "Ready") == "True"
         assert rows(installed)[ADDED] == {"name": ADDED, "role": "worker", "addresses": [installed.machines()[ADDED]["address"]]}
-        # The same again changes nothing.
+        # A second run changes nothing.
         command(installed, "create", "worker", ADDED)
         assert set(installed.machines()) == before | {ADDED}
     finally:

@@ -1,4 +1,4 @@
-"""What the user changes before the cluster is made."""
+"""Changes of the user before the cluster is created."""
 
 import base64
 import gzip
@@ -30,7 +30,7 @@ spec:
         mode: 384
         contents: {{compression: gzip, source: "data:;base64,{base64.b64encode(gzip.compress(LICENSE.encode())).decode()}"}}
 """,
-    # A kind that slipway has never heard of, before the type that it is of.
+    # An object of an unknown type, in a file before that of its type.
     "manifests/00-widget.yaml": """apiVersion: example.com/v1
 kind: Widget
 metadata: {name: one, namespace: default}
@@ -50,5 +50,5 @@ spec:
     schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
 """,
 }
-# Without its operator there is no API server on a master, and so no hand-over.
+# Without its operator no API server runs on a master, so there is no handover.
 HELD_BACK = {"kind": "Deployment", "group": "apps", "namespace": "openshift-kube-apiserver-operator", "name": "kube-apiserver-operator", "unmanaged": True}

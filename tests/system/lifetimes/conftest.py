@@ -1,9 +1,9 @@
-"""A cluster whose certificates live for minutes: three masters and a worker, on local machines.
+"""A cluster with certificate lifetimes of minutes: three masters and a worker, on local machines.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/lifetimes
 
--s shows how often each certificate was replaced. With SLIPWAY_CLUSTER=DIR it is the cluster of that asset directory (and of the folder of
-machines SLIPWAY_STATE), which stays.
+-s prints how often each certificate was renewed. With SLIPWAY_CLUSTER=DIR, the test uses the cluster of that asset directory (and of the
+machine folder SLIPWAY_STATE) and keeps it.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Fifteen minutes in which every certificate that can live for minutes does so, and is replaced again and again."""
+"""For fifteen minutes, every certificate that can have a lifetime of minutes has one, and is renewed repeatedly."""
 
 import base64
 import re
@@ -17,10 +17,10 @@ KUBELETS = {"kubelet": "5m"}
 ALL = {"kubelet": "5m", "leaf": "5m", "authority": "10m"}
 WATCHED_FOR = 15 * 60
 MANAGED = "auth.openshift.io/managed-certificate-type"
-# What the setting does not count for, with the reason in docs/lifetimes.md.
+# Certificates that the setting does not affect, for the reasons in docs/lifetimes.md.
 LASTING = {"localhost-recovery-serving-certkey", "localhost-recovery-serving-signer", "localhost-serving-signer", "service-network-serving-signer",
            "loadbalancer-serving-signer", "kube-apiserver-to-kubelet-signer", "node-system-admin-signer", "etcd-signer", "etcd-metric-signer", "router-ca"}
-# The installer's have no label.
+# The installer's certificates have no label.
 AUTHORITIES = {"aggregator-client-signer", "kube-control-plane-signer", "csr-signer"}
 PKI = "lib/kubelet/pki/kubelet-{}-current.pem"
 ROUTER_PORT = 443
@@ -44,7 +44,8 @@ def of_kubelets(installed):
 
 
 def long_ones(installed):
-    """Kubelets' certificates that are over, or live for longer than the controller manager signs now; it counts from five minutes ago on."""
+    """Kubelet certificates that have expired, or with a longer lifetime than the controller manager signs now; the start is backdated by
+    five minutes."""
     found = []
     for machine in MACHINES:
         _, var = installed.disk(machine)
@@ -60,7 +61,7 @@ def long_ones(installed):
 
 
 def of_secrets(installed):
-    """Certificates and authorities that an operator rotates; copies that belong to a revision and what the bootstrap machine had are none."""
+    """Certificates and CAs that an operator rotates, without copies of revisions and without those of the bootstrap machine."""
     found = {}
     for secret in installed.api.all("/api/v1/secrets"):
         space, name = secret["metadata"]["namespace"], secret["metadata"]["name"]
@@ -72,7 +73,7 @@ def of_secrets(installed):
 
 
 def shown(installed):
-    """What a router shows to a name without a certificate of its own."""
+    """The certificate of a router for an unknown name."""
     processes = inits(cgroup(installed.state / installed.name))
     return {("port", str(port)): serial(pem.encode()) for port, pem in shown_by_ports(processes["worker-0"], [f"x.apps.{installed.domain}"])
             if port == ROUTER_PORT}
@@ -85,7 +86,7 @@ def unready(installed):
 
 
 def pending(installed, older_than=60):
-    """Requests that nobody has decided upon for that long."""
+    """Requests without a decision for that long."""
     found = []
     for request in installed.api.get("/apis/certificates.k8s.io/v1/certificatesigningrequests")["items"]:
         made = time.mktime(time.strptime(request["metadata"]["creationTimestamp"], "%Y-%m-%dT%H:%M:%SZ")) - time.timezone
@@ -133,12 +134,12 @@ def test_everything_is_renewed_again_and_again(installed):
         print(f"  {count}  {'/'.join(name)}")
     assert not not_ready, not_ready
     assert not stuck, stuck
-    # The kubelets', the three authorities, and what about thirty Secrets have.
+    # Those of kubelets, the three CAs, and about thirty Secrets.
     assert len(seen) > 30, sorted(seen)
     assert not (rarely := sorted(name for name, count in renewed.items() if count < 2)), rarely
     refused = installed.recorder.refused_since(begun)
     assert not refused or span.excuses(f"{len(refused)} calls refused while certificates of kubelets were renewed"), installed.explain(refused)
     assert installed.recorder.check() == []
     for machine in MACHINES:
-        # Through the API server, which trusts kubelets by the authority of today.
+        # Through the API server, which trusts the current CA of kubelets.
         assert "kubeletconfig" in installed.api.get(f"/api/v1/nodes/{machine}/proxy/configz")

@@ -1,9 +1,9 @@
-"""A cluster stays with its release when the build goes on: another machine OS and another release are built where those of a cluster
-came from, and then it gets a worker.
+"""A cluster keeps its release when the build continues: another machine OS and another release replace the files that the cluster was
+created from, and then a worker is added.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/rebuild
 
-The build is a copy of the payload's by hard links, which `make -C payload` works on.
+The build is a copy of the payload's with hard links, on which `make -C payload` runs.
 """
 
 import json
@@ -21,7 +21,7 @@ from installation import BUILD, SLIPWAY, Creation, Installation, run  # noqa: E4
 
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"]).resolve()
 MORE = "controlPlane: {name: master, replicas: 1}\ncompute: [{name: worker, replicas: 0}]\n"
-# What only programs that replace files write to; every other file that make may write to in place gets an inode of its own.
+# Written only by programs that replace files. Every other file that make may write in place gets its own inode.
 LINKED = ("release/blobs", "payload/os/repo", "payload/containerd/", "payload/registry")
 
 
@@ -32,7 +32,7 @@ class Build:
         (self.payload / "os/repo/extensions").mkdir(parents=True)
         links = [path.name for path in BUILD.glob("release*")]
         links += [f"payload/{name}" for name in ("bin", "containerd", "containerd.images", "debian", "lib", "registry")]
-        # But for what is installed beside the repository, the roots of which are immutable.
+        # Without the folder installed next to the repository, whose roots are immutable.
         links += [f"payload/os/{path.name}" for path in (BUILD / "payload/os").iterdir() if path.name != "repo"]
         links += [f"payload/os/repo/{path.name}" for path in (BUILD / "payload/os/repo").iterdir() if path.name != "extensions"]
         for name in links:
@@ -108,7 +108,7 @@ def test_a_worker_of_a_cluster_that_is_older_than_the_build(build):
         second = build.digest(), build.commit()
         assert second[0] != first[0] and second[1] != first[1]
         gone = subprocess.run(["ostree", f"--repo={build.payload}/os/repo", "show", first[1]], capture_output=True)
-        assert gone.returncode != 0  # the build keeps nothing of it
+        assert gone.returncode != 0  # it is no longer in the build
 
         creating = run(SLIPWAY, "create", "worker", "--dir", cluster.dir, "--state", cluster.state)
         assert "worker-0" in creating.stdout + creating.stderr
@@ -119,7 +119,7 @@ def test_a_worker_of_a_cluster_that_is_older_than_the_build(build):
         version = json.loads(cluster.kubectl("get", "clusterversion", "version", "--output", "json").stdout)
         assert version["status"]["desired"]["image"].endswith(first[0])
 
-        # A new owner, and the same command again, which need nothing of the build.
+        # A new owner process and the same command again need nothing from the build.
         (build.folder / "release").rename(build.folder / "elsewhere")
         run(SLIPWAY, "machine", "stop", "--cluster", cluster.name, "--state", cluster.state)
         again = run(SLIPWAY, "create", "cluster", "--dir", cluster.dir, "--state", cluster.state, "--os-repo", build.folder / "none",
@@ -131,7 +131,7 @@ def test_a_worker_of_a_cluster_that_is_older_than_the_build(build):
     finally:
         cluster.remove()
 
-    # The next cluster is of the next build.
+    # The next cluster uses the next build.
     other = build.cluster()
     try:
         creation = Creation(other)

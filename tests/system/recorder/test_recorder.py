@@ -1,5 +1,4 @@
-"""The recorder tells truth from lies: against a server that keeps, loses, changes, hides and refuses what it is given, and against the
-real one."""
+"""The recorder detects faults: with a server that keeps, loses, changes, hides and rejects writes, and with the real API server."""
 
 import http.server
 import json
@@ -26,7 +25,7 @@ PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BUILD"], "payload/bin").resolve()
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Keeps ConfigMaps in memory. `spoil(method, number)` names what goes wrong with a call about recorder-NUMBER."""
+    """Keeps ConfigMaps in memory. `spoil(method, number)` names the fault of a call for recorder-NUMBER."""
 
     daemon_threads = True
     hang = 4  # seconds
@@ -45,10 +44,10 @@ class Server(http.server.ThreadingHTTPServer):
         return self.tls.wrap_socket(connection, server_side=True, do_handshake_on_connect=False), address
 
     def handle_error(self, request, client_address):
-        pass  # a client that gave up
+        pass  # the client has timed out
 
     def record(self, spoil=lambda method, number: None, **options):
-        """A recorder that has made thirty calls or more, and was stopped."""
+        """A recorder that was stopped after thirty calls or more."""
         self.spoil = spoil
         recorder = Recorder(self.kubeconfig, pause=0.01, **options)
         recorder.start()
@@ -130,7 +129,7 @@ def server(tmp_path):
 
 
 def only(*spoiled):
-    """Spoils the calls (method, number) of the list, each with its third member."""
+    """Applies the third member of each entry (method, number, fault) of the list to the call."""
     table = {(method, number): how for method, number, how in spoiled}
     return lambda method, number: table.get((method, number))
 
@@ -151,7 +150,7 @@ def test_an_acknowledged_write_that_is_not_there_is_told(server, how, words):
 
 
 def test_a_write_that_is_hidden_for_a_moment_is_told(server):
-    """It is there at the end."""
+    """At the end the object exists."""
     wrong = server.record(lambda method, number: "hide" if method == "GET" else None).check()
     assert wrong and all(re.search(r"is missing at \d\d:\d\d:\d\d\.\d\d\d$", line) for line in wrong)
 

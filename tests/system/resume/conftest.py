@@ -1,9 +1,9 @@
-"""Installations that are disturbed: somebody kills a program or a machine at a drawn moment, and the same command finishes the work.
+"""Installations with disturbances: a program or a machine is killed at a random time, and the same command completes the installation.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/resume
 
--s shows what was drawn. SLIPWAY_TEST_SEED=NUMBER draws the same again, SLIPWAY_TEST_COUNT=N makes N installations with N seeds from there on,
-SLIPWAY_TEST_VICTIMS=etcd,machine leaves of the kinds of victims (support/faults.py) those.
+-s prints the disturbances. SLIPWAY_TEST_SEED=NUMBER repeats them, SLIPWAY_TEST_COUNT=N runs N installations with the seeds from there on,
+and SLIPWAY_TEST_VICTIMS=etcd,machine restricts the kinds of victims (support/faults.py).
 """
 
 import os
@@ -34,7 +34,7 @@ def pytest_configure(config):
 
 @pytest.fixture
 def summary(request):
-    """Lines about all installations, shown at the end."""
+    """Lines about all installations, printed at the end."""
     return request.config.disturbed_installations
 
 

@@ -1,4 +1,4 @@
-"""What happens to an installation, and when: drawn from a seed."""
+"""Random disturbances of an installation, generated from a seed."""
 
 import dataclasses
 import random
@@ -14,15 +14,15 @@ LONGEST_DELAY = 1.5
 
 @dataclasses.dataclass
 class Disturbance:
-    position: int  # right after this moment of an undisturbed installation, or the first later one that is told
-    delay: float  # seconds after it
-    kind: float  # which of the kinds that there are at the moment, and which victim of that kind: parts of one
+    position: int  # directly after this event of an undisturbed installation, or the next later one that occurs
+    delay: float  # seconds after the event
+    kind: float  # selects a kind among those present, and a victim of that kind; between zero and one
     victim: float
     what: str = "came after the end"
     moment: str = ""
 
     def choose(self, victims):
-        """Kinds first: there are many programs of operators."""
+        """Selects the kind first, because there are many operator processes."""
         kinds = sorted({victim.kind for victim in victims})
         kind = kinds[int(self.kind * len(kinds))]
         of_kind = [victim for victim in victims if victim.kind == kind]
@@ -33,14 +33,14 @@ class Disturbance:
 
 
 def draw(seed, moments):
-    """In the order in which they come."""
+    """In the order of time."""
     dice = random.Random(seed)
     positions = sorted(dice.sample(range(len(moments)), dice.randint(1, MOST)))
     return [Disturbance(position, dice.uniform(0, LONGEST_DELAY), dice.random(), dice.random()) for position in positions]
 
 
 class Disturbed:
-    """An installation with `create cluster` at work. kinds: of victims; none means all."""
+    """An installation with a running `create cluster`. kinds: of victims; empty: all."""
 
     def __init__(self, installation, moments, kinds):
         self.installation, self.kinds = installation, kinds
@@ -49,7 +49,7 @@ class Disturbed:
         self.suffered, self.failures = False, 0
 
     def wait_for(self, position):
-        """The event at which it is time, or nothing when the installation was over before."""
+        """The event of the disturbance, or nothing when the installation ended before it."""
         deadline = host_clock.now() + DEADLINE
         while True:
             creation, seen = self.creation, 0
@@ -87,28 +87,28 @@ class Disturbed:
             self.again()
 
     def wait_until_off(self, victim):
-        """Until whoever asks is told so. A machine that was only just removed is off as well."""
+        """Waits until the machine is reported as off. A machine that was just removed counts as off."""
         machines = [victim.name] if victim.kind == "machine" else self.installation.machines()
         on = ("booting", "running", "rebooting", "stopping")
         self.installation.wait_until(f"{victim} is off", lambda: not any(
             self.installation.machines().get(machine, {}).get("state") in on for machine in machines))
 
     def again(self):
-        """The same command, as people do when one is over or seems to hang."""
+        """Starts the same command again, like a user after an error or a hang."""
         if self.creation.process.poll() is None:
             self.creation.kill()
         self.creation = Creation(self.installation)
         self.failures = 0
 
     def go_on(self):
-        """The command gave up because of what was done to it, and said why; the next one has to get further."""
+        """The command failed because of the disturbance, and reported why; the next one has to get further."""
         assert self.suffered and not self.failures, self.creation.words()
         self.again()
         self.failures = 1
         print(f"  it gave up: {self.installation.said.read_text().strip().splitlines()[-1]}", flush=True)
 
     def finish(self):
-        """How long all of it took."""
+        """Waits for the end of the installation; returns its duration."""
         while True:
             deadline = host_clock.now() + DEADLINE
             while self.creation.process.poll() is None:

@@ -1,4 +1,4 @@
-"""Whatever is killed, the installation ends as one that nobody disturbed, and nothing that was acknowledged is lost."""
+"""Whatever is killed, the installation ends in the same state as an undisturbed one, and no acknowledged write is lost."""
 
 import os
 import time
@@ -12,12 +12,12 @@ from recorder import Recorder
 from undisturbed import CONFIG
 
 KINDS = set(filter(None, os.environ.get("SLIPWAY_TEST_VICTIMS", "").split(",")))
-# What was killed last may be on its way back when the command says that all is well.
+# The last victim may still be recovering when the command succeeds.
 SETTLED_WITHIN = 240
 
 
 def settle(cluster, expected):
-    """What is different when nothing gets better any more."""
+    """The differences that remain when nothing improves any more."""
     deadline = host_clock.now() + SETTLED_WITHIN
     while (found := differences(expected, seen := end_state(cluster))) and host_clock.now() < deadline:
         time.sleep(2)

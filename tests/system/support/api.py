@@ -1,12 +1,11 @@
-"""The Kubernetes API through a kubeconfig, each call on a connection of its own.
+"""The Kubernetes API through a kubeconfig, with a new connection for each call.
 
     api = Api("assets/auth/kubeconfig")
     status, object = api.call("GET", "/api/v1/nodes")
     api.get("/api/v1/nodes")["items"]
 
-A call is over after `timeout` seconds, whatever it was doing. `call` tries nothing twice; what asserts an answer asks again
-when a server that is busy says when to (429 with Retry-After: storage of a kind that has just changed), as every client does.
-Threads: any.
+A call ends after `timeout` seconds. `call` does not retry; the functions that expect an answer retry when a busy server asks for it (429
+with Retry-After: storage of a type that has just changed), like every client. Threads: any.
 """
 
 import base64
@@ -22,7 +21,7 @@ import urllib.parse
 
 import yaml
 
-# Everything that can go wrong with a connection.
+# All errors of a connection.
 BROKEN = (OSError, http.client.HTTPException, ValueError)
 
 
@@ -36,13 +35,13 @@ class Api:
         self.name = cluster.get("tls-server-name", server.hostname)
         self.authorities = content_of(cluster, "certificate-authority").decode()
         self.tls = ssl.create_default_context(cadata=self.authorities)
-        with tempfile.NamedTemporaryFile() as pair:  # 0600; Python reads client certificates from files only
+        with tempfile.NamedTemporaryFile() as pair:  # mode 0600; Python reads client certificates from files only
             pair.write(content_of(user, "client-certificate") + b"\n" + content_of(user, "client-key"))
             pair.flush()
             self.tls.load_cert_chain(pair.name)
 
     def with_credential(self, token=None, pem=None):
-        """The same server, asked with a bearer token or with a certificate and its key in one PEM text."""
+        """The same server with a bearer token, or with a certificate and its key in one PEM text."""
         other = copy.copy(self)
         other.headers = {"Authorization": f"Bearer {token}"} if token else {}
         other.tls = ssl.create_default_context(cadata=self.authorities)
@@ -54,12 +53,12 @@ class Api:
         return other
 
     def call(self, method, path, body=None, kind="application/json"):
-        """(status, the answer's JSON). Raises what is in BROKEN."""
+        """(status, JSON of the answer). Raises the exceptions of BROKEN."""
         status, answer, _ = self.ask(method, path, body, kind)
         return status, answer
 
     def ask(self, method, path, body, kind):
-        """(status, the answer's JSON, its headers)."""
+        """(status, JSON of the answer, its headers)."""
         with self.connect() as connection:
             text = None if body is None else json.dumps(body)
             client = http.client.HTTPConnection(self.name)
@@ -107,13 +106,13 @@ class Api:
             more = "&continue=" + urllib.parse.quote(token)
 
     def certificate(self):
-        """The server's own, DER."""
+        """The serving certificate of the server, DER."""
         with self.connect() as connection:
             return connection.getpeercert(binary_form=True)
 
 
 def content_of(entry, member):
-    """What a kubeconfig has as text or as the name of a file."""
+    """The value of a kubeconfig field that is either text or a file name."""
     if f"{member}-data" in entry:
         return base64.b64decode(entry[f"{member}-data"])
     return pathlib.Path(entry[member]).read_bytes()

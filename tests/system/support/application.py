@@ -1,4 +1,4 @@
-"""The application of `make demo` on a cluster, fetched as its users would: from outside, through the router."""
+"""The application of `make demo` on a cluster, requested from outside through the router, like a user."""
 
 import base64
 import os
@@ -12,12 +12,12 @@ import yaml
 
 FILE = pathlib.Path(os.environ.get("SLIPWAY_SOURCE", pathlib.Path(__file__).resolve().parents[3])) / "tools/demo-application.yaml"
 SPACE = "hello"
-# Routers learn of a Route and of pods within seconds; an idle machine needs one.
+# Routers get a Route and its pods within seconds; on an idle machine within one.
 LIMIT = 60
 
 
 class Application:
-    """cluster: an Installation. slipway: the program; release: the layout that the cluster was made of."""
+    """cluster: an Installation. slipway: the program; release: the layout of the cluster's release."""
 
     def __init__(self, cluster, slipway, release):
         self.cluster, self.slipway, self.host = cluster, slipway, f"{SPACE}.apps.{cluster.domain}"
@@ -31,7 +31,7 @@ class Application:
         self.cluster.kubectl("rollout", "status", "--namespace", SPACE, f"deployment/{SPACE}", "--timeout", "5m")
 
     def fetch(self):
-        """What it answers, once the router knows it. The kubeconfig's authorities vouch for it."""
+        """The answer of the application, after the router has its Route. Verified with the CAs of the kubeconfig."""
         known = yaml.safe_load((self.cluster.dir / "auth/kubeconfig").read_text())["clusters"][0]["cluster"]["certificate-authority-data"]
         authorities = self.cluster.folder / "authorities.pem"
         authorities.write_bytes(base64.b64decode(known))

@@ -1,11 +1,11 @@
-"""Every certificate and every token with an end of a cluster of local machines: on the disks of its machines, in Secrets and ConfigMaps, and
-shown by listening ports. docs/lifetimes.md says what there may be.
+"""All certificates and all expiring tokens of a cluster of local machines: on the disks of its machines, in Secrets and ConfigMaps, and of
+listening ports. docs/lifetimes.md lists the allowed ones.
 
     rows = table("docs/lifetimes.md")
     found = walk(installation)
     problems(rows, found)        # sentences; none when table and cluster agree
 
-Needs root. Private keys are not read into the result.
+Needs root. The result contains no private keys.
 """
 
 import base64
@@ -25,14 +25,14 @@ from figures import cgroup
 from faults import inits
 
 PEM = re.compile(r"-----BEGIN CERTIFICATE-----[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
-# Anything that is long enough to have a certificate in it.
+# Long enough to contain a certificate.
 IN_BASE64 = re.compile(r"[A-Za-z0-9+/]{300,}={0,2}")
 TOKEN = re.compile(r"\beyJ[A-Za-z0-9_-]+\.(eyJ[A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
-# Where machines keep what they were given. Images that containers are made of lie in /var/lib/containerd; what is in etcd is asked of the API.
+# Folders with files for the machine. Images of containers are in /var/lib/containerd; the content of etcd is read through the API.
 FOLDERS = ["etc", "opt", "root", "run", "srv", "var"]
 SKIPPED = ["var/lib/containerd", "var/lib/containerd-images", "var/lib/containers", "var/lib/etcd", "var/log", "var/cache", "run/containerd",
            "run/netns", "run/systemd/journal", "run/udev", "sysroot"]
-# What the operating system trusts by itself: Debian's package ca-certificates.
+# CAs that the operating system trusts: Debian's package ca-certificates.
 OF_SYSTEM = "usr/share/ca-certificates"
 LARGEST = 4 << 20
 DAY = 86400
@@ -45,8 +45,8 @@ class Found:
     issuer: str
     is_authority: bool
     begin: float
-    end: float  # none: infinity
-    place: str  # "Secret", "ConfigMap", "master", "worker": of a machine's disk; "port 6443"
+    end: float  # without an end: infinity
+    place: str  # "Secret", "ConfigMap"; "master", "worker": on a machine's disk; "port 6443"
     detail: str  # "openshift-etcd/etcd-client", "master-0:/etc/..."
 
     def __str__(self):
@@ -86,7 +86,7 @@ def days_of(text):
 
 
 def table(page):
-    """The rows of the page's tables whose first column is Certificate or Token."""
+    """The rows of the tables whose first column is Certificate or Token."""
     rows, columns = [], None
     for number, line in enumerate(pathlib.Path(page).read_text().splitlines(), 1):
         if not line.startswith("|"):
@@ -105,7 +105,7 @@ def table(page):
 
 
 def sound(rows):
-    """What is wrong with the page alone."""
+    """Errors in the page itself."""
     wrong = []
     for row in rows:
         if not row.renewed_by:
@@ -116,7 +116,7 @@ def sound(rows):
 
 
 def problems(rows, found):
-    """What is in the cluster and not on the page, and the other way round."""
+    """Entries of the cluster that are missing on the page, and the reverse."""
     wrong, seen = sound(rows), {row: set() for row in rows}
     for one in sorted(found, key=str):
         fits = [row for row in rows if row.takes(one)]
@@ -128,7 +128,7 @@ def problems(rows, found):
         seen[row].add(one.place)
         if one.place not in row.places:
             wrong.append(f"line {row.line}: is also kept in {one.place}: {one}")
-        # Servers count from some minutes before now, for clocks that are behind.
+        # Servers backdate the start by some minutes, for clocks that are slow.
         if one.end - one.begin > row.days * DAY + 400:
             wrong.append(f"line {row.line}: lives longer than {row.days} days: {one}")
     for row, places in seen.items():
@@ -177,13 +177,13 @@ def files_below(root):
         try:
             entries = list(folder.iterdir())
         except OSError:
-            continue  # gone meanwhile, as folders of pods are
+            continue  # deleted meanwhile, like folders of pods
         for entry in entries:
             try:
                 if entry.is_symlink():
                     continue
                 if entry.is_dir():
-                    # Root file systems of containers have their image's.
+                    # Root file systems of containers contain the certificates of their image.
                     if not (entry.name == "rootfs" and "containerd" in str(entry)):
                         pending.append(entry)
                 elif entry.is_file() and entry.stat().st_size <= LARGEST:
@@ -201,7 +201,7 @@ def read(path):
     return data.decode(errors="replace") if interesting else ""
 
 
-# In the machine's network: what each listening port shows to each name, as lines of JSON.
+# Runs in the machine's network: the certificate of each listening port for each name, as lines of JSON.
 PROBE = """
 import json, socket, ssl, sys
 names, ports = json.loads(sys.argv[1]), set()
@@ -240,7 +240,7 @@ def shown_by_ports(process, names):
 
 class Collector:
     def __init__(self):
-        self.places = {}  # of each text
+        self.places = {}  # by text
         self.of_system = set()
 
     def add(self, text, place, detail):
@@ -262,7 +262,7 @@ class Collector:
 
 
 def certificates_in(text, depth=0):
-    """As they stand there, with escapes of JSON and URLs, or in base64."""
+    """Certificates in a text: as they are, with escapes of JSON and URLs, or in base64."""
     whole = text.replace("\\n", "\n")
     if "-----BEGIN%20CERTIFICATE" in text:
         whole += urllib.parse.unquote(text)
@@ -282,7 +282,7 @@ def decoded(encoded):
 
 
 def describe(pem):
-    """(common name, issuer's, is an authority, begin, end); a text that is no certificate is none."""
+    """(common name, issuer, is a CA, start, end); nothing for text that is not a certificate."""
     command = ["openssl", "x509", "-noout", "-subject", "-issuer", "-startdate", "-enddate", "-ext", "basicConstraints", "-nameopt", "sep_multiline,utf8"]
     done = subprocess.run(command, input=pem, capture_output=True, text=True, check=False)
     if done.returncode != 0 and "notAfter" not in done.stdout:
@@ -312,7 +312,7 @@ def describe_token(payload):
     return claims["sub"], made_for, False, claims.get("iat", 0), claims.get("exp", float("inf"))
 
 
-if __name__ == "__main__":  # certificates.py DIR STATE: prints what is found, for people
+if __name__ == "__main__":  # certificates.py DIR STATE: prints the result
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "support"))
     from installation import Installation
 

@@ -1,20 +1,19 @@
-"""What a cluster is when its installation is over, so that two can be held against each other: an installation that was disturbed
-ends as one that nobody touched.
+"""The state of a cluster after its installation, to compare a disturbed installation with an undisturbed one.
 
     state = end_state(installation)        # a cluster that is up; plain data, fit for JSON
     differences(undisturbed, state)        # a sentence each
 
-What is drawn at each installation, names that somebody generates and what only says when something happened are left out.
+The state does not contain random values, generated names, and values that depend on the time only.
 """
 
 import json
 import re
 import urllib.parse
 
-# Events come and go; addresses of Services are drawn; the others are made by a component for the moment.
+# Events are temporary; addresses of Services are random; the others are generated on request.
 LEFT_OUT = {"events", "ipaddresses", "componentstatuses", "apiservices", "nodemetrics", "podmetrics"}
 OWN_SPACES = re.compile(r"recorder")
-# Of machines: files that say what somebody wanted or was given. What programs write for themselves lies elsewhere.
+# Folders of machines with configuration. Programs write their own data elsewhere.
 FOLDERS = ["/etc", "/opt", "/root", "/usr/local/bin", "/var/lib/kubelet/pki"]
 OPERANDS = {"openshift-etcd": "etcds", "openshift-kube-apiserver": "kubeapiservers",
             "openshift-kube-controller-manager": "kubecontrollermanagers", "openshift-kube-scheduler": "kubeschedulers"}
@@ -39,7 +38,7 @@ def end_state(installation):
 
 
 def differences(one, other):
-    """Revisions behind the first are none: `reasons` has those."""
+    """Later revisions are no difference: `reasons` lists them."""
     found = []
     for what in one:
         if what != "revisions":
@@ -56,7 +55,7 @@ def compare(what, one, other):
 
 
 def extra_revisions(state):
-    """(namespace, revision, why it was made) of each behind the first."""
+    """(namespace, revision, its reason) for each revision after the first."""
     return [(space, int(number), reason) for space, all_ in state["revisions"].items() for number, reason in all_.items() if int(number) > 1]
 
 
@@ -85,7 +84,7 @@ def resource_types(api):
 
 
 def objects(api, known):
-    """TYPE NAMESPACE/NAME, and the keys of what a ConfigMap or Secret holds."""
+    """TYPE NAMESPACE/NAME, and the keys of ConfigMaps and Secrets."""
     found = set()
     for path, resource in resource_types(api):
         for each in api.all(urllib.parse.quote(path)):
@@ -135,7 +134,7 @@ def conditions(api):
 
 
 def pods(api):
-    """How many of a kind there are, and whether they are as they shall be."""
+    """The number of pods of each kind, and whether they are healthy."""
     found = {}
     for pod in api.all("/api/v1/pods"):
         space = pod["metadata"]["namespace"]
@@ -148,6 +147,6 @@ def pods(api):
 
 
 def files(installation, machine):
-    """PATH MODE OWNER of what lies in FOLDERS; of revisions, one stands for all."""
+    """PATH MODE OWNER of all files in FOLDERS; one entry for all revisions."""
     listed = installation.machine(machine, "find", *FOLDERS, "-xdev", "-printf", "%p %y %m %u:%g\\n", check=False).stdout
     return sorted({re.sub(r"(-pod|-certs|static-pod-resources/[a-z-]+)-\d+\b", r"\1-REVISION", general(line)) for line in listed.splitlines()})

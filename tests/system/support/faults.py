@@ -1,4 +1,4 @@
-"""Faults of a cluster of local machines, put in from the host: processes that are killed, machines that lose their power. Needs root.
+"""Faults of a cluster of local machines, injected from the host: killed processes and machines without power. Needs root.
 
     Victim.all(installation)                  # what there is to kill at this moment
     power_off(installation, ["master-0"])     # as by a power cut, all at once
@@ -13,21 +13,21 @@ import signal
 
 from figures import OWN, cgroup, processes, read
 
-# Whose machines start again only when somebody says so.
+# Kinds whose machines have to be started again by a command.
 POWER = ("machine", "owner")
 
 
 @dataclasses.dataclass(frozen=True)
 class Victim:
     kind: str  # "command", "engine", "operator", "kubelet", "etcd", "machine", "owner"
-    place: str  # "host", or the machine
+    place: str  # "host", or the name of the machine
     name: str  # the program, or the machine
     process: int
 
     def kill(self):
         try:
             os.kill(self.process, signal.SIGKILL)
-        except ProcessLookupError:  # it ended by itself meanwhile
+        except ProcessLookupError:  # it has ended by itself
             return False
         return True
 
@@ -36,7 +36,7 @@ class Victim:
 
     @classmethod
     def all(cls, installation):
-        """In a fixed order. `create cluster` itself is none of them."""
+        """In a fixed order, without `create cluster` itself."""
         top = cgroup(installation.state / installation.name)
         found = [cls("machine", machine, machine, process) for machine, process in inits(top).items()]
         for machine, process, program, name in processes(top) if top else []:
@@ -58,7 +58,7 @@ def kind_of(machine, program, name, process):
 
 
 def owner_of(installation):
-    """Its process, as long as there is one."""
+    """The owner process while it exists."""
     try:
         process = json.loads((installation.state / installation.name / "owner.json").read_text())["pid"]
     except OSError:
@@ -67,7 +67,7 @@ def owner_of(installation):
 
 
 def inits(group):
-    """The first process of each machine: number one in the third namespace of processes, below the host's and the owner's."""
+    """The first process of each machine: number 1 in the third PID namespace, below those of the host and of the owner."""
     found = {}
     for listed in group.rglob("cgroup.procs") if group else []:
         for number in read(listed).split():

@@ -1,15 +1,15 @@
-"""What a cluster of local machines costs, as the host sees it. Needs root."""
+"""Resource usage of a cluster of local machines, measured on the host. Needs root."""
 
 import json
 import os
 import pathlib
 
-# Ours that run on machines; in images they are called by many names.
+# Programs of slipway on machines; images call them by other names.
 OWN = {"slipway-operator", "slipway-node"}
 
 
 def cgroup(cluster):
-    """Of a cluster, by its folder; version 1 or 2. Nothing when it has no machine yet."""
+    """The cgroup of a cluster by its folder; version 1 or 2. Nothing when it has no machine yet."""
     try:
         identity = json.loads((cluster / "cluster.json").read_text())["id"]
     except OSError:
@@ -19,7 +19,7 @@ def cgroup(cluster):
 
 
 def cpu_seconds(group):
-    """Of a cgroup; nothing when it is gone."""
+    """CPU seconds of a cgroup; nothing when it does not exist."""
     try:
         if (group / "cpuacct.usage").exists():
             return int((group / "cpuacct.usage").read_text()) / 1e9
@@ -29,14 +29,14 @@ def cpu_seconds(group):
 
 
 def own_programs(cluster):
-    """(machine, program, MB that it alone pays for: PSS) of every process of ours, in the order of machines."""
+    """(machine, program, MB of PSS) for every process of slipway's programs, sorted by machine."""
     top = cgroup(cluster)
     return sorted((machine, name, size) for machine, process, program, name in processes(top) if program in OWN and (size := pss(process)))
 
 
 def processes(group):
-    """(machine, its folder in /proc, file that it runs, what it is called by) of every process below a cgroup. A cluster's owner on
-    the host counts as a machine."""
+    """(machine, its folder in /proc, executable, name) of every process below a cgroup. The owner process on the host counts as a
+    machine."""
     for listed in group.rglob("cgroup.procs") if group else []:
         machine = listed.relative_to(group).parts[0]
         for number in read(listed).split():
@@ -49,7 +49,7 @@ def processes(group):
 
 
 def name_of(program, words):
-    """One file is many programs, by the name that it is called by; Kubernetes' has some of them as a first word, too."""
+    """One executable contains many programs, selected by the name; hyperkube also selects by the first argument."""
     called = pathlib.Path(words[0]).name
     if program not in OWN and program != "hyperkube":
         return program
@@ -57,18 +57,18 @@ def name_of(program, words):
 
 
 def pss(process):
-    """MB that a process alone pays for, of what it shares a part; 0 when it is gone."""
+    """The PSS of a process in MB; 0 when it has ended."""
     share = next((line for line in read(process / "smaps_rollup").splitlines() if line.startswith("Pss:")), "Pss: 0")
     return int(share.split()[1]) / 1024
 
 
 def memory(group):
-    """MB of all processes below a cgroup together."""
+    """MB of all processes below a cgroup."""
     return sum(pss(process) for _, process, _, _ in processes(group))
 
 
 def read(path):
     try:
         return path.read_text()
-    except OSError:  # the process is over
+    except OSError:  # the process has ended
         return ""

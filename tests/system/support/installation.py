@@ -1,4 +1,4 @@
-"""One cluster, and what a test asks it."""
+"""A cluster under test, and its queries."""
 
 import contextlib
 import functools
@@ -19,7 +19,7 @@ from api import Api
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway"
 KUBECTL = [BUILD / "payload/bin/hyperkube", "kubectl"]
-# An idle machine needs below two minutes.
+# An idle machine needs less than two minutes.
 DEADLINE = 900
 MASTERS = ["master-0", "master-1", "master-2"]
 MACHINES = [*MASTERS, "worker-0"]
@@ -27,17 +27,17 @@ MACHINES = [*MASTERS, "worker-0"]
 WORKERS = ["worker-0", "worker-1"]
 ALL_MACHINES = [*MASTERS, *WORKERS]
 API_ADDRESS = "10.97.77.5"
-# Between a client and its answer.
+# Programs between a client and its answer.
 ON_THE_WAY = ["haproxy", "keepalived", "monitor", "kube-apiserver", "etcd"]
 
 
-# Two workers, and one that is created later, need more than the 128 that a host has by default.
+# Three workers need more than the default of 128 inotify instances of a host.
 INOTIFY_LIMIT, INOTIFY_INSTANCES = pathlib.Path("/proc/sys/fs/inotify/max_user_instances"), 256
 
 
 @contextlib.contextmanager
 def enough_inotify_instances():
-    """As the installer's preflight asks of a host; afterwards it is as it was."""
+    """Sets the limit that the preflight check requires; restores it afterwards."""
     before = INOTIFY_LIMIT.read_text()
     if int(before) < INOTIFY_INSTANCES:
         INOTIFY_LIMIT.write_text(str(INOTIFY_INSTANCES))
@@ -48,11 +48,11 @@ def enough_inotify_instances():
 
 
 class Installation:
-    """A new cluster, or the one of an asset directory that is up; that stays."""
+    """A new cluster, or the running one of an asset directory, which is kept."""
 
     def __init__(self, borrowed=None, more=""):
-        """more: lines of the install-config."""
-        # Not under /tmp, which may be in memory: machines are hard links of the build directory's files.
+        """more: additional lines of the install-config."""
+        # Not in /tmp, which may be a tmpfs: machines are hard links of the build directory's files.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-install-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
         self.borrowed = bool(borrowed)
         self.release, self.os_repo, self.images = BUILD / "release", BUILD / "payload/os/repo", BUILD / "payload"
@@ -76,7 +76,7 @@ class Installation:
     def write(self, path, text):
         file = self.dir / path
         file.parent.mkdir(exist_ok=True)
-        file.touch(mode=0o600)  # it may have a secret
+        file.touch(mode=0o600)  # the file may contain a secret
         file.write_text(text)
 
     def command(self, *words):
@@ -93,7 +93,7 @@ class Installation:
         return run(*self.command(*words), check=check, **options)
 
     def start(self, *words):
-        """A process group of its own; what it says on standard error is the file `said`."""
+        """In its own process group; standard error is written to the file `said`."""
         with open(self.said, "a") as said:
             return subprocess.Popen(self.command(*words), stdout=subprocess.PIPE, stderr=said, text=True, start_new_session=True)
 
@@ -119,27 +119,27 @@ class Installation:
         return json.loads(self.kubectl("get", *words, "--output", "json").stdout)["items"]
 
     def disk(self, machine):
-        """The machine's disk as the host sees it: (what it has changed in /etc, its /var)."""
+        """The machine's disk as seen from the host: (changes of /etc, /var)."""
         folder = self.state / self.name / "machines" / machine
         deployments = [path for path in (folder / "disk/ostree/deploy/slipway/deploy").iterdir() if path.is_dir()]
         return deployments[0] / "etc", folder / "var"
 
     def explain(self, refused):
-        """Calls that were refused, each after what the programs on its way logged from two seconds before it until a second after it."""
+        """Failed calls, each with the log lines of the programs on its way, from two seconds before to one second after it."""
         logs = [(f"{master} {log.parent.name}", log.read_text(errors="replace").splitlines()) for master in MASTERS
                 for log in sorted((self.disk(master)[1] / "log/pods").glob("*/*/*.log")) if log.parent.name in ON_THE_WAY]
         lines = []
         for call in refused:
             since, until = (time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(moment)) for moment in (call.time - 2, call.time + call.seconds + 1))
             for who, log in logs:
-                # Certificates are listed at every change of one.
+                # The certificates are logged at each change.
                 lines += [f"  {who}: {line[11:250]}" for line in log if since <= line[:19] <= until and "certDetail=" not in line][-15:]
             lines.append(str(call))
-        # Once more where a cut text ends.
+        # Repeated at the end, because the text may be cut.
         return "\n".join([*lines, f"{len(refused)} calls refused:", *map(str, refused)])
 
     def wait_until(self, what, look, limit=60, missing=lambda: ""):
-        """The value of `look` as soon as it is true. `missing` says what is not yet as it must be."""
+        """Waits until `look` returns a true value; returns it. `missing` describes the unmet condition."""
         deadline = host_clock.now() + limit
         while not (value := look()):
             assert host_clock.now() < deadline, f"not within {limit} s: {what} {missing()}"
@@ -147,7 +147,7 @@ class Installation:
         return value
 
     def files(self):
-        """What stands in the asset directory, without what the user asked to be put there, the log and `.slipway/`."""
+        """The files of the asset directory, without those of the user, the log and `.slipway/`."""
         return {str(path.relative_to(self.dir)): path.read_bytes() for path in self.dir.rglob("*")
                 if path.is_file() and not path.name.startswith(("log-bundle", ".openshift_install.log")) and ".slipway" not in path.parts}
 
@@ -158,7 +158,7 @@ class Installation:
 
 
 class Creation:
-    """`create cluster` at work, with the events that it tells."""
+    """A running `create cluster` with its events."""
 
     def __init__(self, installation):
         self.installation, self.events, self.news = installation, [], threading.Condition()
@@ -189,7 +189,7 @@ class Creation:
         return found
 
     def wait(self):
-        """Until it has ended; it must have gone well."""
+        """Waits for the end, which must be successful."""
         deadline = host_clock.now() + DEADLINE
         while self.process.poll() is None:
             assert host_clock.now() < deadline, f"not within {DEADLINE} s: create cluster ends\n{self.words()}"
@@ -198,7 +198,7 @@ class Creation:
         self.process.stdout.close()
         assert self.process.returncode == 0, self.words()
         self.seconds = host_clock.now() - self.begun
-        # Moments that Kubernetes wrote down have these seconds in them.
+        # Times recorded by Kubernetes include these seconds.
         self.stolen = host_clock.stolen() - self.stolen_before
 
     def kill(self):

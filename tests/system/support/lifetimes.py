@@ -1,4 +1,4 @@
-"""Certificates that end soon, or have ended: the setting of docs/lifetimes.md, and kubelets whose certificates are over."""
+"""Certificates with short lifetimes, or expired ones: the setting of docs/lifetimes.md, and kubelets with expired certificates."""
 
 import shutil
 import tempfile
@@ -10,7 +10,7 @@ SPACE = "/api/v1/namespaces/openshift-config/configmaps"
 
 
 def set_lifetimes(installed, lifetimes):
-    """The setting has these keys and no others; none: there is no setting."""
+    """Sets the keys of the setting; without keys, deletes it."""
     path = f"{SPACE}/certificate-lifetimes"
     status, _ = installed.api.call("DELETE", path)
     assert status in (200, 404), status
@@ -19,7 +19,8 @@ def set_lifetimes(installed, lifetimes):
 
 
 def end_certificate(installed, machine, kind):
-    """A kubelet's certificate, "client" or "server", becomes one of long ago for the same key. Who signed it does not matter: it is over."""
+    """Replaces a kubelet's certificate, "client" or "server", with an expired one for the same key. Its issuer does not matter, because it
+    has expired."""
     _, var = installed.disk(machine)
     pki = var / "lib/kubelet/pki"
     current = pki / (pki / f"kubelet-{kind}-current.pem").readlink().name
@@ -40,7 +41,7 @@ def end_certificate(installed, machine, kind):
 
 
 def ask_for_new_certificates(installed, machine):
-    """The kubelet of a running machine gets a new client certificate by its key, and a new serving certificate."""
+    """Makes the kubelet of a running machine request a new client certificate for its key, and a new serving certificate."""
     installed.machine(machine, "systemctl", "stop", "kubelet")
     for kind in ("client", "server"):
         end_certificate(installed, machine, kind)

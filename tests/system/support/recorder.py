@@ -1,4 +1,4 @@
-"""Recorder: what an API owes to those who use it while a cluster is being installed.
+"""Recorder: checks the API for its clients during an installation.
 
     recorder = Recorder("assets/auth/kubeconfig")
     recorder.start()              # begins when the API answers for the first time
@@ -7,9 +7,9 @@
     assert not recorder.check()   # acknowledged writes that are missing or different
     print(recorder.summary(), recorder.refused)
 
-Ten times a second it creates a ConfigMap of a namespace of its own and reads the last one that was acknowledged. What was
-acknowledged (2xx) must be there from then on; everything else is refused: it is counted and kept, never tried again, and may have
-happened all the same. A call that hangs delays no other.
+Ten times a second it creates a ConfigMap in its own namespace and reads the last acknowledged one. Acknowledged writes (2xx) must exist
+from then on. All other calls count as refused: they are recorded, not retried, and may have taken effect. A call that hangs does not delay
+others.
 """
 
 import dataclasses
@@ -22,7 +22,7 @@ from api import BROKEN, Api
 
 @dataclasses.dataclass
 class Refused:
-    time: float  # seconds since 1970, when the call began
+    time: float  # of the start of the call, seconds since 1970
     seconds: float
     call: str
     reason: str
@@ -42,10 +42,10 @@ class Recorder:
     def __init__(self, kubeconfig, namespace="recorder", pause=0.1, timeout=5.0):
         self.api, self.pause = Api(kubeconfig, timeout), pause
         self.namespace, self.path = namespace, f"/api/v1/namespaces/{namespace}/configmaps"
-        # Whoever finds what another run has written knows it.
+        # Identifies the objects of this run.
         self.run = uuid.uuid4().hex
         self.acknowledged, self.refused, self.wrong = [], [], []
-        self.calls, self.answered = 0, []  # when calls were answered
+        self.calls, self.answered = 0, []  # times of answers
         self._lock, self._over, self._begun = threading.Lock(), threading.Event(), threading.Event()
         self._clock, self._calls = None, []
 
@@ -57,7 +57,7 @@ class Recorder:
         return self._begun.wait(limit)
 
     def stop(self):
-        """Returns when the last call is over."""
+        """Returns after the end of the last call."""
         self._over.set()
         self._clock.join()
         for call in self._calls:
@@ -68,7 +68,7 @@ class Recorder:
             return [refused for refused in self.refused if refused.time >= moment]
 
     def check(self):
-        """Which acknowledged writes are missing or different, a sentence each. While it runs: of those until now."""
+        """Acknowledged writes that are missing or different, one sentence each. While the recorder runs: those so far."""
         with self._lock:
             acknowledged, wrong = list(self.acknowledged), list(self.wrong)
         found = {item["metadata"]["name"]: item.get("data", {}).get("value") for item in self.api.all(self.path)}
@@ -118,7 +118,7 @@ class Recorder:
                 self.wrong.append(self._says(earlier, seen.get("data", {}).get("value"), f"at {clock(time.time())}"))
 
     def _call(self, what, *call, missing=None):
-        """The answer, or nothing when the call was refused. `missing`: what 404 is an answer for."""
+        """The answer, or nothing when the call was refused. `missing`: the meaning of a 404."""
         begun, start = time.time(), time.monotonic()
         try:
             status, answer = self.api.call(*call)

@@ -1,6 +1,5 @@
-"""How an installation of three masters without workers goes, and what it ends as, when nobody disturbs it. Kept in the build directory
-for the release and the programs that it was seen with: tests/system/topology makes one anyway, who needs it without makes its own.
-"""
+"""Events and final state of an undisturbed installation of three masters without workers. Stored in the build directory for the current
+release and programs: tests/system/topology writes it; a test that needs it and finds none creates one."""
 
 import dataclasses
 import hashlib
@@ -14,8 +13,8 @@ CONFIG = "controlPlane: {name: master, replicas: 3}\ncompute: [{name: worker, re
 
 @dataclasses.dataclass
 class Undisturbed:
-    seconds: float  # `create cluster`
-    moments: list  # [kind, name, phase] of its events, in the order in which they came
+    seconds: float  # duration of `create cluster`
+    moments: list  # [kind, name, phase] of its events, in order
     end: dict  # end_state.py
 
 
@@ -25,7 +24,7 @@ def moments_of(events):
 
 
 def settled(installation, limit=180):
-    """The end of an installation is when the release is available; pods of a DaemonSet may be a little behind."""
+    """An installation ends when the release is available; pods of a DaemonSet may become ready slightly later."""
     seen = [None]
 
     def same():
@@ -37,7 +36,7 @@ def settled(installation, limit=180):
 
 
 def keep(creation):
-    """Of an installation that is over and was not disturbed."""
+    """Stores the record of a complete, undisturbed installation."""
     kept = Undisturbed(creation.seconds, moments_of(creation.events), settled(creation.installation))
     for old in BUILD.glob("undisturbed-*.json"):
         old.unlink()

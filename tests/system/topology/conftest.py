@@ -1,8 +1,8 @@
-"""Clusters without workers, whose masters do the work: one of a single master, one of three; one after the other, on local machines.
+"""Clusters without workers, whose masters run all pods: first one master, then three, on local machines.
 
     SLIPWAY_BIN=... SLIPWAY_BUILD=build /usr/bin/python3 -m pytest -s tests/system/topology [-k one-master]
 
--s shows the figures.
+-s prints the figures.
 """
 
 import pathlib
@@ -22,7 +22,7 @@ def config_of(masters):
 
 @pytest.fixture(scope="module", params=TOPOLOGIES.values(), ids=TOPOLOGIES.keys())
 def installed(request):
-    """The first that needs one of its topology makes it; the one before is gone by then."""
+    """The first test of a topology creates its cluster, after the previous cluster was deleted."""
     cluster = Installation(more=config_of(request.param))
     cluster.masters = [f"master-{number}" for number in range(request.param)]
     try:

@@ -1,4 +1,4 @@
-"""What each topology has to be when `slipway create cluster` says that it is done."""
+"""The state of each topology after `slipway create cluster` succeeded."""
 
 import json
 
@@ -10,7 +10,7 @@ from figures import cgroup, memory
 from installation import BUILD, SLIPWAY, run
 from undisturbed import keep, settled
 
-# Of ClusterOperators; ClusterVersion has Failing in place of Degraded.
+# Of ClusterOperators; ClusterVersion has Failing instead of Degraded.
 CONTENT = {"Available": "True", "Progressing": "False", "Degraded": "False"}
 
 
@@ -57,7 +57,7 @@ def test_every_master_votes_in_etcd_and_nobody_else(installed):
 
 
 def test_nothing_failed_and_one_revision_was_enough(installed):
-    """Installations that somebody disturbs (tests/system/resume) have to end as the one of three masters."""
+    """Disturbed installations (tests/system/resume) have to end like the one with three masters."""
     end = keep(installed.creation).end if len(installed.masters) == 3 else settled(installed)
     assert not any(end["failed units"].values()), end["failed units"]
     assert not extra_revisions(end), end["revisions"]
@@ -69,7 +69,7 @@ def test_an_application_is_served(installed):
     application.deploy()
     answer = application.fetch()
     seconds = host_clock.now() - begun
-    # T2 of docs/benchmarks.md ends with the answer; the tests before this one have no part in it.
+    # T2 of docs/benchmarks.md ends with the answer; the earlier tests do not count.
     print(f"\nthe application answered {seconds:.1f} s after it was deployed: T2 {installed.creation.seconds + seconds:.1f} s")
     assert answer.startswith("Hello from hello-") and answer.split()[-1] in installed.masters, answer
 

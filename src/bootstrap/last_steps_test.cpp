@@ -1,4 +1,4 @@
-#include "bootstrap/handover.h"
+#include "bootstrap/last_steps.h"
 
 #include "base/yaml.h"
 #include "support/fake_kube.h"

@@ -1,4 +1,4 @@
-#include "bootstrap/handover.h"
+#include "bootstrap/last_steps.h"
 
 #include "kube/conditions.h"
 #include "sys/wait_for.h"
@@ -10,7 +10,7 @@ namespace {
 using sys::Observation;
 
 constexpr auto limit = std::chrono::hours(1);
-// The API's address may have moved a moment ago, and what was on its way to the other machine is lost.
+// The address of the API may just have moved, and requests to the old machine are lost.
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(500)};
 const std::string static_pods = "/etc/kubernetes/manifests/";
 
@@ -19,8 +19,8 @@ const std::string static_pods = "/etc/kubernetes/manifests/";
 Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Json& patch) {
   const auto look = [&]() -> Result<Observation> {
     Result<Json> patched = kube::merge_patch(context, api, kube::types::cluster_versions, "", "version", patch);
-    if (patched.ok()) return Look::done();
-    if (patched.error().code() == Code::not_found) return Look::not_yet("{}", patched.error().message());
+    if (patched.ok()) return Observation::done();
+    if (patched.error().code() == Code::not_found) return Observation::not_yet("{}", patched.error().message());
     return std::move(patched).error();
   };
   return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, look, nullptr, pace);
@@ -33,7 +33,7 @@ Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {
     if (status == "True") return std::optional<std::string>();
     return std::optional("EtcdRunningInCluster is " + std::string(status.empty() ? "not set" : status));
   };
-  // Asked for by its name first: a list on an API server that has just started waits until that has seen all of the type.
+  // A get before the list: a list on a new API server waits until its cache has all objects of the type.
   const Result<Json> one = kube::get(context, api, kube::types::etcds, "", "cluster");
   if (one.ok() && !TRY(missing({one.value()}))) return Ok{};
   return kube::wait_until(context, api, "etcd to run on the masters", limit, kube::types::etcds, "",
