@@ -53,7 +53,7 @@ class Block:
 
 
 def pages():
-    return sorted(["README.md", "HACKING.md", *(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").rglob("*.md"))])
+    return sorted(["README.md", "HACKING.md", "tests/README.md", *(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").rglob("*.md"))])
 
 
 def read(page):
