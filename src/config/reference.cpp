@@ -13,8 +13,10 @@ namespace {
 
 constexpr std::string_view introduction = R"(# install-config.yaml, every field
 
-`slipway explain --reference` prints this page from the table that the program uses to read the file. A test compares both.
-The guide is [install-config.md](install-config.md). `slipway explain --schema` prints the same as a JSON Schema.
+This page is a reference for people who write an install-config. The guide is [install-config.md](install-config.md).
+
+`slipway explain --reference` prints this page from the table that the program uses to read the file. A test compares
+both. `slipway explain --schema` prints the same as a JSON Schema.
 
 Kinds: `[]` is a list, `map` has keys that the user chooses. Required fields have **required** instead of a default.
 Older fields are converted to the current field and stay in the file.

@@ -8,7 +8,7 @@ Each block is fenced, and the words behind ``` say what it is:
     sh norun REASON  commands that no test can run
     yaml install-config, a whole one
     text output      what the block before prints; "..." leaves lines out
-    text, yaml, json, ini    for readers
+    text, cpp, yaml, json, ini    for readers
 
 The blocks of a page are run in order, each by a bash of its own, from the root of the repository, with the programs in PATH and
 SLIPWAY_STATE as README.md sets them.
@@ -23,7 +23,7 @@ import subprocess
 import tempfile
 
 SOURCE = pathlib.Path(os.environ.get("SLIPWAY_SOURCE") or pathlib.Path(__file__).resolve().parents[2])
-SHOWN = ("text", "yaml", "json", "ini")
+SHOWN = ("text", "cpp", "yaml", "json", "ini")
 RUN = ("sh", "sh machines", "sh cluster")
 
 
@@ -53,7 +53,7 @@ class Block:
 
 
 def pages():
-    return sorted(["README.md", "HACKING.md", *(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").rglob("*.md"))])
+    return sorted(["README.md", "HACKING.md", "tests/README.md", *(str(path.relative_to(SOURCE)) for path in (SOURCE / "docs").rglob("*.md"))])
 
 
 def read(page):

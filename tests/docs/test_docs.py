@@ -61,6 +61,28 @@ def test_targets_and_files_are_there(page):
             assert (SOURCE / word).exists(), f"{block}: {line}: {word} is not there"
 
 
+def slugs(page):
+    """The anchors of its headings, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", re.sub(r"^```.*?^```$", "", read(page), flags=re.MULTILINE | re.DOTALL), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", pages())
+def test_links_lead_somewhere(page):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", read(page)):
+        path = (SOURCE / page).parent / target if target else SOURCE / page
+        assert path.exists(), f"{page}: the link to {target} leads nowhere"
+        assert not anchor or anchor in slugs(path.resolve().relative_to(SOURCE.resolve())), f"{page}: {target} has no heading {anchor}"
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if page.startswith("docs/adding/")])
+def test_files_that_a_howto_names_are_there(page):
+    """A path with a word in capitals is a placeholder."""
+    named = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]+)`", read(page))
+    missing = [path for path in named if not re.search(r"[A-Z]{2}", path) and not (SOURCE / path).exists()]
+    assert named and not missing
+
+
 class Commands:
     """Of slipway, and their options, as its help has them."""
 
