@@ -20,9 +20,6 @@ inline constexpr std::string_view user_data_file = "bootstrap-user-data.ign";
 // Consumed files move here and keep their relative path. Slipway never reads them again.
 inline constexpr std::string_view consumed_folder = ".slipway/consumed";
 
-// Contents of the files of an asset directory that slipway uses, by path.
-using Snapshot = std::map<std::string, std::string, std::less<>>;
-
 // The content of an asset directory. A command reads it once (assets/store.h: open_folder).
 struct Folder {
   std::string path{};

@@ -8,6 +8,9 @@
 
 namespace slipway::assets {
 
+// Contents of the files of an asset directory that slipway uses, by path.
+using Snapshot = std::map<std::string, std::string, std::less<>>;
+
 inline constexpr std::string_view state_file = ".openshift_install_state.json";
 
 // Targets of `create`, in the order in which they follow each other.

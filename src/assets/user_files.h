@@ -1,7 +1,7 @@
 // Finds the user's changes of manifests in an asset directory by comparing contents.
 #pragma once
 
-#include "assets/plan.h"
+#include "assets/state.h"
 
 namespace slipway::assets {
 

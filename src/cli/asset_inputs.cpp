@@ -6,7 +6,7 @@
 #include "cli/bootstrap_inputs.h"
 #include "cli/release_source.h"
 #include "cli/seed.h"
-#include "cli/version.h"
+#include "cli/program_version.h"
 #include "cluster/planned_nodes.h"
 #include "provider/providers.h"
 #include "release/manifest.h"

@@ -2,7 +2,7 @@
 
 #include "assets/ignition/bootstrap_ignition.h"
 #include "cli/release_source.h"
-#include "cli/version.h"
+#include "cli/program_version.h"
 #include "release/release_info.h"
 #include "sys/environment_variable.h"
 

@@ -1,9 +1,9 @@
 #include "cli/explain.h"
 
 #include "base/json.h"
-#include "config/explain.h"
-#include "config/json_schema.h"
-#include "config/reference.h"
+#include "config/schema/explain.h"
+#include "config/schema/json_schema.h"
+#include "config/schema/reference.h"
 
 namespace slipway::cli {
 

@@ -2,8 +2,8 @@
 #include "cli/validate.h"
 
 #include "cli/asset_inputs.h"
-#include "config/json_schema.h"
-#include "config/reference.h"
+#include "config/schema/json_schema.h"
+#include "config/schema/reference.h"
 #include "support/command_world.h"
 
 namespace slipway::cli {

@@ -2,6 +2,7 @@
 
 #include "cli/asset_inputs.h"
 #include "cli/output_option.h"
+#include "cli/program_version.h"
 
 namespace slipway::cli {
 
@@ -30,9 +31,6 @@ Result<> version(const Environment& environment, const Arguments& arguments) {
 }
 
 }  // namespace
-
-std::string_view program_version() { return SLIPWAY_VERSION; }
-std::string_view program_commit() { return SLIPWAY_COMMIT; }
 
 Command version_command() {
   return {.words = "version",

@@ -1,7 +1,7 @@
 #include "config/defaults.h"
 
 #include "config/platforms.h"
-#include "config/schema_tables.h"
+#include "config/schema/tables.h"
 
 #include <algorithm>
 

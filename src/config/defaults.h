@@ -2,7 +2,7 @@
 #pragma once
 
 #include "config/document.h"
-#include "config/schema.h"
+#include "config/schema/schema.h"
 #include "net/ip.h"
 
 namespace slipway::config {

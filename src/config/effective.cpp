@@ -1,7 +1,7 @@
 #include "base/sorted_keys.h"
 #include "config/defaults.h"
 #include "config/document.h"
-#include "config/schema.h"
+#include "config/schema/schema.h"
 
 namespace slipway::config {
 

@@ -2,7 +2,7 @@
 #include "base/similar.h"
 #include "base/text.h"
 #include "config/document.h"
-#include "config/schema.h"
+#include "config/schema/schema.h"
 
 #include <algorithm>
 #include <cmath>

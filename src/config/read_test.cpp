@@ -1,7 +1,7 @@
 // How values of the file are read, and the errors for values that cannot be read.
 #include "base/text.h"
 #include "config/install_config.h"
-#include "config/schema.h"
+#include "config/schema/schema.h"
 
 #include <gtest/gtest.h>
 

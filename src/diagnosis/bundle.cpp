@@ -12,7 +12,6 @@ namespace slipway::diagnosis {
 
 namespace {
 
-constexpr std::size_t longest_quote = 300;
 constexpr std::string_view control_plane = "control-plane/";
 
 std::string folder_of(std::string_view machine) {
@@ -30,22 +29,6 @@ std::vector<Json> json_lines(std::string_view text, std::string_view path) {
 }
 
 }  // namespace
-
-std::string shortened(std::string_view line, std::string_view focus) {
-  constexpr std::size_t before = 120;
-  line = trim(line);
-  std::string_view cut;
-  const std::size_t at = focus.empty() ? std::string_view::npos : line.find(focus);
-  if (line.size() > longest_quote && at != std::string_view::npos && at > before) {
-    line.remove_prefix(at - before);
-    cut = "... ";
-  }
-  std::string text = to_utf8(line);
-  std::ranges::replace_if(
-      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
-  if (text.size() > longest_quote) text = to_utf8(text.substr(0, longest_quote)) + " ...";
-  return std::string(cut) + text;
-}
 
 void Bundle::add(std::string path, std::string content) { files_.insert_or_assign(std::move(path), std::move(content)); }
 

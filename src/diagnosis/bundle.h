@@ -72,7 +72,4 @@ class Bundle {
   std::map<std::string, std::string, std::less<>> files_;
 };
 
-// A line for use as evidence: without control characters, cut to 300 bytes. If the line contains `focus`, the cut keeps it.
-std::string shortened(std::string_view line, std::string_view focus = {});
-
 }  // namespace slipway::diagnosis

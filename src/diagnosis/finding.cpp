@@ -1,10 +1,16 @@
 #include "diagnosis/finding.h"
 
+#include "base/text.h"
+
 #include <fmt/core.h>
+
+#include <algorithm>
 
 namespace slipway::diagnosis {
 
 namespace {
+
+constexpr std::size_t longest_quote = 300;
 
 std::string place(const Quote& quote) { return quote.line == 0 ? quote.file : fmt::format("{}:{}", quote.file, quote.line); }
 
@@ -16,6 +22,22 @@ std::string details(const Finding& finding) {
 }
 
 }  // namespace
+
+std::string shortened(std::string_view line, std::string_view focus) {
+  constexpr std::size_t before = 120;
+  line = trim(line);
+  std::string_view cut;
+  const std::size_t at = focus.empty() ? std::string_view::npos : line.find(focus);
+  if (line.size() > longest_quote && at != std::string_view::npos && at > before) {
+    line.remove_prefix(at - before);
+    cut = "... ";
+  }
+  std::string text = to_utf8(line);
+  std::ranges::replace_if(
+      text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, ' ');
+  if (text.size() > longest_quote) text = to_utf8(text.substr(0, longest_quote)) + " ...";
+  return std::string(cut) + text;
+}
 
 std::string to_text(const std::vector<Finding>& findings) {
   std::string text;

@@ -6,6 +6,7 @@
 #include "sys/events.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slipway::diagnosis {
@@ -18,6 +19,9 @@ struct Quote {
 
   bool operator==(const Quote&) const = default;
 };
+
+// A line for use as evidence: without control characters, cut to 300 bytes. If the line contains `focus`, the cut keeps it.
+std::string shortened(std::string_view line, std::string_view focus = {});
 
 struct Finding {
   std::string name{};             // "image-missing"; docs/errors.md lists all names

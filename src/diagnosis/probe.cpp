@@ -1,7 +1,5 @@
 #include "diagnosis/probe.h"
 
-#include "diagnosis/bundle.h"
-
 #include "base/text.h"
 
 #include <algorithm>

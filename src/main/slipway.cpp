@@ -4,7 +4,7 @@
 #include "cli/install_log.h"
 #include "cli/parse.h"
 #include "cli/progress.h"
-#include "cli/version.h"
+#include "cli/program_version.h"
 #include "main/world.h"
 #include "sys/signals.h"
 

@@ -1,6 +1,6 @@
 #include "assets/identity/metadata.h"
 
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "base/text.h"
 
 #include <algorithm>

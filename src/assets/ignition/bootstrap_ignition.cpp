@@ -2,7 +2,7 @@
 
 #include "assets/ignition/bootstrap_variants.h"
 #include "assets/ignition/pointer.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "assets/tls/tls.h"
 #include "base/text.h"

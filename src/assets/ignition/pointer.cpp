@@ -1,6 +1,6 @@
 #include "assets/ignition/pointer.h"
 
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "ignition/data_url.h"
 #include "ignition/parse.h"
 #include "net/ip.h"

@@ -1,6 +1,6 @@
 #include "assets/machines/machine_configs.h"
 
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "config/platforms.h"
 #include "ignition/parse.h"
 

@@ -1,7 +1,7 @@
 #include "assets/machines/machines_baremetal.h"
 
 #include "assets/machines/machine_objects.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "base/sorted_keys.h"
 #include "base/yaml.h"

@@ -2,7 +2,7 @@
 
 #include "assets/machines/machine_objects.h"
 #include "assets/machines/vsphere_topology.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "net/ip.h"
 

@@ -1,6 +1,6 @@
 #include "assets/manifests/cluster_api.h"
 
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 
 namespace slipway::assets {
 

@@ -1,6 +1,6 @@
 #include "assets/manifests/cluster_config.h"
 
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "base/sorted_keys.h"
 #include "base/yaml.h"

@@ -2,7 +2,7 @@
 
 #include "assets/machines/vsphere_topology.h"
 #include "assets/manifests/cloud_provider_config.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 
 #include <algorithm>

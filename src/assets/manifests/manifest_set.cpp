@@ -1,7 +1,7 @@
 #include "assets/manifests/manifest_set.h"
 
 #include "assets/machines/machine_objects.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/user_files.h"
 #include "base/check.h"
 #include "base/text.h"

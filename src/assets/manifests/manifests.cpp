@@ -3,7 +3,7 @@
 #include "assets/manifests/cloud_provider_config.h"
 #include "assets/manifests/cluster_config.h"
 #include "assets/manifests/infrastructure.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "base/text.h"
 #include "kube/machine_table.h"

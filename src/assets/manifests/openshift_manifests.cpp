@@ -6,7 +6,7 @@
 #include "assets/machines/machines_baremetal.h"
 #include "assets/machines/machines_vsphere.h"
 #include "assets/manifests/cloud_credentials.h"
-#include "assets/manifests/manifest_file.h"
+#include "assets/manifest_file.h"
 #include "assets/platform.h"
 
 #include <algorithm>

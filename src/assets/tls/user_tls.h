@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assets/assets.h"
-#include "assets/plan.h"
+#include "assets/state.h"
 
 #include <span>
 #include <string>

@@ -1,0 +1,44 @@
+#include "config/rules/platform_rules.h"
+#include "config/platforms.h"
+
+namespace slipway::config {
+
+namespace {
+
+void validate_publishing(const Section& top, std::string_view platform) {
+  const std::string_view publish = top.text("publish");
+  if (publish == "Mixed" || (publish == "Internal" && !platform_row(platform).is_cloud)) {
+    top.error_at("publish", "{} is not supported on platform {}", publish, platform)
+        .hint(platform_row(platform).is_cloud ? "use External or Internal" : "use External or omit it");
+  }
+  const Section strategy = top.at("operatorPublishingStrategy");
+  if (strategy.value().is_null()) return;
+  if (publish != "Mixed") strategy.error("requires publish: Mixed").hint("omit it");
+}
+
+void validate_credentials(const Section& top, std::string_view platform) {
+  const std::string_view mode = top.text("credentialsMode");
+  if (mode.empty()) return;
+  if (platform == "local") {
+    if (mode != "Manual") top.error_at("credentialsMode", "must be Manual on platform local, got {}", mode);
+  } else if (!platform_row(platform).is_cloud) {
+    top.error_at("credentialsMode", "must be left out on platform {}", platform);
+  }
+}
+
+}  // namespace
+
+void validate_features(Document& document) {
+  const Section top(document, {});
+  if (const std::string platform = platform_type(document); is_supported_platform(platform)) {
+    validate_publishing(top, platform);
+    validate_credentials(top, platform);
+    validate_capabilities(document);
+  }
+  validate_gates(document);
+  if (find(document.value, {"bootstrapInPlace"}) && !top.at("bootstrapInPlace").has("installationDisk")) {
+    document.warning("bootstrapInPlace.installationDisk", "missing, required for bootstrap in place");
+  }
+}
+
+}  // namespace slipway::config
