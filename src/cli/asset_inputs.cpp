@@ -81,16 +81,16 @@ config::Reading reading_of(const Environment& environment, bool strict) {
   return {.strict = strict, .host = config::Host{has_fips, !sys::environment_variable(skip_fips_variable).empty()}};
 }
 
-ExitStatus status_of_unread(const Environment& environment, const std::string& folder) {
+ExitStatus read_failure_status(const Environment& environment, const std::string& folder) {
   return assets::usable_until(environment.files, folder).ok() ? ExitStatus::install_config : ExitStatus::failure;
 }
 
 Result<config::InstallConfig> read_config(const Environment& environment, const std::string& folder) {
-  return or_end_unread(environment, folder, assets::read_config(environment.files, folder));
+  return or_exit_unread(environment, folder, assets::read_config(environment.files, folder));
 }
 
 Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict) {
-  return or_end_unread(environment, folder, assets::open_folder(environment.files, folder, reading_of(environment, strict)));
+  return or_exit_unread(environment, folder, assets::open_folder(environment.files, folder, reading_of(environment, strict)));
 }
 
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,

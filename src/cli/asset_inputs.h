@@ -27,12 +27,12 @@ config::Reading reading_of(const Environment& environment, bool strict = false);
 
 // The exit status after an install-config cannot be read: ExitStatus::install_config, but ExitStatus::failure when the state file
 // is the cause.
-ExitStatus status_of_unread(const Environment& environment, const std::string& folder);
+ExitStatus read_failure_status(const Environment& environment, const std::string& folder);
 
 template <class T>
-Result<T> or_end_unread(const Environment& environment, const std::string& folder, Result<T> read) {
+Result<T> or_exit_unread(const Environment& environment, const std::string& folder, Result<T> read) {
   if (read.ok()) return read;
-  return or_end_with(status_of_unread(environment, folder), environment, std::move(read));
+  return or_exit_with(read_failure_status(environment, folder), environment, std::move(read));
 }
 
 // Reads the install-config of a folder. errors: those of assets::read_config; the program then exits with

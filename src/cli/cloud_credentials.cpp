@@ -107,7 +107,7 @@ Result<> check_cloud_credentials(const Environment& environment, const config::I
     tried.push_back(fmt::format("the file {}{}{}", path, which,
                                 source.override_variable.empty() ? "" : fmt::format(" (or ${})", source.override_variable)));
   }
-  return or_end_with<Ok>(
+  return or_exit_with<Ok>(
       cloud->status, environment,
       error(Code::denied, "platform {}: no credentials found (looked in: {})", config.platform.type, join(tried, "; ")));
 }

@@ -43,11 +43,11 @@ Result<ClusterDirectory> read_cluster_directory(const Environment& environment, 
 }
 
 Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const std::string& folder,
-                                     std::string_view platform, const std::string& cluster, For use) {
+                                     std::string_view platform, const std::string& cluster, ProviderUse use) {
   std::string state = TRY(state_of(environment, arguments, folder));
   const std::string program = TRY(own_program());
   provider::ClusterSelection choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
-  if (use == For::new_cluster) {
+  if (use == ProviderUse::new_cluster) {
     choice.options["os-repo"] = absolute(arguments["--os-repo"]);
     choice.options["images"] = absolute(arguments["--images"]);
   }
@@ -74,7 +74,7 @@ std::string machines_path(const std::string& folder) { return fmt::format("{}/{}
 
 std::string events_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::events_file); }
 
-void keep_events(const Environment& environment, const std::string& folder) {
+void record_events(const Environment& environment, const std::string& folder) {
   const auto on_failure = [&log = environment.context.log](const Error& why) {
     log.warn("cannot write events: {}; continuing without them", why.message());
   };

@@ -30,11 +30,12 @@ struct OpenedProvider {
 };
 
 // Only commands with the options for new machines create machines.
-enum class For { existing_machines, new_cluster };
+enum class ProviderUse { existing_machines, new_cluster };
 
 // errors: invalid: --state is not the folder that contains the machines of this directory; those of open_provider
 Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const std::string& folder,
-                                     std::string_view platform, const std::string& cluster, For use = For::existing_machines);
+                                     std::string_view platform, const std::string& cluster,
+                                     ProviderUse use = ProviderUse::existing_machines);
 
 // The cluster that exists under the name of the directory's cluster. errors: those of find; invalid: metadata.json does not
 // identify the cluster
@@ -47,10 +48,10 @@ Result<OpenedProvider> open_own_machines(const Environment& environment, const A
 // The file with the path of the machines of a directory.
 std::string machines_path(const std::string& folder);
 
-// The file with the events of the cluster of a directory; `slipway timeline` reads it. After keep_events all events are written
+// The file with the events of the cluster of a directory; `slipway timeline` reads it. After record_events all events are written
 // to it.
 std::string events_path(const std::string& folder);
-void keep_events(const Environment& environment, const std::string& folder);
+void record_events(const Environment& environment, const std::string& folder);
 
 // --output json: events are written to standard output as lines, for programs.
 Option events_option();

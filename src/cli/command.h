@@ -54,7 +54,7 @@ struct Environment : net::Environment {
 
 // Returns `result`; if it is an error, the program exits with `status`.
 template <class T>
-Result<T> or_end_with(ExitStatus status, const Environment& environment, Result<T> result) {
+Result<T> or_exit_with(ExitStatus status, const Environment& environment, Result<T> result) {
   if (!result.ok()) environment.exit_status = static_cast<int>(status);
   return result;
 }

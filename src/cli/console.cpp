@@ -66,7 +66,7 @@ std::string file_lines(WallTime time, std::string_view level, std::string_view t
   return lines;
 }
 
-std::string as_called(std::string_view program, std::string text, std::span<const Command> commands) {
+std::string with_called_name(std::string_view program, std::string text, std::span<const Command> commands) {
   if (program == own_name) return text;
   const std::string before_command = fmt::format("{} ", own_name);
   for (std::size_t at = 0; (at = text.find(before_command, at)) != std::string::npos;) {

@@ -30,6 +30,6 @@ std::string console_lines(Style style, std::string_view level, std::string_view 
 std::string file_lines(WallTime time, std::string_view level, std::string_view text);
 
 // Messages name commands as `slipway gather bootstrap`. If the program was called by another name, the commands are replaced.
-std::string as_called(std::string_view program, std::string text, std::span<const Command> commands);
+std::string with_called_name(std::string_view program, std::string text, std::span<const Command> commands);
 
 }  // namespace slipway::cli

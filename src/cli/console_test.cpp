@@ -36,12 +36,12 @@ TEST(Console, LinesOfFilesHaveTheTime) {
 
 TEST(Console, CommandsAreNamedAsTheProgramWasCalled) {
   const std::vector<Command> commands = {{.words = "create", .summary = ""}, {.words = "gather bootstrap", .summary = ""}};
-  const auto replaced = [&](std::string text) { return as_called("openshift-install", std::move(text), commands); };
+  const auto replaced = [&](std::string text) { return with_called_name("openshift-install", std::move(text), commands); };
   EXPECT_EQ(replaced("`slipway gather bootstrap --dir x` or slipway create; slipway create"),
             "`openshift-install gather bootstrap --dir x` or openshift-install create; openshift-install create");
   EXPECT_EQ(replaced("the programs of slipway and slipway creates; /bin/slipway create"),
             "the programs of slipway and slipway creates; /bin/slipway create");
-  EXPECT_EQ(as_called("slipway", "slipway create", commands), "slipway create");
+  EXPECT_EQ(with_called_name("slipway", "slipway create", commands), "slipway create");
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Result<assets::Folder> open(const Environment& environment, const std::string& p
   if (answers && !folder.ok() && folder.error().code() == Code::not_found) {
     return assets::Folder{.path = path, .config = *std::move(answers)};
   }
-  return or_end_unread(environment, path, std::move(folder));
+  return or_exit_unread(environment, path, std::move(folder));
 }
 
 Result<> create(const assets::Request& request, const Environment& environment, const Arguments& arguments,
@@ -74,12 +74,12 @@ Result<> create_install_config(const Environment& environment, const Arguments& 
   std::optional<config::Loaded> answers;
   if (!config.ok() && config.error().code() == Code::not_found) {
     const std::string text =
-        TRY(or_end_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
+        TRY(or_exit_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
     answers = TRY(config::load_install_config(text, "your answers", reading_of(environment)));
     config = answers->config;
     TRY(environment.files.make_directories(folder, 0755));
   }
-  const config::InstallConfig known = TRY(or_end_unread(environment, folder, std::move(config)));
+  const config::InstallConfig known = TRY(or_exit_unread(environment, folder, std::move(config)));
   TRY(check_cloud_credentials(environment, known, [](const std::string& name) { return sys::environment_variable(name); }));
   return create(target_request(environment, assets::Target::install_config), environment, arguments, std::move(answers));
 }

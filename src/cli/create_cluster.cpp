@@ -78,9 +78,9 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   const config::InstallConfig& config = opened.config.config;
   // Checked before anything is written or consumed.
   const OpenedProvider machines =
-      TRY(open_machines(environment, arguments, folder, config.platform.type, config.name, For::new_cluster));
+      TRY(open_machines(environment, arguments, folder, config.platform.type, config.name, ProviderUse::new_cluster));
   const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));
-  keep_events(environment, folder);
+  record_events(environment, folder);
   const auto installed = TRY(installed_release(environment, machines, folder));
   const assets::Environment inputs = TRY(asset_inputs(environment, arguments, config, installed));
   std::optional<assets::Assets> made;
@@ -107,8 +107,8 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
     environment.print(next_steps(environment.program, assets.config, *access, folder, took));
   }
-  warn_of_ignored_settings(environment, folder);
-  return tell_console(environment, folder);
+  warn_about_ignored_settings(environment, folder);
+  return log_console(environment, folder);
 }
 
 Result<> create_cluster(const Environment& environment, const Arguments& arguments) {

@@ -7,7 +7,7 @@
 
 namespace slipway::cli {
 
-bool keeps_install_log(std::string_view words) {
+bool writes_install_log(std::string_view words) {
   static constexpr std::array<std::string_view, 4> groups = {"create ", "destroy ", "gather ", "wait-for "};
   for (const std::string_view group : groups) {
     if (words.starts_with(group)) return true;

@@ -15,7 +15,7 @@ namespace slipway::cli {
 inline constexpr std::string_view install_log_name = ".openshift_install.log";
 
 // Whether a command writes the log. Commands that only read do not.
-bool keeps_install_log(std::string_view words);
+bool writes_install_log(std::string_view words);
 
 // Appends lines of every level. Lines are buffered until the directory exists. A line that cannot be written is dropped;
 // on_failure is called for the first one. Threads: any.

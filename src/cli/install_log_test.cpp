@@ -39,9 +39,9 @@ TEST(InstallLog, ThatCannotBeWrittenIsToldOnce) {
 TEST(InstallLog, IsOfCommandsThatDoSomethingWithADirectory) {
   for (const char* words :
        {"create cluster", "create install-config", "destroy bootstrap", "gather bootstrap", "wait-for install-complete"})
-    EXPECT_TRUE(keeps_install_log(words)) << words;
+    EXPECT_TRUE(writes_install_log(words)) << words;
   for (const char* words : {"version", "analyze", "completion bash", "timeline", "machine create"})
-    EXPECT_FALSE(keeps_install_log(words)) << words;
+    EXPECT_FALSE(writes_install_log(words)) << words;
 }
 
 }  // namespace

@@ -82,17 +82,17 @@ Result<> installing(const Environment& environment, const std::string& folder,
 
 Result<> trust_routers(const Environment& environment, const std::string& folder) {
   kube::Client api = TRY(client_of(environment, folder));
-  return or_end_with(ExitStatus::initialisation, environment,
-                     cluster::trust_routers(environment.context, environment.files, api, folder + "/auth/kubeconfig"));
+  return or_exit_with(ExitStatus::initialisation, environment,
+                      cluster::trust_routers(environment.context, environment.files, api, folder + "/auth/kubeconfig"));
 }
 
-void warn_of_ignored_settings(const Environment& environment, const std::string& folder) {
+void warn_about_ignored_settings(const Environment& environment, const std::string& folder) {
   for (const std::string& line : cluster::ignored_settings(ask_operators(environment, folder))) {
     environment.context.log.warn("{}", line);
   }
 }
 
-Result<> tell_console(const Environment& environment, const std::string& folder) {
+Result<> log_console(const Environment& environment, const std::string& folder) {
   const std::optional<std::string> console = console_of(environment, folder);
   if (!console) {
     environment.context.log.debug("no web console found");

@@ -21,10 +21,10 @@ Result<> installing(const Environment& environment, const std::string& folder,
 Result<> trust_routers(const Environment& environment, const std::string& folder);
 
 // Logs the settings that have no effect in this release.
-void warn_of_ignored_settings(const Environment& environment, const std::string& folder);
+void warn_about_ignored_settings(const Environment& environment, const std::string& folder);
 
 // Logs the URL of the web console, if the release has one.
-Result<> tell_console(const Environment& environment, const std::string& folder);
+Result<> log_console(const Environment& environment, const std::string& folder);
 
 // The log lines about the console of a complete cluster, and about kubeadmin if there is a file with the password. There is no
 // file if the user gave the hash or disabled kubeadmin. The password itself is never printed, because terminals are logged. Pure.

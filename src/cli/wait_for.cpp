@@ -61,8 +61,8 @@ Result<> wait_for_install(const Environment& environment, const Arguments& argum
   TRY(wait_for(environment, arguments, folder, cluster::install_conditions));
   TRY(trust_routers(environment, folder));
   environment.context.log.info("install complete; to use the cluster: export KUBECONFIG={}/auth/kubeconfig", folder);
-  warn_of_ignored_settings(environment, folder);
-  return tell_console(environment, folder);
+  warn_about_ignored_settings(environment, folder);
+  return log_console(environment, folder);
 }
 
 constexpr const char* waiting_interrupted = "the installation continues; run the same command to wait again";

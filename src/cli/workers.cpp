@@ -18,7 +18,7 @@ Result<> change_workers(const Environment& environment, const Arguments& argumen
   const std::string folder = absolute(arguments["--dir"]);
   const ClusterDirectory known = TRY(read_cluster_directory(environment, folder));
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
-  keep_events(environment, folder);
+  record_events(environment, folder);
   const OpenedProvider opened = TRY(open_own_machines(environment, arguments, known));
   kube::Client api = TRY(client_of(environment, folder));
   return change({*opened.machines, api});

@@ -83,10 +83,10 @@ Result<> install(const Environment& environment, const Installation& installatio
 
   BootstrapLog bootstrap_log;
   ClusterEvents cluster_events(installation.earlier);
-  const WhyNot bootstrap_failure = [&] { return bootstrap_log.last_failure(); };
-  const WhyNot machine_reasons = [&] {
+  const DelayReason bootstrap_failure = [&] { return bootstrap_log.last_failure(); };
+  const DelayReason machine_reasons = [&] {
     const auto machines = installation.machines.list(context);
-    return machines.ok() ? machine_troubles(machines.value(), {}) : std::string();
+    return machines.ok() ? machine_problems(machines.value(), {}) : std::string();
   };
   // A group of its own: it stops when the bootstrap machine is removed, before the other group.
   sys::TaskGroup bootstrap_watches(context);

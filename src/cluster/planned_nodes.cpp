@@ -16,14 +16,14 @@ kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines)
   return nodes;
 }
 
-std::string machine_troubles(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names) {
-  std::vector<std::string> troubles;
+std::string machine_problems(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names) {
+  std::vector<std::string> problems;
   for (const provider::MachineStatus& machine : machines) {
     const bool is_meant = names.empty() || std::ranges::find(names, machine.name) != names.end();
     if (!is_meant || machine.reason.empty()) continue;
-    troubles.push_back(fmt::format("{} is {}: {}", machine.name, machine.state, machine.reason));
+    problems.push_back(fmt::format("{} is {}: {}", machine.name, machine.state, machine.reason));
   }
-  return join(troubles, "; ");
+  return join(problems, "; ");
 }
 
 }  // namespace slipway::cluster

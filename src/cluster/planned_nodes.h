@@ -16,6 +16,6 @@ kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines)
 // Error". Empty when the provider reports no reason.
 //
 //   names  of the machines to report; empty: all
-std::string machine_troubles(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names);
+std::string machine_problems(const std::vector<provider::MachineStatus>& machines, const std::vector<std::string>& names);
 
 }  // namespace slipway::cluster

@@ -15,12 +15,12 @@ TEST(MachineTroubles, AreTheMachinesOwnWords) {
       {.name = "master-0", .state = "running"},
       {.name = "worker-0", .state = "igniting", .reason = "waiting for its Ignition config: Internal Server Error"},
       {.name = "worker-1", .state = "failed", .reason = "init ended with status 1"}};
-  EXPECT_EQ(machine_troubles(machines, {"worker-0"}),
+  EXPECT_EQ(machine_problems(machines, {"worker-0"}),
             "worker-0 is igniting: waiting for its Ignition config: Internal Server Error");
-  EXPECT_EQ(machine_troubles(machines, {}),
+  EXPECT_EQ(machine_problems(machines, {}),
             "worker-0 is igniting: waiting for its Ignition config: Internal Server Error; "
             "worker-1 is failed: init ended with status 1");
-  EXPECT_EQ(machine_troubles(machines, {"master-0"}), "");
+  EXPECT_EQ(machine_problems(machines, {"master-0"}), "");
 }
 
 }  // namespace

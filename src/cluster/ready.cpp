@@ -19,11 +19,11 @@ namespace {
 using Missing = std::optional<std::string>;
 using Look = std::function<Missing(const kube::Objects&)>;
 
-Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
+Result<> wait_for_api(const sys::Context& context, kube::Api& api, const DelayReason& delay_reason, Milliseconds limit) {
   auto look = [&]() -> Result<sys::Observation> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
     if (ready.ok()) return sys::Observation::done();
-    const std::string detail = why_not();
+    const std::string detail = delay_reason();
     return sys::Observation::not_yet("{}{}{}", ready.error().message(), detail.empty() ? "" : "; ", detail);
   };
   // Polls: no event from outside shows that a server starts to listen.
@@ -33,12 +33,12 @@ Result<> wait_for_api(const sys::Context& context, kube::Api& api, const WhyNot&
 
 // Watches objects until nothing is missing.
 Condition watched(Step step, const kube::ResourceType& type, std::string space, std::string object, Look missing) {
-  const auto wait = [=](const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds longest) {
+  const auto wait = [=](const sys::Context& context, kube::Api& api, const DelayReason& delay_reason, Milliseconds longest) {
     const kube::Selection selection{.fields = object.empty() ? "" : "metadata.name=" + object};
     return kube::wait_until(context, api, row_of(step).description, longest, type, space, selection,
                             [&](const kube::Objects& found) -> Result<Missing> {
                               Missing reason = missing(found);
-                              const std::string detail = reason ? why_not() : "";
+                              const std::string detail = reason ? delay_reason() : "";
                               if (!detail.empty()) *reason += "; " + detail;
                               return reason;
                             });
@@ -83,7 +83,7 @@ Missing too_few_api_servers(const kube::Objects& found, int expected) {
 }
 
 // Waits for the workers of the machine table. The installer writes the table; workers may be added or removed later.
-Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const WhyNot& why_not, Milliseconds limit) {
+Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const DelayReason& delay_reason, Milliseconds limit) {
   std::vector<std::string> workers;
   TRY(kube::wait_until(context, api, "the machine table", limit, kube::types::config_maps, std::string(kube::machine_table_space),
                        {.fields = fmt::format("metadata.name={}", kube::machine_table_name)},
@@ -95,7 +95,7 @@ Result<> wait_for_workers(const sys::Context& context, kube::Api& api, const Why
   if (workers.empty()) return Ok{};
   const Condition ready = watched(Step::worker_nodes, kube::types::nodes, "", "",
                                   [workers](const kube::Objects& found) { return missing_nodes(found, workers, "worker"); });
-  return ready.wait(context, api, why_not, limit);
+  return ready.wait(context, api, delay_reason, limit);
 }
 
 }  // namespace
@@ -226,9 +226,10 @@ std::vector<Condition> install_conditions(const config::InstallConfig& config) {
 }
 
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const WhyNot& why_not, Steps& steps) {
+                      const DelayReason& delay_reason, Steps& steps) {
   for (const Condition& condition : conditions) {
-    TRY(steps.run(context, condition.step, [&] { return condition.wait(context, api, why_not, row_of(condition.step).limit); }));
+    TRY(steps.run(context, condition.step,
+                  [&] { return condition.wait(context, api, delay_reason, row_of(condition.step).limit); }));
   }
   return Ok{};
 }

@@ -14,12 +14,12 @@
 namespace slipway::cluster {
 
 // Returns what else is known about a delay, for example a failed stage of the bootstrap. May return an empty text.
-using WhyNot = std::function<std::string()>;
+using DelayReason = std::function<std::string()>;
 
 // A condition to wait for.
 struct Condition {
   Step step;
-  std::function<Result<>(const sys::Context&, kube::Api&, const WhyNot&, Milliseconds limit)> wait;
+  std::function<Result<>(const sys::Context&, kube::Api&, const DelayReason&, Milliseconds limit)> wait;
 };
 
 // Conditions for the end of the bootstrap: the API answers, the control plane nodes are Ready, the control plane runs on its own
@@ -31,7 +31,7 @@ std::vector<Condition> install_conditions(const config::InstallConfig& config);
 
 // Waits for each condition in order. Each wait is a step.
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const WhyNot& why_not, Steps& steps);
+                      const DelayReason& delay_reason, Steps& steps);
 
 // Which expected nodes are missing, not Ready, or without the label of their role ("master" or "worker"). The approver sets the
 // label shortly after the node registers. Nothing when all nodes are complete. Pure.

@@ -110,7 +110,7 @@ Result<> wait_until_ready(const Environment& environment, const Workers& where, 
                             std::optional<std::string> missing = missing_nodes(found, {name}, "worker");
                             if (!missing) return missing;
                             const auto machines = where.machines.list(environment.context);
-                            const std::string why = machines.ok() ? machine_troubles(machines.value(), {name}) : "";
+                            const std::string why = machines.ok() ? machine_problems(machines.value(), {name}) : "";
                             if (!why.empty()) *missing += "; " + why;
                             return missing;
                           });

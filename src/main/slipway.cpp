@@ -25,7 +25,7 @@ class Console {
 
   const std::string& program() const { return program_; }
   std::string with_program_name(std::string_view text) const {
-    return cli::as_called(program_, std::string(text), cli::commands());
+    return cli::with_called_name(program_, std::string(text), cli::commands());
   }
 
   void write(std::string_view level, std::string_view text) const {
@@ -62,7 +62,7 @@ int run(const cli::Invocation& invocation, const Console& console, const sys::St
   sys::RealFiles files;
   sys::RealClock clock;
   std::optional<cli::InstallLog> file;
-  if (cli::keeps_install_log(invocation.command->words)) {
+  if (cli::writes_install_log(invocation.command->words)) {
     file.emplace(files, clock, invocation.arguments["--dir"], [&](const Error& why) {
       console.write("warning", fmt::format("cannot keep a log: {}; continuing without it", why.message()));
     });

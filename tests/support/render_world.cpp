@@ -22,8 +22,6 @@
 
 namespace slipway::testing_support {
 
-using namespace operators;
-
 namespace {
 
 std::string image(std::string_view component) {
@@ -115,11 +113,11 @@ const std::vector<Component>& other_components() {
        {"--output-dir=/assets/cvo-bootstrap", "--release-image=" + image("release"),
         "--feature-gate-manifest-path=/assets/manifests/99_feature-gate.yaml"}},
       {"cluster-etcd-operator",
-       etcd::run_render,
+       components::etcd::run_render,
        {"--asset-output-dir=/assets/etcd-bootstrap", "--cluster-configmap-file=/assets/manifests/cluster-config.yaml",
         "--etcd-image=" + image("etcd"), "--infra-config-file=" + infrastructure, "--network-config-file=" + network}},
       {"cluster-kube-apiserver-operator",
-       apiserver::run_render,
+       components::kube_apiserver::run_render,
        {"--manifest-etcd-serving-ca=etcd-ca-bundle.crt", "--manifest-etcd-server-urls=https://localhost:2379",
         "--manifest-image=" + image("hyperkube"), "--manifest-operator-image=" + image("cluster-kube-apiserver-operator"),
         "--asset-input-dir=/assets/tls", "--asset-output-dir=/assets/kube-apiserver-bootstrap",
@@ -127,14 +125,14 @@ const std::vector<Component>& other_components() {
         "--cluster-auth-file=/assets/manifests/cluster-authentication-02-config.yaml", "--infra-config-file=" + infrastructure,
         "--rendered-manifest-files=/assets/manifests", "--payload-version=0.1.0", "--operand-kubernetes-version=1.36.3"}},
       {"cluster-kube-controller-manager-operator",
-       controllers::run_render,
+       components::kube_controller_manager::run_render,
        {"--cluster-policy-controller-image=" + image("cluster-policy-controller"), "--manifest-image=" + image("hyperkube"),
         "--asset-input-dir=/assets/tls", "--asset-output-dir=/assets/kube-controller-manager-bootstrap",
         "--config-output-file=/assets/kube-controller-manager-bootstrap/config",
         "--cpc-config-output-file=/assets/kube-controller-manager-bootstrap/cpc-config", "--cluster-config-file=" + network,
         "--rendered-manifest-files=/assets/manifests", "--payload-version=0.1.0"}},
       {"cluster-kube-scheduler-operator",
-       scheduler::run_render,
+       components::kube_scheduler::run_render,
        {"--manifest-image=" + image("hyperkube"), "--asset-input-dir=/assets/tls",
         "--asset-output-dir=/assets/kube-scheduler-bootstrap", "--config-output-file=/assets/kube-scheduler-bootstrap/config"}},
       {"cluster-ingress-operator",
@@ -163,8 +161,8 @@ const std::vector<Component>& other_components() {
 World::World(const FileTree& tree) { write_tree(world_.files, tree); }
 
 Result<> World::run(const Component& component) {
-  const Environment base = world_.environment();
-  const Environment environment{base.context, base.files, runner_, base.random, base.http, base.print};
+  const components::Environment base = world_.environment();
+  const components::Environment environment{base.context, base.files, runner_, base.random, base.http, base.print};
   return component.run(environment, component.arguments).context(component.name);
 }
 
