@@ -1,5 +1,5 @@
 'use strict';
-// Draws what `slipway timeline --output json` prints, which stands in this page. All times are milliseconds since the beginning.
+// Draws the output of `slipway timeline --output json`, which this page contains. All times are milliseconds since the beginning.
 (() => {
   const data = JSON.parse(document.getElementById('timeline').textContent);
   const items = data.items, whole = Math.max(data.took_ms, 1);
@@ -17,7 +17,7 @@
     return made;
   }
 
-  // What it waited for was over then; from there on the time is its own.
+  // Until free_ms the item waited for another one; added_ms is the time after that.
   items.forEach((item, index) => {
     item.index = index;
     item.before = item.waited_for === undefined ? null : items[item.waited_for];
@@ -108,7 +108,7 @@
     at('all').append(element('h3', {}, `${group} (${own.length})`), ...own.map(item => row(item, false)));
   }
 
-  // A line from the end of what was waited for down to who waited.
+  // A line from the end of an item down to the item that waited for it.
   function link(chart, upper, lower, item, kind) {
     const layer = chart.querySelector('.links') || chart.appendChild(element('div', {class: 'links', 'aria-hidden': 'true'}));
     const [first, last] = upper.offsetTop <= lower.offsetTop ? [upper, lower] : [lower, upper];

@@ -205,7 +205,7 @@ TEST(BootstrapConfig, NamesAClusterProfileOnlyWhereSomebodyAsksForOne) {
   };
   EXPECT_EQ(of_bootkube(""), "");
   EXPECT_EQ(of_bootkube("ibm-cloud-managed"),
-            "10-cluster-profile.conf: # Which manifests of the release are for this cluster.\n[Service]\n"
+            "10-cluster-profile.conf: # The cluster profile, which selects manifests of the release.\n[Service]\n"
             "Environment=CLUSTER_PROFILE=ibm-cloud-managed\n");
 }
 

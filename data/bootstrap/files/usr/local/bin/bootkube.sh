@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Bootstraps the cluster. The stages are in slipway-node; each leaves /opt/openshift/STAGE.done, so that the same command
-# again goes on where this one ended.
+# Bootstraps the cluster. The stages are in slipway-node. Each stage leaves /opt/openshift/STAGE.done, so that the same
+# command continues where it stopped.
 
 set -euo pipefail
 . /usr/local/bin/release-image.sh
 
-# Manifests have keys and passwords in them. /opt/openshift/tls stays open: the journal gateway reads its certificate there.
+# Manifests contain keys and passwords. /opt/openshift/tls stays readable: the journal gateway reads its certificate there.
 for folder in manifests openshift auth bootstrap-manifests; do
     mkdir -p "/opt/openshift/$folder"
     chmod 0700 "/opt/openshift/$folder"

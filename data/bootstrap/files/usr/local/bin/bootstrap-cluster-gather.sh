@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Sourced by installer-gather.sh: what the API of the cluster says.
+# installer-gather.sh sources this file. It gathers objects of the API.
 
-# FOLDER: gathers into FOLDER/resources. Nothing when the API does not answer.
+# FOLDER: gathers into FOLDER/resources; nothing if the API does not answer.
 cluster_bootstrap_gather() {
     local folder="$1/resources" kubeconfig=/opt/openshift/auth/kubeconfig kind jobs=()
     [[ ! -s /etc/kubernetes/bootstrap-secrets/kubeconfig ]] || kubeconfig=/etc/kubernetes/bootstrap-secrets/kubeconfig
     ask() { timeout 20 kubectl --kubeconfig="$kubeconfig" --request-timeout=5s "$@"; }
 
     if [[ ! -s $kubeconfig ]] || ! timeout 5 kubectl --kubeconfig="$kubeconfig" --request-timeout=3s get --raw=/version >/dev/null; then
-        echo "The API does not answer; nothing of the cluster's objects is gathered."
+        echo "API: does not answer, so no objects of the cluster are collected"
         return 0
     fi
     mkdir -p "$folder"
@@ -25,13 +25,13 @@ cluster_bootstrap_gather() {
     ask get pods --all-namespaces \
         --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name}{range .spec.containers[*]} {.name}{end}{"\n"}{end}' >"$folder/containers" &
     jobs+=($!)
-    # Names only, never what is in them.
+    # Names only, never the content.
     ask get secrets --all-namespaces --output=custom-columns=NAMESPACE:.metadata.namespace,NAME:.metadata.name,TYPE:.type >"$folder/secrets-names.txt" &
     jobs+=($!)
     ask get secrets --all-namespaces --output=jsonpath='{range .items[*]}{.metadata.namespace}/{.metadata.name} {.metadata.annotations}{"\n"}{end}' |
         grep --invert-match --extended-regexp 'last-applied-configuration|-(token|dockercfg)-' >"$folder/secrets-names-with-annotations.txt" &
     jobs+=($!)
-    # Not what is in them: files and units of users.
+    # Names only: their files and units are the users'.
     ask get machineconfigs --output=custom-columns=NAME:.metadata.name,ROLE:.metadata.labels.machineconfiguration\\.openshift\\.io/role,CREATED:.metadata.creationTimestamp,OS:.spec.osImageURL \
         >"$folder/machineconfigs.txt" &
     jobs+=($!)
@@ -40,7 +40,7 @@ cluster_bootstrap_gather() {
         ask get "$kind" --all-namespaces --output=json >"$folder/$kind.json" &
         jobs+=($!)
     done
-    # Not all children: the caller may have a log that ends only with it.
+    # Does not wait for all children: the caller may have a log process that ends only with it.
     wait "${jobs[@]}"
     # Kinds that this cluster does not have.
     find "$folder" -type f -empty -delete

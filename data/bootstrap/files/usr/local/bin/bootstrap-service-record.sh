@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Sourced by services of the bootstrap machine: keeps /var/log/openshift/SERVICE.json, a JSON array of what a service did, for
-# people, installer-gather.sh and "analyze". Sourcing records the start of the service, leaving records its end.
+# Services of the bootstrap machine source this file. It writes /var/log/openshift/SERVICE.json, a JSON array of what a service
+# did, for users, installer-gather.sh and "analyze". Sourcing records the start of the service; its exit records the end.
 #
 #   record_service_stage_start NAME; record_service_stage_success; record_service_stage_failure [MESSAGE]
 #
-# SERVICE_NAME and SERVICE_RECORDS_DIR override what is found out; PRE_COMMAND or POST_COMMAND name a script that runs as
-# ExecStartPre or ExecStartPost. They are set before this file is sourced.
+# Set these variables before you source this file: SERVICE_NAME and SERVICE_RECORDS_DIR override the detected values.
+# PRE_COMMAND or POST_COMMAND name a script that runs as ExecStartPre or ExecStartPost.
 # slipway-node writes the same format itself (src/bootstrap/service_record.h).
 
 set -E
@@ -21,7 +21,7 @@ service_record_escape() {
     tr '\t' ' ' <<<"$1" | tr -d '\000-\011\013-\037' | sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' | awk 'NR > 1 { printf "\\n" } { printf "%s", $0 }'
 }
 
-# NAME VALUE: a member of the entry that is being made, when there is a value.
+# NAME VALUE: adds a member to the entry if VALUE is not empty.
 service_record_member() {
     [[ -z $2 ]] || service_record_entry+=",\"$1\":\"$(service_record_escape "$2")\""
 }
@@ -60,7 +60,7 @@ service_record_phase() {
 
 record_service_stage_start() {
     if [[ -n $service_record_stage ]]; then
-        echo "stage $service_record_stage has not ended; $1 cannot start" >&2
+        echo "stage $1: cannot start, because stage $service_record_stage has not ended" >&2
         exit 1
     fi
     service_record_stage="$1"
@@ -69,7 +69,7 @@ record_service_stage_start() {
 
 service_record_end_stage() {
     if [[ -z $service_record_stage ]]; then
-        echo "no stage has started that could end" >&2
+        echo "no stage to end: none has started" >&2
         exit 1
     fi
     service_record_add "stage end" "$1" "${2:-}"

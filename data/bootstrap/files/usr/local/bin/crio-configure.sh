@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tells the container runtime which image keeps the namespaces of pods: the release's "pod", by digest.
+# Sets the pause image of the container runtime, which holds the namespaces of pods: the release's "pod", by digest.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
@@ -23,16 +23,16 @@ fi
 settings=/etc/containerd/config.toml
 configured=$(sed -n 's|^ *sandbox_image *= *"\(.*\)" *$|\1|p' "$settings")
 if [[ -z $configured ]]; then
-    echo "$settings names no sandbox_image that could be replaced by $pause_image" >&2
+    echo "$settings: no sandbox_image found that could be replaced by $pause_image" >&2
     exit 1
 fi
-# An image that is here gets the name that is configured; containerd need not start again for that.
+# If the image is on the machine, it gets the configured name. containerd does not have to restart for that.
 if [[ -n $(ctr --namespace k8s.io images ls --quiet "name==$pause_image") ]]; then
     ctr --namespace k8s.io images tag --force "$pause_image" "$configured" >/dev/null
     exit 0
 fi
 
-# containerd takes a table of an imported file in place of its own, so the whole of it is repeated, with one value changed.
+# A table of an imported file replaces containerd's own table, so this file repeats the whole table with one value changed.
 override=/etc/containerd/conf.d/10-pause-image.toml
 wanted=$(sed -e '/^ *#/d' -e '/^imports *=/d' -e "s|^\( *sandbox_image *=\).*|\1 \"$pause_image\"|" "$settings")
 if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
@@ -40,7 +40,7 @@ if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
     printf '%s\n' "$wanted" >"$override.new"
     mv "$override.new" "$override"
 fi
-# The socket is as old as the daemon.
+# The daemon creates the socket when it starts.
 if [[ $override -nt /run/containerd/containerd.sock ]]; then
     systemctl restart containerd.service
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# installer-gather.sh --id ID [MASTER...]: everything about this bootstrap, also of one whose API never came up, in
-# ~/log-bundle-ID.tar.gz (or $TAR_FILE). MASTERs are addresses of control plane machines; without them those that the API
-# knows. No secrets: keys, tokens, kubeconfigs and Ignition configs stay on the machine.
+# installer-gather.sh --id ID [MASTER...]: gathers diagnostic data of this bootstrap into ~/log-bundle-ID.tar.gz (or $TAR_FILE),
+# also if the API never started. MASTERs are addresses of control plane machines; the default are those that the API knows.
+# Keys, tokens, kubeconfigs and Ignition configs are secrets and stay on the machine.
 
 set -uo pipefail
 
@@ -15,12 +15,12 @@ while [[ $# -gt 0 ]]; do
     esac
 done
 if [[ ! $ID =~ ^[A-Za-z0-9._-]+$ ]]; then
-    echo "installer-gather.sh --id ID [MASTER...]: ID has letters, digits, dots and dashes" >&2
+    echo "installer-gather.sh --id ID [MASTER...]: ID may contain letters, digits, dots, underscores and dashes" >&2
     exit 2
 fi
 TAR_FILE="${TAR_FILE:-$HOME/log-bundle-$ID.tar.gz}"
 
-# Everything here belongs to root; the bundle belongs to who asks for it.
+# All files here belong to root; the bundle belongs to the caller.
 if [[ $(id --user) -ne 0 ]]; then
     sudo SSH_AUTH_SOCK="${SSH_AUTH_SOCK:-}" TAR_FILE="$TAR_FILE" "$0" --id "$ID" ${MASTERS[@]+"${MASTERS[@]}"} || exit
     exec sudo chown "$(id --user):$(id --group)" "$TAR_FILE"
@@ -35,7 +35,7 @@ rm --recursive --force "$ARTIFACTS"
 mkdir -p "$ARTIFACTS"/bootstrap/services "$ARTIFACTS/rendered-assets"
 exec > >(tee "$ARTIFACTS/gather.log") 2>&1
 
-echo "What the services of the bootstrap did"
+echo "Records of the bootstrap services"
 cp /var/log/openshift/*.json* "$ARTIFACTS/bootstrap/services/" 2>/dev/null
 
 echo "This machine"
@@ -50,13 +50,13 @@ if [[ -n $(command -v podman) && -x /usr/bin/crio ]]; then
     done
 fi
 
-echo "What was rendered, without secrets"
+echo "Rendered files, without secrets"
 rendered="$ARTIFACTS/rendered-assets/openshift"
 [[ ! -d /opt/openshift ]] || cp --recursive /opt/openshift/. "$rendered"
 mkdir -p "$rendered"
 find "$rendered" -depth \( -iname '*secret*' -o -name '*kubeconfig*' -o -name '*.key' -o -name '*token*' -o -name '*.ign' -o -name .kube -o -name tls \
     -o -name auth \) -exec rm --recursive --force {} +
-# Manifests of Secrets that are called something else, and MachineConfigs, whose files and units may hold secrets of users.
+# Manifests of Secrets with other file names, and MachineConfigs, whose files and units may contain secrets of users.
 grep --recursive --files-with-matches --null --extended-regexp \
     '^("?kind"?|.*"kind"): *"?(Secret|MachineConfig)"?[, }]*($|")|^\{.*"kind": *"(Secret|MachineConfig)"' "$rendered" |
     xargs --null --no-run-if-empty rm --force
@@ -66,14 +66,14 @@ cluster_bootstrap_gather "$ARTIFACTS"
 if [[ ${#MASTERS[@]} -eq 0 && -s $ARTIFACTS/resources/masters.list ]]; then
     mapfile -t MASTERS <"$ARTIFACTS/resources/masters.list"
 fi
-# MASTER: runs the script beside this one there, by the caller's SSH agent. The host key that is seen first counts from then on: masters
-# make their keys themselves.
+# MASTER: runs installer-masters-gather.sh there, with the keys of the caller's SSH agent. Masters generate their host keys, so
+# the first one is remembered and required from then on.
 gather_master() {
     local folder="$ARTIFACTS/control-plane/$1" options=(-o ConnectTimeout=10 -o StrictHostKeyChecking=accept-new -o UserKnownHostsFile=/root/.ssh/known_masters -o BatchMode=yes)
     mkdir -p "$folder" /root/.ssh
     # shellcheck disable=SC2029  # the words are for the other side
     timeout 120 ssh "${options[@]}" "core@$1" "sudo bash -c 'cat >/run/installer-masters-gather.sh; bash /run/installer-masters-gather.sh --id $ID >&2; cat /root/log-bundle-$ID.tar.gz; rm /root/log-bundle-$ID.tar.gz'" \
-        <"${BASH_SOURCE[0]%/*}/installer-masters-gather.sh" | tar --extract --gzip --directory="$folder" || echo "$1 cannot be gathered"
+        <"${BASH_SOURCE[0]%/*}/installer-masters-gather.sh" | tar --extract --gzip --directory="$folder" || echo "$1: data could not be collected"
 }
 for master in ${MASTERS[@]+"${MASTERS[@]}"}; do
     echo "Control plane machine $master"

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Gathers what a machine says about itself. --id ID: packs it into /root/log-bundle-ID.tar.gz, for the bootstrap machine to
-# fetch. Sourced: gives gather_machine.
+# Gathers diagnostic data of a machine. With --id ID it writes /root/log-bundle-ID.tar.gz, which the bootstrap machine
+# fetches. If it is sourced, it only defines gather_machine.
 
-# Secrets that are known by their kind: logins in URLs, what data URLs carry (files of MachineConfigs), logins of registries, tokens of
-# service accounts. Others, by value and in more encodings, are removed where the bundle arrives.
+# Secrets with a known form: logins in URLs, content of data URLs (files of MachineConfigs), logins of registries, tokens of
+# service accounts. `slipway gather` removes others, by value and in more encodings, when it receives the bundle.
 readonly -a SECRETS=(
     's#://[^/@[:space:]"]*:[^/@[:space:]"]*@#://***@#g'
     "s#(data:[A-Za-z0-9/+.;=-]*,)[^[:space:]\"'\\\\<>]+#\\1***#g"
@@ -12,12 +12,12 @@ readonly -a SECRETS=(
 )
 readonly HAS_SECRET='://[^/@[:space:]"]*:[^/@[:space:]"]*@|data:[A-Za-z0-9/+.;=-]*,[^[:space:]"]|"auth": *"|eyJ[A-Za-z0-9_-]+\.eyJ'
 
-# Standard input without these.
+# Filters standard input: removes these secrets.
 redact() {
     LC_ALL=C sed --regexp-extended "${SECRETS[@]/#/--expression=}"
 }
 
-# A container's logs and its processes' state survive it under /var/log/pods.
+# Logs of a container and the state of its processes stay in /var/log/pods after its end.
 gather_containers() {
     mkdir -p "$1/containers"
     if command -v crictl >/dev/null; then
@@ -58,7 +58,7 @@ gather_machine() {
     df --human-readable >"$folder/disks.txt" 2>&1
 }
 
-# FOLDER: removes files with private keys, in clear or in base64, and secrets in others.
+# FOLDER: removes files with private keys, in plain text or base64, and secrets in other files.
 remove_secrets() {
     LC_ALL=C grep --recursive --files-with-matches --null --extended-regexp 'PRIVATE KEY|UFJJVkFURSBLRV|BSSVZBVEUgS0VZ|QUklWQVRFIEtFW|client-key-data' "$1" |
         xargs --null --no-run-if-empty rm --force

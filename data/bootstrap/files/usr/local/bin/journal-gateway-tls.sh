@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# In front of a journal gateway that cannot ask for certificates: the release's haproxy, which can.
+# Runs the release's haproxy in front of a journal gateway that cannot require client certificates. haproxy requires them.
 
 set -euo pipefail
 if /usr/lib/systemd/systemd-journal-gatewayd --trust=/opt/openshift/tls/root-ca.crt --version >/dev/null 2>&1; then
@@ -11,7 +11,7 @@ name=journal-gateway-tls
 if [[ -z $(ctr --namespace k8s.io images ls --quiet "name==$image") ]]; then
     ctr --namespace k8s.io images pull --hosts-dir /etc/containerd/certs.d "$image" >/dev/null
 fi
-# What a run that was killed left.
+# Removes what a killed run left.
 ctr --namespace k8s.io tasks kill --signal KILL "$name" >/dev/null 2>&1 || true
 ctr --namespace k8s.io containers rm "$name" >/dev/null 2>&1 || true
 exec ctr --namespace k8s.io run --rm --net-host \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The journal over HTTPS, for those who have a certificate of the installer's authority.
+# Serves the journal over HTTPS, for clients with a certificate of the installer's authority.
 #
-# Debian's gatewayd cannot ask for certificates. There it serves this machine only, as its socket in the machine OS says, and
-# journal-gateway-tls.service stands in front of it.
+# Debian's gatewayd cannot require client certificates. There it serves this machine only (its socket in the machine OS), and
+# journal-gateway-tls.service checks the certificates in front of it.
 
 gatewayd=/usr/lib/systemd/systemd-journal-gatewayd
 tls=/opt/openshift/tls

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Leaves the pause image of the release where OpenShift's kubelet unit looks for it, as an environment file.
+# Writes the pause image of the release into the environment file that OpenShift's kubelet unit reads.
 
 set -euo pipefail
 PRE_COMMAND=kubelet-pause-image

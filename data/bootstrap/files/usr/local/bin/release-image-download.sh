@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Sees to it that the release image is here, and takes out of it what everything else starts from: the lists of its images
-# and version, and slipway-node with its libraries, which a release of others does not have: then they come from an image of
-# their own.
+# Pulls the release image if it is not on the machine. Takes out of it what everything else needs: the lists of its images
+# and version, and slipway-node with its libraries. A release of others has no slipway-node; then it comes from another
+# image.
 #
-# A unit of type oneshot cannot be restarted on failure, so this tries until it works.
+# systemd cannot restart a unit of type oneshot on failure, so this script retries until it succeeds.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
 RELEASE_IMAGE='{{RELEASE_IMAGE}}'
-# Any of these will do; empty where the release has slipway-node.
+# One of these images is enough; empty if the release has slipway-node.
 read -r -a SLIPWAY_IMAGES <<<'{{SLIPWAY_IMAGES}}'
 ISSUE=/etc/issue.d/50_release-image.issue
 MOUNTED=/run/release-image
 crio() { [[ -x /usr/bin/crio ]]; }
 
-# IMAGE...: whether one of them is here, the first that is in $HERE.
+# IMAGE...: succeeds if one of them is on the machine; sets HERE to the first one.
 is_here() {
     for HERE in "$@"; do
         if crio; then
@@ -26,7 +26,7 @@ is_here() {
     return 1
 }
 
-# IMAGE...: the first that can be had, in $HERE.
+# IMAGE...: pulls the first one that can be pulled; sets HERE to it.
 pull() {
     for HERE in "$@"; do
         if crio; then
@@ -38,7 +38,7 @@ pull() {
     return 1
 }
 
-# MESSAGE: what people at the console see, in red, until it works.
+# MESSAGE: shows it in red at the console, until the image is there.
 tell_console() {
     mkdir -p "${ISSUE%/*}"
     printf '\033[31m%s\033[0m\nMore: journalctl --unit=release-image.service\n' "$1" >"$ISSUE"
@@ -53,7 +53,7 @@ architectures() {
     fi
 }
 
-# IMAGE: its files in $SOURCE.
+# IMAGE: mounts it; sets SOURCE to the folder.
 mount_image() {
     if crio; then
         SOURCE=$(podman image mount "$1")
@@ -73,13 +73,13 @@ unmount_image() {
     fi
 }
 
-# FROM TO: as one step, since programs that run may be using the old one.
+# FROM TO: replaces the file in one step, because running programs may use the old one.
 replace() {
     cp --dereference "$1" "$2.new"
     mv --force "$2.new" "$2"
 }
 
-# From $SOURCE; false where it has none.
+# Takes it from $SOURCE; fails if the image has none.
 take_slipway_node() {
     local library
     [[ -e $SOURCE/usr/bin/slipway-node ]] || return 1
@@ -89,7 +89,7 @@ take_slipway_node() {
     replace "$SOURCE/usr/bin/slipway-node" /usr/local/bin/slipway-node
 }
 
-# STAGE WHAT IMAGE...: tries until one of them is here, which is $HERE then.
+# STAGE WHAT IMAGE...: retries until one of them is on the machine; sets HERE to it.
 obtain() {
     local stage="$1" what="$2" pause=1
     shift 2
@@ -132,7 +132,7 @@ is_taken=false
 unmount_image "$RELEASE_IMAGE"
 record_service_stage_success
 
-# Without such an image it has to be on the machine already.
+# Without such an image, slipway-node must be on the machine already.
 if [[ $is_taken == false && -n ${SLIPWAY_IMAGES[*]-} ]]; then
     obtain pull-slipway-image "image with slipway-node" "${SLIPWAY_IMAGES[@]}"
     record_service_stage_start unpack-slipway-image

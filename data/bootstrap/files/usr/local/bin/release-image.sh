@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Sourced by the scripts beside it: the release image of this cluster, and the images that it names.
+# Other scripts source this file: the release image of this cluster, and the images that it names.
 
 RELEASE_IMAGE='{{RELEASE_IMAGE}}'
 
-# Where CRI-O runs the pods, podman sees the same images; everywhere else it is containerd.
+# podman sees the images of CRI-O. Machines without CRI-O run containerd.
 CONTAINER_RUNTIME=containerd
 [[ ! -x /usr/bin/crio ]] || CONTAINER_RUNTIME=crio
 
-# REFERENCE, once the image is here: the same by digest.
+# REFERENCE of an image on this machine: prints the reference by digest.
 by_digest() {
     local digest
     case "$1" in
@@ -23,14 +23,14 @@ by_digest() {
     fi
     case "$digest" in
         sha256:*)
-            # The last colon is a port's when a slash follows.
+            # If a slash follows the last colon, the colon belongs to a port.
             case "${1##*:}" in
                 */*) echo "$1@$digest" ;;
                 *) echo "${1%:*}@$digest" ;;
             esac
             ;;
         *)
-            echo "the digest of $1 is not known; going on with the name as it is" >&2
+            echo "$1: the digest is not known, using the name" >&2
             echo "$1"
             ;;
     esac
@@ -38,7 +38,7 @@ by_digest() {
 
 RELEASE_IMAGE_DIGEST=$(by_digest "$RELEASE_IMAGE")
 
-# NAME: the image of a component of the release, by digest.
+# NAME: prints the image of a component of the release, by digest.
 image_for() {
     /usr/local/bin/slipway-node image-for "$1"
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# KUBECONFIG: returns when at least two machines serve the API, or at once in a cluster with one control plane machine.
-# report-progress.sh waits for the same by itself; this is for people and their scripts.
+# For manual use. KUBECONFIG: returns when at least two machines serve the API, or at once in a cluster with one control plane
+# machine. report-progress.sh waits for the same itself.
 
 set -euo pipefail
 kubeconfig="${1:?the path of a kubeconfig is needed}"

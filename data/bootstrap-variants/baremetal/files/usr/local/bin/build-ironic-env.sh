@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Adds to /etc/ironic.env what can only be known on this machine: the interface that leads to the hosts, the release's images, and
-# the login of the provisioning services as their web servers want it.
+# Adds to /etc/ironic.env what only this machine knows: the interface to the hosts, the release's images, and the login of the
+# provisioning services in the form that their web servers need.
 #
-# PROVISIONING_MAC, PROVISIONING_NETWORK_TYPE, IRONIC_IP, IRONIC_USERNAME, PROV_IP_FAMILY, EXTERNAL_IP_FAMILY: of the unit.
+# The unit sets PROVISIONING_MAC, PROVISIONING_NETWORK_TYPE, IRONIC_IP, IRONIC_USERNAME, PROV_IP_FAMILY, EXTERNAL_IP_FAMILY.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
@@ -10,12 +10,12 @@ set -euo pipefail
 SETTINGS=/etc/ironic.env
 MARK="# Found on this machine"
 
-# MAC: the name of the interface that has it; empty when there is none.
+# MAC: prints the name of the interface with this address; nothing if there is none.
 interface_of() {
     ip -oneline link show | awk -v mac="${1,,}" '$0 ~ "link/ether " mac " " { split($2, name, /[:@]/); print name[1]; exit }'
 }
 
-# FAMILY: how a machine shall get its address in the network, as kernel arguments; both ways when it is not said.
+# FAMILY: prints the kernel argument for DHCP of this IP family; nothing if the family is empty, which means both families.
 address_option() {
     case "$1" in
         ip4) echo "ip=dhcp" ;;
@@ -43,7 +43,7 @@ machine_os=$(image_for machine-os-images)
 podman image exists "$ironic" || podman pull --quiet --authfile /root/.docker/config.json "$ironic" >/dev/null
 record_service_stage_success
 
-# The password goes in by a pipe, where no list of processes shows it.
+# The password goes through a pipe, so that no list of processes shows it.
 login=$(podman run --rm --interactive --network=none --entrypoint=htpasswd "$ironic" -niB "$IRONIC_USERNAME" </opt/metal3/auth/ironic/password)
 host="$IRONIC_IP"
 [[ $host != *:* ]] || host="[$host]"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Adds to /etc/metal3.env the image of the operator of hosts and what it tells their first system.
+# Adds to /etc/metal3.env the image of the bare metal operator, and the kernel arguments of the hosts' first system.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# install|remove: only hosts of the control plane get an address of this machine. Others in the same network, workers among them,
-# wait for the cluster's own service.
+# install|remove: adds or removes a filter, so that this machine gives DHCP addresses only to hosts of the control plane. Other
+# hosts of the network, for example workers, wait for the DHCP service of the cluster.
 #
-# IPTABLES, PROVISIONING_INTERFACE, DHCP_ALLOW_MACS, from /etc/ironic.env; without addresses there is nothing to filter.
+# /etc/ironic.env sets IPTABLES, PROVISIONING_INTERFACE, DHCP_ALLOW_MACS. Without MAC addresses there is no filter.
 
 set -euo pipefail
 CHAIN=slipway-dhcp

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Waits until the hosts of the control plane are provisioned, ends the provisioning services here, so that the address of the API
-# can move to the masters, and lets the cluster provision the other hosts.
+# Waits until the hosts of the control plane are provisioned. Then stops the provisioning services here, so that the address of
+# the API can move to the masters, and lets the cluster provision the other hosts.
 #
-# CONTROL_PLANE_REPLICA_COUNT: of the unit.
+# The unit sets CONTROL_PLANE_REPLICA_COUNT.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
 
-# The API is here at first, and on the masters from some moment on.
+# The API server runs here first, and later on the masters.
 ask() {
     local kubeconfig
     for kubeconfig in kubeconfig-loopback kubeconfig; do

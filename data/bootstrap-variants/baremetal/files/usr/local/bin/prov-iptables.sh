@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# --enable-port PORT | --disable-port PORT: lets hosts reach a TCP port of the provisioning services, and no longer.
+# --enable-port PORT | --disable-port PORT: opens or closes a TCP port of the provisioning services for the hosts.
 #
-# IPTABLES, PROVISIONING_INTERFACE, from /etc/ironic.env.
+# /etc/ironic.env sets IPTABLES and PROVISIONING_INTERFACE.
 
 set -euo pipefail
 port="${2:?a port is needed}"

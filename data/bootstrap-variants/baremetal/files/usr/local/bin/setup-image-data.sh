@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the pull secret a secret of podman, for the container that looks into the machine OS of the release.
+# Stores the pull secret as a secret of podman, for the container that reads the machine OS of the release.
 
 set -euo pipefail
 podman secret rm pull-secret >/dev/null 2>&1 || true

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Gives this machine its address in the provisioning network.
 #
-# PROVISIONING_INTERFACE, PROVISIONING_SUBNET (ADDRESS/PREFIX), PROV_IP_FAMILY: of the unit.
+# The unit sets PROVISIONING_INTERFACE, PROVISIONING_SUBNET (ADDRESS/PREFIX), PROV_IP_FAMILY.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh

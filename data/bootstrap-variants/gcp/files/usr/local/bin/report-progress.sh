@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# KUBECONFIG: tells the cluster, and through it whoever waits for it, that the bootstrap is complete.
+# KUBECONFIG: records in the cluster that the bootstrap is complete.
 
 set -euo pipefail
-# From when the masters serve the API, the load balancer must not find it here. The routes to its address go with this service.
+# When the masters serve the API, the load balancer must not find it here. If this service stops, so do the routes to its address.
 until [[ -e /opt/openshift/cb-bootstrap.done ]]; do
     sleep 5
 done

@@ -1,30 +1,30 @@
 #!/usr/bin/env bash
-# On the installed machine, from its first boot until the cluster is available: finishes what a bootstrap machine would do for its
-# masters, then removes what only that needed, itself too.
+# Runs on the installed machine, from its first boot until the cluster is available. Does the remaining work of a bootstrap
+# machine, then removes the files that only this work needed, including itself.
 
 set -euo pipefail
 export KUBECONFIG=/etc/kubernetes/bootstrap-secrets/kubeconfig
 ask() { timeout 60 kubectl --request-timeout=30s "$@"; }
-# WHAT COMMAND...: until it succeeds.
+# WHAT COMMAND...: repeats COMMAND until it succeeds.
 until_done() {
     local what="$1"
     shift
     until "$@"; do
-        echo "not yet: $what"
+        echo "waiting: $what"
         sleep 5
     done
 }
 
 wait_for_api() { until_done "the API server answers" ask get --raw=/readyz >/dev/null; }
 
-# Who waits for the bootstrap, finds this object.
+# Programs that wait for the bootstrap look for this object.
 report_complete() {
     local status
     status=$(ask get configmap bootstrap --namespace=kube-system --ignore-not-found --output=jsonpath='{.data.status}') || return
     [[ $status == complete ]] || ask create configmap bootstrap --namespace=kube-system --from-literal=status=complete
 }
 
-# Held by pods of the live system, which never give them back.
+# Pods of the live system hold these Leases and never release them.
 delete_leases() {
     ask delete lease version --namespace=openshift-cluster-version --ignore-not-found &&
         ask delete lease,configmap cluster-policy-controller-lock --namespace=openshift-kube-controller-manager --ignore-not-found &&
@@ -40,7 +40,7 @@ is_ready() {
     [[ $(ask get nodes --output=jsonpath='{.items[0].status.conditions[?(@.type=="Ready")].status}' 2>/dev/null) == True ]]
 }
 
-# Requests for the kubelet of this machine, and no others.
+# Approves requests of this machine's kubelet only.
 approve() {
     local name signer user own
     own="system:node:$(hostname)"
@@ -54,15 +54,16 @@ approve() {
     done < <(ask get csr --output=go-template='{{range .items}}{{if not .status.conditions}}{{.metadata.name}} {{.spec.signerName}} {{.spec.username}}{{"\n"}}{{end}}{{end}}')
 }
 
-# What a master is called. Where the kubelet may not say so, nobody else can: operators run on masters only, the one of machines too.
+# Labels the node as a master. The kubelet may not set this label, and operators run only on masters, also the one that sets
+# labels.
 label() {
     local name
     name=$(node)
     [[ -n $name ]] && ask label node "$name" node-role.kubernetes.io/master= node-role.kubernetes.io/control-plane= --overwrite
 }
 
-# Operators put pods of their revisions in the places of the first ones, under the same file names. A kubelet that saw those die may
-# not start the others, and without them nobody answers here: a fresh one does.
+# Operators replace the first static pods by pods of their revisions, under the same file names. A kubelet that saw the first pods
+# end may not start the new ones, and then no API server runs. A restarted kubelet starts them.
 with_revision() { grep --files-with-matches revision /etc/kubernetes/manifests/*-pod.yaml || true; }
 seen=$(with_revision)
 renew_kubelet() {

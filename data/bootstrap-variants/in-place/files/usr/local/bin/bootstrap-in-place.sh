@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# For people: makes /opt/openshift/master.ign anew, the config that this machine is installed with, of what is on it now. Ends etcd
-# where it still runs. bootkube.service has done the same already.
+# For manual use: writes /opt/openshift/master.ign again from the current files of this machine. It is the config that the machine
+# is installed with. Stops etcd if it still runs. bootkube.service has done the same before.
 
 set -euo pipefail
 . /usr/local/bin/release-image.sh

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs this machine to its disk, with the config that bootkube.service made, and boots it from there.
+# Installs this machine to its disk with the config that bootkube.service wrote, and reboots it from there.
 
 set -euo pipefail
 . /usr/local/bin/bootstrap-service-record.sh
