@@ -21,8 +21,9 @@ using testing_support::RenderedCluster;
 const OperatorVariables variables = testing_support::operator_variables();
 
 struct Cluster : RenderedCluster {
-  std::vector<StaticPodOperator> works = {apiserver::make_operator(variables), controllers::make_operator(variables, "x"),
-                                          scheduler::make_operator(variables)};
+  std::vector<StaticPodOperator> works = {kube_apiserver::make_operator(variables),
+                                          kube_controller_manager::make_operator(variables, "x"),
+                                          kube_scheduler::make_operator(variables)};
 
   Cluster() {
     for (const char* kind : {"KubeAPIServer", "KubeControllerManager", "KubeScheduler"}) {
@@ -101,7 +102,7 @@ TEST(CertificateRecovery, ReplacesAllThatIsOverAndNothingElse) {
 }
 
 TEST(CertificateRecovery, WithoutSettingsThereIsNothingToRepairBy) {
-  const StaticPodOperator work = apiserver::make_operator(variables);
+  const StaticPodOperator work = kube_apiserver::make_operator(variables);
   View empty;
   EXPECT_TRUE(plan_recovery(work, empty.snapshot(), WallTime{})->desired_objects.empty());
 }

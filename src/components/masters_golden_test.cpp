@@ -46,9 +46,9 @@ TEST(Masters, RunWhatIsKeptAsGolden) {
   Cluster cluster;
   net::CurlHttp http;
   cluster.settle(etcd::make_operator(cluster.variables, http));
-  cluster.settle(apiserver::make_operator(cluster.variables));
-  cluster.settle(controllers::make_operator(cluster.variables, "registry.example.com/policy@sha256:3"));
-  cluster.settle(scheduler::make_operator(cluster.variables));
+  cluster.settle(kube_apiserver::make_operator(cluster.variables));
+  cluster.settle(kube_controller_manager::make_operator(cluster.variables, "registry.example.com/policy@sha256:3"));
+  cluster.settle(kube_scheduler::make_operator(cluster.variables));
   const struct {
     std::string_view space, name, key;
   } documents[] = {{"openshift-etcd", "etcd-pod", "pod.yaml"},

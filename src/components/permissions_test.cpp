@@ -261,7 +261,8 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
   }
 
   std::vector<StaticPodOperator> recovered() const {
-    return {apiserver::make_operator(variables), controllers::make_operator(variables, "x"), scheduler::make_operator(variables)};
+    return {kube_apiserver::make_operator(variables), kube_controller_manager::make_operator(variables, "x"),
+            kube_scheduler::make_operator(variables)};
   }
 
   // In the order of an installation: each needs what those before it made.
@@ -299,9 +300,9 @@ TEST_F(PermissionsTest, OperatorsMayDoWhatTheyDo) {
 }
 
 TEST_F(PermissionsTest, ProgramsOnNodesMayLookAtWhatTheyWatch) {
-  run({.account = "openshift-static-pod-installer/installer", .watched = installer::watched()});
+  run({.account = "openshift-static-pod-installer/installer", .watched = static_pod_installer::watched()});
   run({.account = "openshift-machine-config-operator/machine-config-controller",
-       .watched = MachineConfigController::watched(),
+       .watched = machine_config_operator::MachineConfigController::watched(),
        .lease_space = "openshift-machine-config-operator",
        .lease = "any-lock"});
   EXPECT_EQ(refused_, std::set<std::string>());
@@ -333,11 +334,11 @@ TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
          .watched = watched_by(work),
          .lease_space = "openshift-kube-apiserver",
          .lease = "certificate-recovery",
-         .plan = [work](const Snapshot& seen, WallTime at) { return recovery::plan_recovery(work, seen, at); },
+         .plan = [work](const Snapshot& seen, WallTime at) { return certificate_recovery::plan_recovery(work, seen, at); },
          .least_writes = 1});
   }
   run({.account = account, .watched = {{kube::types::certificate_requests}, {kube::types::nodes}}});
-  run({.account = account, .watched = installer::watched()});
+  run({.account = account, .watched = static_pod_installer::watched()});
   // The approver's records.
   const std::string approver = "openshift-cluster-machine-approver", table = "openshift-config";
   judge({.account = account, .watched = {}}, {{"get", "", "configmaps", approver, "node-identities"},

@@ -1,5 +1,7 @@
 #include "diagnosis/probe.h"
 
+#include "diagnosis/finding.h"
+
 #include "base/text.h"
 
 #include <algorithm>

@@ -18,6 +18,8 @@ namespace {
 
 using namespace slipway;
 using namespace slipway::components;
+using namespace slipway::components::cluster_bootstrap;
+using namespace slipway::components::runtimecfg;
 
 class OneAnswer final : public net::Http {
  public:

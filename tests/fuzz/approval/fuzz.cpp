@@ -13,6 +13,7 @@ namespace {
 
 using namespace slipway;
 using namespace slipway::components;
+using namespace slipway::components::machine_approver;
 
 constexpr std::string_view client_signer = "kubernetes.io/kube-apiserver-client-kubelet";
 constexpr std::string_view serving_signer = "kubernetes.io/kubelet-serving";

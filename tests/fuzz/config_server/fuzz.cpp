@@ -19,19 +19,19 @@ using namespace slipway;
 
 constexpr std::string_view token = "k3Yq", secret = "for-machines-only";
 
-class OneConfig final : public components::ConfigSource {
+class OneConfig final : public components::machine_config_server::ConfigSource {
  public:
-  Result<std::shared_ptr<const components::PoolConfig>> find(const std::string& pool) override {
+  Result<std::shared_ptr<const components::machine_config_server::PoolConfig>> find(const std::string& pool) override {
     if (pool != "worker") return error(Code::not_found, "no pool {}", pool);
     return config_;
   }
 
  private:
-  std::shared_ptr<const components::PoolConfig> config_ = [] {
-    components::PoolConfig config{
+  std::shared_ptr<const components::machine_config_server::PoolConfig> config_ = [] {
+    components::machine_config_server::PoolConfig config{
         .rendered = {.name = "rendered"}, .controller = {.version = "1"}, .kubeconfig = Secret(std::string(secret))};
     config.rendered.config.ignition.version = ignition::newest_version;
-    return std::make_shared<const components::PoolConfig>(std::move(config));
+    return std::make_shared<const components::machine_config_server::PoolConfig>(std::move(config));
   }();
 };
 
@@ -41,7 +41,8 @@ struct Server {
   sys::Events events{clock, "fuzz"};
   sys::Context context{clock, log, events};
   OneConfig source;
-  components::ConfigServer configs{context, source, {Secret(std::string(token)), Secret(std::string(token))}};
+  components::machine_config_server::ConfigServer configs{
+      context, source, {Secret(std::string(token)), Secret(std::string(token))}};
   net::HttpServer http = net::HttpServer::listen({.threads = 1}, [this](const net::ServerRequest& request) {
                            return configs.answer(request);
                          }).value();
