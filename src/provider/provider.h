@@ -1,8 +1,8 @@
 // Provider: creates and removes the machines of one cluster. cluster/ and cli/ know a platform only through this header.
 //
-// A provider belongs to one cluster, by name. Each call may be repeated: what exists is kept, what is missing is created, so a
-// command that was killed continues when it is run again. Nothing here decides what a cluster needs: callers pass names, Ignition
-// configs and the order.
+// A provider belongs to one cluster, by name. Each call may be repeated: it keeps what exists and creates what is missing, so a
+// command that was killed continues when it is run again. A provider does not decide what a cluster needs: callers pass names,
+// Ignition configs and the order.
 #pragma once
 
 #include "assets/assets.h"
@@ -26,7 +26,7 @@ struct Capabilities {
   bool runs_commands = false;    // run() and probe() work, without SSH
 };
 
-// A machine of the plan.
+// A planned machine.
 struct Machine {
   std::string name;       // "bootstrap", "master-0"
   std::string role;       // "bootstrap", "master", "worker"
@@ -35,43 +35,43 @@ struct Machine {
   bool operator==(const Machine&) const = default;
 };
 
-// Machines of one role, which have the same Ignition config.
+// Machines of one role with the same Ignition config.
 struct MachineGroup {
   std::string role;
   std::vector<std::string> names;
-  std::string ignition;  // text of the config, without a limit of length: the provider puts it where machines find it
-  std::string after{};   // these boot only when the machine of this name is removed; empty: at once
+  std::string ignition;  // text of the config, of any length: the provider makes it available to the machines
+  std::string after{};   // the machines boot when the machine with this name is removed; empty: at once
 };
 
-// A machine that exists.
+// An existing machine.
 struct MachineStatus {
   std::string name;
-  std::string state;      // the platform's word: "running", "igniting"
-  std::string reason{};   // why it is not running, if the platform says so
+  std::string state;      // as the platform calls it: "running", "igniting"
+  std::string reason{};   // why the machine is not running, if the platform reports it
   std::string address{};  // empty: not known yet
   bool is_on = false;
-  bool is_booting = false;  // on, and its system has not started completely
+  bool is_booting = false;  // on, but its system has not started completely
 
   bool operator==(const MachineStatus&) const = default;
 };
 
-// What a cluster is created from.
+// Inputs for creating a cluster.
 struct ClusterRequest {
   const config::InstallConfig& config;
   const assets::ClusterId& id;
-  std::string release{};  // image by digest
+  std::string release{};  // pull spec with a digest
   std::string release_version{};
 };
 
-// What exists under the cluster's name.
+// The cluster that exists with the provider's cluster name.
 struct ExistingCluster {
   enum class Of { nothing, this_cluster, another_cluster };
   Of of = Of::nothing;
-  std::string release{};  // that it was created with; empty: not recorded
+  std::string release{};  // with which it was created; empty: not recorded
   std::string release_version{};
 };
 
-// Where this host reaches the cluster if not by its own names: ports of an address of this host.
+// An address of this host and its ports that forward to the cluster. For hosts that cannot resolve the cluster's names.
 struct HostAccess {
   std::string address;
   int api_port = 0;
@@ -81,70 +81,71 @@ struct HostAccess {
 
 // A file of a log bundle.
 struct BundleFile {
-  std::string path;  // below the bundle: "host/master-0.console.log"
+  std::string path;  // in the bundle: "host/master-0.console.log"
   std::string content;
 };
 
-// Errors of all calls: unavailable, timeout: the same call may succeed later; denied: which permission or credential is missing;
-// cancelled: a stop was requested. Threads: list, run, probe, follow and bundle_files any, the others one.
+// Errors of all calls: unavailable, timeout: the same call may succeed later; denied: a permission or credential is missing, with
+// its name; cancelled: a stop was requested. Threads: any for list, run, probe, follow and bundle_files; one for all others.
 class Provider {
  public:
   virtual ~Provider() = default;
 
   virtual Capabilities capabilities() const = 0;
 
-  // The machines that an install-config asks for: the bootstrap machine, the control plane, the workers. Pure.
+  // The machines of an install-config: the bootstrap machine, the control plane, the workers. Pure.
   // errors: invalid: for instance too few addresses
   virtual Result<std::vector<Machine>> plan(const config::InstallConfig& config) const = 0;
 
-  // errors: invalid: no machine of the platform can have this name
+  // errors: invalid: not a valid machine name on the platform
   virtual Result<> check_name(const std::string& name) const = 0;
 
-  // errors: invalid: its record is damaged
+  // Finds the cluster with the provider's cluster name. errors: invalid: its record is damaged
   virtual Result<ExistingCluster> find(const assets::ClusterId& id) = 0;
 
-  // Checks all that create() needs, and changes nothing. Doubts are logged as warnings.
-  // errors: invalid: all that is missing, a line each with what to do; conflict: the name belongs to another cluster
+  // Checks everything that create() needs; changes nothing. Logs possible problems as warnings.
+  // errors: invalid: all problems, one line each with a hint; conflict: the name belongs to another cluster
   virtual Result<> preflight(const sys::Context& context, const ClusterRequest& request,
                              const std::vector<MachineGroup>& groups) = 0;
 
-  // Creates the network and the machines, and switches them on; returns before they have booted.
+  // Creates the network and the machines and switches the machines on. Returns before they have booted.
   // errors: conflict: another cluster has the name, an address is in use, a machine has another address than planned
   virtual Result<> create(const sys::Context& context, const ClusterRequest& request,
                           const std::vector<MachineGroup>& groups) = 0;
 
-  // Switches on all machines of a cluster that exists. errors: conflict: another cluster has the name
+  // Switches on all machines of an existing cluster. errors: conflict: another cluster has the name
   virtual Result<> start(const sys::Context& context, const ClusterRequest& request) = 0;
 
-  // Adds a machine to a cluster that exists, or switches on the one of this name. `ignition` is used for a new one only.
+  // Adds a machine to an existing cluster, or switches on the existing machine. `ignition` is used for a new machine only.
   virtual Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) = 0;
 
   // errors: not_found: no such cluster
   virtual Result<std::vector<MachineStatus>> list(const sys::Context& context) = 0;
 
-  // Removes a machine with its disk. Succeeds when there is none of this name. errors: not_found: no such cluster
+  // Removes a machine and its disk. Succeeds if there is no such machine. errors: not_found: no such cluster
   virtual Result<> remove(const sys::Context& context, const std::string& name) = 0;
 
-  // Removes everything that create() and add() made. Succeeds when there is nothing.
+  // Removes everything that create() and add() created. Succeeds if there is nothing.
   virtual Result<> remove_all(const sys::Context& context) = 0;
 
-  // Runs a command in a machine as root. errors: not_found, conflict: the machine is off; those of sys::Runner; time: until it
-  // ends
+  // Runs a command in a machine as root. errors: not_found; conflict: the machine is off; those of sys::Runner. time: until the
+  // command ends
   virtual Result<sys::Output> run(const sys::Context& context, const std::string& machine, sys::Command command) = 0;
 
-  // What a machine reaches of its network, also before its first boot: lines of diagnosis/probe.h.
+  // Tests what a machine can reach on its network, even before its first boot. Returns lines as in diagnosis/probe.h.
   virtual Result<std::string> probe(const sys::Context& context, const std::string& machine) = 0;
 
-  // Puts the events of all machines on the context's stream until a stop, or until the provider can tell no more (unavailable).
+  // Relays the events of all machines to the context's events. Blocks until a stop. errors: unavailable: the source of events
+  // ended
   virtual Result<> follow(const sys::Context& context) = 0;
 
-  // Events of the machines since they were created; none when there is no such cluster.
+  // Events of the machines since they were created; empty if there is no such cluster.
   virtual Result<std::vector<sys::Event>> events() = 0;
 
-  // For a log bundle: what the platform knows of the machines. errors: not_found: no such cluster
+  // The platform's data about the machines, for a log bundle. errors: not_found: no such cluster
   virtual Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) = 0;
 
-  // errors: not_found: no such cluster
+  // Empty if the platform forwards no ports. errors: not_found: no such cluster
   virtual Result<std::optional<HostAccess>> host_access() = 0;
 };
 

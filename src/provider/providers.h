@@ -1,4 +1,4 @@
-// The providers of this program, by platform.
+// The providers of slipway, by platform.
 #pragma once
 
 #include "net/environment.h"
@@ -11,16 +11,16 @@
 
 namespace slipway::provider {
 
-// Which cluster, and options of the command line by name without dashes ("state"): each provider reads its own.
+// The name of a cluster, and options of the command line by name without dashes ("state"). Each provider reads its own options.
 struct ClusterSelection {
   std::string cluster;
   std::map<std::string, std::string, std::less<>> options{};
 };
 
-// Whether this program creates machines of the platform.
+// Whether slipway creates machines on the platform.
 bool has_provider(std::string_view platform);
 
-// errors: invalid: this program has no provider for the platform; what the provider says of its options
+// errors: invalid: slipway has no provider for the platform; those of the provider for its options
 Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
                                                 ClusterSelection selection);
 

@@ -1,4 +1,4 @@
-// A provider whose machines are in memory, for tests of what callers do with providers. Machines run as soon as they are created.
+// A provider with machines in memory, for tests of code that uses providers. Machines run as soon as they are created.
 #pragma once
 
 #include "provider/provider.h"
@@ -11,7 +11,7 @@
 
 namespace slipway::provider::fake {
 
-// Threads: calls any; a test reads and changes the members while no call runs.
+// Threads: any for calls; a test reads and changes the members only while no call runs.
 class FakeProvider final : public Provider {
  public:
   struct FakeMachine {
@@ -25,7 +25,7 @@ class FakeProvider final : public Provider {
   std::vector<std::string> calls{};  // "create", "add worker-0"
   // Answers of run(), by the machine's name and the first word of the command.
   std::function<Result<sys::Output>(const std::string& machine, const sys::Command& command)> answer{};
-  // Called after each call that changed something; an error of it is the call's, as if the answer had been lost.
+  // Called after each call that changed something. If it fails, the call fails with the same error, although the change was made.
   std::function<Result<>(const std::string& call)> after_change{};
 
   Capabilities capabilities() const override { return can; }

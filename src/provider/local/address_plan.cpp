@@ -13,9 +13,9 @@ namespace {
 
 constexpr int first_machine = 10;
 
-std::optional<unsigned> number(std::string_view text, unsigned most) {
+std::optional<unsigned> number(std::string_view text, unsigned max) {
   const std::optional<unsigned> value = parse_number<unsigned>(text);
-  return value.value_or(0) <= most ? value : std::nullopt;
+  return value.value_or(0) <= max ? value : std::nullopt;
 }
 
 std::string dotted(unsigned address) {
@@ -28,7 +28,7 @@ std::string AddressPlan::gateway() const { return dotted(network + 1); }
 
 std::string AddressPlan::with_prefix(std::string_view address) const { return fmt::format("{}/{}", address, prefix); }
 
-// The last address is the network's broadcast.
+// The last address of the network is the broadcast address.
 int AddressPlan::most_machines() const { return std::min((1 << (32 - prefix)) - 1 - first_machine, 1000); }
 
 std::string AddressPlan::address(int machine) const {

@@ -1,4 +1,5 @@
-// Addresses of a cluster's network. It exists only in the owner's network namespace, so every cluster may have the same one.
+// Addresses of a cluster's network. The network exists only in the owner's network namespace, so all clusters may use the same
+// one.
 #pragma once
 
 #include "base/result.h"
@@ -9,8 +10,10 @@
 
 namespace slipway::provider::local {
 
-// A network of /16 to /28, IPv4.
-//   .1 the owner: bridge, names, registry; .2 to .9 nobody (virtual addresses of clusters); machines from .10 on
+// An IPv4 network of /16 to /28.
+//   .1        the owner: bridge, name server, registry
+//   .2 to .9  not assigned (for the virtual IPs of clusters)
+//   from .10  machines
 struct AddressPlan {
   unsigned network = 0;  // host byte order, host bits zero
   int prefix = 24;
@@ -18,20 +21,20 @@ struct AddressPlan {
   std::string gateway() const;                              // "10.97.77.1"
   std::string with_prefix(std::string_view address) const;  // "10.97.77.1/24"
 
-  // Machines have numbers from 0 on.
+  // Machines are numbered from 0.
   int most_machines() const;
   std::string address(int machine) const;     // "10.97.77.10"
   static std::string mac(int machine);        // "52:54:00:73:00:0a": locally administered, the same at every boot
-  static std::string gateway_mac();           // of no machine
-  static std::string interface(int machine);  // the bridge's side of the machine's cable, "vm0"
+  static std::string gateway_mac();           // differs from those of all machines
+  static std::string interface(int machine);  // the bridge's end of the machine's veth pair, "vm0"
 
   bool operator==(const AddressPlan&) const = default;
 };
 
-// errors: invalid: no IPv4 network in CIDR form, host bits that are set, a prefix outside of 16 to 28
+// errors: invalid: not an IPv4 network in CIDR notation, host bits are set, a prefix length outside of 16 to 28
 Result<AddressPlan> parse_network(std::string_view cidr);
 
-// The lowest number that is not taken. errors: conflict when the network is full
+// The lowest number that is not taken. errors: conflict: the network is full
 Result<int> free_number(const AddressPlan& plan, const std::vector<int>& taken);
 
 }  // namespace slipway::provider::local

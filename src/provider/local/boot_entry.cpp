@@ -11,7 +11,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-bool climbs(std::string_view path) {
+bool contains_dotdot(std::string_view path) {
   const std::vector<std::string_view> parts = split(path, '/');
   return std::find(parts.begin(), parts.end(), "..") != parts.end();
 }
@@ -44,7 +44,7 @@ Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file)
     }
   }
   if (!has_version) return error(Code::invalid, "{}: has no version", file);
-  if (!entry.deployment.starts_with('/') || climbs(entry.deployment)) {
+  if (!entry.deployment.starts_with('/') || contains_dotdot(entry.deployment)) {
     return error(Code::invalid, "{}: needs ostree= with an absolute path in its options, has '{}'", file, entry.deployment);
   }
   return entry;
@@ -62,12 +62,12 @@ Result<Deployment> deployment_of_link(std::string_view link, std::string_view ta
   Deployment deployment{.path = (folder / target).lexically_normal().string()};
   const std::vector<std::string_view> parts = split(deployment.path, '/');
   // "", ostree, deploy, OS, deploy, COMMIT.SERIAL
-  const bool shaped =
+  const bool has_layout =
       parts.size() == 6 && parts[0].empty() && parts[1] == "ostree" && parts[2] == "deploy" && parts[4] == "deploy";
   const std::string_view name = parts.back();
   const std::size_t dot = name.rfind('.');
   const std::optional<int> serial = dot == std::string_view::npos ? std::nullopt : parse_number<int>(name.substr(dot + 1));
-  if (!shaped || !serial || !is_commit(name.substr(0, dot))) {
+  if (!has_layout || !serial || !is_commit(name.substr(0, dot))) {
     return error(Code::invalid, "{}: points to {}, which is not a deployment", link, deployment.path);
   }
   deployment.commit = name.substr(0, dot);

@@ -1,4 +1,4 @@
-// Boot entries: what a machine's disk says shall be booted (Boot Loader Specification, as OSTree writes it).
+// Boot entries of a machine's disk, which name the deployment to boot (Boot Loader Specification, as OSTree writes them).
 #pragma once
 
 #include "base/result.h"
@@ -12,34 +12,34 @@ namespace slipway::provider::local {
 struct BootEntry {
   std::string file;  // name of the file, for messages
   std::string title{};
-  int version = 0;           // the highest is the newest
-  std::string deployment{};  // the link of its ostree= argument, "/ostree/boot.1/slipway/7b45.../0", as seen on the disk
+  int version = 0;           // the highest version is the newest
+  std::string deployment{};  // path of the symlink in its ostree= argument, "/ostree/boot.1/slipway/7b45.../0", on the disk
 
   bool operator==(const BootEntry&) const = default;
 };
 
 // Reads one file of /boot/loader/entries.
 //
-//   errors  invalid: no version, a version that is no number, no absolute ostree= in its options, or one that climbs out (..)
+//   errors  invalid: the version is missing or not a number; ostree= is missing, not an absolute path, or contains ".."
 Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file);
 
-// The entry that firmware boots. errors: not_found when there is none
+// The entry that firmware boots. errors: not_found: there is no entry
 Result<BootEntry> newest(const std::vector<BootEntry>& entries);
 
 // A deployment on a machine's disk.
 struct Deployment {
-  std::string path;      // "/ostree/deploy/slipway/deploy/8de0...14.1", as seen on the disk
+  std::string path;      // "/ostree/deploy/slipway/deploy/8de0...14.1", on the disk
   std::string commit{};  // "8de0...14"
   int serial = 0;        // 1
 
   bool operator==(const Deployment&) const = default;
 };
 
-// What the link of a boot entry points to.
+// The deployment that the symlink of a boot entry points to.
 //
 //   link    BootEntry::deployment
-//   target  its content, "../../../deploy/slipway/deploy/8de0...14.1"
-//   errors  invalid when that is no deployment
+//   target  the target of the symlink, "../../../deploy/slipway/deploy/8de0...14.1"
+//   errors  invalid: the target is not a deployment
 Result<Deployment> deployment_of_link(std::string_view link, std::string_view target);
 
 }  // namespace slipway::provider::local

@@ -18,7 +18,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Files of the kernel take a value in one write and cannot be replaced as sys::Files does.
+// Kernel files accept a value in one write and cannot be replaced, as sys::Files would do.
 Result<> write_setting(const std::string& path, std::string_view value) {
   const std::string doing = fmt::format("writing {} to {}", trim(value), path);
   const sys::Fd file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
@@ -26,10 +26,10 @@ Result<> write_setting(const std::string& path, std::string_view value) {
   return sys::write_all(file, value, doing);
 }
 
-// A folder and all below, deepest first.
+// The folder and all folders below it, deepest first.
 std::vector<std::string> deepest_first(const std::string& folder) {
   std::vector<std::string> found;
-  std::error_code ignored;  // of folders that vanish meanwhile
+  std::error_code ignored;  // folders may disappear during the iteration
   if (!std::filesystem::is_directory(folder, ignored)) return found;
   found.push_back(folder);
   for (std::filesystem::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
@@ -48,7 +48,7 @@ std::set<int> processes_in(const std::vector<std::string>& folders) {
       if (!text.ok()) continue;
       for (std::string_view line : split(text.value(), '\n')) {
         const int pid = parse_number<int>(line).value_or(0);
-        if (pid > 0) found.insert(pid);  // 0 is a process of a namespace above ours
+        if (pid > 0) found.insert(pid);  // 0 is a process outside of our process namespace
       }
     }
   }
@@ -63,8 +63,8 @@ bool is_namespace_init(int pid) {
   return pids.size() > 1 && pids.back() == 1;
 }
 
-// Version 2: what the parent has is handed down to its children.
-Result<> hand_down_controllers(sys::Files& files, const std::string& folder) {
+// Version 2: enables all controllers of a cgroup for its children.
+Result<> enable_controllers(sys::Files& files, const std::string& folder) {
   std::string request;
   const std::string available = TRY(files.read(folder + "/cgroup.controllers"));
   for (std::string_view controller : split(trim(available), ' ')) {
@@ -112,14 +112,14 @@ Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std:
     const bool has_cpuset =
         std::find(hierarchy.controllers.begin(), hierarchy.controllers.end(), "cpuset") != hierarchy.controllers.end();
     if (has_cpuset) {
-      // A new cpuset of version 1 is empty, and nothing can join it.
+      // In version 1 a new cpuset is empty, and no process can join it.
       for (const std::string& setting : {std::string("/cpuset.cpus"), std::string("/cpuset.mems")}) {
         const std::string value = TRY(files.read(hierarchy.path + setting));
         for (const std::string& level : {top, cluster, own}) TRY(write_setting(level + setting, value));
       }
     }
     if (hierarchy.unified) {
-      for (const std::string& level : {hierarchy.path, top, cluster}) TRY(hand_down_controllers(files, level));
+      for (const std::string& level : {hierarchy.path, top, cluster}) TRY(enable_controllers(files, level));
     }
   }
   return Ok{};
@@ -133,7 +133,7 @@ Result<> join_cgroups(const std::vector<Hierarchy>& all, std::string_view id, st
 Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& all, std::string_view id,
                      std::string_view member) {
   const std::vector<std::string> folders = cgroup_folders(all, id, member);
-  // The kernel tells nobody that a cgroup of version 1 is empty; a look is a few readings of files.
+  // The kernel does not report when a cgroup of version 1 becomes empty. Polling is cheap: it reads a few files.
   const sys::Pace pace{Milliseconds(2), Milliseconds(100)};
   auto look = [&]() -> Result<sys::Observation> {
     const std::set<int> processes = processes_in(folders);
@@ -141,17 +141,18 @@ Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& 
     for (int pid : processes) {
       if (!has_inits || is_namespace_init(pid)) ::kill(pid, SIGKILL);
     }
-    std::string stays;
+    std::string remaining;
     for (const std::string& folder : folders) {
       for (const std::string& cgroup : deepest_first(folder)) {
-        if (::rmdir(cgroup.c_str()) != 0 && errno != ENOENT) stays = fmt::format("{}: {}", cgroup, std::strerror(errno));
+        if (::rmdir(cgroup.c_str()) != 0 && errno != ENOENT) remaining = fmt::format("{}: {}", cgroup, std::strerror(errno));
       }
-      // The folder of all clusters goes with the last one.
+      // Succeeds only for the last cluster, because the folder must be empty.
       if (member.empty()) (void)::rmdir(std::filesystem::path(folder).parent_path().c_str());
     }
-    return stays.empty() ? sys::Observation::done() : sys::Observation::not_yet("{}, {} processes", stays, processes.size());
+    return remaining.empty() ? sys::Observation::done()
+                             : sys::Observation::not_yet("{}, {} processes", remaining, processes.size());
   };
-  return sys::wait_for(context, "the cluster's cgroups to be gone", Seconds(10), look, nullptr, pace);
+  return sys::wait_for(context, "the removal of the cluster's cgroups", Seconds(10), look, nullptr, pace);
 }
 
 std::vector<int> namespace_pids(std::string_view status) {

@@ -1,8 +1,8 @@
-// Cgroups of a cluster: HIERARCHY/slipway/ID/MACHINE in every hierarchy of the host, and .../ID/owner for the owner itself. They
-// are what is left of a cluster that died, and by their path everything of it is found again.
+// Cgroups of a cluster: HIERARCHY/slipway/ID/MACHINE in every hierarchy of the host, and .../ID/owner for the owner. They remain
+// if the owner dies, and their paths lead to all remaining processes of the cluster.
 //
-// Seen on version 1 with the named and the hybrid hierarchy (systemd, unified). On version 2 there is one hierarchy, whose
-// controllers have to be handed down level by level; that part has only been tested as text.
+// Tested on version 1 with the named and the hybrid hierarchy (systemd, unified). On version 2 there is one hierarchy, whose
+// controllers must be enabled on each level; this code is only covered by unit tests.
 #pragma once
 
 #include "base/result.h"
@@ -16,35 +16,35 @@
 namespace slipway::provider::local {
 
 struct Hierarchy {
-  std::string path;                        // where it is mounted
+  std::string path;                        // mount point
   bool unified = false;                    // version 2
-  std::vector<std::string> controllers{};  // version 1: of its mount; version 2: asked from cgroup.controllers
+  std::vector<std::string> controllers{};  // version 1: of the mount; empty in version 2, which has cgroup.controllers
 
   bool operator==(const Hierarchy&) const = default;
 };
 
-// The hierarchies in the text of /proc/self/mounts, each once, in its order. Pure.
+// The hierarchies in the text of /proc/self/mounts, each once, in the order of the text. Pure.
 std::vector<Hierarchy> hierarchies(std::string_view mounts);
 
-// The folders of a cluster, or of one member of it, one a hierarchy. Pure.
+// The cgroup of a cluster, or of one member, in each hierarchy. A member is a machine or "owner". Pure.
 std::vector<std::string> cgroup_folders(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member = {});
 
-// Makes the cgroups of a member that is not running, new and usable. Stale ones of its last run go first: cAdvisor retries
-// each dead container it finds there for seconds. errors: as Files
+// Creates the cgroups of a member that is not running. Removes those of its last run first: cAdvisor would retry for seconds to
+// read each dead container in them. errors: as Files
 Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std::string_view id, std::string_view member);
 
 // Puts the calling process into the cgroups of a member.
 Result<> join_cgroups(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member);
 
-// Ends every process in the cgroups of a cluster, or of one member, and removes them.
+// Kills every process in the cgroups of a cluster or of one member, and removes the cgroups.
 //
-//   order   inits of process namespaces first: the kernel ends all that is inside with them
-//   time    up to 10 s, for processes that the kernel does not let go
-//   errors  timeout, naming the cgroups that stay
+//   order   inits of process namespaces first: the kernel then kills all processes of the namespace
+//   time    up to 10 s, if the kernel does not end a process
+//   errors  timeout, with the cgroups that remain
 Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& all, std::string_view id,
                      std::string_view member = {});
 
-// The numbers in a line "NSpid:\t4711\t1" of /proc/PID/status, outermost first. Pure.
+// The process IDs in a line "NSpid:\t4711\t1" of /proc/PID/status, that of the outermost namespace first. Pure.
 std::vector<int> namespace_pids(std::string_view status);
 
 }  // namespace slipway::provider::local

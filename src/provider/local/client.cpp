@@ -26,13 +26,13 @@ Result<sys::FileLock> lock_cluster(const ClusterChoice& choice) {
 std::string tail(sys::Files& files, const std::string& path) {
   const Result<std::string> text = files.read(path);
   std::string_view rest = text.ok() ? trim(text.value()) : std::string_view();
-  constexpr std::size_t most = 1000;
-  if (rest.size() > most) rest.remove_prefix(rest.find('\n', rest.size() - most) + 1);
+  constexpr std::size_t max_size = 1000;
+  if (rest.size() > max_size) rest.remove_prefix(rest.find('\n', rest.size() - max_size) + 1);
   return std::string(rest);
 }
 
-// Whether one answers. That one connects does not say it: the socket of an owner that was killed takes connections until the last
-// of its threads is gone.
+// Whether an owner answers. A connection alone proves nothing: the socket of a killed owner accepts connections until its last
+// thread has ended.
 Result<bool> has_owner(const sys::Context& context, const ClusterChoice& choice) {
   const Result<Json> answer = ask(context, choice, {.order = Order::list});
   if (!answer.ok() && answer.error().code() != Code::unavailable) return answer.error();
@@ -48,7 +48,7 @@ std::string other_forwards(const ClusterChoice& choice) {
                      choice.cluster);
 }
 
-// As the owner will see it (fleet.cpp), but that the machine may be on.
+// The same check as in the owner (Fleet::create_one), except that the machine may be on.
 bool has_other_config(sys::Files& files, const std::string& name, const MachinePaths& machine,
                       const std::optional<std::string>& ignition) {
   const auto record = files.info(machine.record());
@@ -56,7 +56,7 @@ bool has_other_config(sys::Files& files, const std::string& name, const MachineP
   const auto before = files.read_if_exists(machine.ignition());
   if (!before.ok() || before.value() == ignition) return false;
   if (!before.value() || !ignition) return true;
-  // Before Ignition was through, a config may still be mended.
+  // Until Ignition has finished, the config may be changed.
   const auto ignited = files.info(sys::marker_path(machine.folder, name + "-ignition"));
   return ignited.ok() && ignited.value();
 }
@@ -73,8 +73,8 @@ void add_taken_machines(Findings& findings, sys::Files& files, const ClusterChoi
 }
 
 void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options) {
-  const auto is_there = files.info(choice.paths().config());
-  if (is_there.ok() && is_there.value()) {
+  const auto config_file = files.info(choice.paths().config());
+  if (config_file.ok() && config_file.value()) {
     const Result<ClusterConfig> config = read_cluster(files, choice);
     if (config.ok() && has_other_forwards(config.value(), options)) findings.error({}, "forward", "{}", other_forwards(choice));
     return;
@@ -90,7 +90,7 @@ void add_taken_forwards(Findings& findings, sys::Files& files, const ClusterChoi
   }
 }
 
-// Whether the cluster is there and has its machine OS.
+// Whether the cluster exists and has its copy of the machine OS.
 Result<bool> has_own_os(sys::Files& files, const ClusterChoice& choice) {
   const auto cluster = read_cluster(files, choice);
   if (!cluster.ok()) return cluster.error().code() == Code::not_found ? Result(false) : cluster.error();
@@ -98,7 +98,7 @@ Result<bool> has_own_os(sys::Files& files, const ClusterChoice& choice) {
   return TRY(files.info(choice.paths().os() + "/" + cluster->os_commit)).has_value();
 }
 
-// A cluster's machines stay alike: they get the machine OS that it was made with.
+// New machines get the machine OS with which the cluster was created, so that all of its machines are the same.
 Result<> add_unused_os(Findings& findings, sys::Files& files, const ClusterChoice& choice, const std::string& os_repo) {
   const std::string commit = TRY(read_cluster(files, choice)).os_commit;
   const Result<std::string> newest = newest_os(files, os_repo);
@@ -108,7 +108,7 @@ Result<> add_unused_os(Findings& findings, sys::Files& files, const ClusterChoic
   return Ok{};
 }
 
-// What machines are made of has to be of one build, and of the cluster's where there is one.
+// The machine OS, the images and the release must be from the same build; for an existing cluster, from the cluster's build.
 Result<> add_release_troubles(Findings& findings, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options) {
   const ClusterPaths paths = choice.paths();
   const auto cluster = read_cluster(files, choice);
@@ -119,7 +119,8 @@ Result<> add_release_troubles(Findings& findings, sys::Files& files, const Clust
     return Ok{};
   }
   if (!cluster->os_commit.empty()) return Ok{};
-  // Its owner is of a version that takes the newest commit; the next one records that of the machines.
+  // The cluster's owner is from an older version, which installs the newest commit. A new owner records the commit of the
+  // machines.
   const auto of_machines = TRY(os_of_machines(files, paths));
   const Result<std::string> newest = newest_os(files, cluster->os_repo);
   const bool is_another = of_machines && (!newest.ok() || newest.value() != *of_machines);
@@ -134,7 +135,7 @@ Result<> add_release_troubles(Findings& findings, sys::Files& files, const Clust
   return Ok{};
 }
 
-// Names of the machines that are on. Fine when there is no such cluster.
+// Names of the machines that are on; empty if there is no such cluster.
 Result<std::set<std::string>> machines_on(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
   std::set<std::string> on;
   const auto machines = list_machines(context, files, choice);
@@ -151,13 +152,13 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std:
   int before = 0, afterwards = 0;
   for (const MachineGroup& group : groups) {
     for (const std::string& name : group.names) {
-      const bool goes = std::ranges::any_of(groups, [&](const MachineGroup& other) { return other.after == name; });
+      const bool is_removed = std::ranges::any_of(groups, [&](const MachineGroup& other) { return other.after == name; });
       if (on.contains(name)) {
-        if (goes) afterwards -= group.inotify_instances;
+        if (is_removed) afterwards -= group.inotify_instances;
         continue;
       }
       if (group.after.empty()) before += group.inotify_instances;
-      if (!goes) afterwards += group.inotify_instances;
+      if (!is_removed) afterwards += group.inotify_instances;
     }
   }
   return std::max(before, afterwards);
@@ -236,15 +237,15 @@ Result<> ensure_owner(const sys::Context& context, sys::Files& files, const Clus
   if (TRY(has_owner(context, choice))) return Ok{};
   TRY(read_cluster(files, choice));
   const sys::FileLock lock = TRY(lock_cluster(choice));
-  if (TRY(has_owner(context, choice))) return Ok{};  // another command was faster
+  if (TRY(has_owner(context, choice))) return Ok{};  // another command has started it
   TRY(sweep_cluster(context, files, paths));
   LineSocket owner = TRY(spawn_owner(
       {choice.program, "machine-owner", "--cluster", choice.cluster, "--state", choice.state, "--events", paths.events()},
       paths.owner_log()));
-  const auto said = TRY(owner.receive(context.stop));
-  if (said == "ready") return Ok{};
+  const auto reply = TRY(owner.receive(context.stop));
+  if (reply == "ready") return Ok{};
   const std::string why =
-      said ? *said : fmt::format("it exited without a message; the end of its log:\n{}", tail(files, paths.owner_log()));
+      reply ? *reply : fmt::format("it exited without a message; the end of its log:\n{}", tail(files, paths.owner_log()));
   return error(Code::unavailable, "owner process of cluster {}: failed to start: {} (log: {})", choice.cluster, why,
                paths.owner_log());
 }
@@ -263,8 +264,8 @@ Result<Json> ask(const sys::Context& context, const ClusterChoice& choice, const
     }
     Answer answer = TRY(parse_answer(*line));
     if (const auto* event = std::get_if<EventLine>(&answer)) {
-      Result<sys::Event> told = sys::parse_event(event->line);
-      if (told.ok()) context.events.relay(told.value());
+      Result<sys::Event> parsed = sys::parse_event(event->line);
+      if (parsed.ok()) context.events.relay(parsed.value());
     } else if (const auto* text = std::get_if<ConsoleLine>(&answer)) {
       if (console) console(text->text);
     } else if (auto* failure = std::get_if<Error>(&answer)) {
@@ -309,7 +310,7 @@ Result<> destroy_cluster(const sys::Context& context, sys::Files& files, const C
   if (!TRY(files.info(paths.folder))) return Ok{};
   const sys::FileLock lock = TRY(lock_cluster(choice));
   TRY(sweep_cluster(context, files, paths));
-  // The config goes last but for the folder itself: as long as it is there, a destroy that was killed can be told again.
+  // Remove the config last: with it, the same command can continue after a kill.
   for (const std::string& name : TRY(files.list(paths.folder))) {
     const std::string path = paths.folder + "/" + name;
     if (path != paths.config() && path != paths.command_lock()) TRY(remove_tree(files, path));

@@ -1,4 +1,4 @@
-// What commands do with local clusters: make one, ask its owner, remove it.
+// Functions for commands that work with local clusters: create a cluster, send a request to its owner, destroy it.
 #pragma once
 
 #include "provider/local/cluster_config.h"
@@ -22,7 +22,7 @@
 
 namespace slipway::provider::local {
 
-// Which cluster, and the program that becomes its owner: PROGRAM machine-owner --cluster NAME --state DIR.
+// The name of a cluster, its state folder, and the program of its owner: PROGRAM machine-owner --cluster NAME --state DIR.
 struct ClusterChoice {
   std::string state;  // absolute
   std::string cluster;
@@ -31,64 +31,65 @@ struct ClusterChoice {
   ClusterPaths paths() const { return cluster_paths(state, cluster); }
 };
 
-// The images in a folder that `make payload` made, build/payload: what of containerd/, registry/ and bin/registry is there.
+// The images in the folder that `make payload` creates (build/payload): containerd/, registry/ and bin/registry, if they exist.
 Result<Images> find_images(sys::Files& files, const std::string& folder);
 
-// Makes the cluster if it is not there: its folder and config. One that is there stays as it is.
+// Creates the folder and config of the cluster if it does not exist. Does not change an existing cluster.
 //
-//   errors  conflict: it is there with other forwards (none wished for fits all), or another command works on it
+//   errors  conflict: the cluster exists with other forwards (no error if options has no forwards), or another command holds its
+//           lock
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options);
 
-// Of a host's inotify instances what a machine takes, as measured: one that runs a control plane, and one that does not. Each
-// kubelet has 6, each systemd 5, each API server and controller a few.
+// Measured number of the host's inotify instances that a machine uses, with and without a control plane. A kubelet uses 6, a
+// systemd 5, each API server and controller a few.
 inline constexpr int inotify_of_control_plane = 28;
 inline constexpr int inotify_of_worker = 13;
 
-// Machines that are to be made with one Ignition config, or without any.
+// Machines to create with the same Ignition config, or without one.
 struct MachineGroup {
   std::vector<std::string> names;
   std::optional<std::string> ignition{};
-  int inotify_instances = inotify_of_control_plane;  // of each
-  std::string after{};                               // as Request's
-  bool is_of_cluster = false;                        // its pods have to run; else they may have none
+  int inotify_instances = inotify_of_control_plane;  // of each machine
+  std::string after{};                               // as in Request
+  bool is_of_cluster = false;                        // true: the machines must run pods; false: they may run none
 };
 
-// How many more than now the groups need at most at the same time: those that are on have theirs, and those that come after a
-// machine do not need theirs beside its. Pure.
+// The maximum number of additional inotify instances that the groups need at the same time. Machines that are on need no
+// additional ones. Machines that boot after another machine and that machine do not need theirs at the same time. Pure.
 int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on = {});
 
-// Whether this host can run the machines, and whether what is wished for is somebody else's already: a machine of the name that
-// has another config, other forwards, ports of the host. Looks at everything before anything is made; what is doubtful is logged.
+// Checks whether this host can run the machines, and whether machine names, forwards or ports are taken: an existing machine with
+// another config, a cluster with other forwards, a port that is in use. Changes nothing. Logs warnings.
 //
-//   errors  invalid: all that is missing or taken, a line each, with what to do
+//   errors  invalid: all problems, one line each with a hint
 Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options,
                    const std::vector<MachineGroup>& groups);
 
-// Starts the cluster's owner if there is none, after sweeping what a dead one left.
+// Starts the cluster's owner if none runs, after cleaning up what a dead owner left (sweep.h).
 //
-//   errors  not_found: no such cluster; conflict: another command works on it; unavailable: why the owner ended, and where its
-//   log is
+//   errors  not_found: no such cluster; conflict: another command holds the cluster's lock; unavailable: the owner failed to
+//           start, with its message and log file
 Result<> ensure_owner(const sys::Context& context, sys::Files& files, const ClusterChoice& choice);
 
-// Asks the owner. Events become events of ours; console lines go to `console`.
+// Sends a request to the owner. Relays its events to the context's events; console lines go to `console`.
 //
 //   returns  the answer
-//   errors   unavailable: there is no owner, or it died meanwhile; those of the request
-//   time     what the request takes; a stop ends the waiting, not the work
+//   errors   unavailable: no owner runs, or it died during the request; those of the request
+//   time     that of the request; after a stop the call returns, but the owner completes the request
 Result<Json> ask(const sys::Context& context, const ClusterChoice& choice, const Request& request,
                  const std::function<void(std::string_view)>& console = {});
 
-// The machines of a cluster, without starting an owner: when there is none, all of them are off.
+// The machines of a cluster. Does not start an owner: without an owner all machines are off.
 // errors: not_found: no such cluster
 Result<std::vector<MachineStatus>> list_machines(const sys::Context& context, sys::Files& files, const ClusterChoice& choice);
 
 // errors: not_found: no such cluster; invalid
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice);
 
-// Names of all clusters under a state folder.
+// Names of all clusters in a state folder.
 Result<std::vector<std::string>> list_clusters(sys::Files& files, const std::string& state);
 
-// Ends everything of a cluster at once and removes its files. Fine when there is none.
+// Kills all processes of a cluster and removes its files. Succeeds if there is no such cluster.
 Result<> destroy_cluster(const sys::Context& context, sys::Files& files, const ClusterChoice& choice);
 
 }  // namespace slipway::provider::local

@@ -72,7 +72,7 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
   config.os_repo = TRY(require_string(document, {"osRepo"}).context(name));
   config.network = TRY(parse_network(TRY(require_string(document, {"network"}).context(name))).context(name));
   TRY(check_name("cluster", config.name).context(name));
-  // It becomes a path that is removed.
+  // The ID is a part of paths that are removed.
   if (!is_hex(config.id, 12)) return error(Code::invalid, "{}: id must be 12 hexadecimal digits", name);
   for (const Json& forward : find_array(document, {"forwards"})) {
     if (!forward.is_string()) return error(Code::invalid, "{}: forwards must be strings", name);
@@ -87,7 +87,7 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
     config.records.push_back({std::move(record_name), std::move(address)});
   }
   config.os_commit = find_string(document, {"osCommit"}).value_or("");
-  // It becomes a path.
+  // The commit is a part of paths.
   if (!config.os_commit.empty() && !is_commit(config.os_commit))
     return error(Code::invalid, "{}: osCommit must be 64 hexadecimal digits", name);
   config.release = find_string(document, {"release"}).value_or("");
@@ -111,7 +111,7 @@ Result<MachineRecord> parse_machine_record(std::string_view text, std::string_vi
   record.uuid = TRY(require_string(document, {"uuid"}).context(name));
   record.after = find_string(document, {"after"}).value_or("");
   TRY(check_name("machine", record.name).context(name));
-  // It becomes a path.
+  // The name is a part of paths.
   if (!record.after.empty()) TRY(check_name("machine", record.after).context(name));
   const Json* number = find(document, {"number"});
   if (!is_hex(record.uuid, 32) || !number || !number->is_int64() || number->get_int64() < 0 || number->get_int64() > 100'000) {

@@ -1,4 +1,4 @@
-// What a local cluster is made with, cluster.json, and the record of a machine, machine.json.
+// The records of a local cluster (cluster.json) and of a machine (machine.json).
 #pragma once
 
 #include "provider/local/address_plan.h"
@@ -11,8 +11,8 @@
 
 namespace slipway::provider::local {
 
-// A port of the host's loopback address that leads into the cluster's network, to a port of a machine ("8443:master-0:6443") or
-// of an address that machines hold in turn ("6443:10.97.77.5:6443").
+// Forwards a port of the host's loopback address to a port of a machine ("8443:master-0:6443") or of an address in the cluster's
+// network that moves between machines ("6443:10.97.77.5:6443").
 struct Forward {
   int host_port = 0;
   std::string target;
@@ -26,16 +26,17 @@ struct Forward {
 std::string to_string(const Forward& forward);
 Result<Forward> parse_forward(std::string_view text);  // errors: invalid
 
-// Where a cluster has the images of its release from, absolute paths; empty where there are none.
+// Absolute paths of the sources of a release's images; empty: none.
 struct Images {
-  std::string preload{};   // folder that a machine's containerd starts with (os/preload)
+  std::string preload{};   // initial content of a machine's containerd folder (os/preload)
   std::string registry{};  // storage of a registry (slipway-images registry)
   std::string registry_program{};
 
   bool operator==(const Images&) const = default;
 };
 
-// A name that the cluster's name server knows besides those of machines. "*.apps.demo.example.com" is everything below.
+// A name that the cluster's name server resolves in addition to the names of machines. "*.apps.demo.example.com" stands for all
+// names below apps.demo.example.com.
 struct NameRecord {
   std::string name;
   std::string address;
@@ -43,22 +44,22 @@ struct NameRecord {
   bool operator==(const NameRecord&) const = default;
 };
 
-// What whoever makes a cluster may choose.
+// Options for creating a cluster.
 struct ClusterOptions {
   std::string os_repo;  // absolute path of the OSTree repository that machines are installed from
   Images images{};
   std::vector<Forward> forwards{};
   std::string network = "10.97.77.0/24";
-  std::string domain{};  // of machines' names; "CLUSTER.internal" when empty
+  std::string domain{};  // of the machines' names; empty: "CLUSTER.internal"
   std::vector<NameRecord> records{};
-  std::string host_address = "127.0.0.1";  // where forwards listen, of 127.0.0.0/8
-  std::string release{};                   // image by digest that the cluster installs; empty where it installs none
+  std::string host_address = "127.0.0.1";  // address of 127.0.0.0/8 on which forwards listen
+  std::string release{};                   // pull spec with a digest; empty: the cluster installs no release
   std::string release_version{};
 };
 
 struct ClusterConfig {
   std::string name;
-  std::string id;  // 12 hexadecimal digits, drawn; names the cluster's cgroups
+  std::string id;  // 12 random hexadecimal digits; the name of the cluster's cgroups
   AddressPlan network;
   std::string os_repo;
   std::vector<Forward> forwards;
@@ -66,8 +67,8 @@ struct ClusterConfig {
   std::string domain{};
   std::vector<NameRecord> records{};
   std::string host_address = "127.0.0.1";
-  std::string os_commit{};  // that all of its machines are made of; empty in clusters of before, until their next owner starts
-  std::string release{};    // as ClusterOptions'; empty in clusters of before
+  std::string os_commit{};  // machine OS of all machines; empty in clusters of older versions, until the next owner starts
+  std::string release{};    // as in ClusterOptions; empty in clusters of older versions
   std::string release_version{};
 
   bool operator==(const ClusterConfig&) const = default;
@@ -75,9 +76,9 @@ struct ClusterConfig {
 
 struct MachineRecord {
   std::string name;
-  int number = 0;       // its address and hardware address
-  std::string uuid;     // 32 hexadecimal digits, drawn; its machine-id
-  std::string after{};  // the machine that has to be gone before Ignition runs and this one boots; empty: none
+  int number = 0;       // determines the IP and MAC address
+  std::string uuid;     // 32 random hexadecimal digits; the machine-id
+  std::string after{};  // Ignition and boot wait until the machine with this name is removed; empty: no waiting
 
   bool operator==(const MachineRecord&) const = default;
 };
@@ -88,11 +89,11 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
 std::string to_text(const MachineRecord& record);
 Result<MachineRecord> parse_machine_record(std::string_view text, std::string_view name);
 
-// Whether a text is the checksum of an OSTree commit: 64 hexadecimal digits.
+// Whether the text is the checksum of an OSTree commit: 64 hexadecimal digits.
 bool is_commit(std::string_view text);
 
-// A name of a cluster or a machine: a DNS label (lower-case letters, digits, dashes inside) of at most 40 characters.
-// errors: invalid, "a machine's name must be ..., 'M_0' is not"
+// Checks the name of a cluster or machine: a DNS label (lower-case letters, digits, dashes inside) of at most 40 characters.
+// what: "cluster" or "machine". errors: invalid
 Result<> check_name(std::string_view what, std::string_view name);
 
 }  // namespace slipway::provider::local

@@ -12,7 +12,7 @@ constexpr int api_port = 6443;
 constexpr int http_port = 80;
 constexpr int https_port = 443;
 
-// When both are taken: the usual one, so that the preflight reports it.
+// If both ports are in use, returns the usual one, so that the preflight reports it.
 int host_port(int usual, int other, const std::string& address, const IsFree& is_free) {
   return is_free(address, usual) || !is_free(address, other) ? usual : other;
 }
@@ -40,8 +40,8 @@ Result<std::vector<Machine>> planned_machines(const config::InstallConfig& confi
   return machines;
 }
 
-ClusterOptions cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
-                              const Images& images, const IsFree& is_free) {
+ClusterOptions cluster_options(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
+                               const Images& images, const IsFree& is_free) {
   const std::string domain = config.cluster_domain();
   ClusterOptions options{.os_repo = os_repo,
                          .images = images,
@@ -61,7 +61,9 @@ ClusterOptions cluster_wishes(const config::InstallConfig& config, const assets:
   return options;
 }
 
-bool is_of(const ClusterConfig& there, const assets::ClusterId& id) { return there.host_address == assets::loopback_address(id); }
+bool was_created_with(const ClusterConfig& existing, const assets::ClusterId& id) {
+  return existing.host_address == assets::loopback_address(id);
+}
 
 HostAccess host_access_of(const ClusterConfig& cluster) {
   HostAccess access{.address = cluster.host_address};

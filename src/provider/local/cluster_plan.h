@@ -1,4 +1,4 @@
-// Which machines an install-config asks for on platform local, what their network knows, and how the host reaches it. Pure.
+// Plans a cluster on platform local: machines, names in their network, and forwards from the host. Pure.
 #pragma once
 
 #include "assets/assets.h"
@@ -12,21 +12,21 @@
 
 namespace slipway::provider::local {
 
-// In this order machines get their addresses. errors: invalid: machineNetwork is no network, or has too few addresses
+// Machines get their addresses in this order. errors: invalid: machineNetwork is not a network or has too few addresses
 Result<std::vector<Machine>> planned_machines(const config::InstallConfig& config);
 
-// Whether no program listens on a port of one of the host's own addresses.
+// Whether a port of an address of the host is free.
 using IsFree = std::function<bool(const std::string& address, int port)>;
 
-// The network, its names (api, api-int, *.apps), and the forwards from the host to the API and to applications: ports 80 and 443
-// of the cluster's own loopback address, 8080 and 8443 when another program listens on 80 and 443 of all addresses.
-ClusterOptions cluster_wishes(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
-                              const Images& images, const IsFree& is_free);
+// The network, its names (api, api-int, *.apps), and the forwards from the host to the API and to applications. Applications have
+// ports 80 and 443 of the cluster's loopback address, or 8080 and 8443 if another program listens on 80 and 443 of all addresses.
+ClusterOptions cluster_options(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
+                               const Images& images, const IsFree& is_free);
 
-// Whether a cluster was created for that id: its loopback address depends on it.
-bool is_of(const ClusterConfig& there, const assets::ClusterId& id);
+// Whether a cluster was created with that ID: its loopback address depends on the ID.
+bool was_created_with(const ClusterConfig& existing, const assets::ClusterId& id);
 
-// From the forwards of a cluster; ports of applications are 0 in clusters that have no forwards for them.
+// Computed from the forwards of a cluster. Ports without a forward are 0.
 HostAccess host_access_of(const ClusterConfig& cluster);
 
 }  // namespace slipway::provider::local

@@ -18,7 +18,7 @@ config::InstallConfig demo() {
   return config;
 }
 
-// Of the API and of applications.
+// The ports of the API and of applications.
 using Ports = std::vector<int>;
 Ports ports_of(const std::vector<Forward>& forwards) {
   const HostAccess access = host_access_of({.name = "demo", .id = "", .network = {}, .os_repo = "", .forwards = forwards});
@@ -51,10 +51,10 @@ TEST(ClusterPlan, NeedsAnAddressForEachMachine) {
 }
 
 TEST(ClusterPlan, NamesLeadToTheVirtualAddresses) {
-  const auto wishes_where = [](const IsFree& is_free) {
-    return cluster_wishes(demo(), {.infra_id = "demo-x7k2p", .cluster_id = ""}, "/srv/repo", {}, is_free);
+  const auto options_where = [](const IsFree& is_free) {
+    return cluster_options(demo(), {.infra_id = "demo-x7k2p", .cluster_id = ""}, "/srv/repo", {}, is_free);
   };
-  const ClusterOptions options = wishes_where([](const std::string&, int) { return true; });
+  const ClusterOptions options = options_where([](const std::string&, int) { return true; });
   const std::vector<NameRecord> records = {{"api.demo.example.com", "10.97.77.5"},
                                            {"api-int.demo.example.com", "10.97.77.5"},
                                            {"*.apps.demo.example.com", "10.97.77.7"}};
@@ -62,13 +62,13 @@ TEST(ClusterPlan, NamesLeadToTheVirtualAddresses) {
   EXPECT_EQ(options.forwards,
             (std::vector<Forward>{{6443, "10.97.77.5", 6443}, {80, "10.97.77.7", 80}, {443, "10.97.77.7", 443}}));
   EXPECT_EQ(ports_of(options.forwards), (Ports{6443, 80, 443}));
-  // A web server of the host has port 80 of all addresses.
-  const auto beside = wishes_where([&](const std::string& address, int port) {
+  // A web server of the host uses port 80 of all addresses.
+  const auto beside = options_where([&](const std::string& address, int port) {
     EXPECT_EQ(address, options.host_address);
     return port != 80;
   });
   EXPECT_EQ(ports_of(beside.forwards), (Ports{6443, 8080, 443}));
-  EXPECT_EQ(ports_of(wishes_where([](const std::string&, int) { return false; }).forwards), (Ports{6443, 80, 443}));
+  EXPECT_EQ(ports_of(options_where([](const std::string&, int) { return false; }).forwards), (Ports{6443, 80, 443}));
   EXPECT_EQ(ports_of({{6443, "10.97.77.5", 6443}}), (Ports{6443, 0, 0}));
 }
 

@@ -4,7 +4,7 @@
 
 namespace slipway::provider::local {
 
-// The file is read and written under the lock: that is what makes following free of gaps.
+// The file is read and written under the lock, so that a follower misses no line.
 void Console::add(std::string_view line) {
   if (line.ends_with('\r')) line.remove_suffix(1);
   followers_.with_lock([&](std::vector<std::weak_ptr<Follower>>& followers) {

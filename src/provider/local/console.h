@@ -1,4 +1,4 @@
-// A machine's console: a file, and everybody who follows it.
+// A machine's console: writes lines to a file and passes them to followers.
 #pragma once
 
 #include "base/guarded.h"
@@ -17,18 +17,18 @@ namespace slipway::provider::local {
 // Threads: any.
 class Console {
  public:
-  using Follower = Queue<std::optional<std::string>>;  // nothing after the last line
+  using Follower = Queue<std::optional<std::string>>;  // empty value: there are no more lines
 
   Console(sys::Files& files, std::string path) : files_(files), path_(std::move(path)) {}
 
-  // A line without its end. One that cannot be written to the file still reaches the followers.
+  // Adds a line, given without line end. If it cannot be written to the file, followers still get it.
   void add(std::string_view line);
 
-  // The lines that exist and then each new line, none twice, none left out. The follower belongs to the caller: it may outlive
-  // the console, and the console forgets it when the caller drops it.
+  // Returns a queue with all existing lines; each new line is added once. The caller owns the follower: it may outlive the
+  // console, and the console stops adding lines when the caller releases it.
   Result<std::shared_ptr<Follower>> follow();
 
-  // Tells all followers that nothing more will come.
+  // Marks the end of the lines for all followers.
   void close();
 
  private:

@@ -14,7 +14,7 @@ namespace {
 
 class ConsoleFollowers : public testing::Test {
  protected:
-  // What a follower has been given so far, up to the end or `count` lines.
+  // The next lines of a follower, up to the end or `count` lines.
   static std::vector<std::string> lines(Console::Follower& follower, std::size_t count) {
     std::vector<std::string> read;
     while (read.size() < count) {
@@ -42,8 +42,8 @@ TEST_F(ConsoleFollowers, GetWhatIsThereAndThenEachLineOnce) {
   EXPECT_EQ(lines(*second, 9), (Lines{"one", "two"}));
 }
 
-// A client disconnects while its machine is being destroyed: the machine is no longer found by its name, but its last lines still
-// reach the console.
+// A client disconnects while its machine is destroyed: the machine is no longer found by its name, but the console still gets its
+// last lines.
 TEST_F(ConsoleFollowers, ThatLeftAreNotWrittenTo) {
   auto leaving = console.follow().value();
   const auto staying = console.follow().value();

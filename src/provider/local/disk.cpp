@@ -23,7 +23,7 @@ void make_mutable(const std::string& path) {
   constexpr int locked = FS_IMMUTABLE_FL | FS_APPEND_FL;
   if ((flags & locked) == 0) return;
   flags &= ~locked;
-  (void)::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags);  // when it fails, so does the removal, and says so
+  (void)::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags);  // if this fails, the removal fails and reports the error
 }
 
 std::string var_on_disk() { return fmt::format("/ostree/deploy/{}/var", os_name); }
@@ -49,33 +49,33 @@ Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& 
 }
 
 Result<MountedDisk> MountedDisk::mount(sys::Files& files, const ClusterPaths& cluster, const MachinePaths& machine,
-                                       const std::string& images, std::string place) {
+                                       const std::string& images, std::string mount_point) {
   const std::string commit = TRY(files.read(machine.commit()));
-  TRY(files.make_directories(place, 0755));
+  TRY(files.make_directories(mount_point, 0755));
   const sys::Fd os = TRY(open_folder(cluster.os() + "/" + commit));
   const sys::Fd layer = TRY(open_folder(machine.layer())), work = TRY(open_folder(machine.layer_work()));
-  // By descriptors: a comma or a colon in a path would end an option. Metadata alone are copied where content stays the same:
-  // OSTree makes a deployment of hard links to its objects.
+  // Descriptors instead of paths: a comma or colon in a path would end an option. metacopy: if only metadata changes, the content
+  // is not copied, because files of a deployment are hard links to OSTree objects.
   const std::string options =
       fmt::format("lowerdir=/proc/self/fd/{},upperdir=/proc/self/fd/{},workdir=/proc/self/fd/{},redirect_dir=on,metacopy=on",
                   os.get(), layer.get(), work.get());
-  if (::mount("disk", place.c_str(), "overlay", 0, options.c_str()) != 0) {
+  if (::mount("disk", mount_point.c_str(), "overlay", 0, options.c_str()) != 0) {
     return sys::system_error("mounting a disk over " + cluster.os() + "/" + commit);
   }
-  MountedDisk mounted(std::move(place));
-  if (::mount(machine.var().c_str(), (mounted.place_ + var_on_disk()).c_str(), nullptr, MS_BIND, nullptr) != 0) {
+  MountedDisk mounted(std::move(mount_point));
+  if (::mount(machine.var().c_str(), (mounted.mount_point_ + var_on_disk()).c_str(), nullptr, MS_BIND, nullptr) != 0) {
     return sys::system_error("mounting " + machine.var());
   }
   if (TRY(files.info(machine.var() + std::string(images_in_var)))) {
-    const std::string target = mounted.place_ + var_on_disk() + std::string(images_in_var);
+    const std::string target = mounted.mount_point_ + var_on_disk() + std::string(images_in_var);
     if (::mount(images.c_str(), target.c_str(), nullptr, MS_BIND, nullptr) != 0) return sys::system_error("mounting " + images);
   }
   return mounted;
 }
 
 MountedDisk::~MountedDisk() {
-  // With what is mounted on it; who still uses it keeps it until the end.
-  if (!place_.empty()) ::umount2(place_.c_str(), MNT_DETACH);
+  // Also detaches the mounts below. Processes that still use the mounts keep them until they end.
+  if (!mount_point_.empty()) ::umount2(mount_point_.c_str(), MNT_DETACH);
 }
 
 Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysroot) {
@@ -95,7 +95,7 @@ Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysr
 Result<> remove_tree(sys::Files& files, const std::string& folder) {
   const Result<> removed = files.remove(folder);
   if (removed.ok() || removed.error().code() != Code::denied) return removed;
-  std::error_code ignored;  // what cannot be listed cannot be removed either, and is told then
+  std::error_code ignored;  // folders that cannot be listed cannot be removed either; the removal reports the error
   make_mutable(folder);
   for (std::filesystem::recursive_directory_iterator at(folder, ignored), end; at != end; at.increment(ignored)) {
     if (!at->is_symlink(ignored)) make_mutable(at->path());

@@ -1,5 +1,5 @@
-// A machine's disk: a layer of its own over an OSTree system that the machines of a cluster have together (overlayfs), and a
-// /var, which is no layer: containerd keeps layers of its own there, and those cannot lie on one.
+// A machine's disk: an overlayfs layer on top of the OSTree system that all machines of a cluster share, and /var. /var is a
+// plain folder: containerd keeps overlayfs layers in it, which cannot be on overlayfs.
 #pragma once
 
 #include "provider/local/boot_entry.h"
@@ -15,37 +15,37 @@
 
 namespace slipway::provider::local {
 
-// Makes the disk over a commit that the cluster has (kept_release.h), in place of whatever is there: one deployment, an empty
-// /var.
+// Creates the disk on top of a commit that the cluster has (kept_release.h), with one deployment and an empty /var. Replaces an
+// existing disk.
 //
-//   errors   unavailable: what cp says; as Files
+//   errors   unavailable: with the message of cp; as Files
 //   time     20 ms
 Result<> make_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& commit,
                    const ClusterPaths& cluster, const MachinePaths& machine);
 
-// A disk where it can be used, in the mount namespace of this process, until this goes or the process ends.
+// A mounted disk in the mount namespace of this process. The destructor unmounts it.
 class MountedDisk {
  public:
-  // images: where the cluster's are mounted, for a machine that has links into them (preload.h)
-  // errors: not_found: there is no disk; as Files; unavailable, denied: what the kernel says
+  // images: where the images of the cluster are mounted, for machines with links to them (preload.h)
+  // errors: not_found: there is no disk; as Files; unavailable, denied: with the message of the kernel
   static Result<MountedDisk> mount(sys::Files& files, const ClusterPaths& cluster, const MachinePaths& machine,
-                                   const std::string& images, std::string place);
-  MountedDisk(MountedDisk&& other) noexcept : place_(std::exchange(other.place_, {})) {}
+                                   const std::string& images, std::string mount_point);
+  MountedDisk(MountedDisk&& other) noexcept : mount_point_(std::exchange(other.mount_point_, {})) {}
   MountedDisk& operator=(MountedDisk&&) = delete;
   ~MountedDisk();
 
  private:
-  explicit MountedDisk(std::string place) : place_(std::move(place)) {}
+  explicit MountedDisk(std::string mount_point) : mount_point_(std::move(mount_point)) {}
 
-  std::string place_;  // empty: moved away
+  std::string mount_point_;  // the mount point; empty after a move
 };
 
-// What firmware boots from a disk now, given where it is mounted: the deployment of the newest boot entry. errors: not_found,
+// The deployment of the newest boot entry of a disk, which firmware boots. sysroot: mount point of the disk. errors: not_found,
 // invalid
 Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysroot);
 
-// Removes a folder also when files or folders in it are immutable, as OSTree makes the roots of deployments. Takes the attribute
-// away only where it stands in the way. errors: as Files
+// Removes a folder even if files or folders in it are immutable, like the root folders of OSTree deployments. Clears the
+// immutable attribute only if the removal fails. errors: as Files
 Result<> remove_tree(sys::Files& files, const std::string& folder);
 
 }  // namespace slipway::provider::local

@@ -29,8 +29,8 @@ bool is_in_path(std::string_view program) {
   return false;
 }
 
-// Asks nftables for its generation. The kernel loads the module when it can.
-bool answers_as_nftables() {
+// Requests the generation of nftables' rules. The request makes the kernel load the module if it is available.
+bool has_nftables() {
   const sys::Fd socket(::socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_NETFILTER));
   if (!socket.is_open()) return false;
   const timeval limit{.tv_sec = 1, .tv_usec = 0};
@@ -59,7 +59,7 @@ std::optional<std::uint64_t> number_in(sys::Files& files, const std::string& pat
 
 int inotify_instances() {
   int found = 0;
-  std::error_code ignored;  // processes end while we look
+  std::error_code ignored;  // processes may end during the iteration
   for (const auto& process : std::filesystem::directory_iterator("/proc", ignored)) {
     if (process.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
     struct stat info {};
@@ -72,12 +72,12 @@ int inotify_instances() {
 }
 
 // The nearest folder that exists.
-std::string existing(std::string path) {
+std::string nearest_existing(std::string path) {
   while (path != "/" && !std::filesystem::exists(path)) path = std::filesystem::path(path).parent_path();
   return path;
 }
 
-// Type of the file system that a folder lies on: of the mounts whose number is the folder's, in /proc/self/mountinfo.
+// Type of the file system with this device number, from /proc/self/mountinfo.
 std::string filesystem_of(sys::Files& files, dev_t device) {
   const std::string number = fmt::format("{}:{}", device >> 8 & 0xfff, (device & 0xff) | (device >> 12 & 0xfff00));
   const Result<std::string> mounts = files.read("/proc/self/mountinfo");
@@ -103,7 +103,7 @@ Facts gather_facts(sys::Files& files, const std::string& state, const std::strin
   facts.has_cgroups = mounts.ok() && !hierarchies(mounts.value()).empty();
   const Result<std::string> filesystems = files.read("/proc/filesystems");
   facts.has_overlay = filesystems.ok() && filesystems->find("\toverlay\n") != std::string::npos;
-  facts.has_nftables = answers_as_nftables();
+  facts.has_nftables = has_nftables();
   facts.has_br_netfilter = std::filesystem::exists("/proc/sys/net/bridge/bridge-nf-call-iptables");
   if (const auto limit = number_in(files, "/proc/sys/fs/inotify/max_user_instances"))
     facts.inotify_instances_limit = static_cast<int>(*limit);
@@ -112,7 +112,7 @@ Facts gather_facts(sys::Files& files, const std::string& state, const std::strin
   facts.os_repo = os_repo;
   struct stat at_state {
   }, at_repo{};
-  const std::string folder = existing(state);
+  const std::string folder = nearest_existing(state);
   if (::stat(folder.c_str(), &at_state) == 0) facts.state_filesystem = filesystem_of(files, at_state.st_dev);
   struct statvfs space {};
   if (::statvfs(folder.c_str(), &space) == 0)

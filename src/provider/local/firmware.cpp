@@ -4,7 +4,6 @@
 #include "provider/local/ignition.h"
 #include "provider/local/network.h"
 #include "provider/local/notify_socket.h"
-#include "provider/local/nspawn.h"
 #include "provider/local/preload.h"
 #include "provider/local/shortage.h"
 
@@ -22,13 +21,13 @@ namespace slipway::provider::local {
 
 namespace {
 
-// How long a machine may take to power off before its plug is pulled: longer than the 90 s that systemd gives a unit.
+// Time for a machine to shut down before it is killed: longer than the 90 s that systemd gives a unit.
 constexpr Milliseconds power_off_limit = Seconds(120);
 
-// Somebody else decides how long it takes; a stop ends it.
+// For waits that only the user can end.
 constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
-// What systemd as init understands as "restart, in order" (systemd(1), SIGRTMIN+5).
+// This signal makes systemd as init shut down and restart (systemd(1), SIGRTMIN+5).
 int restart_signal() { return SIGRTMIN + 5; }
 
 }  // namespace
@@ -39,7 +38,7 @@ Machine::Machine(const sys::Context& context, const MachineEnvironment& machine_
       record_(std::move(record)),
       paths_(machine_environment.paths.machine(record_.name)),
       console_(machine_environment.files, paths_.console()) {
-  // What an owner before us left: a machine that has a disk is one that was switched off.
+  // A machine with a disk was created by an earlier owner and is switched off.
   const auto disk = machine_environment_.files.info(sys::marker_path(paths_.folder, disk_stage()));
   if (disk.ok() && disk.value()) condition_.with_lock([](Condition& now) { now.state = State::stopped; });
 }
@@ -55,10 +54,10 @@ Machine::~Machine() {
   console_.close();
 }
 
-bool Machine::happened(MachineEvent event, std::string reason) {
+bool Machine::apply_event(MachineEvent cause, std::string reason) {
   std::optional<State> next;
   condition_.with_lock([&](Condition& now) {
-    next = after(now.state, event);
+    next = after(now.state, cause);
     if (!next) return;
     now.state = *next;
     now.reason = now.state == State::failed || now.state == State::ignition_failed ? reason : "";
@@ -78,13 +77,13 @@ bool Machine::happened(MachineEvent event, std::string reason) {
 Result<> Machine::switch_on() {
   if (is_on(status().state)) return Ok{};
   condition_.with_lock([](Condition& now) { now.power = std::stop_source(); });
-  if (happened(MachineEvent::switched_on)) switched_on_.push(true);
+  if (apply_event(MachineEvent::switched_on)) switched_on_.push(true);
   return Ok{};
 }
 
 Result<> Machine::stop() {
-  if (!happened(MachineEvent::asked_to_stop)) return Ok{};
-  // Outside of the lock: what runs on a stop may take locks of its own.
+  if (!apply_event(MachineEvent::asked_to_stop)) return Ok{};
+  // Outside of the lock, because stop callbacks may take other locks.
   std::stop_source power = condition_.with_lock([](const Condition& now) { return now.power; });
   power.request_stop();
   return Ok{};
@@ -92,24 +91,24 @@ Result<> Machine::stop() {
 
 Result<> Machine::reboot() {
   const MachineStatus now = status();
-  if (now.leader == 0 || !happened(MachineEvent::asked_to_reboot)) {
+  if (now.leader == 0 || !apply_event(MachineEvent::asked_to_reboot)) {
     return error(Code::conflict, "machine {} is {}, so it cannot be rebooted (start it)", record_.name, to_string(now.state));
   }
-  // Its number cannot be another's: it is a child of its systemd-nspawn, which is waited for on our own thread.
+  // The process ID cannot be reused: init is a child of systemd-nspawn, which only this machine's thread waits for.
   if (::kill(now.leader, restart_signal()) != 0) return sys::system_error("rebooting " + record_.name);
   return Ok{};
 }
 
-void Machine::pull_plug() {
+void Machine::cut_power() {
   const int leader = condition_.with_lock([](Condition& now) {
-    now.unplugged = true;
+    now.is_power_cut = true;
     return now.leader;
   });
   if (leader != 0) ::kill(leader, SIGKILL);
   (void)stop();
 }
 
-bool Machine::has_ignited() const {
+bool Machine::has_run_ignition() const {
   const auto marker = machine_environment_.files.info(sys::marker_path(paths_.folder, ignition_stage()));
   return marker.ok() && marker.value();
 }
@@ -129,26 +128,27 @@ MachineStatus Machine::status() const {
 
 void Machine::run(std::stop_token end) {
   while (switched_on_.pop(end)) {
-    be_on(context_.with_stop(condition_.with_lock([](const Condition& now) { return now.power.get_token(); })));
+    run_until_off(context_.with_stop(condition_.with_lock([](const Condition& now) { return now.power.get_token(); })));
   }
 }
 
-void Machine::be_on(const sys::Context& context) {
+void Machine::run_until_off(const sys::Context& context) {
   for (;;) {
     const Result<> prepared = prepare(context);
     if (!prepared.ok()) {
       const bool refused = status().state == State::igniting && prepared.error().code() == Code::invalid;
-      happened(refused ? MachineEvent::ignition_refused : MachineEvent::broke, prepared.error().message());
+      apply_event(refused ? MachineEvent::ignition_refused : MachineEvent::broke, prepared.error().message());
       return;
     }
     const Result<int> ended = boot(context);
     if (!ended.ok()) {
-      happened(MachineEvent::broke, ended.error().message());
+      apply_event(MachineEvent::broke, ended.error().message());
     } else if (ended.value() == 0) {
-      happened(MachineEvent::powered_off);
+      apply_event(MachineEvent::powered_off);
     } else if (ended.value() != restart_status) {
-      happened(MachineEvent::broke, fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
-    } else if (happened(MachineEvent::restarted) && is_on(status().state)) {
+      apply_event(MachineEvent::broke,
+                  fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
+    } else if (apply_event(MachineEvent::restarted) && is_on(status().state)) {
       continue;
     }
     return;
@@ -162,7 +162,7 @@ Result<> Machine::prepare(const sys::Context& context) {
                              {.name = disk_stage(), .run = [this](const sys::Context& c) { return make_new_disk(c); }},
                              {.name = turn_stage(),
                               .needs = {disk_stage()},
-                              .run = [this](const sys::Context& c) { return wait_for_end(c); },
+                              .run = [this](const sys::Context& c) { return wait_for_removal(c); },
                               .applies = !record_.after.empty()},
                              {.name = ignition_stage(),
                               .needs = {disk_stage(), turn_stage()},
@@ -204,11 +204,11 @@ Result<std::string> Machine::use_disk() {
 }
 
 Result<> Machine::ignite(const sys::Context& context) {
-  // A run that was killed may have left anything in /etc and /var: it starts again on a new disk.
-  const std::string begun = paths_.folder + "/ignition.begun";
-  if (TRY(machine_environment_.files.info(begun))) TRY(make_new_disk(context));
-  TRY(machine_environment_.files.write(begun, "", 0644));
-  happened(MachineEvent::ignition_started);
+  // If the last run of Ignition was killed, /etc and /var are in an unknown state, so Ignition starts again on a new disk.
+  const std::string started = paths_.folder + "/ignition.begun";
+  if (TRY(machine_environment_.files.info(started))) TRY(make_new_disk(context));
+  TRY(machine_environment_.files.write(started, "", 0644));
+  apply_event(MachineEvent::ignition_started);
   const std::string disk = TRY(use_disk());
   const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
   const std::string network =
@@ -225,12 +225,12 @@ Result<> Machine::ignite(const sys::Context& context) {
                       [this](std::string_view line) {
                         console_.add(line);
                         const auto result = attempt_result(line);
-                        if (result) waits(result->empty() ? "" : "waiting for its Ignition config: " + *result);
+                        if (result) set_wait_reason(result->empty() ? "" : "waiting for its Ignition config: " + *result);
                       });
 }
 
-Result<> Machine::wait_for_end(const sys::Context& context) {
-  waits(fmt::format("waiting until {} is removed", record_.after));
+Result<> Machine::wait_for_removal(const sys::Context& context) {
+  set_wait_reason(fmt::format("waiting until {} is removed", record_.after));
   TRY(sys::wait_for(
       context, fmt::format("the removal of {}", record_.after), no_limit,
       [&]() -> Result<sys::Observation> {
@@ -239,29 +239,29 @@ Result<> Machine::wait_for_end(const sys::Context& context) {
         return sys::Observation::not_yet("it still exists");
       },
       &machine_environment_.changed));
-  waits("");
+  set_wait_reason("");
   return Ok{};
 }
 
-void Machine::waits(std::string reason) {
+void Machine::set_wait_reason(std::string reason) {
   condition_.with_lock([&](Condition& now) {
     if (now.state == State::preparing || now.state == State::igniting) now.reason = std::move(reason);
   });
 }
 
-void Machine::hear(const std::string& message, const std::function<void()>& ready) {
+void Machine::handle_notification(const std::string& message, const std::function<void()>& ready) {
   const Notification notification = parse_notification(message);
   if (notification.leader) {
-    const bool unplugged = condition_.with_lock([&](Condition& now) {
+    const bool is_power_cut = condition_.with_lock([&](Condition& now) {
       now.leader = *notification.leader;
-      return now.unplugged;
+      return now.is_power_cut;
     });
-    if (unplugged) ::kill(*notification.leader, SIGKILL);
+    if (is_power_cut) ::kill(*notification.leader, SIGKILL);
   }
   if (notification.ready) ready();
 }
 
-Result<int> Machine::boot(const sys::Context& context) {
+Result<NspawnInput> Machine::prepare_boot(const sys::Context& context) {
   const std::string disk = TRY(use_disk());
   const Deployment deployment =
       TRY(deployment_to_boot(machine_environment_.files, disk).context("finding the deployment to boot"));
@@ -269,55 +269,66 @@ Result<int> Machine::boot(const sys::Context& context) {
       TRY(make_machine_network(context, machine_environment_.runner, machine_environment_.config.network, record_));
   TRY(make_cgroups(machine_environment_.files, machine_environment_.hierarchies, machine_environment_.config.id, record_.name));
   const std::string mount_point = fmt::format("{}/machines/{}", machine_environment_.run_folder, record_.name);
-  // One of its own: a machine can write to what it is given, also where it is given read-only.
+  // Each machine has its own marker file, because a machine can make a read-only bind mount writable.
   const std::string marker = fmt::format("{}/booted/{}", machine_environment_.run_folder, record_.name);
   TRY(machine_environment_.files.make_directories(mount_point, 0755));
   TRY(machine_environment_.files.write(marker, "", 0444));
+  return NspawnInput{.name = record_.name,
+                     .uuid = record_.uuid,
+                     .sysroot = disk,
+                     .deployment = deployment,
+                     .mount_point = mount_point,
+                     .network_namespace = network,
+                     .booted_marker = marker,
+                     .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
+                     .devices = machine_environment_.devices};
+}
+
+Result<sys::Output> Machine::run_init(const sys::Context& context, const NspawnInput& input, const std::function<void()>& ready) {
+  const NotifySocket notify = TRY(
+      NotifySocket::open("slipway/" + record_.name, [&](const std::string& message) { handle_notification(message, ready); }));
+  return machine_environment_.runner.run(context,
+                                         {.argv = nspawn_command(input),
+                                          .environment = {"NOTIFY_SOCKET=" + notify.address()},
+                                          .grace = power_off_limit,
+                                          .output_limit = 0,
+                                          .on_line = [this](sys::Stream, std::string_view line) { console_.add(line); }});
+}
+
+Result<> Machine::clean_up_boot() {
+  const int leader = condition_.with_lock([](Condition& now) { return std::exchange(now.leader, 0); });
+  // Processes that a killed systemd-nspawn did not end, and cgroups that would slow down the next boot.
+  const Result<> swept =
+      end_cgroups(context_.with_stop({}), machine_environment_.hierarchies, machine_environment_.config.id, record_.name);
+  // If systemd-nspawn was killed, init is a child of the owner, which is the init of its process namespace.
+  if (leader != 0) ::waitpid(leader, nullptr, WNOHANG);
+  return swept;
+}
+
+Result<int> Machine::boot(const sys::Context& context) {
+  const NspawnInput input = TRY(prepare_boot(context));
+  const Deployment& deployment = input.deployment;
   condition_.with_lock([&](Condition& now) {
     now.deployment = deployment;
     ++now.boots;
   });
   console_.add(fmt::format("-- slipway: booting {}.{}", deployment.commit, deployment.serial));
-  happened(MachineEvent::booted);
+  apply_event(MachineEvent::booted);
 
   std::optional<sys::Span> span(std::in_place, context_.events, context_.clock, "boot", record_.name,
                                 JsonObject{{"stolen_ms", sys::stolen_time(machine_environment_.files).count()}});
-  std::mutex span_mutex;  // it ends on the socket's thread or here, whoever is first
+  std::mutex span_mutex;  // the span ends on the socket's thread or on this one
   auto end_span = [&](Result<> result) {
     std::lock_guard lock(span_mutex);
     if (span) (void)span->end(std::move(result));
     span.reset();
   };
-  Result<sys::Output> output = [&]() -> Result<sys::Output> {
-    const NotifySocket notify = TRY(NotifySocket::open("slipway/" + record_.name, [&](const std::string& message) {
-      hear(message, [&] {
-        end_span(Ok{});
-        happened(MachineEvent::ready);
-      });
-    }));
-    return machine_environment_.runner.run(
-        context, {.argv = nspawn_command(
-                      {.name = record_.name,
-                       .uuid = record_.uuid,
-                       .sysroot = disk,
-                       .deployment = deployment,
-                       .mount_point = mount_point,
-                       .network_namespace = network,
-                       .booted_marker = marker,
-                       .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
-                       .devices = machine_environment_.devices}),
-                  .environment = {"NOTIFY_SOCKET=" + notify.address()},
-                  .grace = power_off_limit,
-                  .output_limit = 0,
-                  .on_line = [this](sys::Stream, std::string_view line) { console_.add(line); }});
-  }();
-  const int leader = condition_.with_lock([](Condition& now) { return std::exchange(now.leader, 0); });
-  // What systemd-nspawn did not take along because it was killed, and cgroups that would slow the next boot down.
-  const Result<> swept =
-      end_cgroups(context_.with_stop({}), machine_environment_.hierarchies, machine_environment_.config.id, record_.name);
-  // Init is our child then: the owner is the init of its process namespace.
-  if (leader != 0) ::waitpid(leader, nullptr, WNOHANG);
-  if (!output.ok() && output.error().code() == Code::cancelled) output = sys::Output{};  // powered off because it was asked to
+  Result<sys::Output> output = run_init(context, input, [&] {
+    end_span(Ok{});
+    apply_event(MachineEvent::ready);
+  });
+  const Result<> swept = clean_up_boot();
+  if (!output.ok() && output.error().code() == Code::cancelled) output = sys::Output{};  // powered off on request
   if (!swept.ok()) output = swept.error();
   if (!output.ok()) {
     end_span(output.error());

@@ -1,4 +1,4 @@
-// The firmware of one machine: everything from the moment it is switched on to the moment it is off.
+// The firmware of one machine: all steps from power-on to power-off.
 //
 //   switched on ─► disk, once ─► Ignition, once ─► newest boot entry ─► network, cgroups ─► init runs ─► off
 //                                                          ▲                                  │ restart (133)
@@ -12,6 +12,7 @@
 #include "provider/local/disk.h"
 #include "provider/local/layout.h"
 #include "provider/local/machine_state.h"
+#include "provider/local/nspawn.h"
 #include "provider/local/protocol.h"
 
 #include "base/guarded.h"
@@ -31,7 +32,7 @@
 
 namespace slipway::provider::local {
 
-// What all machines of a cluster share; made by the owner, lives longer than they do.
+// Shared by all machines of a cluster. The owner creates it; it must outlive the machines.
 struct MachineEnvironment {
   sys::Files& files;
   sys::Runner& runner;
@@ -39,35 +40,34 @@ struct MachineEnvironment {
   ClusterConfig config;
   ClusterPaths paths;
   std::vector<Hierarchy> hierarchies;
-  std::string run_folder;  // private to the owner, gone with it
-  std::string domain;      // of names in the cluster
+  std::string run_folder;  // in the private /run of the owner
+  std::string domain;      // of the machines' names
   std::vector<std::string> devices;
   sys::Wakeup& changed;    // notified when a machine's state changes
-  Queue<int>& disk_turns;  // as many disks are made at once: the first machine boots while those of the others are made
+  Queue<int>& disk_turns;  // one token for each disk that may be created at the same time, so that the first machine boots early
 };
 
-// Threads: any. Its work is done on a thread of its own; the calls below return at once.
+// Threads: any. A machine has its own thread; the calls below do not block.
 class Machine {
  public:
-  // A machine that is off. Events: "machine NAME" with the state, "boot NAME" from switching init on to its being ready.
+  // Creates a machine that is off. Events: "machine NAME" with the state, "boot NAME" from the start of init until it is ready.
   Machine(const sys::Context& context, const MachineEnvironment& machine_environment, MachineRecord record);
   Machine(const Machine&) = delete;
   Machine& operator=(const Machine&) = delete;
-  ~Machine();  // powers it off, in order unless the plug was pulled, and waits for that
+  ~Machine();  // shuts the machine down, unless cut_power() was called, and waits until it is off
 
-  // Starts its thread; called once, before anything below. errors: unavailable: threads are short
+  // Starts the machine's thread. Call it once, before all other calls. errors: unavailable: no thread is available
   Result<> begin();
 
-  // errors of all: conflict: "m0 is stopped, and cannot ..."
-  Result<> switch_on();  // fine when it is on
-  Result<> stop();       // fine when it is off
-  Result<> reboot();
+  Result<> switch_on();  // does nothing if the machine is on
+  Result<> stop();       // does nothing if the machine is off
+  Result<> reboot();     // errors: conflict: the machine does not run
 
-  // Off at once, as by a power cut; for machines whose disk goes next.
-  void pull_plug();
+  // Powers off without a shutdown, for machines whose disk is removed next.
+  void cut_power();
 
-  // Whether Ignition was through: its config cannot be changed any more.
-  bool has_ignited() const;
+  // Whether Ignition has finished. Then the config cannot be changed any more.
+  bool has_run_ignition() const;
 
   MachineStatus status() const;
   const MachineRecord& record() const { return record_; }
@@ -80,26 +80,29 @@ class Machine {
     Deployment deployment;
     int boots = 0;
     int leader = 0;
-    bool unplugged = false;
-    std::stop_source power{};  // of the time since it was switched on
+    bool is_power_cut = false;
+    std::stop_source power{};  // requests the power-off; a new one for each power-on
   };
 
   std::string disk_stage() const { return record_.name + "-disk"; }
   std::string ignition_stage() const { return record_.name + "-ignition"; }
   std::string turn_stage() const { return record_.name + "-turn"; }
 
-  bool happened(MachineEvent event, std::string reason = {});
+  bool apply_event(MachineEvent event, std::string reason = {});
   void run(std::stop_token end);
-  void be_on(const sys::Context& context);
+  void run_until_off(const sys::Context& context);
   Result<> prepare(const sys::Context& context);
   Result<> make_new_disk(const sys::Context& context);
   Result<> make_disk_in_turn(const sys::Context& context);
-  Result<std::string> use_disk();  // mounts it, if it is not; where it is
+  Result<std::string> use_disk();  // mounts the disk if necessary; returns the mount point
   Result<> ignite(const sys::Context& context);
-  Result<> wait_for_end(const sys::Context& context);  // of the machine that this one comes after
-  Result<int> boot(const sys::Context& context);       // until it is off; the exit status
-  void hear(const std::string& message, const std::function<void()>& ready);
-  void waits(std::string reason);  // empty: not any more
+  Result<> wait_for_removal(const sys::Context& context);  // until the machine record_.after is removed
+  Result<int> boot(const sys::Context& context);           // until the machine is off; returns the exit status of systemd-nspawn
+  Result<NspawnInput> prepare_boot(const sys::Context& context);  // network, cgroups and mount points
+  Result<sys::Output> run_init(const sys::Context& context, const NspawnInput& input, const std::function<void()>& ready);
+  Result<> clean_up_boot();  // kills remaining processes and removes the cgroups
+  void handle_notification(const std::string& message, const std::function<void()>& ready);
+  void set_wait_reason(std::string reason);  // sets the reason that status() reports; empty: not waiting
 
   const sys::Context context_;
   const MachineEnvironment& machine_environment_;
@@ -109,7 +112,7 @@ class Machine {
   std::optional<MountedDisk> disk_;
   Guarded<Condition> condition_;
   Queue<bool> switched_on_;
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // the last member, because the thread uses all others
 };
 
 }  // namespace slipway::provider::local

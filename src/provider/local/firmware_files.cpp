@@ -10,9 +10,9 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Units that a machine of this platform does not need, and that take a process and one of the host's few inotify instances
-// each: nobody can log in at the console, which is read-only; systemctl and the kubelet reach systemd without the bus; the
-// interface has its address before init starts. networkd without a bus waits for one with inotify.
+// Units that machines of this platform do not need. Each uses a process and one of the host's few inotify instances. getty and
+// logind: the console is read-only, so there are no logins. dbus: systemctl and the kubelet reach systemd without the bus.
+// networkd: the interface has its address before init starts, and networkd would use inotify to wait for the missing bus.
 constexpr std::array masked_units = {
     "console-getty.service",    "dbus.service",           "dbus.socket", "systemd-logind.service",
     "systemd-networkd.service", "systemd-networkd.socket"};

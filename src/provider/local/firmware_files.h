@@ -1,4 +1,4 @@
-// What the firmware tells a machine about itself before its first boot, as files in /etc. Pure.
+// Files in /etc that configure a machine before its first boot. Pure.
 #pragma once
 
 #include <string>
@@ -14,8 +14,8 @@ struct FirmwareFile {
   bool operator==(const FirmwareFile&) const = default;
 };
 
-// Name, resolver, where the images of a release are, and which units do not run here. /etc/machine-id says that this is the
-// first boot; init replaces it by the machine's uuid. Addresses are not here: the interface has them before init starts.
+// Host name, resolver, registry of the release's images, and masked units. /etc/machine-id marks the first boot; init replaces it
+// by the machine's uuid. There are no addresses: the interface has its address before init starts.
 std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway);
 
 }  // namespace slipway::provider::local

@@ -13,17 +13,16 @@ namespace slipway::provider::local {
 
 namespace {
 
-// A machine that needs longer to make its disk, run Ignition and boot is not coming up; Ignition itself never tires of asking
-// a server that does not answer.
-constexpr Milliseconds longest_start = Seconds(900);
-constexpr Milliseconds longest_stop = Seconds(150);
+// Time to create a disk, run Ignition and boot. Ignition itself has no timeout: it retries until the server answers.
+constexpr Milliseconds start_timeout = Seconds(900);
+constexpr Milliseconds stop_timeout = Seconds(150);
 
 }  // namespace
 
 Fleet::Fleet(const sys::Context& context, const MachineEnvironment& machine_environment)
     : context_(context), machine_environment_(machine_environment), removal_(context) {
   removal_.run("removing disks", [this](const sys::Context& c) -> Result<> {
-    remove_gone(c.stop);
+    remove_folders(c.stop);
     return Ok{};
   });
 }
@@ -31,7 +30,7 @@ Fleet::Fleet(const sys::Context& context, const MachineEnvironment& machine_envi
 Fleet::~Fleet() {
   std::lock_guard lock(mutex_);
   for (auto& [name, machine] : machines_) (void)machine->stop();
-  machines_.clear();  // waits for one after the other, while all of them go down
+  machines_.clear();  // waits for each machine; all of them power off at the same time
 }
 
 Result<> Fleet::load() {
@@ -40,7 +39,7 @@ Result<> Fleet::load() {
     const std::string path = machine_environment_.paths.machine(name).record();
     const auto text = TRY(machine_environment_.files.read_if_exists(path));
     if (!text) {
-      // Killed while it was made or removed: nobody was told that it is there.
+      // The owner was killed while it created or removed the machine, so no client was told that the machine exists.
       TRY(remove_tree(machine_environment_.files, machine_environment_.paths.machine(name).folder));
       continue;
     }
@@ -74,7 +73,7 @@ Result<Json> Fleet::carry_out(const sys::Context& context, const Request& reques
     case Order::destroy: TRY(destroy(names)); return list({});
     case Order::list:
     case Order::follow:
-    case Order::hear:
+    case Order::follow_events:
     case Order::end: break;
   }
   return list(names);
@@ -87,8 +86,8 @@ Result<> Fleet::with_machines(const std::vector<std::string>& names, const std::
       return error(Code::not_found, "machine {}: not found in cluster {}", name, machine_environment_.config.name);
   }
   for (auto& [name, machine] : machines_) {
-    const bool meant = names.empty() || std::find(names.begin(), names.end(), name) != names.end();
-    if (meant) TRY(work(*machine));
+    const bool is_selected = names.empty() || std::find(names.begin(), names.end(), name) != names.end();
+    if (is_selected) TRY(work(*machine));
   }
   return Ok{};
 }
@@ -105,10 +104,10 @@ Result<> Fleet::create_one(const std::string& name, const Request& request) {
   const std::optional<std::string>& ignition = request.ignition;
   const MachinePaths paths = machine_environment_.paths.machine(name);
   if (auto found = machines_.find(name); found != machines_.end()) {
-    // The same command again continues. Before Ignition was through, its config may still be mended.
+    // A repeated command continues. Until Ignition has finished, the config may be changed.
     const auto before = TRY(machine_environment_.files.read_if_exists(paths.ignition()));
     if (before != ignition) {
-      if (found->second->has_ignited() || is_on(found->second->status().state) || !before || !ignition) {
+      if (found->second->has_run_ignition() || is_on(found->second->status().state) || !before || !ignition) {
         return error(Code::conflict,
                      "machine {}: already exists with another Ignition config (destroy it first, or choose another name)", name);
       }
@@ -138,43 +137,44 @@ Result<Machine*> Fleet::add(MachineRecord record) {
 
 Result<> Fleet::destroy(const std::vector<std::string>& names) {
   TRY(with_machines(names, [](Machine& machine) -> Result<> {
-    machine.pull_plug();
+    machine.cut_power();
     return Ok{};
   }));
-  std::vector<std::unique_ptr<Machine>> going;
+  std::vector<std::unique_ptr<Machine>> removed_machines;
   {
     std::lock_guard lock(mutex_);
     for (auto machine = machines_.begin(); machine != machines_.end();) {
-      const bool meant = names.empty() || std::find(names.begin(), names.end(), machine->first) != names.end();
-      if (meant) going.push_back(std::move(machine->second));
-      machine = meant ? machines_.erase(machine) : std::next(machine);
+      const bool is_selected = names.empty() || std::find(names.begin(), names.end(), machine->first) != names.end();
+      if (is_selected) removed_machines.push_back(std::move(machine->second));
+      machine = is_selected ? machines_.erase(machine) : std::next(machine);
     }
   }
-  for (std::unique_ptr<Machine>& machine : going) {
+  for (std::unique_ptr<Machine>& machine : removed_machines) {
     const MachineRecord record = machine->record();
     machine.reset();
-    TRY(forget(record, names.empty()));
+    TRY(remove_records(record, names.empty()));
   }
   machine_environment_.changed.notify();
   return Ok{};
 }
 
-// Whoever removes one machine waits for its end, not for its thousands of files, while the others need the processor.
-Result<> Fleet::forget(const MachineRecord& record, bool is_last) {
+// Removes the record and network of a machine. The files of its disk are removed later by remove_folders(), so that the caller
+// does not wait for that; if the machine is the last one, they are removed here.
+Result<> Fleet::remove_records(const MachineRecord& record, bool is_last) {
   const std::string folder = machine_environment_.paths.machine(record.name).folder;
-  const std::string gone = machine_environment_.paths.machine(".gone-" + record.uuid).folder;
-  // A kill from here on leaves a folder without a record, which the next owner removes.
+  const std::string new_folder = machine_environment_.paths.machine(".gone-" + record.uuid).folder;
+  // If the owner is killed after this, the next owner removes the folder, because it has no record.
   TRY(machine_environment_.files.remove(machine_environment_.paths.machine(record.name).record()));
   TRY(remove_machine_network(context_.with_stop({}), machine_environment_.runner, record));
   TRY(machine_environment_.files.remove(fmt::format("{}/hosts/{}", machine_environment_.run_folder, record.name)));
   if (is_last) return remove_tree(machine_environment_.files, folder);
-  TRY(machine_environment_.files.rename(folder, gone));
-  gone_.push(gone);
+  TRY(machine_environment_.files.rename(folder, new_folder));
+  folders_to_remove_.push(new_folder);
   return Ok{};
 }
 
-void Fleet::remove_gone(const std::stop_token& end) {
-  while (const std::optional<std::string> folder = gone_.pop(end)) {
+void Fleet::remove_folders(const std::stop_token& end) {
+  while (const std::optional<std::string> folder = folders_to_remove_.pop(end)) {
     const Result<> removed = remove_tree(machine_environment_.files, *folder);
     if (!removed.ok()) context_.log.warn("removing the disk of a destroyed machine: {}", removed.error().message());
   }
@@ -206,7 +206,7 @@ Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vecto
     return busy.empty() ? sys::Observation::done() : sys::Observation::not_yet("{}", join(busy, ", "));
   };
   const std::string what = want_running ? "machines to run" : "machines to power off";
-  TRY(sys::wait_for(context, what, want_running ? longest_start : longest_stop, look, &machine_environment_.changed));
+  TRY(sys::wait_for(context, what, want_running ? start_timeout : stop_timeout, look, &machine_environment_.changed));
   if (failed.empty()) return Ok{};
   return error(Code::unavailable, "{}", join(failed, "\n"));
 }
@@ -219,7 +219,7 @@ Result<> Fleet::follow_console(const sys::Context& context, const std::string& n
     return Ok{};
   }));
   while (auto next = follower->pop(context.stop)) {
-    if (!*next || !line(**next)) break;  // the machine is gone, and its console with it; or nobody listens
+    if (!*next || !line(**next)) break;  // the machine was removed, or the client has disconnected
   }
   return Ok{};
 }

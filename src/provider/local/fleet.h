@@ -1,4 +1,4 @@
-// The machines of a cluster, in the owner: makes, finds and removes them, and carries requests out.
+// The machines of a cluster, in the owner process: creates, finds and removes them, and carries out requests.
 #pragma once
 
 #include "provider/local/firmware.h"
@@ -23,47 +23,47 @@ namespace slipway::provider::local {
 // Threads: any.
 class Fleet {
  public:
-  // `ground` outlives the fleet.
+  // machine_environment must outlive the fleet.
   Fleet(const sys::Context& context, const MachineEnvironment& machine_environment);
-  ~Fleet();  // powers all machines off, all at once
+  ~Fleet();  // powers off all machines at the same time
 
-  // The machines that an owner before us made. They are off, as after a power cut. errors: as Files; invalid: a record
+  // Loads the machines that an earlier owner created. They are off. errors: as Files; invalid: a broken record
   Result<> load();
 
-  // Everything but Order::follow and Order::end. The answer is what Order::list answers, of the machines that were meant.
+  // Carries out all orders except follow, follow_events and end. The answer is that of Order::list for the selected machines.
   //
-  //   time    create, start, reboot: at once, or with `wait` until every machine runs or failed; stop, destroy: until it is done,
-  //           but for the disks of machines that are destroyed by name: those are removed afterwards
-  //   errors  not_found: no such machine; conflict; cancelled; with `wait`: unavailable, naming the machines that failed
+  //   time    create, start, reboot: at once, or with `wait` until every machine runs or has failed; stop, destroy: until it is
+  //           done; if machines are destroyed by name, their disks are removed later
+  //   errors  not_found: no such machine; conflict; cancelled; with `wait`: unavailable, with the machines that failed
   Result<Json> carry_out(const sys::Context& context, const Request& request);
 
-  // Sends the console of a machine to `line` until it returns false, the machine is gone, or a stop.
+  // Passes the console of a machine to `line` until `line` returns false, the machine is removed, or a stop.
   Result<> follow_console(const sys::Context& context, const std::string& name,
                           const std::function<bool(const std::string&)>& line);
 
-  // Where a machine can be reached; empty when it is off or not there.
+  // The address of a machine; empty if the machine is off or does not exist.
   std::string address_of(const std::string& name);
 
  private:
   using Machines = std::map<std::string, std::unique_ptr<Machine>>;
 
-  // Does something, quickly, with each machine that is meant, while none can be removed.
+  // Calls `work` for each selected machine (no names: all) under the lock, so `work` must not block.
   Result<> with_machines(const std::vector<std::string>& names, const std::function<Result<>(Machine&)>& work);
   Result<> create(const Request& request);
   Result<> create_one(const std::string& name, const Request& request);
-  Result<Machine*> add(MachineRecord record);  // called with the lock
+  Result<Machine*> add(MachineRecord record);  // the caller holds mutex_
   Result<> destroy(const std::vector<std::string>& names);
-  Result<> forget(const MachineRecord& record, bool is_last);
-  void remove_gone(const std::stop_token& end);
+  Result<> remove_records(const MachineRecord& record, bool is_last);
+  void remove_folders(const std::stop_token& end);
   Result<Json> list(const std::vector<std::string>& names);
   Result<> wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running);
 
   const sys::Context context_;
   const MachineEnvironment& machine_environment_;
-  std::mutex mutex_;  // guards machines_, not what happens inside of them
+  std::mutex mutex_;  // guards machines_, not the machines' own state
   Machines machines_;
-  Queue<std::string> gone_;  // folders of machines that are gone
-  sys::TaskGroup removal_;   // of them
+  Queue<std::string> folders_to_remove_;  // folders of removed machines
+  sys::TaskGroup removal_;                // removes these folders
 };
 
 }  // namespace slipway::provider::local

@@ -44,9 +44,9 @@ Result<sys::Fd> listen_here(const std::string& host, int port) {
   return fd;
 }
 
-// The address may move to another machine, which knows nothing of this connection and says so when it is asked: who only listens
-// hears of it within two seconds.
-void notice_moves(const sys::Fd& fd) {
+// The address may move to another machine, which answers the keepalive probes of an old connection with a reset. So a connection
+// without traffic ends within about two seconds after the move.
+void enable_keepalive(const sys::Fd& fd) {
   const int yes = 1, second = 1, probes = 3;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPIDLE, &second, sizeof second);
@@ -54,18 +54,18 @@ void notice_moves(const sys::Fd& fd) {
   ::setsockopt(fd.get(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
 }
 
-// One direction of a connection: what was read and not yet written.
+// One direction of a connection.
 struct Direction {
   const sys::Fd& from;
   const sys::Fd& to;
-  std::string pending{};
-  bool at_end = false;   // of what can be read
-  bool is_shut = false;  // the other side was told so
+  std::string pending{};  // read, but not written yet
+  bool at_end = false;    // `from` has no more data
+  bool is_shut = false;   // `to` is shut down for writing
 
   short wants_from() const { return !at_end && pending.empty() ? POLLIN : 0; }
   short wants_to() const { return pending.empty() ? 0 : POLLOUT; }
 
-  // False when the connection is broken.
+  // Copies data that is available. Returns false if the connection is broken.
   bool move() {
     if (pending.empty() && !at_end) {
       char piece[65536];
@@ -87,12 +87,12 @@ struct Direction {
   }
 };
 
-void carry(const sys::Fd& outside, const sys::Fd& inside) {
-  Direction in{outside, inside}, out{inside, outside};
+void copy_both_ways(const sys::Fd& outer, const sys::Fd& inner) {
+  Direction in{outer, inner}, out{inner, outer};
   while (!in.is_shut || !out.is_shut) {
-    std::array<pollfd, 2> watched = {{{outside.get(), static_cast<short>(in.wants_from() | out.wants_to()), 0},
-                                      {inside.get(), static_cast<short>(out.wants_from() | in.wants_to()), 0}}};
-    // A side that wants nothing would still tell of errors, again and again.
+    std::array<pollfd, 2> watched = {{{outer.get(), static_cast<short>(in.wants_from() | out.wants_to()), 0},
+                                      {inner.get(), static_cast<short>(out.wants_from() | in.wants_to()), 0}}};
+    // poll() reports errors of a descriptor even with no events requested, which would make this a busy loop.
     for (pollfd& side : watched) {
       if (side.events == 0) side.fd = -1;
     }
@@ -101,15 +101,15 @@ void carry(const sys::Fd& outside, const sys::Fd& inside) {
   }
 }
 
-// A connection that is served on a thread of its own; stopping it closes both sides.
-class Carrier {
+// A connection with its own thread. Stopping the thread closes both sides.
+class Connection {
  public:
-  explicit Carrier(sys::Fd outside) : outside_(std::move(outside)) {}
+  explicit Connection(sys::Fd outer) : outer_(std::move(outer)) {}
 
-  // May be called again after it failed. errors: unavailable: a shortage
+  // May be called again after a failure. errors: unavailable: no descriptors or threads are available
   Result<> start(const std::string& address, int port) {
-    if (!inside_.is_open()) inside_ = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    if (!inside_.is_open()) return sys::system_error("creating a socket");
+    if (!inner_.is_open()) inner_ = sys::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (!inner_.is_open()) return sys::system_error("creating a socket");
     thread_ = TRY(start_thread([this, address, port](std::stop_token stop) { work(std::move(stop), address, port); }));
     return Ok{};
   }
@@ -122,19 +122,19 @@ class Carrier {
   void work(std::stop_token stop, const std::string& address, int port) {
     {
       const std::stop_callback close(stop, [this] {
-        ::shutdown(outside_.get(), SHUT_RDWR);
-        ::shutdown(inside_.get(), SHUT_RDWR);
+        ::shutdown(outer_.get(), SHUT_RDWR);
+        ::shutdown(inner_.get(), SHUT_RDWR);
       });
       const sockaddr_in target = address_of(address, port);
-      notice_moves(inside_);
-      if (::connect(inside_.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0) carry(outside_, inside_);
+      enable_keepalive(inner_);
+      if (::connect(inner_.get(), reinterpret_cast<const sockaddr*>(&target), sizeof target) == 0) copy_both_ways(outer_, inner_);
     }
-    outside_.reset();
-    inside_.reset();
+    outer_.reset();
+    inner_.reset();
     over_.with_lock([](bool& over) { over = true; });
   }
 
-  sys::Fd outside_, inside_;
+  sys::Fd outer_, inner_;
   Guarded<bool> over_{false};
   std::jthread thread_;
 };
@@ -143,7 +143,7 @@ class Carrier {
 
 Result<Forwarder> Forwarder::listen(const std::string& host_address, int host_port) {
   std::optional<Result<sys::Fd>> listening;
-  // The namespace belongs to the thread; this one ends right after.
+  // setns() changes the namespace of one thread only, so this needs its own thread.
   TRY(start_thread([&] {
     if (::setns(host_network_fd, CLONE_NEWNET) != 0) {
       listening = sys::system_error("entering the host's network");
@@ -163,14 +163,14 @@ bool Forwarder::is_free(const std::string& host_address, int host_port) {
 Result<> Forwarder::run(const sys::Context& context, const std::function<std::string()>& address, int port) {
   const std::stop_callback wake(context.stop, [this] { ::shutdown(fd_.get(), SHUT_RDWR); });
   Shortage shortage(context, name_);
-  std::list<Carrier> carriers;
+  std::list<Connection> connections;
   for (;;) {
-    sys::Fd outside = TRY(accept_connection(context, shortage, fd_, headroom_of_forward));
-    carriers.remove_if([](const Carrier& carrier) { return carrier.is_over(); });
+    sys::Fd outer = TRY(accept_connection(context, shortage, fd_, headroom_of_forward));
+    connections.remove_if([](const Connection& connection) { return connection.is_over(); });
     const std::string target = address();
     if (target.empty()) continue;
-    Carrier& carrier = carriers.emplace_back(std::move(outside));
-    TRY(shortage.until_done([&] { return carrier.start(target, port); }));
+    Connection& connection = connections.emplace_back(std::move(outer));
+    TRY(shortage.until_done([&] { return connection.start(target, port); }));
   }
 }
 

@@ -1,5 +1,5 @@
-// Forwards a port of the host's loopback address into the cluster's network, so that kubectl and browsers reach it without any
-// route, address or firewall rule on the host.
+// Forwards a port of the host's loopback address into the cluster's network. So kubectl and browsers reach the cluster without
+// additional routes, addresses or firewall rules on the host.
 #pragma once
 
 #include "base/result.h"
@@ -14,19 +14,19 @@ namespace slipway::provider::local {
 
 class Forwarder {
  public:
-  // Listens on a loopback address of the host, from inside the owner: the socket is made in the host's network namespace
-  // (host_network_fd) and stays there.
+  // Listens on a loopback address of the host. Called in the owner, which creates the socket in the host's network namespace
+  // (host_network_fd).
   //
-  //   errors  conflict: the port is taken
+  //   errors  conflict: the port is in use
   static Result<Forwarder> listen(const std::string& host_address, int host_port);
 
-  // Whether a port of the host could be listened on now; asked in the host's network namespace.
+  // Whether a port of the host is free. Call it in the host's network namespace.
   static bool is_free(const std::string& host_address, int host_port);
 
-  // Serves connections until a stop. Each goes to the address that is valid when it comes; it is closed when there is none or
-  // when nobody answers there. While descriptors or threads are short, new connections wait; those that are there go on.
+  // Serves connections until a stop. address() is called for each new connection; the connection is closed if the address is
+  // empty or does not answer. If no descriptors or threads are available, new connections wait; existing ones continue.
   //
-  //   errors  cancelled; what the kernel says of a socket that cannot be used
+  //   errors  cancelled; with the kernel's message: the socket cannot be used
   Result<> run(const sys::Context& context, const std::function<std::string()>& address, int port);
 
  private:

@@ -13,13 +13,13 @@ namespace {
 constexpr std::array levels = {std::string_view("INFO "), std::string_view("NOTICE "), std::string_view("WARNING "),
                                std::string_view("ERROR "), std::string_view("CRITICAL ")};
 
-// Of the script, when Ignition itself failed and not what stands around it.
+// Exit status of the script apply-ignition if Ignition itself failed, not the commands around it.
 constexpr int refused_status = 99;
 
 }  // namespace
 
 Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const IgnitionInput& input,
-                      const std::function<void(std::string_view)>& told) {
+                      const std::function<void(std::string_view)>& report) {
   const std::string os = input.sysroot + input.deployment.path.substr(0, input.deployment.path.rfind("/deploy/"));
   std::vector<std::string> lines;
   const sys::Output output = TRY(runner.run(
@@ -28,10 +28,10 @@ Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const Ig
                          input.sysroot + input.deployment.path, os + "/var", input.config, input.work_folder},
                 .output_limit = 4096,
                 .on_line = [&](sys::Stream stream, std::string_view line) {
-                  const auto shown = stream == sys::Stream::out ? line_for_people(line) : std::nullopt;
+                  const auto shown = stream == sys::Stream::out ? printable_line(line) : std::nullopt;
                   if (!shown) return;
                   lines.push_back(*shown);
-                  told(*shown);
+                  report(*shown);
                 }}));
   if (output.status == 0) return Ok{};
   if (output.status == refused_status) return error(Code::invalid, "Ignition failed: {}", ignition_reason(lines));
@@ -39,11 +39,11 @@ Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const Ig
                trim(output.err));
 }
 
-std::optional<std::string> line_for_people(std::string_view line) {
+std::optional<std::string> printable_line(std::string_view line) {
   const bool has_level =
       std::any_of(levels.begin(), levels.end(), [&](std::string_view level) { return line.starts_with(level); });
   if (!has_level) return std::nullopt;
-  // `Cmd: "useradd" "--password" "..." Stdout: ""`: of a command that failed only the program is shown.
+  // `Cmd: "useradd" "--password" "..." Stdout: ""`: shows the program of the failed command, not its arguments.
   const std::size_t command = line.find("Cmd: \""), end = line.find(" Stdout: ", command);
   if (command == std::string_view::npos) return std::string(line);
   const std::size_t program_end = line.find('"', command + 6);

@@ -1,4 +1,4 @@
-// The real Ignition, before a machine's first boot: the program of the machine's own root, in the machine's own network.
+// Runs Ignition before a machine's first boot: the program from the machine's own root, in the machine's network.
 #pragma once
 
 #include "provider/local/boot_entry.h"
@@ -25,25 +25,25 @@ struct IgnitionInput {
   std::string work_folder;        // an empty folder in the owner's private /run
 };
 
-// Applies the config to the deployment's /etc and the disk's /var. Ignition itself tries on while a server cannot be reached
-// or answers 5xx, and gives up on everything else.
+// Applies the config to the deployment's /etc and the disk's /var. Ignition retries if a server cannot be reached or answers 5xx;
+// other failures are final.
 //
-//   config  spec up to 3.3.0 (the executor's limit)
-//   told    what Ignition prints, as far as it is for people (line_for_people)
-//   errors  invalid: Ignition gave up for good, with what it said; unavailable: it could not be run; cancelled: a stop, the
-//           disk is half-way
+//   config  spec up to 3.3.0 (the limit of Ignition)
+//   report  gets the lines of Ignition's output that may be shown (printable_line)
+//   errors  invalid: Ignition failed, with its message; unavailable: Ignition could not be run; cancelled: a stop, and the disk
+//           is incomplete
 Result<> run_ignition(const sys::Context& context, sys::Runner& runner, const IgnitionInput& input,
-                      const std::function<void(std::string_view)>& told);
+                      const std::function<void(std::string_view)>& report);
 
-// A line of Ignition's output as people may see it; nothing for one that shows the config, which may hold secrets: those of level
-// DEBUG and those without a level. Commands that failed are shown without their arguments (passwords of users). Pure.
-std::optional<std::string> line_for_people(std::string_view line);
+// A line of Ignition's output without secrets. Lines of level DEBUG and lines without a level may contain the config, so the
+// result is empty for them. Failed commands are shown without their arguments, which may be passwords. Pure.
+std::optional<std::string> printable_line(std::string_view line);
 
-// What became of one attempt to get a config, by such a line: empty when it is there, "Internal Server Error", "dial tcp ...:
-// connection refused"; nothing for other lines. Pure.
+// The result of an attempt to fetch a config, from such a line: "" after success, else the failure ("Internal Server Error",
+// "dial tcp ...: connection refused"). Empty for other lines. Pure.
 std::optional<std::string> attempt_result(std::string_view line);
 
-// Why Ignition gave up: the last of these lines, without what it puts before it. Pure.
+// Why Ignition failed: the last of these lines, without its prefix. Pure.
 std::string ignition_reason(const std::vector<std::string>& lines);
 
 }  // namespace slipway::provider::local

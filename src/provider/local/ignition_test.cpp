@@ -27,14 +27,13 @@ TEST(Ignition, EachAttemptToGetAConfigHasAResult) {
 }
 
 TEST(Ignition, NothingOfTheConfigIsShown) {
-  EXPECT_EQ(line_for_people("INFO     : files: op(1): [started] writing file"),
-            "INFO     : files: op(1): [started] writing file");
-  EXPECT_EQ(line_for_people("DEBUG    : executing: \"usermod\" \"--password\" \"x\""), std::nullopt);
-  EXPECT_EQ(line_for_people("        \"passwordHash\": \"x\""), std::nullopt);
+  EXPECT_EQ(printable_line("INFO     : files: op(1): [started] writing file"), "INFO     : files: op(1): [started] writing file");
+  EXPECT_EQ(printable_line("DEBUG    : executing: \"usermod\" \"--password\" \"x\""), std::nullopt);
+  EXPECT_EQ(printable_line("        \"passwordHash\": \"x\""), std::nullopt);
   EXPECT_EQ(
-      line_for_people("CRITICAL : exit status 12: Cmd: \"useradd\" \"--password\" \"x\" \"core\" Stdout: \"\" Stderr: \"no\\n\""),
+      printable_line("CRITICAL : exit status 12: Cmd: \"useradd\" \"--password\" \"x\" \"core\" Stdout: \"\" Stderr: \"no\\n\""),
       "CRITICAL : exit status 12: Cmd: \"useradd\" ... Stdout: \"\" Stderr: \"no\\n\"");
-  EXPECT_EQ(line_for_people("CRITICAL : exit status 12: Cmd: \"useradd\" \"--password\" \"x"), "CRITICAL : exit status 12: ");
+  EXPECT_EQ(printable_line("CRITICAL : exit status 12: Cmd: \"useradd\" \"--password\" \"x"), "CRITICAL : exit status 12: ");
 }
 
 }  // namespace

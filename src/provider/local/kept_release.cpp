@@ -11,19 +11,19 @@ namespace slipway::provider::local {
 
 namespace {
 
-Result<bool> is_there(sys::Files& files, const std::string& path) { return TRY(files.info(path)).has_value(); }
+Result<bool> exists(sys::Files& files, const std::string& path) { return TRY(files.info(path)).has_value(); }
 
-// A copy of a file or a folder by hard links, as one step. Fine when there is one.
+// Copies a file or folder by hard links, atomically. Does nothing if the copy exists.
 Result<> copy_by_links(const sys::Context& context, sys::Files& files, sys::Runner& runner, const std::string& from,
                        const std::string& to) {
-  if (TRY(is_there(files, to))) return Ok{};
-  const std::string beside = to + ".new";
-  TRY(files.remove(beside));
-  TRY(sys::run_checked(runner, context, {.argv = {"cp", "--archive", "--link", "-H", "--no-target-directory", from, beside}}));
-  return files.rename(beside, to);
+  if (TRY(exists(files, to))) return Ok{};
+  const std::string temporary = to + ".new";
+  TRY(files.remove(temporary));
+  TRY(sys::run_checked(runner, context, {.argv = {"cp", "--archive", "--link", "-H", "--no-target-directory", from, temporary}}));
+  return files.rename(temporary, to);
 }
 
-// The image that a commit was made of, "sha256:..."; os/commit writes it.
+// The digest of the image from which a commit was created, "sha256:..."; os/commit records it.
 Result<std::string> image_of(const sys::Context& context, sys::Runner& runner, const std::string& repository,
                              const std::string& commit) {
   const std::string printed = TRY(sys::run_checked(
@@ -50,7 +50,7 @@ Result<std::string> newest_os(sys::Files& files, const std::string& os_repo) {
 Result<std::optional<std::string>> os_of_machines(sys::Files& files, const ClusterPaths& cluster) {
   std::optional<MachineRecord> oldest;
   std::optional<std::string> commit;
-  if (!TRY(is_there(files, cluster.machines()))) return commit;
+  if (!TRY(exists(files, cluster.machines()))) return commit;
   for (const std::string& name : TRY(files.list(cluster.machines()))) {
     const MachinePaths paths = cluster.machine(name);
     const auto text = TRY(files.read_if_exists(paths.record())), of_disk = TRY(files.read_if_exists(paths.commit()));
@@ -64,16 +64,15 @@ Result<std::optional<std::string>> os_of_machines(sys::Files& files, const Clust
 }
 
 Result<bool> has_os(sys::Files& files, const ClusterPaths& cluster, const std::string& os_repo, const std::string& commit) {
-  if (TRY(is_there(files, cluster.os() + "/" + commit))) return true;
-  return is_there(files, fmt::format("{}/objects/{}/{}.commit", os_repo, commit.substr(0, 2), commit.substr(2)));
+  if (TRY(exists(files, cluster.os() + "/" + commit))) return true;
+  return exists(files, fmt::format("{}/objects/{}/{}.commit", os_repo, commit.substr(0, 2), commit.substr(2)));
 }
 
 Result<bool> registry_has(sys::Files& files, const std::string& storage, std::string_view digest) {
   const std::size_t colon = digest.find(':');
   if (colon == std::string_view::npos || digest.size() < colon + 3) return false;
   const std::string_view algorithm = digest.substr(0, colon), number = digest.substr(colon + 1);
-  return is_there(files,
-                  fmt::format("{}/docker/registry/v2/blobs/{}/{}/{}/data", storage, algorithm, number.substr(0, 2), number));
+  return exists(files, fmt::format("{}/docker/registry/v2/blobs/{}/{}/{}/data", storage, algorithm, number.substr(0, 2), number));
 }
 
 Result<> check_release(sys::Files& files, const Images& images, const std::string& release) {
@@ -108,7 +107,7 @@ Result<ClusterConfig> with_os_record(const sys::Context& context, sys::Files& fi
 Result<> keep_os(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterConfig& config,
                  const ClusterPaths& cluster) {
   const std::string system = cluster.os() + "/" + config.os_commit;
-  if (TRY(is_there(files, system))) return Ok{};
+  if (TRY(exists(files, system))) return Ok{};
   if (!TRY(has_os(files, cluster, config.os_repo, config.os_commit))) {
     return error(Code::not_found,
                  "cluster {}: created with machine OS {}, which is no longer in {} (build that version again, or destroy the "
@@ -135,7 +134,7 @@ Result<> keep_os(const sys::Context& context, sys::Files& files, sys::Runner& ru
 Result<> keep_registry(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterConfig& config,
                        const ClusterPaths& cluster) {
   if (config.images.registry.empty()) return Ok{};
-  if (!TRY(is_there(files, cluster.registry()))) TRY(check_release(files, config.images, config.release));
+  if (!TRY(exists(files, cluster.registry()))) TRY(check_release(files, config.images, config.release));
   TRY(copy_by_links(context, files, runner, config.images.registry, cluster.registry()).context("copying the registry's images"));
   return copy_by_links(context, files, runner, config.images.registry_program, cluster.registry_program())
       .context("copying the registry");
@@ -144,11 +143,11 @@ Result<> keep_registry(const sys::Context& context, sys::Files& files, sys::Runn
 Result<> keep_images(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterConfig& config,
                      const ClusterPaths& cluster) {
   const std::string& preload = config.images.preload;
-  if (preload.empty() || TRY(is_there(files, cluster.images()))) return Ok{};
+  if (preload.empty() || TRY(exists(files, cluster.images()))) return Ok{};
   const auto record = TRY(files.read_if_exists(preload + ".images"));
-  bool is_of_cluster = record && TRY(is_there(files, preload + "/state"));
+  bool is_of_cluster = record && TRY(exists(files, preload + "/state"));
   for (const std::string& digest : preloaded_digests(record.value_or(""))) {
-    if (config.images.registry.empty()) break;  // nothing to compare with
+    if (config.images.registry.empty()) break;  // there is no registry to compare with
     is_of_cluster = is_of_cluster && TRY(registry_has(files, cluster.registry(), digest));
   }
   if (!is_of_cluster) {

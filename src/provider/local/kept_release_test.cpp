@@ -62,7 +62,7 @@ TEST_F(KeptRelease, RecordedCommitIsKept) {
 }
 
 TEST_F(KeptRelease, ClusterWithoutARecordGetsThatOfItsOldestMachine) {
-  add_machine("worker-0", 9, commit_a);  // made by the version that took the newest
+  add_machine("worker-0", 9, commit_a);  // created by an older version, which used the newest commit
   add_machine("master-0", 1, commit_b);
   EXPECT_EQ(with_os_record(context.context(), files, cluster, config).value().os_commit, commit_b);
   EXPECT_EQ(parse_cluster_config(files.read(cluster.config()).value(), "cluster.json").value().os_commit, commit_b);
@@ -96,7 +96,7 @@ TEST_F(KeptRelease, ImagesStayWhenTheBuildIsReplaced) {
   for (int round = 0; round < 2; ++round) {
     ASSERT_TRUE(keep_registry(context.context(), files, runner, config, cluster).ok());
     ASSERT_TRUE(keep_images(context.context(), files, runner, config, cluster).ok());
-    // The next build, and none at all.
+    // Next, another build; then no build at all.
     ASSERT_TRUE(files.remove(build + (round == 0 ? "/registry" : "")).ok());
   }
   EXPECT_TRUE(registry_has(files, cluster.registry(), "sha256:1234").value());

@@ -1,26 +1,26 @@
-// Where things of local clusters lie on the host.
+// Files of local clusters on the host.
 //
 //   STATE/CLUSTER/            0700
 //     cluster.json            id, network, repository of the machine OS, forwards (cluster_config.h)
 //     command.lock            held by a command that changes the cluster
-//     owner.lock              held by the owner process as long as it lives
-//     owner.json              how to find that process (process_id.h)
+//     owner.lock              held by the owner process while it runs
+//     owner.json              identifies the owner process (process_id.h)
 //     owner.log, events.jsonl
 //     control.sock            requests to the owner (protocol.h)
-//     os/COMMIT/              the machine OS as installed, an OSTree system: what disks are layers over
+//     os/COMMIT/              the installed machine OS, an OSTree system: the lower layer of disks
 //     registry/, registry-program
-//                             what its registry serves, and the registry (kept_release.h)
-//     images/                 the images that machines begin with
+//                             images and program of the cluster's registry (kept_release.h)
+//     images/                 the images of new machines
 //     registry.log
 //     machines/NAME/
-//       machine.json          number, uuid (machine_record.h)
-//       ignition.json         its Ignition config, 0600; absent when it has none
+//       machine.json          number, uuid (cluster_config.h)
+//       ignition.json         Ignition config, 0600; missing if the machine has none
 //       console.log
-//       commit                of the machine OS that its disk is a layer over
-//       disk/, disk.work/     the layer: what the machine changed (disk.h)
-//       var/                  its /var
-//       *.done                stages of the way to the first boot
-//     machines/.gone-UUID/    of a machine that was destroyed, until its files are removed
+//       commit                commit of the machine OS below the disk's layer
+//       disk/, disk.work/     the layer with the machine's changes (disk.h)
+//       var/                  the machine's /var
+//       *.done                completed stages before the first boot
+//     machines/.gone-UUID/    a destroyed machine whose files are not removed yet
 #pragma once
 
 #include <string>
@@ -59,20 +59,20 @@ struct ClusterPaths {
   MachinePaths machine(std::string_view name) const { return {machines() + "/" + std::string(name)}; }
 };
 
-// In the owner's own file system: its private folder, and a machine's disk, mounted as long as the machine has one.
+// In the owner's mount namespace: its private folder, and the mount point of a machine's disk.
 inline constexpr std::string_view run_folder = "/run/slipway";
 inline std::string mounted_disk(std::string_view run, std::string_view name) {
   return std::string(run) + "/disks/" + std::string(name);
 }
 
-// The images of a cluster, read-only, for its machines to see.
+// The read-only mount of a cluster's images for its machines.
 inline std::string mounted_images(std::string_view run) { return std::string(run) + "/images"; }
 
 inline ClusterPaths cluster_paths(std::string_view state, std::string_view cluster) {
   return {std::string(state) + "/" + std::string(cluster)};
 }
 
-// The one OSTree system of a machine's disk, and the branch that it is installed from.
+// The name of the OSTree system on a machine's disk, and the branch from which it is installed.
 inline constexpr std::string_view os_name = "slipway";
 inline constexpr std::string_view os_ref = "slipway/machine-os";
 

@@ -13,9 +13,9 @@ namespace slipway::provider::local {
 
 namespace {
 
-constexpr std::size_t longest_line = 64u << 20;
+constexpr std::size_t max_line = 64u << 20;
 
-// The address of a socket in a folder that is open: short, wherever the folder is.
+// The address of a socket in an open folder. It is short, even if the folder's path is long.
 Result<sockaddr_un> address_in(const sys::Fd& folder, const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -31,7 +31,7 @@ Result<sys::Fd> open_folder(const std::string& folder) {
   return fd;
 }
 
-// Ends whatever blocks on the socket when a stop is asked for.
+// Unblocks calls on the socket when a stop is requested.
 class ShutOnStop {
  public:
   ShutOnStop(std::stop_token stop, const sys::Fd& fd)
@@ -82,7 +82,7 @@ Result<std::optional<std::string>> LineSocket::receive(std::stop_token stop) {
       read_.erase(0, end + 1);
       return std::optional(std::move(line));
     }
-    if (read_.size() > longest_line) return error(Code::invalid, "received a line without an end");
+    if (read_.size() > max_line) return error(Code::invalid, "received a line without an end");
     char piece[65536];
     const ssize_t got = ::recv(fd_.get(), piece, sizeof piece, 0);
     if (got < 0 && errno == EINTR) continue;

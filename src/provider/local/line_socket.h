@@ -20,19 +20,19 @@ class LineSocket {
  public:
   explicit LineSocket(sys::Fd fd) : fd_(std::move(fd)) {}
 
-  // `name` is a socket in `folder`, however long the folder's path is (the address of a socket holds 107 bytes).
-  // errors: unavailable when nobody listens there or nothing is there
+  // Connects to socket `name` in `folder`. The folder's path may be longer than the 107 bytes of a socket address.
+  // errors: unavailable: there is no socket, or no process listens on it
   static Result<LineSocket> connect(const std::string& folder, const std::string& name);
 
-  // The two ends of a new one.
+  // Two connected sockets.
   static Result<std::pair<LineSocket, LineSocket>> pair();
 
   const sys::Fd& fd() const { return fd_; }
 
-  // Adds the line end. errors: unavailable when the other end is gone
+  // Appends the line end. errors: unavailable: the other end is closed
   Result<> send(std::string_view line);
 
-  // The next line without its end; nothing when the other end is closed. Blocks until there is one or a stop.
+  // The next line without its end; empty if the other end is closed. Blocks until there is a line or a stop.
   // errors: cancelled; invalid: a line of more than 64 MB
   Result<std::optional<std::string>> receive(std::stop_token stop);
 
@@ -44,10 +44,12 @@ class LineSocket {
 // Threads: one.
 class LineListener {
  public:
-  // Replaces a socket that a dead process left: the caller holds a lock on what it stands for. Only we may connect (0600).
+  // Replaces an existing socket, so the caller must hold a lock that excludes other listeners. Only the same user may connect
+  // (mode 0600).
   static Result<LineListener> listen(const std::string& folder, const std::string& name);
 
-  // The next connection; waits through a shortage. errors: cancelled; what the kernel says of a socket that cannot be used
+  // The next connection. Waits if no descriptors are available. errors: cancelled; with the kernel's message: the socket cannot
+  // be used
   Result<LineSocket> accept(const sys::Context& context, Shortage& shortage);
 
  private:

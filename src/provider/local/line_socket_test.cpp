@@ -17,7 +17,7 @@ TEST(LineSocket, CarriesLinesFromFoldersWithLongNames) {
   const std::string folder = temporary.path() + "/" + std::string(200, 'a');
   std::filesystem::create_directory(folder);
   EXPECT_EQ(LineSocket::connect(folder, "s").error().code(), Code::unavailable);
-  for (int round = 0; round < 2; ++round) {  // the second finds the socket of the first
+  for (int round = 0; round < 2; ++round) {  // the second round replaces the socket of the first
     LineListener listener = LineListener::listen(folder, "s").value();
     LineSocket client = LineSocket::connect(folder, "s").value();
     Shortage shortage(context.context(), "the test");

@@ -17,8 +17,8 @@ namespace slipway::provider::local {
 
 namespace {
 
-constexpr Milliseconds longest_probe = Seconds(20);
-constexpr Milliseconds longest_question = Seconds(10);
+constexpr Milliseconds probe_timeout = Seconds(20);
+constexpr Milliseconds query_timeout = Seconds(10);
 constexpr int registry_port = 5000;
 
 provider::MachineStatus status_of(const MachineStatus& machine) {
@@ -32,10 +32,12 @@ provider::MachineStatus status_of(const MachineStatus& machine) {
 
 class LocalProvider final : public Provider {
  public:
-  LocalProvider(const net::Environment& environment, Choice choice, Images images)
+  LocalProvider(const net::Environment& environment, ClusterSelection selection, Images images)
       : environment_(environment),
-        choice_{.state = choice.options["state"], .cluster = std::move(choice.cluster), .program = choice.options["program"]},
-        os_repo_(std::move(choice.options["os-repo"])),
+        choice_{.state = selection.options["state"],
+                .cluster = std::move(selection.cluster),
+                .program = selection.options["program"]},
+        os_repo_(std::move(selection.options["os-repo"])),
         images_(std::move(images)) {}
 
   Capabilities capabilities() const override {
@@ -47,27 +49,27 @@ class LocalProvider final : public Provider {
   Result<> check_name(const std::string& name) const override { return local::check_name("machine", name); }
 
   Result<ExistingCluster> find(const assets::ClusterId& id) override {
-    const auto there = read_cluster(environment_.files, choice_);
-    if (!there.ok() && there.error().code() == Code::not_found) return ExistingCluster{};
-    // What a kill left behind is removed or completed as one's own.
-    if (!there.ok()) return ExistingCluster{.of = ExistingCluster::Of::this_cluster};
+    const auto existing = read_cluster(environment_.files, choice_);
+    if (!existing.ok() && existing.error().code() == Code::not_found) return ExistingCluster{};
+    // The record is broken, for instance by a kill: treat the cluster as this one, so that it can be completed or removed.
+    if (!existing.ok()) return ExistingCluster{.of = ExistingCluster::Of::this_cluster};
     return ExistingCluster{
-        .of = is_of(there.value(), id) ? ExistingCluster::Of::this_cluster : ExistingCluster::Of::another_cluster,
-        .release = there->release,
-        .release_version = there->release_version};
+        .of = was_created_with(existing.value(), id) ? ExistingCluster::Of::this_cluster : ExistingCluster::Of::another_cluster,
+        .release = existing->release,
+        .release_version = existing->release_version};
   }
 
   Result<> preflight(const sys::Context& context, const ClusterRequest& request,
                      const std::vector<provider::MachineGroup>& groups) override {
     std::vector<MachineGroup> checked;
     for (const provider::MachineGroup& group : groups) checked.push_back(local_group(group));
-    return local::preflight(context, environment_.files, choice_, TRY(wishes_for(request)), checked);
+    return local::preflight(context, environment_.files, choice_, TRY(options_for(request)), checked);
   }
 
   Result<> create(const sys::Context& context, const ClusterRequest& request,
                   const std::vector<provider::MachineGroup>& groups) override {
     const std::vector<Machine> planned = TRY(planned_machines(request.config));
-    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(wishes_for(request))));
+    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(options_for(request))));
     TRY(ensure_owner(context, environment_.files, choice_));
     TRY(check_virtual_addresses(context, request.config));
     for (const provider::MachineGroup& group : groups) {
@@ -78,7 +80,7 @@ class LocalProvider final : public Provider {
   }
 
   Result<> start(const sys::Context& context, const ClusterRequest& request) override {
-    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(wishes_for(request))));
+    TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(options_for(request))));
     TRY(ensure_owner(context, environment_.files, choice_));
     TRY(ask(context, choice_, {.order = Order::start}));
     return Ok{};
@@ -135,14 +137,14 @@ class LocalProvider final : public Provider {
         cluster.images.registry.empty() ? "" : fmt::format("{}:{}", cluster.network.gateway(), registry_port);
     sys::Command command{.argv = {"sh", "-c", std::string(data::content(data::provider(), "probe-machine")), "probe-machine",
                                   cluster.domain, registry},
-                         .limit = longest_probe};
+                         .limit = probe_timeout};
     const auto run = machine->leader != 0 ? run_captured : run_on_disk;
     const sys::Output said = TRY(run(context, environment_.files, environment_.runner, choice_, name, std::move(command)));
     return fmt::format("{}stolen {}\n", said.out, sys::stolen_time(environment_.files).count());
   }
 
   Result<> follow(const sys::Context& context) override {
-    TRY(ask(context, choice_, {.order = Order::hear}));
+    TRY(ask(context, choice_, {.order = Order::follow_events}));
     return Ok{};
   }
 
@@ -185,36 +187,36 @@ class LocalProvider final : public Provider {
             .is_of_cluster = true};
   }
 
-  // What the cluster was created with, or what a new one shall be created with.
-  Result<ClusterOptions> wishes_for(const ClusterRequest& request) {
-    ClusterOptions options = cluster_wishes(request.config, request.id, os_repo_, images_, Forwarder::is_free);
+  // The options of the existing cluster, or those for a new one.
+  Result<ClusterOptions> options_for(const ClusterRequest& request) {
+    ClusterOptions options = cluster_options(request.config, request.id, os_repo_, images_, Forwarder::is_free);
     options.release = request.release;
     options.release_version = request.release_version;
-    const auto there = read_cluster(environment_.files, choice_);
-    if (!there.ok()) return there.error().code() == Code::not_found ? Result(std::move(options)) : there.error();
-    if (!is_of(there.value(), request.id)) {
+    const auto existing = read_cluster(environment_.files, choice_);
+    if (!existing.ok()) return existing.error().code() == Code::not_found ? Result(std::move(options)) : existing.error();
+    if (!was_created_with(existing.value(), request.id)) {
       return error(Code::conflict,
                    "cluster-name-taken: cluster {} already exists in {}, created from another asset directory (change "
                    "metadata.name, or remove the other cluster with its own directory: slipway destroy cluster --dir DIR)",
                    choice_.cluster, choice_.state);
     }
-    options.forwards = there->forwards;  // its ports are taken, by itself
+    options.forwards = existing->forwards;  // the cluster itself uses these ports
     return options;
   }
 
   Result<std::string> addresses_of_network(const sys::Context& context) {
     return TRY(run_in_network(context, environment_.files, environment_.runner, choice_,
-                              {.argv = {"ip", "-4", "-oneline", "address", "show"}, .limit = longest_question}))
+                              {.argv = {"ip", "-4", "-oneline", "address", "show"}, .limit = query_timeout}))
         .out;
   }
 
-  // The host side of the network may have one of the virtual addresses already.
+  // Checks that the host side of the network does not have one of the virtual IPs.
   Result<> check_virtual_addresses(const sys::Context& context, const config::InstallConfig& config) {
-    const std::string there = TRY(addresses_of_network(context));
+    const std::string existing = TRY(addresses_of_network(context));
     std::vector<std::string> wanted = config::api_vips(config);
     std::ranges::move(config::ingress_vips(config), std::back_inserter(wanted));
     for (const std::string& address : wanted) {
-      if (there.find(fmt::format(" inet {}/", address)) == std::string::npos) continue;
+      if (existing.find(fmt::format(" inet {}/", address)) == std::string::npos) continue;
       return error(Code::conflict,
                    "address-in-use: {} is already in use on the host side of the cluster network (remove it there, or choose "
                    "another address in platform.local of install-config.yaml)",
@@ -223,7 +225,7 @@ class LocalProvider final : public Provider {
     return Ok{};
   }
 
-  // The approver lets in who comes from where we said: the machines must have the addresses that we planned.
+  // The machine approver compares addresses with the machine table, so the machines must have the planned addresses.
   Result<> check_addresses(const sys::Context& context, const std::vector<Machine>& planned) {
     const std::vector<MachineStatus> made = TRY(list_machines(context, environment_.files, choice_));
     for (const Machine& machine : planned) {
@@ -245,12 +247,12 @@ class LocalProvider final : public Provider {
 
 }  // namespace
 
-Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, Choice choice) {
+Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, ClusterSelection selection) {
   Images images;
-  if (const std::string& folder = choice.options["images"]; !folder.empty()) {
+  if (const std::string& folder = selection.options["images"]; !folder.empty()) {
     images = TRY(find_images(environment.files, folder));
   }
-  std::unique_ptr<Provider> made = std::make_unique<LocalProvider>(environment, std::move(choice), std::move(images));
+  std::unique_ptr<Provider> made = std::make_unique<LocalProvider>(environment, std::move(selection), std::move(images));
   return made;
 }
 

@@ -1,4 +1,4 @@
-// Platform local as a provider: machines on this host.
+// The provider for platform local: machines on this host.
 #pragma once
 
 #include "provider/providers.h"
@@ -12,9 +12,9 @@ namespace slipway::provider::local {
 //   state    folder of local clusters, absolute
 //   program  absolute path of slipway, which becomes the owner of the cluster
 //   os-repo  OSTree repository of the machine OS, absolute; only for a new cluster
-//   images   what make payload made, absolute (find_images in client.h); only for a new cluster
+//   images   output folder of `make payload`, absolute (find_images in client.h); only for a new cluster
 //
-// errors: those of files
-Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, Choice choice);
+// errors: as Files
+Result<std::unique_ptr<Provider>> open_local_provider(const net::Environment& environment, ClusterSelection selection);
 
 }  // namespace slipway::provider::local

@@ -36,14 +36,14 @@ constexpr Transition transitions[] = {
     {booting, powered_off, stopped},
     {booting, broke, failed},
 
-    {running, ready, running},  // init was executed anew (daemon-reexec)
+    {running, ready, running},  // init re-executed itself (daemon-reexec)
     {running, asked_to_reboot, rebooting},
     {running, asked_to_stop, stopping},
     {running, restarted, preparing},
     {running, powered_off, stopped},
     {running, broke, failed},
 
-    {rebooting, ready, rebooting},  // it was on its way when the request came
+    {rebooting, ready, rebooting},  // sent before init got the request
     {rebooting, asked_to_stop, stopping},
     {rebooting, restarted, preparing},
     {rebooting, powered_off, stopped},

@@ -1,4 +1,4 @@
-// What a machine can be, and what makes it something else. Pure.
+// The states of a machine and their transitions. Pure.
 #pragma once
 
 #include <array>
@@ -8,16 +8,16 @@
 namespace slipway::provider::local {
 
 enum class State {
-  created,    // known, never switched on
-  preparing,  // its disk is made
+  created,    // never switched on
+  preparing,  // switched on; the disk is created
   igniting,   // Ignition runs, before the first boot
-  booting,    // its init runs
-  running,    // its init says that the start is complete
-  rebooting,  // asked to restart, goes down
-  stopping,   // asked to power off, goes down
+  booting,    // init runs
+  running,    // init has reported that the start is complete
+  rebooting,  // shutting down to restart
+  stopping,   // shutting down to power off
   stopped,
-  ignition_failed,  // Ignition gave up for good: the config has to change
-  failed,           // anything else went wrong; the reason stands beside it
+  ignition_failed,  // Ignition failed: the config must be changed
+  failed,           // any other failure; MachineStatus has the reason
 };
 
 enum class MachineEvent {
@@ -27,10 +27,10 @@ enum class MachineEvent {
   ignition_started,
   ignition_refused,
   booted,       // init was started
-  ready,        // init says so
-  restarted,    // init ended and wants to start again
+  ready,        // init reported that the start is complete
+  restarted,    // init ended with a request to restart
   powered_off,  // init ended, or a stop came before it was started
-  broke,        // could not be prepared or started, or died
+  broke,        // the machine could not be prepared or started, or init died
 };
 
 inline constexpr std::array all_states = {State::created,         State::preparing, State::igniting, State::booting,
@@ -50,13 +50,13 @@ inline constexpr std::array all_machine_events = {MachineEvent::switched_on,
 // As in lists and JSON: "ignition-failed".
 std::string_view to_string(State state);
 
-// The state after something happened; nothing when it cannot happen, or must not be asked for, in this state.
+// The state after an event; empty if the event is impossible or not allowed in this state.
 std::optional<State> after(State state, MachineEvent event);
 
-// Whether the machine uses the processor: from switched on to switched off.
+// Whether the machine is switched on.
 bool is_on(State state);
 
-// Whether it stays what it is until somebody asks for something.
+// Whether the state does not change without a request.
 bool is_settled(State state);
 
 }  // namespace slipway::provider::local

@@ -1,4 +1,4 @@
-// Names inside a cluster's network: dnsmasq on the bridge's address. Pure.
+// The name server of a cluster's network: dnsmasq on the bridge's address. Pure.
 #pragma once
 
 #include "provider/local/cluster_config.h"
@@ -9,15 +9,15 @@
 
 namespace slipway::provider::local {
 
-// What dnsmasq prints, after a time of day and its name, once its sockets are there.
+// dnsmasq prints this, after the time and its name, when its sockets are open.
 inline constexpr std::string_view name_server_is_up = "started, version";
 
-// Runs until it is ended.
+// A command that runs until it is killed.
 //
-//   address  where it listens, the bridge's
-//   domain   names in it are known here or nowhere; every other name does not exist, since the network leads nowhere
-//   hosts    a folder of hosts files, which it reads again when one changes
-//   records   names besides those of machines
+//   address  the bridge's address, on which dnsmasq listens
+//   domain   the domain of the machines' names. Other names do not exist, because there is no upstream server
+//   hosts    a folder of hosts files; dnsmasq reads changed files again
+//   records  names in addition to those of machines
 std::vector<std::string> name_server_command(std::string_view address, std::string_view domain, std::string_view hosts,
                                              const std::vector<NameRecord>& records);
 

@@ -9,8 +9,8 @@ constexpr std::string_view bridge = "br0";
 }  // namespace
 
 Result<> make_bridge(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan) {
-  // With an address of its own: otherwise the lowest of its cables', which changes as machines come and go, and the others look
-  // for the name server where it was.
+  // The bridge has its own MAC address. Otherwise it would use the lowest one of its ports: this changes when machines start or
+  // stop, and the other machines would send packets for the name server to the old address.
   const std::string batch = fmt::format(
       "link set lo up\n"
       "link add {0} address {1} type bridge forward_delay 0 stp_state 0\n"
@@ -43,7 +43,8 @@ Result<std::string> make_machine_network(const sys::Context& context, sys::Runne
 }
 
 Result<> remove_machine_network(const sys::Context& context, sys::Runner& runner, const MachineRecord& machine) {
-  // The cable first, by itself: with the namespace it would go only some time later. A status says that it was not there.
+  // Delete the veth pair explicitly: if only the namespace is deleted, the kernel deletes the pair some time later. The commands
+  // fail if there is nothing to delete; the status is ignored.
   TRY(runner.run(context, {.argv = {"ip", "link", "delete", AddressPlan::interface(machine.number)}}));
   TRY(runner.run(context, {.argv = {"ip", "netns", "delete", machine.name}}));
   return Ok{};

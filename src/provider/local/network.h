@@ -1,5 +1,5 @@
-// The network of a cluster, inside the owner's network namespace: a bridge, and for each machine that is on a network namespace
-// with one cable to it. Needs a private /run, where `ip` keeps the names of namespaces.
+// The network of a cluster in the owner's network namespace: a bridge, and for each machine that is on a network namespace with a
+// veth pair to the bridge. Needs a private /run, where `ip` keeps the names of namespaces.
 #pragma once
 
 #include "provider/local/cluster_config.h"
@@ -12,17 +12,17 @@
 
 namespace slipway::provider::local {
 
-// errors of all: unavailable: what ip says
+// errors of all functions: unavailable: with the message of ip
 Result<> make_bridge(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan);
 
-// A new network for a machine that is off, in place of the one of its last run: eth0 up, with its address, the bridge as its
-// way out. The machine finds it so when it starts, whatever manages networks there.
+// Creates a new network namespace for a machine that is off and removes that of its last run. eth0 is up and has its address, and
+// the bridge's address is the default route. So the machine needs no network manager.
 //
 //   returns  the path of the namespace
 Result<std::string> make_machine_network(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan,
                                          const MachineRecord& machine);
 
-// Fine when there is none.
+// Succeeds if there is no network.
 Result<> remove_machine_network(const sys::Context& context, sys::Runner& runner, const MachineRecord& machine);
 
 }  // namespace slipway::provider::local

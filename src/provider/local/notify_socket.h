@@ -1,4 +1,4 @@
-// The socket through which a machine's systemd-nspawn tells how it goes (sd_notify).
+// The socket on which a machine's systemd-nspawn reports its status (sd_notify).
 #pragma once
 
 #include "base/result.h"
@@ -13,13 +13,13 @@
 
 namespace slipway::provider::local {
 
-// Has a name in the network namespace instead of a file, so that nothing is left of it and its length does not matter.
-// Threads: messages are told on a thread of its own, until the object dies.
+// An abstract socket: its name belongs to the network namespace, so no file remains, and the length of paths does not matter.
+// Threads: the handler is called on the socket's own thread, until the object is destroyed.
 class NotifySocket {
  public:
-  using Told = std::function<void(const std::string& message)>;
+  using Handler = std::function<void(const std::string& message)>;
 
-  static Result<NotifySocket> open(std::string_view name, Told told);
+  static Result<NotifySocket> open(std::string_view name, Handler handler);
 
   // For NOTIFY_SOCKET.
   const std::string& address() const { return address_; }

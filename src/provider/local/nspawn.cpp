@@ -9,10 +9,10 @@ namespace slipway::provider::local {
 
 namespace {
 
-// In its own mount namespace: mounts the disk and joins the cgroups, then becomes what follows.
-// --pivot-root moves its folder, so that has to be a mount, and one whose parent is private ("Invalid argument" otherwise).
-// The sources of writable binds stay on the host's own mount: a bind of a read-only mount would be read-only too.
-// systemd-nspawn shows the host's os-release in /run/host, where a machine that remounts it could write to it: it gets a copy.
+// Mounts the disk in its own mount namespace, joins the cgroups, then executes the command after "--".
+// --pivot-root moves its folder, so the folder must be a mount with a private parent mount ("Invalid argument" otherwise).
+// The sources of writable binds are on the original mount of the disk: a bind of a read-only mount would be read-only, too.
+// systemd-nspawn shows the host's os-release in /run/host. A machine could remount the file and write to it, so it gets a copy.
 constexpr std::string_view become_machine = R"sh(set -e
 disk=$1 root=$2
 shift 2
@@ -37,12 +37,12 @@ std::vector<std::string> nspawn_command(const NspawnInput& input) {
       "machine", input.sysroot, input.mount_point};
   command.insert(command.end(), input.cgroups.begin(), input.cgroups.end());
   const std::string deployment = input.sysroot + input.deployment.path;
-  // /sysroot/ostree/deploy/OS/deploy/ID.N: what belongs to all deployments of the OS lies two up.
+  // The deployment is /ostree/deploy/OS/deploy/ID.N. /var, which all deployments of the OS share, is in /ostree/deploy/OS.
   const std::string os = input.sysroot + input.deployment.path.substr(0, input.deployment.path.rfind("/deploy/"));
   const std::vector<std::string> nspawn = {
       "--",
       "systemd-nspawn",
-      // Not a service of the host: no machined, no scope; works the same where the host has no systemd.
+      // Do not register with the host's systemd, so that it also works on hosts without systemd.
       "--register=no",
       "--keep-unit",
       "--quiet",
@@ -56,7 +56,7 @@ std::vector<std::string> nspawn_command(const NspawnInput& input) {
       fmt::format("--bind={}/etc:/etc", deployment),
       fmt::format("--bind={}/var:/var", os),
       fmt::format("--bind-ro={}/boot:/boot", input.sysroot),
-      // With it ostree knows that "/" is a deployment, finds out which, and remounts /sysroot and /boot for its own writes.
+      // The marker tells ostree that "/" is a deployment. ostree then remounts /sysroot and /boot for its own writes.
       fmt::format("--bind-ro={}:/run/ostree-booted", input.booted_marker),
       "--resolv-conf=off",
       "--timezone=off",

@@ -30,7 +30,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Hands events to whoever is connected. Threads: any.
+// Passes events to all connected clients. Threads: any.
 class EventFeed {
  public:
   using Lines = Queue<Answer>;
@@ -52,14 +52,14 @@ class EventFeed {
 };
 
 // Answers one request on one connection.
-class Conversation {
+class RequestHandler {
  public:
-  Conversation(LineSocket socket, Fleet& fleet, EventFeed& feed, std::stop_source& ending)
+  RequestHandler(LineSocket socket, Fleet& fleet, EventFeed& feed, std::stop_source& ending)
       : socket_(std::move(socket)), fleet_(fleet), feed_(feed), ending_(ending) {}
 
-  // May be called again after it failed. errors: unavailable: threads are short
+  // May be called again after a failure. errors: unavailable: no thread is available
   Result<> start(const sys::Context& context) {
-    thread_ = TRY(start_thread([this, context] { hold(context); }));
+    thread_ = TRY(start_thread([this, context] { serve(context); }));
     return Ok{};
   }
 
@@ -68,11 +68,11 @@ class Conversation {
   }
 
  private:
-  void hold(const sys::Context& context) {
-    const Result<> held = answer(context);
-    // A client that went away is not worth a line; what it asked for was done all the same.
-    if (!held.ok() && held.error().code() != Code::unavailable && held.error().code() != Code::cancelled) {
-      context.log.warn("a request failed: {}", held.error().message());
+  void serve(const sys::Context& context) {
+    const Result<> served = answer(context);
+    // A client that has disconnected is not logged; its request was carried out.
+    if (!served.ok() && served.error().code() != Code::unavailable && served.error().code() != Code::cancelled) {
+      context.log.warn("a request failed: {}", served.error().message());
     }
     over_.with_lock([](bool& over) { over = true; });
   }
@@ -83,7 +83,7 @@ class Conversation {
     const Result<Request> request = parse_request(*line);
     if (!request.ok()) return socket_.send(to_line(Answer(request.error())));
     if (request->order == Order::follow) return follow(context, request.value());
-    if (request->order == Order::hear) return tell_all(context);
+    if (request->order == Order::follow_events) return stream_events(context);
     EventFeed::Lines lines;
     Result<std::jthread> writer = start_thread([&](std::stop_token stop) { write(lines, std::move(stop)); });
     if (!writer.ok()) return socket_.send(to_line(Answer(writer.error())));  // nothing was done yet
@@ -96,7 +96,7 @@ class Conversation {
     return Ok{};
   }
 
-  // Until the answer, which is neither event nor console, is sent.
+  // Sends events until the answer to the request is sent.
   void write(EventFeed::Lines& lines, std::stop_token stop) {
     bool connected = true;
     while (const auto answer = lines.pop(stop)) {
@@ -115,7 +115,7 @@ class Conversation {
     return socket_.send(to_line(followed.ok() ? Answer(Json(JsonObject())) : Answer(followed.error())));
   }
 
-  Result<> tell_all(const sys::Context& context) {
+  Result<> stream_events(const sys::Context& context) {
     EventFeed::Lines lines;
     feed_.add(lines);
     bool connected = true;
@@ -136,15 +136,15 @@ class Conversation {
   std::jthread thread_;
 };
 
-// A private /run: namespaces and locks of what runs here are not the host's, and systemd-nspawn finds the same whether the
-// host runs systemd or not.
+// Mounts a private /run, so that namespaces and locks of the owner's programs are separate from the host's. systemd-nspawn then
+// sees the same files on hosts with and without systemd.
 Result<> make_private_run(sys::Files& files) {
   if (::mount("tmpfs", "/run", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") != 0)
     return sys::system_error("mounting a private /run");
   return files.make_directories(std::string(run_folder) + "/hosts", 0755);
 }
 
-// The registry's content at another place, where it cannot be written: its files are those of a release.
+// Mounts the registry's content read-only at another place, because its files belong to a release.
 Result<> show_read_only(sys::Files& files, const std::string& folder, const std::string& place) {
   TRY(files.make_directories(place, 0755));
   if (::mount(folder.c_str(), place.c_str(), nullptr, MS_BIND, nullptr) != 0 ||
@@ -154,7 +154,7 @@ Result<> show_read_only(sys::Files& files, const std::string& folder, const std:
   return Ok{};
 }
 
-// What machines ask for by the bridge's address: names, and images where the cluster has any.
+// The services on the bridge's address: the name server, and the registry if the cluster has images.
 Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const MachineEnvironment& machine_environment) {
   const std::string address = machine_environment.config.network.gateway(), folder = machine_environment.run_folder;
   std::vector<Service::Plan> services = {
@@ -167,7 +167,7 @@ Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, co
   TRY(show_read_only(machine_environment.files, machine_environment.paths.registry(), folder + "/registry"));
   TRY(machine_environment.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
   auto log = [&machine_environment](std::string_view line) {
-    // A log that cannot be written is no reason to serve nothing.
+    // The registry keeps running if its log cannot be written.
     (void)machine_environment.files.append(machine_environment.paths.registry_log(), fmt::format("{}\n", line), 0600);
   };
   services.push_back({"the cluster's registry",
@@ -176,9 +176,9 @@ Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, co
   return services;
 }
 
-// What machines are made of; after plan_services.
+// Creates the cluster's copies of the machine OS and images, for new machines. Call it after plan_services.
 Result<> keep_machine_parts(const sys::Context& context, const MachineEnvironment& machine_environment) {
-  sys::TaskGroup keeping(context);  // both are thousands of links
+  sys::TaskGroup keeping(context);  // both create thousands of hard links, so they run in parallel
   keeping.run("", [&](const sys::Context& c) {
     return keep_os(c, machine_environment.files, machine_environment.runner, machine_environment.config,
                    machine_environment.paths);
@@ -199,8 +199,27 @@ std::vector<std::string> shared_devices() {
   return found;
 }
 
-Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths, EventFeed& feed,
-             LineSocket& starter) {
+// Accepts connections until a stop or Order::end.
+Result<> serve_requests(const sys::Context& context, LineListener& listener, Fleet& fleet, EventFeed& feed,
+                        const std::string& cluster) {
+  std::stop_source ending;
+  const std::stop_callback forward_stop(context.stop, [&] { ending.request_stop(); });
+  const sys::Context until_end = context.with_stop(ending.get_token());
+  std::list<RequestHandler> handlers;
+  Shortage shortage(until_end, "the owner of cluster " + cluster);
+  for (;;) {
+    Result<LineSocket> socket = listener.accept(until_end, shortage);
+    if (!socket.ok() && socket.error().code() == Code::cancelled) return Ok{};
+    if (!socket.ok()) return std::move(socket).error();
+    handlers.remove_if([](const RequestHandler& handler) { return handler.is_over(); });
+    RequestHandler& handler = handlers.emplace_back(std::move(socket).value(), fleet, feed, ending);
+    const Result<> started = shortage.until_done([&] { return handler.start(until_end); });
+    if (!started.ok()) return Ok{};  // stopped
+  }
+}
+
+Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths,
+                     EventFeed& feed, LineSocket& starter) {
   ClusterConfig config = TRY(parse_cluster_config(TRY(files.read(paths.config())), paths.config()));
   config = TRY(with_os_record(context, files, paths, std::move(config)));
   const std::vector<Hierarchy> all = hierarchies(TRY(files.read("/proc/self/mounts")));
@@ -220,7 +239,7 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
       domain, shared_devices(), changed, disk_turns};
   std::list<Service> services;
   for (Service::Plan& plan : TRY(plan_services(context, machine_environment))) services.emplace_back(std::move(plan));
-  // Not stopped by a signal: machines use them until they are off.
+  // A stop does not end the services, because machines use them until they are off.
   sys::TaskGroup serving(context.with_stop({}));
   for (Service& service : services) serving.run("service", [&](const sys::Context& c) { return service.run(c, runner); });
   TRY(keep_machine_parts(context, machine_environment));  // while the services start
@@ -236,7 +255,7 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {
       const Result<> ended = forwarder.run(
           c, [&] { return forward.is_address() ? forward.target : fleet.address_of(forward.target); }, forward.port);
-      // One that cannot go on does not end the others.
+      // A failed forward does not end the other forwards.
       if (ended.error().code() != Code::cancelled) c.log.error("forward {}: {}", to_string(forward), ended.error().message());
       return Ok{};
     });
@@ -244,27 +263,14 @@ Result<> own(const sys::Context& context, sys::Files& files, sys::Runner& runner
   LineListener listener = TRY(LineListener::listen(paths.folder, paths.control_name()));
   TRY(starter.send("ready"));
 
-  std::stop_source ending;
-  const std::stop_callback forward_stop(context.stop, [&] { ending.request_stop(); });
-  const sys::Context until_end = context.with_stop(ending.get_token());
-  std::list<Conversation> conversations;
-  Shortage shortage(until_end, "the owner of cluster " + machine_environment.config.name);
-  for (;;) {
-    Result<LineSocket> socket = listener.accept(until_end, shortage);
-    if (!socket.ok() && socket.error().code() == Code::cancelled) return Ok{};
-    if (!socket.ok()) return std::move(socket).error();
-    conversations.remove_if([](const Conversation& conversation) { return conversation.is_over(); });
-    Conversation& conversation = conversations.emplace_back(std::move(socket).value(), fleet, feed, ending);
-    const Result<> started = shortage.until_done([&] { return conversation.start(until_end); });
-    if (!started.ok()) return Ok{};  // the end came first
-  }
+  return serve_requests(context, listener, fleet, feed, machine_environment.config.name);
 }
 
 }  // namespace
 
 Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths) {
   for (int fd : {ready_fd, host_proc_fd, host_network_fd}) {
-    // From here on they are nobody else's: a machine that had the host's network namespace could enter it.
+    // Other programs must not inherit these: with the descriptor a machine could enter the host's network namespace.
     if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is internal: only slipway starts it");
   }
   LineSocket starter{sys::Fd(ready_fd)};
@@ -274,10 +280,11 @@ Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& 
     const sys::FileLock lock = TRY(sys::FileLock::acquire(paths.owner_lock(), "cluster in " + paths.folder));
     const ProcessId self = TRY(identify(files, fmt::format("/proc/self/fd/{}", host_proc_fd), "self"));
     TRY(files.write(paths.owner(), to_text(self), 0600));
-    return own(context, files, runner, paths, feed, starter);
+    return run_cluster(context, files, runner, paths, feed, starter);
   };
   Result<> result = work();
-  if (!result.ok()) (void)starter.send(fmt::format("failed: {}", result.error().message()));  // nobody listens once we are ready
+  // After "ready" the starter has closed the socket and the line is lost.
+  if (!result.ok()) (void)starter.send(fmt::format("failed: {}", result.error().message()));
   return result;
 }
 

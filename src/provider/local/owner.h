@@ -1,7 +1,7 @@
-// The owner: the one process that everything of a local cluster belongs to. It lives in mount, network and process namespaces of
-// its own and is the init of the last, so that nothing of the cluster outlives it but cgroups and files (sweep.h).
+// The owner: the process that runs a local cluster. It has its own mount, network and process namespaces and is the init of the
+// process namespace. So if the owner ends, only cgroups and files of the cluster remain (sweep.h).
 //
-// It is not a service of the host: a command starts it when there is none (client.h), and it survives that command.
+// The owner is not a service of the host: a command starts it if none runs (client.h), and it continues after that command ends.
 #pragma once
 
 #include "provider/local/layout.h"
@@ -15,15 +15,16 @@
 
 namespace slipway::provider::local {
 
-// Descriptors that the owner is started with.
-inline constexpr int ready_fd = 3;         // a stream socket: gets the line "ready", or "failed: why"
-inline constexpr int host_proc_fd = 4;     // the host's /proc, where the owner finds its own number
-inline constexpr int host_network_fd = 5;  // the host's network namespace, where forwards listen
+// Descriptors that the owner inherits.
+inline constexpr int ready_fd = 3;         // a stream socket: the owner sends "ready", or "failed: REASON"
+inline constexpr int host_proc_fd = 4;     // the host's /proc, in which the owner finds its process ID
+inline constexpr int host_network_fd = 5;  // the host's network namespace, in which forwards listen
 
-// Runs a cluster until a stop or the order to end: bridge, names, machines, requests. Powers its machines off before it returns.
+// Runs a cluster until a stop or Order::end: bridge, name server, registry, machines, requests. Powers off all machines before it
+// returns.
 //
-//   context  its events have no sink yet but those for files and people: clients get theirs here
-//   errors   conflict: the cluster has an owner; what making the ground of the cluster ran into
+//   context  the function adds an event sink that passes events to clients
+//   errors   conflict: the cluster already has an owner; failures of setting up the cluster
 Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths);
 
 }  // namespace slipway::provider::local

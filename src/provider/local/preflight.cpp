@@ -10,13 +10,13 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Memory and disk of a machine with a control plane, measured and rounded up.
+// Memory and disk space of a machine with a control plane, measured and rounded up.
 constexpr std::uint64_t megabyte = 1'000'000;
 constexpr std::uint64_t memory_of_a_machine = 600 * megabyte;
 constexpr std::uint64_t disk_of_a_machine = 1'000 * megabyte;
 
-// The machine OS is shared with the repository by hard links, inodes can be immutable, and layers of disks and of containers lie
-// on it.
+// File systems that support hard links to the machine OS repository, immutable inodes, and overlayfs layers of disks and
+// containers.
 constexpr std::array fit_filesystems = {std::string_view("ext4"), std::string_view("xfs"), std::string_view("btrfs")};
 
 constexpr std::array programs = {
@@ -33,19 +33,7 @@ std::string_view package_of(std::string_view program) {
   return program;
 }
 
-}  // namespace
-
-std::vector<NeededProgram> needed_programs() { return {programs.begin(), programs.end()}; }
-
-Findings check(const Facts& facts, const Load& load) {
-  const int machines = load.machines;
-  Findings found;
-  if (!facts.is_root)
-    found.error({}, "host", "local machines require root, because they use mounts, namespaces and cgroups")
-        .hint("run it with sudo");
-  for (const std::string& program : facts.missing_programs) {
-    found.error({}, "host", "program {}: not found", program).hint(fmt::format("apt-get install {}", package_of(program)));
-  }
+void check_kernel(Findings& found, const Facts& facts) {
   if (!facts.has_cgroups) found.error({}, "host", "cgroups are not mounted").hint("mount them at /sys/fs/cgroup");
   if (!facts.has_overlay)
     found.error({}, "host", "the kernel has no overlay file system, which containers require").hint("modprobe overlay");
@@ -57,21 +45,25 @@ Findings check(const Facts& facts, const Load& load) {
                "the kernel does not filter bridged packets, so Services would not work between pods on the same machine")
         .hint("modprobe br_netfilter");
   }
-  if (facts.inotify_instances_limit) {
-    const int needed = load.inotify_instances;
-    const int left = *facts.inotify_instances_limit - facts.inotify_instances_used;
-    if (left < needed) {
-      const std::string said =
-          fmt::format("{} of {} inotify instances are free, ", std::max(left, 0), *facts.inotify_instances_limit);
-      Findings::Added finding =
-          load.is_cluster
-              ? found.error({}, "host", "{}this cluster needs {}: with fewer, no containers start on some of its machines", said,
-                            needed)
-              : found.warning({}, "host", "{}{} machines with pods need about {}", said, machines, needed);
-      finding.hint("sysctl fs.inotify.max_user_instances=1024");
-    }
-  }
-  const std::string state = "the state folder " + facts.state_folder;
+}
+
+void check_inotify(Findings& found, const Facts& facts, const Load& load) {
+  if (!facts.inotify_instances_limit) return;
+  const int needed = load.inotify_instances;
+  const int left = *facts.inotify_instances_limit - facts.inotify_instances_used;
+  if (left >= needed) return;
+  const std::string available =
+      fmt::format("{} of {} inotify instances are free, ", std::max(left, 0), *facts.inotify_instances_limit);
+  Findings::Added finding =
+      load.is_cluster
+          ? found.error({}, "host", "{}this cluster needs {}: with fewer, no containers start on some of its machines", available,
+                        needed)
+          : found.warning({}, "host", "{}{} machines with pods need about {}", available, load.machines, needed);
+  finding.hint("sysctl fs.inotify.max_user_instances=1024");
+}
+
+// state: the state folder, as it is called in messages.
+void check_file_systems(Findings& found, const Facts& facts, const std::string& state) {
   if (std::find(fit_filesystems.begin(), fit_filesystems.end(), facts.state_filesystem) == fit_filesystems.end()) {
     found
         .error({}, "host", "{} is on {}, but local machines require {}", state,
@@ -79,9 +71,8 @@ Findings check(const Facts& facts, const Load& load) {
                fmt::join(fit_filesystems, ", "))
         .hint("choose another folder with --state or SLIPWAY_STATE");
   }
-  if (!facts.needs_os_repo) {
-    // nothing is taken from it
-  } else if (!facts.os_repo_exists) {
+  if (!facts.needs_os_repo) return;
+  if (!facts.os_repo_exists) {
     found.error({}, "host", "{} is not an OSTree repository of the machine OS", facts.os_repo)
         .hint("build it with `make payload`, or choose another one with --os-repo");
   } else if (!facts.os_repo_on_same_filesystem) {
@@ -92,6 +83,9 @@ Findings check(const Facts& facts, const Load& load) {
                state, facts.os_repo)
         .hint("choose another folder with --state or SLIPWAY_STATE");
   }
+}
+
+void check_capacity(Findings& found, const Facts& facts, const std::string& state, int machines) {
   const std::uint64_t disk = static_cast<std::uint64_t>(machines) * disk_of_a_machine;
   if (facts.state_free_bytes && *facts.state_free_bytes < disk) {
     found
@@ -106,6 +100,25 @@ Findings check(const Facts& facts, const Load& load) {
                  human_size(*facts.available_memory_bytes), machines, human_size(memory))
         .hint("create fewer machines, or stop other programs");
   }
+}
+
+}  // namespace
+
+std::vector<NeededProgram> needed_programs() { return {programs.begin(), programs.end()}; }
+
+Findings check(const Facts& facts, const Load& load) {
+  Findings found;
+  if (!facts.is_root)
+    found.error({}, "host", "local machines require root, because they use mounts, namespaces and cgroups")
+        .hint("run it with sudo");
+  for (const std::string& program : facts.missing_programs) {
+    found.error({}, "host", "program {}: not found", program).hint(fmt::format("apt-get install {}", package_of(program)));
+  }
+  const std::string state = "the state folder " + facts.state_folder;
+  check_kernel(found, facts);
+  check_inotify(found, facts, load);
+  check_file_systems(found, facts, state);
+  check_capacity(found, facts, state, load.machines);
   return found;
 }
 

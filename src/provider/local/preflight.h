@@ -1,4 +1,4 @@
-// Preflight: whether this host can run local machines, all that is missing at once, each with how to get it.
+// Preflight: checks whether this host can run local machines. Reports all problems together, each with a hint.
 #pragma once
 
 #include "base/findings.h"
@@ -13,7 +13,7 @@
 
 namespace slipway::provider::local {
 
-// What was seen of the host. A fact that could not be learnt is empty and is not held against the host.
+// Properties of the host. A property that could not be determined is empty and causes no finding.
 struct Facts {
   bool is_root = false;
   std::vector<std::string> missing_programs{};
@@ -22,35 +22,35 @@ struct Facts {
   bool has_nftables = false;
   bool has_br_netfilter = false;
   std::optional<int> inotify_instances_limit{};
-  int inotify_instances_used = 0;  // by processes of our user: the kernel counts each user's
+  int inotify_instances_used = 0;  // by processes of the current user: the limit applies to each user
   std::string state_folder{};
   std::string state_filesystem{};  // type: "ext4"
   std::optional<std::uint64_t> state_free_bytes{};
   std::string os_repo{};
-  bool needs_os_repo = true;  // a cluster that has its machine OS does not
+  bool needs_os_repo = true;  // false if the cluster has its copy of the machine OS
   bool os_repo_exists = false;
   bool os_repo_on_same_filesystem = false;
   std::optional<std::uint64_t> available_memory_bytes{};
 };
 
-// A program that local machines need on the host, and the package of Debian that has it.
+// A program that local machines need on the host, and the Debian package that contains it.
 struct NeededProgram {
   std::string_view name;
   std::string_view package;
 };
 std::vector<NeededProgram> needed_programs();
 
-// What local machines with pods need at the same time.
+// Additional load of the host by new machines.
 struct Load {
   int machines = 0;
   int inotify_instances = 0;
-  bool is_cluster = false;  // they cannot do without; else nobody knows whether pods will run
+  bool is_cluster = false;  // true: missing inotify instances are an error; false: a warning, because pods may not run
 };
 
-// What stands against so much more. Pure.
+// Checks whether the host supports the additional load. Pure.
 Findings check(const Facts& facts, const Load& load);
 
-// Looks at the host. `state` need not exist yet. Loads no module but those that the kernel loads by itself when asked.
+// Examines the host. `state` need not exist. Loads no kernel module except nf_tables, which the kernel loads on request.
 Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo);
 
 }  // namespace slipway::provider::local

@@ -20,14 +20,15 @@ Result<> preload_images(const sys::Context& context, sys::Runner& runner, sys::F
 }
 
 Result<> mount_images(sys::Files& files, const std::string& folder, const std::string& place) {
-  // An overlay without a layer to write to needs two others; of one file system, so that files keep their numbers.
+  // An overlay without an upper layer needs two lower layers. Both are on one file system, so that files keep their inode
+  // numbers.
   const std::string nothing = folder + "/nothing";
   for (const std::string& path : {place, nothing}) TRY(files.make_directories(path, 0700));
   const std::string images = folder + "/images";
   const sys::Fd of_cluster(::open(images.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const sys::Fd empty(::open(nothing.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!of_cluster.is_open() || !empty.is_open()) return sys::system_error("opening " + images);
-  // By descriptors: a comma or a colon in a path would end an option.
+  // Descriptors instead of paths: a comma or colon in a path would end an option.
   const std::string options = fmt::format("lowerdir=/proc/self/fd/{}:/proc/self/fd/{}", of_cluster.get(), empty.get());
   if (::mount("images", place.c_str(), "overlay", MS_RDONLY, options.c_str()) != 0)
     return sys::system_error("mounting the images of machines, " + images);

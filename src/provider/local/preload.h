@@ -1,6 +1,6 @@
-// Images that a machine has from the beginning. os/preload makes them in two parts: `state` is what containerd writes to, its
-// databases and folders, and each machine has a copy; `images` is what it only reads, and all machines of a cluster see one,
-// which none of them can write to. In `state` are links to where a machine sees `images`.
+// Images that a new machine already has. os/preload creates them in two parts. `state` contains the databases and folders that
+// containerd writes to; each machine has a copy. `images` contains files that containerd only reads; all machines of a cluster
+// share one read-only mount. `state` has links to the place where a machine sees `images`.
 #pragma once
 
 #include "base/result.h"
@@ -13,19 +13,19 @@
 
 namespace slipway::provider::local {
 
-// Where a machine sees `images`, below its /var (os/preload has the same).
+// Where a machine sees `images`, below its /var (os/preload uses the same path).
 inline constexpr std::string_view images_in_var = "/lib/containerd-images";
 
-// Gives a machine that is off the images of a folder that has `state`: a copy as lib/containerd below its /var, and the folder
-// that `images` is mounted on.
+// Preloads images for a machine that is off: copies `state` of the folder to lib/containerd below its /var, and creates the mount
+// point of `images`.
 //
-//   errors   conflict: its containerd has content already; unavailable: what cp says
+//   errors   conflict: lib/containerd is not empty; unavailable: with the message of cp
 //   time     some milliseconds
 Result<> preload_images(const sys::Context& context, sys::Runner& runner, sys::Files& files, const std::string& folder,
                         const std::string& var_folder);
 
-// Mounts `images` of such a folder, in the mount namespace of this process: a file system that has no layer to write to, so that
-// a machine that is given it cannot make it writable. errors: unavailable, denied: what the kernel says; as Files
+// Mounts `images` of the folder in the mount namespace of this process. The mount is an overlay without an upper layer, so a
+// machine cannot make it writable. errors: unavailable, denied: with the message of the kernel; as Files
 Result<> mount_images(sys::Files& files, const std::string& folder, const std::string& place);
 
 }  // namespace slipway::provider::local

@@ -16,7 +16,7 @@ extern "C" {  // glibc 2.36 forgets it in this header
 namespace slipway::provider::local {
 
 Result<std::uint64_t> start_of_stat(std::string_view stat) {
-  // The name is field 2, in parentheses; what follows the last one is field 3.
+  // Field 2 is the name in parentheses; field 3 follows the last parenthesis.
   const std::size_t name_end = stat.rfind(')');
   if (name_end != std::string_view::npos && name_end + 2 < stat.size()) {
     const std::vector<std::string_view> fields = split(stat.substr(name_end + 2), ' ');
@@ -63,7 +63,7 @@ Result<std::optional<sys::Fd>> open_process(sys::Files& files, const ProcessId& 
     if (errno == ESRCH) return std::optional<sys::Fd>();
     return sys::system_error(fmt::format("opening process {}", process.pid));
   }
-  // Identified after the handle was taken: from here on the number cannot change its owner unnoticed.
+  // Compare after opening the handle: the handle refers to one process, even if its ID is reused later.
   const Result<ProcessId> now = identify(files, "/proc", std::to_string(process.pid));
   if (!now.ok() || now.value() != process) return std::optional<sys::Fd>();
   return std::optional<sys::Fd>(std::move(handle));

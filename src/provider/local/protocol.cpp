@@ -11,7 +11,7 @@ constexpr std::array orders = {
     std::pair{Order::create, std::string_view("create")},   std::pair{Order::start, std::string_view("start")},
     std::pair{Order::stop, std::string_view("stop")},       std::pair{Order::reboot, std::string_view("reboot")},
     std::pair{Order::destroy, std::string_view("destroy")}, std::pair{Order::list, std::string_view("list")},
-    std::pair{Order::follow, std::string_view("follow")},   std::pair{Order::hear, std::string_view("hear")},
+    std::pair{Order::follow, std::string_view("follow")},   std::pair{Order::follow_events, std::string_view("hear")},
     std::pair{Order::end, std::string_view("end")},
 };
 
@@ -86,7 +86,7 @@ Result<MachineStatus> parse_machine_status(const Json& value) {
     machine.state = candidate;
     known = true;
   }
-  if (!known) return error(Code::invalid, "a machine cannot be '{}'", state);
+  if (!known) return error(Code::invalid, "unknown machine state '{}'", state);
   machine.reason = find_string(value, {"reason"}).value_or("");
   machine.deployment = find_string(value, {"deployment"}).value_or("");
   machine.boots = number_or_zero(value, "boots");

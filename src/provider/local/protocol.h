@@ -1,10 +1,10 @@
-// What is said between commands and the owner of a cluster, one JSON object a line over a stream socket:
+// The protocol between commands and the owner of a cluster: one JSON object on each line, over a stream socket.
 //
 //   > {"command":"create","machines":["m0","m1"],"ignition":"{...}","wait":true}
 //   < {"event":{"time":"...","kind":"boot","name":"m0","phase":"finished","duration_ms":280}}
 //   < {"result":{"machines":[...]}}                  or {"error":{"code":"conflict","message":"..."}}
 //
-// A connection carries one request. Events that happen meanwhile come before the answer, which is the last line.
+// A connection carries one request. Events during the request come before the answer. The answer is the last line.
 #pragma once
 
 #include "base/json.h"
@@ -20,23 +20,23 @@
 namespace slipway::provider::local {
 
 enum class Order {
-  create,  // makes the machines that are not there, and switches all of them on
+  create,  // creates missing machines and switches all of the given machines on
   start,
-  stop,  // powers off, in order
+  stop,  // shuts down and powers off
   reboot,
-  destroy,  // pulls the plug and removes the disks
-  list,     // answers at once
-  follow,   // answers with the console of one machine, line by line, and never ends
-  hear,     // answers with what happens to all machines from now on, and never ends
-  end,      // powers all machines off and ends the owner
+  destroy,        // powers off without a shutdown and removes the disks
+  list,           // answers at once
+  follow,         // streams the console lines of one machine until the machine is removed
+  follow_events,  // streams new events of all machines until the client disconnects
+  end,            // powers off all machines and ends the owner
 };
 
 struct Request {
   Order order = Order::list;
-  std::vector<std::string> machines{};    // those that are meant; none means all
-  std::optional<std::string> ignition{};  // of create: the text of the config for each of them
-  bool wait = false;                      // of create, start and reboot: answer when they run, or failed
-  std::string after{};                    // of create: a machine; Ignition runs and they boot when it is gone
+  std::vector<std::string> machines{};    // names; empty: all machines
+  std::optional<std::string> ignition{};  // for create: text of the config for each machine
+  bool wait = false;                      // for create, start and reboot: answer when all machines run or have failed
+  std::string after{};                    // for create: Ignition and boot wait until the machine with this name is removed
 
   bool operator==(const Request&) const = default;
 };
@@ -48,11 +48,11 @@ Result<Request> parse_request(std::string_view line);  // errors: invalid
 struct MachineStatus {
   std::string name;
   State state = State::created;
-  std::string reason{};  // of failed and ignition_failed; of preparing and igniting: what for it waits
+  std::string reason{};  // for failed and ignition_failed: the failure; for preparing and igniting: what the machine waits for
   std::string address{};
-  std::string deployment{};  // "8de0...14.1", booted or booted last; empty before the first boot
-  int boots = 0;             // since its owner was started
-  int leader = 0;            // its init, as the owner numbers processes; 0 when it is off
+  std::string deployment{};  // of the current or last boot, "8de0...14.1"; empty before the first boot
+  int boots = 0;             // since the owner started
+  int leader = 0;            // process ID of init in the owner's namespace; 0 if the machine is off
 
   bool operator==(const MachineStatus&) const = default;
 };
@@ -62,11 +62,11 @@ Result<MachineStatus> parse_machine_status(const Json& value);  // errors: inval
 
 // One line of an answer.
 struct EventLine {
-  std::string line;
-};  // as sys::parse_event reads it
+  std::string line;  // as for sys::parse_event
+};
 struct ConsoleLine {
-  std::string text;
-};  // without the line end
+  std::string text;  // without the line end
+};
 using Answer = std::variant<EventLine, ConsoleLine, Json, Error>;
 
 std::string to_line(const Answer& answer);

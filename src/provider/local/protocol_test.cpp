@@ -11,7 +11,7 @@ TEST(Protocol, RequestsReadBack) {
       {.order = Order::create, .machines = {"w0"}, .after = "bootstrap"},
       {.order = Order::list},
       {.order = Order::follow, .machines = {"m0"}},
-      {.order = Order::hear},
+      {.order = Order::follow_events},
       {.order = Order::end},
   };
   for (const Request& request : rows) {
@@ -27,7 +27,7 @@ TEST(Protocol, MachinesReadBack) {
   const MachineStatus machine{"m0", State::ignition_failed, "no", "10.97.77.10", "abc.0", 2, 71};
   EXPECT_EQ(parse_machine_status(to_json(machine)).value(), machine);
   EXPECT_EQ(parse_machine_status({{"name", "m0"}, {"address", ""}, {"state", "asleep"}}).error().message(),
-            "a machine cannot be 'asleep'");
+            "unknown machine state 'asleep'");
 }
 
 TEST(Protocol, AnswersReadBack) {

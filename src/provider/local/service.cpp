@@ -9,12 +9,12 @@ namespace slipway::provider::local {
 Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
   Shortage shortage(context, plan_.name);
   auto on_line = [&](sys::Stream, std::string_view line) {
-    shortage.over();  // it runs
-    output_.with_lock([&](ServiceOutput& told) {
-      told.is_up = told.is_up || line.find(plan_.is_up) != std::string_view::npos;
-      told.last_line = line;
+    shortage.over();  // the program runs
+    output_.with_lock([&](ServiceOutput& output) {
+      output.is_up = output.is_up || line.find(plan_.is_up) != std::string_view::npos;
+      output.last_line = line;
     });
-    heard_.notify();
+    changed_.notify();
     if (plan_.on_line) plan_.on_line(line);
   };
   for (;;) {
@@ -24,7 +24,7 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
       return Ok{};
     });
     if (!ran.ok()) {
-      output_.with_lock([&](ServiceOutput& told) { told.last_line = ran.error().message(); });
+      output_.with_lock([&](ServiceOutput& output) { output.last_line = ran.error().message(); });
       return ran;
     }
     context.log.warn("{}: ended with status {}, restarting", plan_.name, status);
@@ -34,11 +34,11 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
 
 Result<> Service::wait_until_up(const sys::Context& context) {
   auto look = [&]() -> Result<sys::Observation> {
-    const ServiceOutput told = output_.with_lock([](const ServiceOutput& now) { return now; });
-    return told.is_up ? sys::Observation::done()
-                      : sys::Observation::not_yet("{}", told.last_line.empty() ? "no output" : told.last_line);
+    const ServiceOutput output = output_.with_lock([](const ServiceOutput& now) { return now; });
+    return output.is_up ? sys::Observation::done()
+                        : sys::Observation::not_yet("{}", output.last_line.empty() ? "no output" : output.last_line);
   };
-  return sys::wait_for(context, plan_.name, Seconds(20), look, &heard_);
+  return sys::wait_for(context, plan_.name, Seconds(20), look, &changed_);
 }
 
 }  // namespace slipway::provider::local

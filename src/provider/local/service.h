@@ -1,4 +1,4 @@
-// A program that serves the machines of a cluster for as long as the owner lives.
+// A program that serves the machines of a cluster while the owner runs.
 #pragma once
 
 #include "base/guarded.h"
@@ -20,17 +20,17 @@ class Service {
   struct Plan {
     std::string name;  // "the cluster's name server"
     std::vector<std::string> command;
-    std::string_view is_up;                           // part of a line that it prints once its sockets are there
-    std::function<void(std::string_view)> on_line{};  // what else is done with its lines
+    std::string_view is_up;                           // part of the line that the program prints when its sockets are open
+    std::function<void(std::string_view)> on_line{};  // called for each line of output; may be empty
   };
 
   explicit Service(Plan plan) : plan_(std::move(plan)) {}
 
-  // Runs until a stop; starts again when the program ends, and waits through a shortage to start it. errors: cancelled; it cannot
-  // be started
+  // Runs the program until a stop. Restarts the program if it ends. If no descriptors are available, waits. errors: cancelled;
+  // the program cannot be started
   Result<> run(const sys::Context& context, sys::Runner& runner);
 
-  // errors: timeout, with the last thing that it said
+  // errors: timeout, with the last line of output
   Result<> wait_until_up(const sys::Context& context);
 
  private:
@@ -41,7 +41,7 @@ class Service {
 
   const Plan plan_;
   Guarded<ServiceOutput> output_;
-  sys::Wakeup heard_;
+  sys::Wakeup changed_;
 };
 
 }  // namespace slipway::provider::local

@@ -10,7 +10,7 @@
 namespace slipway::provider::local {
 namespace {
 
-// Is short of descriptors twice, then runs until a stop.
+// Fails twice because no descriptors are available, then runs until a stop.
 class ShortRunner final : public sys::Runner {
  public:
   explicit ShortRunner(std::stop_source& stop) : stop_(stop) {}

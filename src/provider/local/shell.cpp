@@ -30,7 +30,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Our terminal, raw while this lives.
+// Sets the terminal of slipway to raw mode; the destructor restores it.
 class RawTerminal {
  public:
   RawTerminal() {
@@ -47,10 +47,10 @@ class RawTerminal {
   termios before_{};
 };
 
-// A terminal of the machine: what a program there calls /dev/pts/N.
+// A pseudo-terminal of the machine (/dev/pts/N there).
 struct MachineTerminal {
-  sys::Fd outer;  // ours
-  sys::Fd inner;  // the program's
+  sys::Fd outer;  // slipway's end
+  sys::Fd inner;  // the program's end
 
   static Result<MachineTerminal> open(const std::string& process) {
     const std::string path = process + "/root/dev/pts/ptmx";
@@ -64,16 +64,16 @@ struct MachineTerminal {
     return terminal;
   }
 
-  void take_size_of_ours() const {
+  void copy_window_size() const {
     winsize size{};
     if (::ioctl(STDIN_FILENO, TIOCGWINSZ, &size) == 0) ::ioctl(outer.get(), TIOCSWINSZ, &size);
   }
 };
 
-// A stop and changes of our terminal's size as descriptors.
-class Watch {
+// Descriptors that become readable on a stop and when the terminal is resized.
+class SignalWatch {
  public:
-  explicit Watch(std::stop_token stop)
+  explicit SignalWatch(std::stop_token stop)
       : stop_(::eventfd(0, EFD_CLOEXEC)),
         callback_(std::move(stop), std::function<void()>([this] { ::eventfd_write(stop_.get(), 1); })) {
     sigset_t resized;
@@ -90,7 +90,7 @@ class Watch {
   std::stop_callback<std::function<void()>> callback_;
 };
 
-// Copies what is there from one descriptor to the other; false at the end.
+// Copies available data from one descriptor to the other. Returns false at the end of the data.
 bool copy(int from, int to) {
   char piece[65536];
   const ssize_t got = ::read(from, piece, sizeof piece);
@@ -103,10 +103,10 @@ bool copy(int from, int to) {
   return got > 0;
 }
 
-// Until the process ends.
-void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& watch) {
+// Copies between the terminals and forwards a stop as SIGTERM, until the process ends.
+void relay_until_exit(pid_t pid, std::optional<MachineTerminal>& terminal, const SignalWatch& watch) {
   const sys::Fd process(::pidfd_open(pid, 0));
-  if (terminal) terminal->inner.reset();  // or the end of the program would not be the end of its terminal
+  if (terminal) terminal->inner.reset();  // so that the terminal ends when the program ends
   bool stopped = false, reading = terminal.has_value();
   for (;;) {
     std::array<pollfd, 5> watched = {{{process.get(), POLLIN, 0},
@@ -122,10 +122,10 @@ void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& wa
     if (watched[2].revents) {
       signalfd_siginfo ignored;
       (void)!::read(watch.resized(), &ignored, sizeof ignored);
-      terminal->take_size_of_ours();
+      terminal->copy_window_size();
     }
     if (watched[3].revents) reading = copy(STDIN_FILENO, terminal->outer.get());
-    // The last words are read before the end is seen: a terminal without programs says so.
+    // Read the remaining output before handling the end of the process. A terminal without programs reports its end.
     if (watched[4].revents) {
       if (!copy(terminal->outer.get(), STDOUT_FILENO)) terminal.reset();
     } else if (watched[0].revents) {
@@ -135,16 +135,16 @@ void attend(pid_t pid, std::optional<MachineTerminal>& terminal, const Watch& wa
   }
 }
 
-// A machine that runs, as a process that can be entered.
+// The init of a running machine.
 struct RunningMachine {
-  std::string process;  // its init as a path of the host
-  sys::Fd owner;        // held until the end: as long as it is, the owner's number is nobody else's
+  std::string process;  // its /proc folder as a path of the host
+  sys::Fd owner;        // handle of the owner process, so that its process ID is not reused
 };
 
-// The process that owns a cluster.
+// The owner process of a cluster.
 struct RunningOwner {
   int pid = 0;
-  sys::Fd held;  // as long as it is, the number is nobody else's
+  sys::Fd held;  // handle of the process, so that the process ID is not reused
 };
 
 Result<RunningOwner> find_owner(sys::Files& files, const ClusterChoice& choice) {
@@ -169,7 +169,7 @@ Result<RunningMachine> find_running(const sys::Context& context, sys::Files& fil
   }
   if (leader == 0) return error(Code::not_found, "machine {}: not found in cluster {}", machine, choice.cluster);
   RunningOwner owner = TRY(find_owner(files, choice));
-  // The leader's number is the owner's, so it is looked for in the owner's /proc.
+  // `leader` is a process ID in the owner's namespace, so the path goes through the owner's /proc.
   return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(owner.held)};
 }
 
@@ -203,14 +203,14 @@ Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const
   if (is_on_terminal()) {
     if (const std::string kind = sys::environment_variable("TERM"); !kind.empty()) settings.push_back("TERM=" + kind);
     terminal = TRY(MachineTerminal::open(running.process));
-    terminal->take_size_of_ours();
+    terminal->copy_window_size();
     raw.emplace();
   }
-  const Watch watch(context.stop);
+  const SignalWatch watch(context.stop);
   Spawn program{.argv = enter_command(running.process, settings, command), .new_session = terminal.has_value()};
   if (terminal) program.descriptors = {{terminal->inner.get(), 0}, {terminal->inner.get(), 1}, {terminal->inner.get(), 2}};
   const pid_t pid = TRY(spawn(program));
-  attend(pid, terminal, watch);
+  relay_until_exit(pid, terminal, watch);
   int status = 0;
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }

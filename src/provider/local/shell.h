@@ -1,4 +1,4 @@
-// A program in a running machine, without ssh.
+// Runs programs in a machine without ssh.
 #pragma once
 
 #include "provider/local/client.h"
@@ -13,38 +13,38 @@
 
 namespace slipway::provider::local {
 
-// Runs a command in all namespaces of a machine, as root, with standard input, output and error of ours. When all three are a
-// terminal the command gets one of the machine's own, as it would over ssh.
+// Runs a command in all namespaces of a machine, as root, with the standard input, output and error of slipway. If all three are
+// a terminal, the command gets a terminal of the machine, like over ssh.
 //
-//   command  nothing means a login shell
-//   returns  its exit status; 128 + N when it died of signal N
-//   errors   not_found, conflict: the machine does not run
-//   time     until the command ends; a stop ends it
+//   command  empty: a login shell
+//   returns  the exit status; 128 + N if signal N killed the command
+//   errors   not_found; conflict: the machine does not run
+//   time     until the command ends; a stop ends the command
 Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const ClusterChoice& choice,
                            const std::string& machine, const std::vector<std::string>& command);
 
-// The same without a terminal: what the command says is the answer.
+// Like run_in_machine, but without a terminal. Returns the output of the command.
 //
-//   command  argv, input and limits of what runs in the machine
-//   errors   those above and those of Runner
+//   command  argv, input and limits of the command in the machine
+//   errors   those of run_in_machine and of Runner
 Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                                  const std::string& machine, sys::Command command);
 
-// A command of a machine's disk with the machine's network, also before its first boot; it has no other file systems, and neither
-// /dev nor /proc.
+// Runs a command from a machine's disk in the machine's network namespace, even before the first boot. The command has neither
+// /dev nor /proc, and no other mounts.
 //
-//   errors  not_found, unavailable: the machine has no disk or no network, or the cluster no owner; those of Runner
+//   errors  not_found, unavailable: the machine has no disk or no network, or the cluster has no owner; those of Runner
 Result<sys::Output> run_on_disk(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                                 const std::string& machine, sys::Command command);
 
-// A command of the host in the network of a cluster, where its bridge is. errors: unavailable: it has no owner; those of Runner
+// Runs a command of the host in the owner's network namespace. errors: unavailable: the cluster has no owner; those of Runner
 Result<sys::Output> run_in_network(const sys::Context& context, sys::Files& files, sys::Runner& runner,
                                    const ClusterChoice& choice, sys::Command command);
 
-// The program that enters a machine. Pure.
+// The command that enters the namespaces of a machine. Pure.
 //
-//   process  the machine's init as a path, "/proc/4711/root/proc/72"
-//   settings of the environment, "TERM=xterm"; it gets nothing else but a PATH and a HOME
+//   process   /proc folder of the machine's init, "/proc/4711/root/proc/72"
+//   settings  environment variables in addition to PATH and HOME, "TERM=xterm"
 std::vector<std::string> enter_command(const std::string& process, const std::vector<std::string>& settings,
                                        const std::vector<std::string>& command);
 

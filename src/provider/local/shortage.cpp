@@ -14,10 +14,10 @@ namespace slipway::provider::local {
 
 namespace {
 
-// Short enough for a user who waits, long enough not to take a processor.
+// Short enough for a waiting user, long enough to use little processor time.
 constexpr Milliseconds pause_between = Milliseconds(200);
 
-// The number that descriptors of connections stay below.
+// Descriptors of connections must be below this number.
 int highest_descriptor(int headroom) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
@@ -25,7 +25,7 @@ int highest_descriptor(int headroom) {
   return most - std::min(headroom, most / 4);
 }
 
-// A connection that failed before it was accepted says nothing about the listener.
+// Errors of accept() about a single connection, not about the listening socket.
 bool is_of_the_connection(int number) {
   return number == EINTR || number == ECONNABORTED || number == EPROTO || number == ENETDOWN || number == ENETUNREACH ||
          number == EHOSTUNREACH;
@@ -76,7 +76,7 @@ Result<sys::Fd> accept_connection(const sys::Context& context, Shortage& shortag
     }
     const int highest = highest_descriptor(headroom);
     if (connection.get() < highest) return Ok{};
-    // Others may have closed theirs since: the copy takes the lowest number.
+    // Lower descriptors may be free now; F_DUPFD returns the lowest one.
     sys::Fd lower(::fcntl(connection.get(), F_DUPFD_CLOEXEC, 0));
     if (!lower.is_open() || lower.get() >= highest)
       return error(Code::unavailable, "accepting a connection: {} file descriptors are open, the rest are reserved", highest);

@@ -1,5 +1,5 @@
-// The owner lives as long as its cluster, so a lack of descriptors, threads or memory must not end anything: what needs one waits
-// until there is one again, and says so.
+// Waits while descriptors, threads or memory are not available, and reports that. The owner runs as long as its cluster, so such
+// a shortage must not end it.
 #pragma once
 
 #include "base/result.h"
@@ -16,23 +16,23 @@
 
 namespace slipway::provider::local {
 
-// How many of its descriptors a process keeps free for other work than one listener's connections. A forward leaves the owner
-// enough for requests and for machines that start; requests leave it enough to carry out those that it has.
+// Number of descriptors that connections of a listener leave free for other work. Forwards leave enough for requests and starting
+// machines; requests leave enough to carry out accepted requests.
 inline constexpr int headroom_of_forward = 64;
 inline constexpr int headroom_of_requests = 16;
 
-// One activity that waits while something is short. Threads: one.
+// Retries one activity during a shortage. Threads: one.
 //
-// A shortage is an event of kind "shortage" and a line of the log when it begins, and again when it is over.
+// The begin and the end of a shortage are each reported as an event of kind "shortage" and as a log line.
 class Shortage {
  public:
   Shortage(const sys::Context& context, std::string what) : context_(context), what_(std::move(what)) {}
 
-  // Attempts until it is not refused for a shortage (Code::unavailable), pausing in between.
+  // Calls `attempt` until it does not fail with Code::unavailable, with pauses.
   // errors: cancelled; other errors of `attempt`
   Result<> until_done(const std::function<Result<>()>& attempt);
 
-  // For an attempt that goes on for long once it has what it needs. Fine when nothing was short.
+  // Reports the end of the shortage before `attempt` returns, for long attempts. Does nothing without a shortage.
   void over();
 
  private:
@@ -43,11 +43,11 @@ class Shortage {
   std::optional<SteadyTime> since_;
 };
 
-// The next connection, on a descriptor that leaves `headroom` of those that the process may have, or a quarter where it may have
-// few. Waits for it through a shortage. errors: cancelled; what the kernel says of a socket that cannot be used
+// The next connection. Its descriptor leaves `headroom` of the process's descriptors free, or a quarter if that is less. Waits
+// during a shortage. errors: cancelled; with the kernel's message: the socket cannot be used
 Result<sys::Fd> accept_connection(const sys::Context& context, Shortage& shortage, const sys::Fd& listener, int headroom);
 
-// A thread, or why there is none: the constructor of std::jthread throws. errors: unavailable
+// Starts a thread. Returns an error instead of the exception of std::jthread. errors: unavailable
 template <class Work>
 Result<std::jthread> start_thread(Work&& work) {
   try {

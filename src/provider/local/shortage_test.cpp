@@ -30,7 +30,7 @@ void limit_descriptors(rlim_t most) {
   ::setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Open descriptors up to and without the number `end`.
+// Opens all free descriptors below `end`.
 std::vector<sys::Fd> take_descriptors(int end) {
   std::vector<sys::Fd> taken;
   for (;;) {
@@ -46,8 +46,8 @@ void wait_until_told(testing_support::RealTimeContext& context, const std::strin
   }
 }
 
-// In a process of its own, as the limit is. Ends with 0 when a connection that came while descriptors were short was served
-// later.
+// Runs in its own process, because the limit applies to a process. Exits with 0 if a connection that came during a shortage was
+// served later.
 void serve_through_a_shortage(const std::string& folder, int most, int taken_up_to) {
   testing_support::RealTimeContext context;
   LineListener listener = LineListener::listen(folder, "s").value();
@@ -79,7 +79,7 @@ TEST(Shortage, ConnectionWaitsForADescriptor) {
 
 TEST(Shortage, ConnectionsLeaveDescriptorsForOtherWork) {
   const sys::TempDir folder = sys::TempDir::make("shortage-test").value();
-  // Of 32 a quarter is kept: a connection may not be number 24.
+  // A quarter of 32 descriptors stays free: a connection may not have number 24.
   EXPECT_EXIT(serve_through_a_shortage(folder.path(), 32, 24), testing::ExitedWithCode(0), "");
 }
 

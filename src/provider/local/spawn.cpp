@@ -12,7 +12,7 @@ namespace slipway::provider::local {
 
 namespace {
 
-// What exec takes; the texts must outlive it.
+// The argument list for exec. The texts must outlive it.
 std::vector<char*> pointers(std::vector<std::string>& texts) {
   std::vector<char*> all;
   for (std::string& text : texts) all.push_back(text.data());
@@ -32,7 +32,7 @@ Result<pid_t> spawn(const Spawn& what) {
     ::posix_spawn_file_actions_adddup2(&actions, from, to);
     above = std::max(above, to + 1);
   }
-  // What we were given ourselves, a lock or a pipe of the caller, is not for somebody who stays.
+  // A program that outlives slipway must not inherit other descriptors, such as a lock or a pipe of the caller.
   if (what.new_session) ::posix_spawn_file_actions_addclosefrom_np(&actions, above);
   if (!what.directory.empty()) ::posix_spawn_file_actions_addchdir_np(&actions, what.directory.c_str());
   posix_spawnattr_t attributes;

@@ -1,4 +1,4 @@
-// Starts a program that lives beside ours, unlike those of sys::Runner, which end with the call.
+// Starts a program that continues after the call, unlike programs of sys::Runner.
 #pragma once
 
 #include "base/result.h"
@@ -12,14 +12,14 @@
 namespace slipway::provider::local {
 
 struct Spawn {
-  std::vector<std::string> argv;                          // the program is looked for in PATH
-  std::vector<std::pair<int, int>> descriptors{};         // from a descriptor of ours to the program's number
-  std::optional<std::vector<std::string>> environment{};  // "NAME=value"; ours when not given
-  std::string directory{};                                // ours when empty
-  bool new_session = false;                               // it outlives us, and has none of our descriptors but those
+  std::vector<std::string> argv;                          // the program is searched in PATH
+  std::vector<std::pair<int, int>> descriptors{};         // {descriptor of slipway, descriptor of the program}
+  std::optional<std::vector<std::string>> environment{};  // "NAME=value"; not set: the environment of slipway
+  std::string directory{};                                // empty: the working directory of slipway
+  bool new_session = false;                               // outlives slipway, inherits no other descriptors
 };
 
-// With default signals, none of them blocked. errors: as system calls
+// Starts the program with default signal handlers and no blocked signals. errors: as system calls
 Result<pid_t> spawn(const Spawn& what);
 
 }  // namespace slipway::provider::local

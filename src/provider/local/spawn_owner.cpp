@@ -11,17 +11,17 @@ namespace slipway::provider::local {
 
 namespace {
 
-// A copy above all numbers that it may be moved to.
-Result<sys::Fd> moved_up(const sys::Fd& fd, std::string_view doing) {
+// A copy with a number above those in Spawn::descriptors.
+Result<sys::Fd> duplicate_high(const sys::Fd& fd, std::string_view doing) {
   sys::Fd copy(::fcntl(fd.get(), F_DUPFD_CLOEXEC, 20));
   if (!copy.is_open()) return sys::system_error(doing);
   return copy;
 }
 
-Result<sys::Fd> open_up(const std::string& path, int flags) {
+Result<sys::Fd> open_high(const std::string& path, int flags) {
   const sys::Fd fd(::open(path.c_str(), flags | O_CLOEXEC, 0600));
   if (!fd.is_open()) return sys::system_error("opening " + path);
-  return moved_up(fd, "opening " + path);
+  return duplicate_high(fd, "opening " + path);
 }
 
 }  // namespace
@@ -30,14 +30,14 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   std::vector<std::string> argv = {
       "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation=private", "--"};
   argv.insert(argv.end(), command.begin(), command.end());
-  auto [ours, theirs] = TRY(LineSocket::pair());
-  const sys::Fd ready = TRY(moved_up(theirs.fd(), "starting the owner"));
-  const sys::Fd proc = TRY(open_up("/proc", O_PATH | O_DIRECTORY));
-  const sys::Fd network = TRY(open_up("/proc/self/ns/net", O_RDONLY));
-  const sys::Fd null = TRY(open_up("/dev/null", O_RDONLY));
-  const sys::Fd output = TRY(open_up(log, O_WRONLY | O_APPEND | O_CREAT));
+  auto [our_end, owner_end] = TRY(LineSocket::pair());
+  const sys::Fd ready = TRY(duplicate_high(owner_end.fd(), "starting the owner"));
+  const sys::Fd proc = TRY(open_high("/proc", O_PATH | O_DIRECTORY));
+  const sys::Fd network = TRY(open_high("/proc/self/ns/net", O_RDONLY));
+  const sys::Fd null = TRY(open_high("/dev/null", O_RDONLY));
+  const sys::Fd output = TRY(open_high(log, O_WRONLY | O_APPEND | O_CREAT));
 
-  // Whoever starts us may wait for our session, working folder or terminal; the owner has none of them.
+  // A program that starts slipway may wait for its session, working directory or terminal, so the owner uses none of them.
   TRY(spawn({.argv = std::move(argv),
              .descriptors = {{null.get(), 0},
                              {output.get(), 1},
@@ -49,7 +49,7 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
                  std::vector<std::string>{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"},
              .directory = "/",
              .new_session = true}));
-  return std::move(ours);
+  return std::move(our_end);
 }
 
 }  // namespace slipway::provider::local

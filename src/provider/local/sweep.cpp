@@ -20,7 +20,7 @@ Result<> end_owner(const sys::Context& context, sys::Files& files, const Cluster
   const std::optional<sys::Fd> process = TRY(open_process(files, owner));
   if (process) {
     TRY(signal_process(*process, SIGKILL));
-    // The handle becomes readable when the process, and with it its whole namespace, is gone; poll waits for just that.
+    // The handle becomes readable when the process and all processes of its namespace have ended.
     TRY(sys::wait_for(context, "the cluster's owner to end", Seconds(10),
                       [&]() -> Result<sys::Observation> {
                         pollfd watched{process->get(), POLLIN, 0};
@@ -37,7 +37,7 @@ Result<> end_owner(const sys::Context& context, sys::Files& files, const Cluster
 Result<> sweep_cluster(const sys::Context& context, sys::Files& files, const ClusterPaths& paths) {
   TRY(end_owner(context, files, paths));
   const auto text = TRY(files.read_if_exists(paths.config()));
-  if (!text) return Ok{};  // the config is written before anything is started
+  if (!text) return Ok{};  // without a config, no process was started
   const ClusterConfig config = TRY(parse_cluster_config(*text, paths.config()));
   TRY(end_cgroups(context, hierarchies(TRY(files.read("/proc/self/mounts"))), config.id));
   return files.remove(paths.folder + "/" + paths.control_name());
