@@ -12,12 +12,19 @@
 #include "sys/events.h"
 #include "sys/runner.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace slipway::provider {
+
+// The name of a cluster, and options of the command line by name without dashes ("state"). Each provider reads its own options.
+struct ClusterSelection {
+  std::string cluster;
+  std::map<std::string, std::string, std::less<>> options{};
+};
 
 // What callers branch on, never on the name of a platform. What is known of a platform without a provider is in
 // config/platforms.h: whether it names Nodes, moves virtual addresses by VRRP, and limits user data.

@@ -48,7 +48,7 @@ const Awaited awaited_operators[] = {
     {kube::types::etcds, not_in_cluster},
 };
 
-Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver& work, Milliseconds limit) {
+Result<> create_all(const sys::Context& context, kube::Api& api, const Handover& work, Milliseconds limit) {
   kube::Mapper mapper(api);
   const SteadyTime start = context.clock.steady();
   std::size_t created = 0;
@@ -75,7 +75,7 @@ Result<> create_all(const sys::Context& context, kube::Api& api, const HandOver&
   return Ok{};
 }
 
-Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
+Result<> wait_for_pods(const sys::Context& context, const Handover& work) {
   const std::vector<RequiredPod>& required = work.options.required_pods;
   if (required.empty()) return Ok{};
   std::string last;
@@ -89,7 +89,7 @@ Result<> wait_for_pods(const sys::Context& context, const HandOver& work) {
                           });
 }
 
-Result<> wait_for_operators(const sys::Context& context, const HandOver& work) {
+Result<> wait_for_operators(const sys::Context& context, const Handover& work) {
   if (work.needed_masters == 0) return Ok{};
   const std::size_t count = std::size(awaited_operators);
   return sys::for_each_at_once(context, count, static_cast<int>(count), [&](const sys::Context& each, std::size_t i) {
@@ -138,7 +138,7 @@ int needed_masters(const InstallConfig& config) {
   return config.bootstrap_in_place ? 0 : std::min(config.control_plane_replicas, 2);
 }
 
-Result<> hand_over(const sys::Context& context, const HandOver& work) {
+Result<> run_handover(const sys::Context& context, const Handover& work) {
   std::atomic<bool> all_created = false;
   sys::TaskGroup creation(context);
   creation.run("manifests", [&](const sys::Context& background) -> Result<> {

@@ -14,7 +14,7 @@
 
 namespace slipway::components::cluster_bootstrap {
 
-struct HandOver {
+struct Handover {
   kube::Api& api;             // the temporary API server
   kube::Api& api_afterwards;  // the API after the temporary API server has ended
   const BootstrapOptions& options;
@@ -35,6 +35,6 @@ int needed_masters(const InstallConfig& config);
 //
 //   errors  timeout, with what was missing; invalid, denied: the server refuses manifests; cancelled; those of tear_down
 //   time    20 minutes for the pods, 30 for the revisions, options.create_limit for the remaining manifests
-Result<> hand_over(const sys::Context& context, const HandOver& work);
+Result<> run_handover(const sys::Context& context, const Handover& work);
 
 }  // namespace slipway::components::cluster_bootstrap

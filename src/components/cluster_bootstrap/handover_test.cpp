@@ -39,17 +39,17 @@ class HandOverTest : public testing::Test {
   void start(int needed_masters) {
     thread_ = std::jthread([this, needed_masters] {
       result =
-          hand_over(test.context(), {.api = kube,
-                                     .api_afterwards = masters,
-                                     .options = options,
-                                     .manifests = {{"a.yaml", yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}},
-                                     .needed_masters = needed_masters,
-                                     .tear_down = [this](kube::Api& api) -> Result<> {
-                                       EXPECT_EQ(&api, &kube) << "the API server of this machine";
-                                       had_finished = has_event("bootstrap-finished");
-                                       is_torn_down = true;
-                                       return Ok{};
-                                     }});
+          run_handover(test.context(), {.api = kube,
+                                        .api_afterwards = masters,
+                                        .options = options,
+                                        .manifests = {{"a.yaml", yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")}},
+                                        .needed_masters = needed_masters,
+                                        .tear_down = [this](kube::Api& api) -> Result<> {
+                                          EXPECT_EQ(&api, &kube) << "the API server of this machine";
+                                          had_finished = has_event("bootstrap-finished");
+                                          is_torn_down = true;
+                                          return Ok{};
+                                        }});
     });
   }
   void join() { thread_.join(); }
@@ -138,7 +138,7 @@ TEST_F(HandOverTest, OneMasterIsEnoughWhereThereIsOneOnly) {
   EXPECT_TRUE(is_torn_down);
 }
 
-TEST(HandOver, NeedsAsManyMastersAsServeWhileOneGoesAway) {
+TEST(Handover, NeedsAsManyMastersAsServeWhileOneGoesAway) {
   struct Case {
     int masters;
     bool in_place;

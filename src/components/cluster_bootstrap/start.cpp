@@ -102,7 +102,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
     TRY(pods.place().context("starting the temporary control plane"));
     TRY(wait_for_api(environment, access.server));
     context.log.info("the temporary API server is ready");
-    return hand_over(context, {api, api_afterwards, options, std::move(manifests), needed_masters(config), tear_down});
+    return run_handover(context, {api, api_afterwards, options, std::move(manifests), needed_masters(config), tear_down});
   };
   const Result<> done = work();
   if (context.stop.stop_requested() || !is_up) return done;

@@ -9,7 +9,7 @@ namespace slipway::components::cluster_bootstrap {
 // but not on a stop, so that the next start can continue.
 //
 //   errors  conflict: a static pod that was not written by cluster-bootstrap already exists; invalid: the manifests, before
-//           anything is changed; those of hand_over
+//           anything is changed; those of run_handover
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 // `cluster-bootstrap version`: prints slipway's version.

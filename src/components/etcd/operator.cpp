@@ -101,7 +101,7 @@ std::uint64_t quota_bytes(const Json& settings) {
 
 Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, const Json& settings, const Snapshot& seen,
                  Target& target) {
-  const Json* infrastructure = find_fact(kube::types::infrastructures, seen, target);
+  const Json* infrastructure = find_cluster_object(kube::types::infrastructures, seen, target);
   if (!infrastructure || cluster.masters.empty()) return Ok{};
   const InstallConfig& config = *cluster.install_config;
   const bool slow = is_slow(*infrastructure, settings);
@@ -216,7 +216,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
   return target;
 }
 
-std::optional<std::string> hold_back(const Snapshot& seen, const std::string& node) {
+std::optional<std::string> rollout_guard(const Snapshot& seen, const std::string& node) {
   const Cluster cluster = read_cluster(seen);
   const auto master = std::ranges::find(cluster.masters, node, &Master::node);
   const std::optional<Facts> facts = find_facts(seen);
@@ -232,7 +232,7 @@ StaticPodOperator make_operator(const OperatorVariables& variables, net::Http& h
           .watched = watched,
           .target = [variables](const Snapshot& seen, const Json& settings,
                                 WallTime now) { return make_target(variables, seen, settings, now); },
-          .hold_back = hold_back,
+          .rollout_guard = rollout_guard,
           .observer = [&http](const sys::Context& context, View& view) { return observe(context, http, view); }};
 }
 

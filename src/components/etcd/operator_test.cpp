@@ -217,7 +217,7 @@ TEST(EtcdOperator, TellsConditionsAndChanges) {
 
 TEST(EtcdOperator, HoldsBackWhatWouldBreakTheQuorum) {
   Cluster cluster;
-  const auto why = [&](const std::string& node) { return cluster.work.hold_back(cluster.view.snapshot(), node); };
+  const auto why = [&](const std::string& node) { return cluster.work.rollout_guard(cluster.view.snapshot(), node); };
   EXPECT_EQ(why("master-0"), "the members of etcd are not known yet");
   cluster.see_members("012");
   EXPECT_EQ(why("master-0"), std::nullopt);

@@ -74,7 +74,7 @@ std::vector<Watched> watched() {
 
 // The host of a URL of the Infrastructure; empty with a line.
 std::string host_of(std::string_view field, const Snapshot& seen, Target& target) {
-  const std::string text = infrastructure_fact(field, seen, target);
+  const std::string text = infrastructure_text(field, seen, target);
   if (text.empty()) return {};
   const Result<net::Url> url = net::parse_url(text);
   if (url.ok()) return url->host;
@@ -93,8 +93,8 @@ std::optional<Facts> find_facts(const OperatorVariables& variables, const Snapsh
   facts.names.load_balancer = host_of("apiServerURL", seen, target);
   facts.names.internal_load_balancer = host_of("apiServerInternalURI", seen, target);
   const std::optional<FeatureGates> gates = find_gates(variables.version, seen, target);
-  const Json* network = find_fact(kube::types::networks, seen, target);
-  const Json* infrastructure = find_fact(kube::types::infrastructures, seen, target);
+  const Json* network = find_cluster_object(kube::types::networks, seen, target);
+  const Json* infrastructure = find_cluster_object(kube::types::infrastructures, seen, target);
   if (network == nullptr || infrastructure == nullptr || !gates) return {};
   Findings findings;
   facts.input.network = parse_network(*network, "Network cluster", findings);

@@ -52,8 +52,8 @@ std::vector<Watched> watched() {
 Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifetimes, const Snapshot& seen, const Json& settings,
                       Target& target) {
   const std::optional<FeatureGates> gates = find_gates(variables.version, seen, target);
-  const Json* network_object = find_fact(kube::types::networks, seen, target);
-  const std::string cluster = infrastructure_fact("infrastructureName", seen, target);
+  const Json* network_object = find_cluster_object(kube::types::networks, seen, target);
+  const std::string cluster = infrastructure_text("infrastructureName", seen, target);
   if (network_object == nullptr) return Ok{};
   Findings findings;
   const Network network = parse_network(*network_object, "Network cluster", findings);
@@ -86,7 +86,7 @@ Result<Target> plan_target(const OperatorVariables& variables, const std::string
            target);
   const Lifetimes lifetimes = lifetimes_of(seen, target.conditions);
   TRY(plan_configs(variables, lifetimes, seen, settings, target));
-  if (const std::string server = infrastructure_fact("apiServerInternalURI", seen, target); !server.empty()) {
+  if (const std::string server = infrastructure_text("apiServerInternalURI", seen, target); !server.empty()) {
     put_text(space, "controller-manager-kubeconfig", "kubeconfig",
              TRY(fill_text("kube_controller_manager/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
   }

@@ -36,7 +36,7 @@ std::vector<Watched> watched() {
 }
 
 Result<> plan_config(const Snapshot& seen, const Json& settings, Target& target) {
-  const Json* wanted = find_fact(kube::types::schedulers, seen, target);
+  const Json* wanted = find_cluster_object(kube::types::schedulers, seen, target);
   if (wanted == nullptr) return Ok{};
   std::string_view profile = find_string(*wanted, {"spec", "profile"}).value_or("");
   if (profile.empty()) profile = default_profile;
@@ -64,7 +64,7 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
     const TemplateValues values = {{"IMAGE", quoted(variables.image)}, {"FEATURE_GATES", join(gates->settings(), ",")}};
     put_text(space, "kube-scheduler-pod", "pod.yaml", TRY(fill_text("kube_scheduler/static-pod.yaml", values)), target);
   }
-  if (const std::string server = infrastructure_fact("apiServerInternalURI", seen, target); !server.empty()) {
+  if (const std::string server = infrastructure_text("apiServerInternalURI", seen, target); !server.empty()) {
     put_text(space, "scheduler-kubeconfig", "kubeconfig",
              TRY(fill_text("kube_scheduler/kubeconfig.yaml", {{"API_SERVER", quoted(server)}})), target);
   }

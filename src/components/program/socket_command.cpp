@@ -30,7 +30,7 @@ Result<sys::Fd> connect_to(const std::string& path, Milliseconds limit) {
 
 }  // namespace
 
-Result<std::string> ask_over_socket(const std::string& path, std::string_view line, Milliseconds limit) {
+Result<std::string> send_socket_command(const std::string& path, std::string_view line, Milliseconds limit) {
   const sys::Fd fd = TRY(connect_to(path, limit));
   const std::string bytes = std::string(line) + "\n";
   // One write: a command is much shorter than the buffer of a socket.

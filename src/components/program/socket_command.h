@@ -13,6 +13,6 @@ namespace slipway::components {
 //
 //   errors   unavailable: nothing listens on the socket, or no answer within the limit; invalid: the path is too long
 //   threads  any; blocks
-Result<std::string> ask_over_socket(const std::string& path, std::string_view line, Milliseconds limit);
+Result<std::string> send_socket_command(const std::string& path, std::string_view line, Milliseconds limit);
 
 }  // namespace slipway::components

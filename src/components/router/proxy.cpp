@@ -36,7 +36,7 @@ std::string first_alert(std::string_view words) {
 }
 
 Result<int> pid_of(const std::string& socket) {
-  const std::string said = TRY(ask_over_socket(socket, "show info", answer_limit));
+  const std::string said = TRY(send_socket_command(socket, "show info", answer_limit));
   constexpr std::string_view key = "\nPid: ";
   const std::size_t place = said.find(key);
   std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
@@ -125,7 +125,7 @@ Result<> Proxy::tell(const Servers& servers) {
   SlotChange change = change_slots(layout_, servers);
   std::string line;
   const auto send = [&]() -> Result<> {
-    const std::string said = TRY(ask_over_socket(current_->socket(), line, answer_limit));
+    const std::string said = TRY(send_socket_command(current_->socket(), line, answer_limit));
     line.clear();
     return is_done(said) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(said.substr(0, 200)));
   };
@@ -213,7 +213,7 @@ void Proxy::sweep() {
 Result<> Proxy::ask() const {
   const std::string socket = socket_.with_lock([](const std::string& it) { return it; });
   if (socket.empty()) return error(Code::unavailable, "haproxy is not running yet");
-  TRY(ask_over_socket(socket, "show version", answer_limit));
+  TRY(send_socket_command(socket, "show version", answer_limit));
   return Ok{};
 }
 

@@ -248,14 +248,14 @@ Result<> look_after_api(const sys::Context& whole, const Environment& environmen
   const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
   const std::string& folder = flags.text("out-dir");
   const auto needed = TRY(parse_needed(flags.text("needed-backends")));
-  ProxyMonitor monitor(environment.files, {.own_address = to_string(own),
-                                           .needed = needed,
-                                           .track_file = folder + "/proxy",
-                                           .ask_proxy =
-                                               [&](std::string_view command) {
-                                                 return ask_over_socket(folder + "/haproxy.sock", command, Milliseconds(2'000));
-                                               },
-                                           .answers = [&] { return api_answers(environment); }});
+  ProxyMonitor monitor(
+      environment.files,
+      {.own_address = to_string(own),
+       .needed = needed,
+       .track_file = folder + "/proxy",
+       .ask_proxy =
+           [&](std::string_view command) { return send_socket_command(folder + "/haproxy.sock", command, Milliseconds(2'000)); },
+       .answers = [&] { return api_answers(environment); }});
   sys::Wakeup answered;
   sys::TaskGroup tasks(whole);
   tasks.run("looking at haproxy", [&](const sys::Context& context) -> Result<> {

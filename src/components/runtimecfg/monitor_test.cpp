@@ -183,10 +183,10 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
 }
 
 TEST(AskOverSocket, SaysWhereNobodyListens) {
-  const Result<std::string> nobody = ask_over_socket("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
+  const Result<std::string> nobody = send_socket_command("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
   EXPECT_EQ(nobody.error().code(), Code::unavailable);
   EXPECT_NE(nobody.error().message().find("/nonexistent/haproxy.sock"), std::string::npos);
-  EXPECT_EQ(ask_over_socket("/" + std::string(200, 'x'), "", Milliseconds(100)).error().code(), Code::invalid);
+  EXPECT_EQ(send_socket_command("/" + std::string(200, 'x'), "", Milliseconds(100)).error().code(), Code::invalid);
 }
 
 }  // namespace

@@ -33,11 +33,11 @@ class Rollout {
     if (missing && find_string(*missing, {"status"}) == "True") missing_since_ = time_of(*missing, {"lastTransitionTime"});
   }
 
-  RolloutState run(const std::vector<std::string>& missing, const HoldBack& hold_back) {
+  RolloutState run(const std::vector<std::string>& missing, const RolloutGuard& rollout_guard) {
     for (NodeState& node : nodes_) record_ready_revision(node);
     if (latest_ > 0) {
       for (NodeState& node : nodes_) advance(node);
-      start_next(hold_back);
+      start_next(rollout_guard);
     }
     const RolloutProgress progress{.operand = operand_,
                                    .settings = settings_,
@@ -144,7 +144,7 @@ class Rollout {
     return true;
   }
 
-  void start_next(const HoldBack& hold_back) {
+  void start_next(const RolloutGuard& rollout_guard) {
     // One step at a time: a finished rollout is written to the status before the next one starts.
     if (has_recorded_ || state_.published != latest_) return;
     std::vector<NodeState*> candidates;
@@ -163,7 +163,7 @@ class Rollout {
       return std::pair(a->pod.is_ready, a->status.current) < std::pair(b->pod.is_ready, b->status.current);
     });
     for (NodeState* node : candidates) {
-      const std::optional<std::string> reason = reason_to_wait(*node, hold_back);
+      const std::optional<std::string> reason = reason_to_wait(*node, rollout_guard);
       if (!reason) {
         node->status.target = latest_;
         hold_reason_.clear();
@@ -173,7 +173,7 @@ class Rollout {
     }
   }
 
-  std::optional<std::string> reason_to_wait(const NodeState& node, const HoldBack& hold_back) {
+  std::optional<std::string> reason_to_wait(const NodeState& node, const RolloutGuard& rollout_guard) {
     const NodeStatus& status = node.status;
     if (node.has_failed(latest_) && now_ < retry_time(status)) {
       plan_again_by(retry_time(status));
@@ -186,7 +186,7 @@ class Rollout {
         return fmt::format("pod {}-{} is not Ready", operand_.pod, other.status.node);
       }
     }
-    return hold_back ? hold_back(seen_, status.node) : std::nullopt;
+    return rollout_guard ? rollout_guard(seen_, status.node) : std::nullopt;
   }
 
   void plan_again_by(WallTime when) {
@@ -209,8 +209,8 @@ class Rollout {
 }  // namespace
 
 RolloutState plan_rollout(const Operand& operand, const Json& settings, int latest, const std::vector<std::string>& missing,
-                          const Snapshot& seen, const HoldBack& hold_back, WallTime now) {
-  return Rollout(operand, settings, latest, seen, now).run(missing, hold_back);
+                          const Snapshot& seen, const RolloutGuard& rollout_guard, WallTime now) {
+  return Rollout(operand, settings, latest, seen, now).run(missing, rollout_guard);
 }
 
 }  // namespace slipway::components

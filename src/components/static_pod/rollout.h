@@ -13,7 +13,7 @@
 namespace slipway::components {
 
 // Why a node must not get a new revision now, for example because etcd would lose its quorum. Empty: no objection.
-using HoldBack = std::function<std::optional<std::string>(const Snapshot& seen, const std::string& node)>;
+using RolloutGuard = std::function<std::optional<std::string>(const Snapshot& seen, const std::string& node)>;
 
 struct RolloutState {
   std::vector<NodeStatus> nodes{};  // the next status.nodeStatuses, by name
@@ -27,8 +27,8 @@ struct RolloutState {
 
 // The nodes are those of find_masters. Nodes without a revision get the latest one together (wanted_revision): they run nothing
 // that could be interrupted. The other nodes get it one after another. The next node starts when the pod of the previous one is
-// Ready with the label revision=N, the pods of all other nodes are Ready, and `hold_back` has no objection. Nodes whose pod is
-// not Ready come first. A node whose kubelet does not report waits until it is back and does not stop the others.
+// Ready with the label revision=N, the pods of all other nodes are Ready, and `rollout_guard` has no objection. Nodes whose pod
+// is not Ready come first. A node whose kubelet does not report waits until it is back and does not stop the others.
 //
 // A node has failed if the installer reports it in its NodeStatus, or if its pod was missing or not Ready for five minutes (two
 // minutes if its container keeps crashing). The node then gets its previous revision, if it has one, and the rollout stops. The
@@ -38,6 +38,6 @@ struct RolloutState {
 //   latest   newest complete revision; 0: none
 //   missing  why no revision can be created, for the conditions
 RolloutState plan_rollout(const Operand& operand, const Json& settings, int latest, const std::vector<std::string>& missing,
-                          const Snapshot& seen, const HoldBack& hold_back, WallTime now);
+                          const Snapshot& seen, const RolloutGuard& rollout_guard, WallTime now);
 
 }  // namespace slipway::components

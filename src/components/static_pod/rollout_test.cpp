@@ -53,7 +53,7 @@ struct World {
     settings.at("status").as_object()["latestAvailableRevision"] = revision;
   }
   RolloutState plan(int latest) {
-    RolloutState state = plan_rollout(operand, settings, latest, missing, view.snapshot(), hold_back, now);
+    RolloutState state = plan_rollout(operand, settings, latest, missing, view.snapshot(), rollout_guard, now);
     settings = with_conditions(with_node_statuses(settings, state.nodes), state.conditions, now);
     if (state.published > 0) settings.at("status").as_object()["latestAvailableRevision"] = state.published;
     for (const Notice& notice : state.notices) notices.push_back(notice.reason + ": " + notice.message);
@@ -89,7 +89,7 @@ struct World {
                 {"metadata", {{"name", "cluster"}}},
                 {"status", JsonObject()}};
   WallTime now = start;
-  HoldBack hold_back;
+  RolloutGuard rollout_guard;
   Names missing;
   Names notices;
 };
@@ -236,7 +236,7 @@ TEST(Rollout, BeginsWithTheNodeWhosePodIsNotReady) {
 TEST(Rollout, IsHeldBackByTheOperator) {
   World world;
   world.at(1);
-  world.hold_back = [](const Snapshot&, const std::string& node) -> std::optional<std::string> {
+  world.rollout_guard = [](const Snapshot&, const std::string& node) -> std::optional<std::string> {
     return node == "master-2" ? std::nullopt : std::optional("two voters would be left");
   };
   RolloutState state = world.plan(2);

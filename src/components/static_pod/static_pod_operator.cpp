@@ -95,7 +95,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
   for (std::string& part : revision.missing) {
     if (std::find(missing.begin(), missing.end(), part) == missing.end()) missing.push_back(std::move(part));
   }
-  RolloutState rollout = plan_rollout(operand, *settings, revision.latest, missing, seen, work.hold_back, now);
+  RolloutState rollout = plan_rollout(operand, *settings, revision.latest, missing, seen, work.rollout_guard, now);
 
   std::vector<Condition> conditions = std::move(rollout.conditions);
   conditions.push_back({.type = "TargetConfigControllerDegraded",

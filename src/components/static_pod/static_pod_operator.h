@@ -36,7 +36,7 @@ struct StaticPodOperator {
   // namespaces, the ClusterOperator.
   std::vector<Watched> watched;
   std::function<Result<Target>(const Snapshot& seen, const Json& settings, WallTime now)> target;
-  HoldBack hold_back{};
+  RolloutGuard rollout_guard{};
   // Runs in parallel with the plan and puts facts into the view (etcd's members). Empty: none.
   std::function<Result<>(const sys::Context& context, View& view)> observer{};
 };

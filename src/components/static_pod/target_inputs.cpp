@@ -38,14 +38,14 @@ void put_text(std::string_view space, std::string_view name, std::string_view ke
       {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
 }
 
-const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
+const Json* find_cluster_object(const kube::ResourceType& type, const Snapshot& seen, Target& target) {
   const Json* object = seen.find(type, "", "cluster");
   if (object == nullptr) add_line(target, fmt::format("{} cluster, which the installer creates", type.kind));
   return object;
 }
 
-std::string infrastructure_fact(std::string_view field, const Snapshot& seen, Target& target) {
-  const Json* object = find_fact(kube::types::infrastructures, seen, target);
+std::string infrastructure_text(std::string_view field, const Snapshot& seen, Target& target) {
+  const Json* object = find_cluster_object(kube::types::infrastructures, seen, target);
   if (object == nullptr) return {};
   const std::string text(find_string(*object, {"status", field}).value_or(""));
   if (text.empty()) add_line(target, fmt::format("Infrastructure cluster: status.{}", field));
@@ -53,7 +53,7 @@ std::string infrastructure_fact(std::string_view field, const Snapshot& seen, Ta
 }
 
 std::optional<FeatureGates> find_gates(const std::string& version, const Snapshot& seen, Target& target) {
-  const Json* object = find_fact(kube::types::feature_gates, seen, target);
+  const Json* object = find_cluster_object(kube::types::feature_gates, seen, target);
   if (object == nullptr) return {};
   Findings findings;
   FeatureGates gates = feature_gates({{"FeatureGate cluster", *object}}, version, findings);

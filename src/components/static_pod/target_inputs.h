@@ -23,10 +23,10 @@ void copy_object(Part::Kind kind, const ObjectName& from, const ObjectName& to, 
 void put_text(std::string_view space, std::string_view name, std::string_view key, std::string text, Target& target);
 
 // An object named `cluster` that the installer creates. Null if it is missing, with a line.
-const Json* find_fact(const kube::ResourceType& type, const Snapshot& seen, Target& target);
+const Json* find_cluster_object(const kube::ResourceType& type, const Snapshot& seen, Target& target);
 
 // A text of the Infrastructure's status: "apiServerInternalURI". Empty if it is missing, with a line.
-std::string infrastructure_fact(std::string_view field, const Snapshot& seen, Target& target);
+std::string infrastructure_text(std::string_view field, const Snapshot& seen, Target& target);
 
 // The feature gates for a version of the release. Empty if they are missing, with a line.
 std::optional<FeatureGates> find_gates(const std::string& version, const Snapshot& seen, Target& target);

@@ -30,15 +30,15 @@ TEST(TargetInputs, MissesWhatSomebodyHasToMake) {
 TEST(TargetInputs, FindsFactsOfTheInfrastructure) {
   View view;
   Target none, empty, fine;
-  EXPECT_EQ(infrastructure_fact("infrastructureName", view.snapshot(), none), "");
+  EXPECT_EQ(infrastructure_text("infrastructureName", view.snapshot(), none), "");
   EXPECT_EQ(none.missing, std::vector<std::string>{"Infrastructure cluster, which the installer creates"});
   view.put({{"apiVersion", "config.openshift.io/v1"},
             {"kind", "Infrastructure"},
             {"metadata", {{"name", "cluster"}}},
             {"status", {{"infrastructureName", "demo"}}}});
-  EXPECT_EQ(infrastructure_fact("infrastructureName", view.snapshot(), fine), "demo");
+  EXPECT_EQ(infrastructure_text("infrastructureName", view.snapshot(), fine), "demo");
   EXPECT_TRUE(fine.missing.empty());
-  EXPECT_EQ(infrastructure_fact("apiServerInternalURI", view.snapshot(), empty), "");
+  EXPECT_EQ(infrastructure_text("apiServerInternalURI", view.snapshot(), empty), "");
   EXPECT_EQ(empty.missing, std::vector<std::string>{"Infrastructure cluster: status.apiServerInternalURI"});
 }
 

@@ -1,6 +1,6 @@
 #include "provider/local/forwarder.h"
 
-#include "provider/local/owner.h"
+#include "provider/local/owner_descriptors.h"
 #include "provider/local/shortage.h"
 
 #include "base/guarded.h"

@@ -1,7 +1,8 @@
 // The provider for platform local: machines on this host.
 #pragma once
 
-#include "provider/providers.h"
+#include "net/environment.h"
+#include "provider/provider.h"
 
 #include <memory>
 

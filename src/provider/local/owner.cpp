@@ -7,6 +7,7 @@
 #include "provider/local/line_socket.h"
 #include "provider/local/name_server.h"
 #include "provider/local/network.h"
+#include "provider/local/owner_descriptors.h"
 #include "provider/local/preload.h"
 #include "provider/local/process_id.h"
 #include "provider/local/registry.h"

@@ -15,11 +15,6 @@
 
 namespace slipway::provider::local {
 
-// Descriptors that the owner inherits.
-inline constexpr int ready_fd = 3;         // a stream socket: the owner sends "ready", or "failed: REASON"
-inline constexpr int host_proc_fd = 4;     // the host's /proc, in which the owner finds its process ID
-inline constexpr int host_network_fd = 5;  // the host's network namespace, in which forwards listen
-
 // Runs a cluster until a stop or Order::end: bridge, name server, registry, machines, requests. Powers off all machines before it
 // returns.
 //

@@ -1,6 +1,6 @@
 #include "provider/local/spawn_owner.h"
 
-#include "provider/local/owner.h"
+#include "provider/local/owner_descriptors.h"
 #include "provider/local/spawn.h"
 
 #include "sys/fd.h"
