@@ -157,7 +157,7 @@ TEST(ControlPlaneFirst, OnlyWorkloadsOfLaterRunLevelsWait) {
   for (const Gate& gate : steps[0].gates) EXPECT_EQ(gate.name, "api");
   for (const Gate& gate : steps[1].gates) EXPECT_NE(gate.name, "api");
   EXPECT_EQ(steps[0].gates.size(), 2u);
-  EXPECT_EQ(steps[1].gates.size(), 3u) << "machines begin early, and nobody waits for them then";
+  EXPECT_EQ(steps[1].gates.size(), 3u) << "the machine-config operator is in the first step, but its gate is not";
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ TEST_F(ReconcilerTest, IsDoneWhenAllOperatorsAreAvailable) {
   start(release("1"));
   expect_progress("5 of 5 manifests are applied, waiting for ClusterOperator first: not Available");
   const Json second = *kube.look(cluster_operators, "", "second");
-  EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "a version that nobody has reached";
+  EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "no operator has reported a version";
   const Json deployment = *kube.look(deployments, "openshift-x", "first");
   EXPECT_NE(emit_json(deployment, JsonStyle::compact).find("api-int.demo.example.com"), std::string::npos);
   say("first", "1");
@@ -248,7 +248,7 @@ TEST_F(ReconcilerTest, AppliesNothingBeforeItKnowsTheApiHost) {
   kube.put(infrastructure);
   for (const char* name : {"first", "second"}) expect_there(deployments, name);
   const Json deployment = *kube.look(deployments, "openshift-x", "first");
-  EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, as it shall be";
+  EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, with the right content";
 }
 
 TEST_F(ReconcilerTest, LeavesOverriddenObjectsAlone) {

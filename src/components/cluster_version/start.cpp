@@ -38,8 +38,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
       {.name = "release-image", .required = true},       {.name = "kubeconfig"},        {.name = "node-name"}, {.name = "listen"},
       {.name = "enable-auto-update", .is_switch = true}, {.name = "v", .fallback = "2"}};
   const Flags flags = TRY(parse_flags("cluster-version-operator start", table, arguments));
-  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: there are no metrics yet; give it empty");
-  if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: there are no updates yet");
+  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: metrics are not supported (use --listen=)");
+  if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: updates are not supported");
   const sys::Context& context = environment.context;
   std::string version = TRY(version_of_image(environment.files));
   ReleaseContent release{.version = std::move(version),

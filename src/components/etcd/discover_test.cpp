@@ -156,7 +156,7 @@ TEST(Discover, RecordsTheMemberThatItJoinedAs) {
   EXPECT_NE(world.printed, "\n");
 }
 
-TEST(Discover, SaysThatDataIsLost) {
+TEST(Discover, ReportsLostData) {
   World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "master-1")})}; });
   const Result<> done = world.run();
   ASSERT_FALSE(done.ok());

@@ -312,8 +312,8 @@ TEST(Pools, NeverChangeASecondMaster) {
     world.pool("master", "rendered-master-2", {{"maxUnavailable", 3}});
     EXPECT_EQ(world.targets(), each.targets) << each.what;
     // The condition says what the pool waits for.
-    const bool is_told = message_of(world.status("master"), "Updating").find("master-1") != std::string::npos;
-    EXPECT_EQ(is_told, each.what != std::string_view("all is well")) << message_of(world.status("master"), "Updating");
+    const bool is_reported = message_of(world.status("master"), "Updating").find("master-1") != std::string::npos;
+    EXPECT_EQ(is_reported, each.what != std::string_view("all is well")) << message_of(world.status("master"), "Updating");
   }
 }
 
@@ -366,7 +366,7 @@ TEST(Pools, Count) {
 TEST(Pools, ReportTheConfigThatAllNodesHave) {
   World world;
   EXPECT_EQ(find_string(world.status("worker"), {"status", "configuration", "name"}), "rendered-worker-1")
-      << "nobody is in the way of the first machine";
+      << "a pool without machines reports its config";
   world.node("worker-0");
   const Json pool = world.status("worker");
   EXPECT_EQ(kube::condition_status(pool, "Updated"), "True");

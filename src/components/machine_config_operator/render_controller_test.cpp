@@ -76,7 +76,7 @@ struct Cluster {
       if (open == 0 && !made.plan.again) return made;
       if (open == 0) now = *made.plan.again;
     }
-    ADD_FAILURE() << "there is no end of it";
+    ADD_FAILURE() << "the plans never settle";
     return {};
   }
 
@@ -325,15 +325,15 @@ TEST(RenderController, ReportsRefusedKubeletConfigs) {
   const std::string before = cluster.target("worker");
   cluster.put(kubelet_config("dns", "worker", {{"clusterDNS", JsonArray{"1.1.1.1"}}}));
   cluster.put(kubelet_config("sizing", "worker", {}, {{"autoSizingReserved", true}}));
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> status_of;
   for (const DesiredObject& desired : cluster.plan().plan.desired_objects) {
     if (desired.type != type) continue;
     EXPECT_EQ(kube::condition_status(desired.object, "Accepted"), "False");
-    told[std::string(kube::name_of(desired.object))] =
+    status_of[std::string(kube::name_of(desired.object))] =
         find_string(find_array(desired.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
   }
-  EXPECT_EQ(told["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
-  EXPECT_EQ(told["sizing"], "spec.autoSizingReserved has no effect");
+  EXPECT_EQ(status_of["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
+  EXPECT_EQ(status_of["sizing"], "spec.autoSizingReserved has no effect");
   EXPECT_FALSE(cluster.has("99-worker-generated-kubelet"));
   EXPECT_EQ(cluster.target("worker"), before);
 }

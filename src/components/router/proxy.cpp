@@ -36,10 +36,10 @@ std::string first_alert(std::string_view words) {
 }
 
 Result<int> pid_of(const std::string& socket) {
-  const std::string said = TRY(ask_over_socket(socket, "show info", answer_limit));
+  const std::string text = TRY(ask_over_socket(socket, "show info", answer_limit));
   constexpr std::string_view key = "\nPid: ";
-  const std::size_t place = said.find(key);
-  std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
+  const std::size_t place = text.find(key);
+  std::string_view rest = place == std::string::npos ? "" : std::string_view(text).substr(place + key.size());
   const int pid = take_number<int>(rest).value_or(0);
   if (pid <= 0) return error(Code::unavailable, "haproxy did not report its process ID");
   return pid;
@@ -81,10 +81,10 @@ std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::s
   std::vector<std::string> words = {"haproxy", "-db", "-f", process->folder + "/haproxy.cfg"};
   words.insert(words.end(), more.begin(), more.end());
   process->thread = std::jthread([this, words = std::move(words), it = process.get()] {
-    std::string said;
+    std::string text;
     sys::Command command{.argv = words, .environment = {"ROUTER_FOLDER=" + it->folder}, .grace = 1s, .output_limit = 1};
     command.on_line = [&](sys::Stream, std::string_view line) {
-      if (said.size() < max_output) said += fmt::format("{}\n", line);
+      if (text.size() < max_output) text += fmt::format("{}\n", line);
       // All other lines are about single servers that change and backends that end.
       if (line.starts_with("[ALERT]") && line.find(" has no server available") == std::string_view::npos) {
         it->context.log.warn("haproxy: {}", line);
@@ -93,7 +93,7 @@ std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::s
       }
     };
     const Result<sys::Output> output = runner_.run(it->context, command);
-    std::string end = output.ok() ? first_alert(said) : output.error().message();
+    std::string end = output.ok() ? first_alert(text) : output.error().message();
     if (output.ok() && end.empty()) end = fmt::format("exit status {}", output->status);
     it->end.with_lock([&](auto& place) { place = std::move(end); });
     it->ended.notify();
@@ -125,9 +125,9 @@ Result<> Proxy::update_servers(const Servers& servers) {
   SlotChange change = change_slots(layout_, servers);
   std::string line;
   const auto send = [&]() -> Result<> {
-    const std::string said = TRY(ask_over_socket(current_->socket(), line, answer_limit));
+    const std::string text = TRY(ask_over_socket(current_->socket(), line, answer_limit));
     line.clear();
-    return is_done(said) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(said.substr(0, 200)));
+    return is_done(text) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(text.substr(0, 200)));
   };
   for (const std::string& command : change.commands) {
     if (line.size() + command.size() > line_limit) TRY(send());

@@ -207,8 +207,8 @@ Result<bool> ProxyMonitor::update(const sys::Context& context) {
     // The next update retries commands that fail.
     const std::vector<std::string> commands = slot_commands(slots.value(), masters);
     if (!commands.empty()) {
-      const Result<std::string> said = parts_.ask_proxy(join(commands, "; "));
-      context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));
+      const Result<std::string> output = parts_.ask_proxy(join(commands, "; "));
+      context.log.info("haproxy: {}", trim(output.ok() ? output.value() : output.error().message()));
     }
   }
   const int change = priority_change(up, parts_.needed, answers);
@@ -248,8 +248,8 @@ namespace {
 
 Result<> monitor_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
                      const net::IpAddress& vip, const Flags& flags) {
-  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
-  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
+  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(output, "ip -json address")), vip));
   const std::string& folder = flags.text("out-dir");
   const auto needed = TRY(parse_needed(flags.text("needed-backends")));
   ProxyMonitor monitor(environment.files, {.own_address = to_string(own),

@@ -85,24 +85,24 @@ TEST(NodeAddresses, AreTheInternalOnesOfTheFamily) {
   EXPECT_EQ(node_addresses(nodes, false), (std::set<std::string>{"fd00::10", "fd00::11"}));
 }
 
-// A fake proxy that answers with `said` and records its commands.
+// A fake proxy that answers with `haproxy_state` and records its commands.
 class ProxyMonitorTest : public testing::Test {
  protected:
   std::string proxy_file() { return files.read("/run/vrrp/proxy").value(); }
 
   TestContext test;
   MemoryFiles files;
-  Result<std::string> said = error(Code::unavailable, "connecting to haproxy.sock: No such file or directory");
+  Result<std::string> haproxy_state = error(Code::unavailable, "connecting to haproxy.sock: No such file or directory");
   bool answers = false;
   int requests = 0;
-  std::vector<std::string> told;
+  std::vector<std::string> sent_commands;
   ProxyMonitor monitor{files,
                        {.own_address = "10.0.0.10",
                         .needed = 2,
                         .track_file = "/run/vrrp/proxy",
                         .ask_proxy = [this](std::string_view command) -> Result<std::string> {
-                          if (command == "show servers state masters") return said;
-                          told.emplace_back(command);
+                          if (command == "show servers state masters") return haproxy_state;
+                          sent_commands.emplace_back(command);
                           return std::string();
                         },
                         .answers = [this] { return ++requests, answers; }}};
@@ -120,28 +120,28 @@ TEST_F(ProxyMonitorTest, WithoutHaproxyThisMachineMustNotHoldTheVirtualIp) {
 }
 
 TEST_F(ProxyMonitorTest, BeginsWithItsOwnApiServerAndAddsOthersLater) {
-  said = slots("masters master1 127.0.0.1 0 5 1\nmasters master2 127.0.0.1 0 5 1");
+  haproxy_state = slots("masters master1 127.0.0.1 0 5 1\nmasters master2 127.0.0.1 0 5 1");
   EXPECT_FALSE(monitor.update(test.context()).value());
-  EXPECT_EQ(told, std::vector<std::string>{
-                      "set server masters/master1 addr 10.0.0.10 port 6443; set server masters/master1 state ready"});
+  EXPECT_EQ(sent_commands, std::vector<std::string>{
+                               "set server masters/master1 addr 10.0.0.10 port 6443; set server masters/master1 state ready"});
   EXPECT_EQ(requests, 0);
 
-  told.clear();
+  sent_commands.clear();
   answers = true;
-  said = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 127.0.0.1 0 5 1");
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 127.0.0.1 0 5 1");
   EXPECT_TRUE(monitor.update(test.context()).value());
   EXPECT_EQ(proxy_file(), "0\n");
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(sent_commands.empty());
 
   // The list of nodes may lack this machine.
   const std::uint64_t before = monitor.changed().count();
   monitor.set_masters({"10.0.0.11"});
   EXPECT_GT(monitor.changed().count(), before);
   ASSERT_TRUE(monitor.update(test.context()).ok());
-  EXPECT_EQ(told, std::vector<std::string>{
-                      "set server masters/master2 addr 10.0.0.11 port 6443; set server masters/master2 state ready"});
+  EXPECT_EQ(sent_commands, std::vector<std::string>{
+                               "set server masters/master2 addr 10.0.0.11 port 6443; set server masters/master2 state ready"});
 
-  said = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
   ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(proxy_file(), "40\n");
   answers = false;
@@ -151,7 +151,7 @@ TEST_F(ProxyMonitorTest, BeginsWithItsOwnApiServerAndAddsOthersLater) {
 
 TEST_F(ProxyMonitorTest, RewritesTheFileAfterKeepalivedChangedIt) {
   answers = true;
-  said = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
   monitor.set_masters({"10.0.0.11"});
   ASSERT_TRUE(monitor.update(test.context()).ok());
   ASSERT_TRUE(files.write("/run/vrrp/proxy", "-254", 0644).ok());

@@ -113,8 +113,8 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   if (given.words.empty()) return error(Code::invalid, "runtimecfg render: the folder of the templates is required");
   sys::Files& files = environment.files;
   const VirtualAddresses virtual_addresses = TRY(parse_virtual_addresses(flags));
-  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
-  const Json addresses = TRY(parse_json(said, "ip -json address"));
+  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const Json addresses = TRY(parse_json(output, "ip -json address"));
   const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), virtual_addresses, addresses));
   const std::string& folder = given.words.back();
   for (const std::string& name : TRY(files.list(folder))) {
