@@ -20,7 +20,7 @@ std::string crd(std::string_view annotations) {
 constexpr std::string_view required = "release.openshift.io/bootstrap-required: 'true'";
 constexpr std::string_view included = "include.release.openshift.io/self-managed-high-availability: 'true'";
 
-TEST(ConfigApiRender, CompletesTheGateAndHandsOutCrds) {
+TEST(ConfigApiRender, CompletesTheGateAndCopiesCrds) {
   OperatorEnvironment world;
   world.put("/image/featuregates/default.yaml",
             "metadata: {annotations: {include.release.openshift.io/self-managed-high-availability: x, "
@@ -62,7 +62,7 @@ TEST(ConfigApiRender, NeedsAFeatureGateAndAVersion) {
   EXPECT_EQ(run("abc"), "--payload-version: 'abc' is not a version, for example 4.18.3");
 }
 
-TEST(ConfigOperatorRender, GivesTheCloudConfigItsName) {
+TEST(ConfigOperatorRender, RenamesTheKeyOfTheCloudConfig) {
   OperatorEnvironment world;
   world.put("/infra.yml", "spec: {cloudConfig: {key: config, name: cloud-provider-config}}");
   world.put("/given.yaml", "kind: ConfigMap\ndata: {config: '[Global]', ca-bundle.pem: PEM}");
