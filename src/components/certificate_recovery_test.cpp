@@ -37,13 +37,13 @@ struct Cluster : RenderedCluster {
     put(secret({"openshift-config", "etcd-client"}, "kubernetes.io/tls",
                {{"tls.crt", text(secrets, "openshift-etcd", "etcd-client", "tls.crt")},
                 {"tls.key", text(secrets, "openshift-etcd", "etcd-client", "tls.key")}}));
-    // As the operators leave it.
+    // The state that the operators create.
     for (int rounds = 0; rounds < 3; ++rounds) {
       for (const StaticPodOperator& work : works) settle(work, variables);
     }
   }
 
-  // Rounds of all three, until none wants anything.
+  // Executes the plans of all three operators until no plan changes anything.
   int recover() {
     for (int rounds = 0; rounds < 30; ++rounds) {
       int count = 0;
@@ -54,11 +54,11 @@ struct Cluster : RenderedCluster {
       }
       if (count == 0) return rounds;
     }
-    ADD_FAILURE() << "there is no end of it";
+    ADD_FAILURE() << "the plans never settle";
     return 30;
   }
 
-  // Certificates that end up on the masters, by NAMESPACE/NAME.
+  // Certificates that masters use, by NAMESPACE/NAME.
   std::map<std::string, net::CertificateInfo> certificates() const {
     std::map<std::string, net::CertificateInfo> found;
     for (const StaticPodOperator& work : works) {
@@ -80,13 +80,13 @@ struct Cluster : RenderedCluster {
   }
 };
 
-TEST(CertificateRecovery, ReplacesAllThatIsOverAndNothingElse) {
+TEST(CertificateRecovery, ReplacesOnlyExpiredCertificates) {
   Cluster cluster;
   const auto before = cluster.certificates();
   EXPECT_GT(before.size(), 10u);
   EXPECT_EQ(cluster.recover(), 0) << "what is valid is left alone";
 
-  // Longer than the authority of the control plane's clients lasts.
+  // Longer than the lifetime of the authority for the control plane's clients.
   cluster.now += std::chrono::hours(24 * 100);
   const std::string pod = cluster.text(config_maps, "openshift-kube-apiserver", "kube-apiserver-pod", "pod.yaml");
   const std::set<std::string> revisions = cluster.revisions();
@@ -101,8 +101,8 @@ TEST(CertificateRecovery, ReplacesAllThatIsOverAndNothingElse) {
   EXPECT_EQ(cluster.revisions(), revisions);
 }
 
-TEST(CertificateRecovery, WithoutSettingsThereIsNothingToRepairBy) {
-  const StaticPodOperator work = kube_apiserver::make_operator(variables);
+TEST(CertificateRecovery, PlansNothingWithoutSettings) {
+  const StaticPodOperator work = apiserver::make_operator(variables);
   View empty;
   EXPECT_TRUE(plan_recovery(work, empty.snapshot(), WallTime{})->desired_objects.empty());
 }

@@ -1,5 +1,5 @@
-// Every render command of the release on one small input: what it writes is kept below tests/golden/components, a file a
-// component, and neither the order of the commands nor running them at the same time changes any of it.
+// Runs every render command of the release on one small input and compares the output with tests/golden/components, one file for
+// each component. Neither the order of the commands nor running them at the same time changes the output.
 #include "support/golden.h"
 #include "base/yaml.h"
 #include "support/render_world.h"
@@ -31,7 +31,7 @@ std::string name_of(const ::testing::TestParamInfo<Component>& info) {
 INSTANTIATE_TEST_SUITE_P(First, Golden, ::testing::Values(first_component()), name_of);
 INSTANTIATE_TEST_SUITE_P(Others, Golden, ::testing::ValuesIn(other_components()), name_of);
 
-// All that is there after all commands, when each had the machine to itself.
+// All files of all commands, when each command runs alone.
 JsonObject union_of_all() {
   FileTree all = completed_input();
   for (const Component& component : other_components()) all.merge(written(component, completed_input()));

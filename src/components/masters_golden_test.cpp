@@ -1,4 +1,4 @@
-// What the operators of the control plane give the masters to run: the pods and the configs of the programs in them, kept as
+// Compares the pods and configs that the operators of the control plane create for masters with
 // tests/golden/components/masters.yaml. tests/component/security reads that file.
 #include "base/yaml.h"
 #include "components/etcd/operator.h"
@@ -19,7 +19,7 @@ using kube::types::config_maps;
 using kube::types::secrets;
 
 struct Cluster : RenderedCluster {
-  // What the etcd operator gives to the kube-apiserver operator.
+  // Copies the objects that the etcd operator creates for the kube-apiserver operator.
   Cluster() {
     const auto from_etcd = [this](const kube::ResourceType& type, std::string_view name, std::string_view key) {
       return text(type, "openshift-etcd", name, key);
@@ -42,7 +42,7 @@ struct Cluster : RenderedCluster {
   const OperatorVariables variables = testing_support::operator_variables("operand");
 };
 
-TEST(Masters, RunWhatIsKeptAsGolden) {
+TEST(Masters, RunThePodsOfTheGoldenFile) {
   Cluster cluster;
   net::CurlHttp http;
   cluster.settle(etcd::make_operator(cluster.variables, http));

@@ -1,5 +1,6 @@
-// What the release lets its operators do, against what they do: what they watch, and what their plans write on the way from what
-// the render commands made to an installed cluster. Roles are those of images/manifests.
+// Compares the permissions of operators (the roles in images/manifests) with their requests: what they watch, and what their
+// plans
+// write on the way from the rendered objects to an installed cluster.
 #include "base/yaml.h"
 #include "components/certificate_recovery/recovery.h"
 #include "components/cloud_credential/operator.h"
@@ -33,7 +34,7 @@ namespace {
 
 using namespace testing_support;
 
-// ---- what may be done
+// ---- permissions
 
 struct Request {
   std::string verb, group, resource, space, name;  // name: empty where the request names no object
@@ -47,7 +48,7 @@ bool has(const Json& rule, std::string_view list, std::string_view word) {
   return std::ranges::any_of(find_array(rule, {list}), [&](const Json& each) { return each == Json(word) || each == Json("*"); });
 }
 
-// Who may do what by the roles of the release, as Kubernetes judges it.
+// Evaluates the roles of the release as Kubernetes does.
 class Permissions {
  public:
   Permissions() {
@@ -99,7 +100,7 @@ class Permissions {
       if (kind == "Role" && kube::namespace_of(object) != kube::namespace_of(binding)) continue;
       return find_array(object, {"rules"});
     }
-    // Kubernetes' own: it reads Services, EndpointSlices and Nodes, and writes Events.
+    // A role of Kubernetes itself: it reads Services, EndpointSlices and Nodes, and writes Events.
     if (kind == "ClusterRole" && name == "system:node-proxier") return {};
     ADD_FAILURE() << kube::describe(binding) << " is of a role that the release does not have: " << name;
     return {};
@@ -108,7 +109,7 @@ class Permissions {
   std::vector<Json> objects_;
 };
 
-// ---- what is done
+// ---- requests
 
 std::vector<Request> requests_of(const Watched& watched) {
   constexpr std::string_view by_name = "metadata.name=";
@@ -121,7 +122,7 @@ std::vector<Request> requests_of(const Watched& watched) {
   return requests;
 }
 
-// As reconcile() does it: what no watch covers is looked up first.
+// The same requests as reconcile(): it reads objects first that no watch covers.
 std::vector<Request> requests_of(const DesiredObject& desired, const Snapshot& seen) {
   const kube::ResourceType& type = desired.type;
   const std::string space(kube::namespace_of(desired.object)), name(kube::name_of(desired.object));
@@ -140,7 +141,7 @@ std::vector<Request> requests_of(const DesiredObject& desired, const Snapshot& s
         requests.push_back(is_there ? request("update", type.plural, name) : request("create", type.plural, ""));
       } else {
         requests.push_back(request("patch", type.plural, name));
-        // An apply names what it creates.
+        // An apply that creates an object is a create request with its name.
         if (!is_there) requests.push_back(request("create", type.plural, name));
       }
   }
@@ -165,13 +166,13 @@ std::vector<Request> requests_of_lease(const std::string& space, const std::stri
 
 using Planner = std::function<Result<Plan>(const Snapshot& seen, WallTime now)>;
 
-// A program of the release and what it does.
+// A program of the release and its requests.
 struct Program {
   std::string account;
   std::vector<Watched> watched;
   std::string lease_space{}, lease{};
-  Planner plan{};        // none: only what it watches is judged
-  int least_writes = 0;  // below that the plan has not done its work here, and nothing was judged
+  Planner plan{};        // none: only its watches are checked
+  int least_writes = 0;  // minimum number of writes, to ensure that the plan does its work in this test
 };
 
 class PermissionsTest : public testing::Test, public RenderedCluster {
@@ -195,7 +196,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
-    // It is over, so that its renewal is judged, too.
+    // The certificate has expired, so that its renewal is checked, too.
     const net::Certificate served = net::make_certificate({.subject = {"system:machine-config-server"},
                                                            .valid_from = now - std::chrono::hours(2),
                                                            .valid_for = std::chrono::hours(1)},
@@ -218,7 +219,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
     }
   }
 
-  // Watches, leads, and plans until a plan wants nothing.
+  // Checks watches and the Lease, and executes plans until a plan changes nothing.
   void run(const Program& program) {
     SCOPED_TRACE(program.account);
     for (const Watched& watched : program.watched) judge(program, requests_of(watched));
@@ -265,7 +266,7 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
             kube_scheduler::make_operator(variables)};
   }
 
-  // In the order of an installation: each needs what those before it made.
+  // In the order of an installation: each needs the objects of earlier ones.
   std::vector<Program> operators() {
     std::vector<Program> programs = {
         of_static_pods("openshift-etcd-operator/etcd-operator", etcd::make_operator(variables, http_)),
@@ -294,13 +295,13 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
   net::CurlHttp http_;
 };
 
-TEST_F(PermissionsTest, OperatorsMayDoWhatTheyDo) {
+TEST_F(PermissionsTest, OperatorsHaveThePermissionsTheyNeed) {
   for (const Program& program : operators()) run(program);
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 
-TEST_F(PermissionsTest, ProgramsOnNodesMayLookAtWhatTheyWatch) {
-  run({.account = "openshift-static-pod-installer/installer", .watched = static_pod_installer::watched()});
+TEST_F(PermissionsTest, ProgramsOnNodesMayReadWhatTheyWatch) {
+  run({.account = "openshift-static-pod-installer/installer", .watched = installer::watched()});
   run({.account = "openshift-machine-config-operator/machine-config-controller",
        .watched = machine_config_operator::MachineConfigController::watched(),
        .lease_space = "openshift-machine-config-operator",
@@ -308,8 +309,8 @@ TEST_F(PermissionsTest, ProgramsOnNodesMayLookAtWhatTheyWatch) {
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 
-// Policies of node-confinement ask for a right that no server has.
-TEST_F(PermissionsTest, WhoeverWritesToNodesOfOthersMayChangeAnyNode) {
+// The policies of node-confinement require a permission on a resource that no API server has.
+TEST_F(PermissionsTest, WritersOfOtherNodesMayChangeAnyNode) {
   const Request right{"change-any", "slipway.internal", "nodes", "", ""};
   for (const char* account :
        {"openshift-cluster-machine-approver/machine-approver-sa", "openshift-machine-config-operator/machine-config-controller",
@@ -323,7 +324,7 @@ TEST_F(PermissionsTest, WhoeverWritesToNodesOfOthersMayChangeAnyNode) {
   }
 }
 
-// certificate-recovery is three operators, the installer and the approver in one process.
+// certificate-recovery runs three operators, the installer and the approver in one process.
 TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
   for (const Program& program : operators()) run(program);
   refused_.clear();
@@ -338,8 +339,8 @@ TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
          .least_writes = 1});
   }
   run({.account = account, .watched = {{kube::types::certificate_requests}, {kube::types::nodes}}});
-  run({.account = account, .watched = static_pod_installer::watched()});
-  // The approver's records.
+  run({.account = account, .watched = installer::watched()});
+  // Records of the approver.
   const std::string approver = "openshift-cluster-machine-approver", table = "openshift-config";
   judge({.account = account, .watched = {}}, {{"get", "", "configmaps", approver, "node-identities"},
                                               {"update", "", "configmaps", approver, "node-identities"},
@@ -350,7 +351,7 @@ TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 
-TEST_F(PermissionsTest, NobodyReadsSecretsOfAllNamespaces) {
+TEST_F(PermissionsTest, NoProgramReadsSecretsOfAllNamespaces) {
   std::vector<Program> programs = operators();
   programs.push_back({.account = "openshift-machine-config-operator/machine-config-controller", .watched = {}});
   programs.push_back({.account = "openshift-kube-apiserver/localhost-recovery-client", .watched = {}});

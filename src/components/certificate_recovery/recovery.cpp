@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view program = "certificate-recovery";
 
-// Whoever had it may have lost its power: the others do not wait long.
+// Short, because the machine of the last holder may have lost power.
 LeaderOptions lease(const std::string& identity) {
   return {.space = "openshift-kube-apiserver",
           .name = std::string(program),
@@ -77,7 +77,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments, c
     return lead(own, *api, lease(identity), [&](const sys::Context& leading) { return recover(leading, *api, parts, works); });
   });
   const Result<> ended = tasks.wait();
-  // A stop is what we are told, no failure.
+  // A requested stop is not an error.
   if (!ended.ok() && environment.context.stop.stop_requested()) return Ok{};
   return ended;
 }

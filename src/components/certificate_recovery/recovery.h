@@ -1,7 +1,8 @@
-// certificate-recovery: gives a control plane its certificates back that were over when its machines came on again. The operators
-// that keep them cannot do that: they speak to the API by names whose certificates are over, in pods of kubelets whose
-// certificates are over (docs/decisions/0011-certificates-that-slept.md). It runs on the masters as a static pod as long as
-// slipway-node wants it to, with the kubeconfig for repairs, whose server certificate and token last for years.
+// certificate-recovery: renews certificates of the control plane that expired while its machines were off. The operators cannot
+// renew them then: the serving certificates of the API and the certificates of the kubelets have expired, too
+// (docs/decisions/0011-certificates-that-slept.md). It runs on the masters as a static pod while slipway-node requires it, with
+// the
+// kubeconfig for repairs, whose server certificate and token are valid for years.
 #pragma once
 
 #include "components/program/program.h"
@@ -14,30 +15,32 @@
 
 namespace slipway::components::certificate_recovery {
 
-// Makes a client; called again when the server refuses us.
+// Creates an API client; called again when the API server rejects the credentials.
 using Connect = std::function<Result<std::shared_ptr<kube::Api>>()>;
 
-// What it consists of, which are parts of other components.
+// Functions of other components.
 struct Parts {
-  // Whose certificates it keeps: the operators of the API server, the controller manager and the scheduler, as for a release of
-  // that version. Certificates of etcd last for five years, and without them there is no API to repair anything by.
+  // The operators whose certificates are renewed: API server, controller manager and scheduler, for a release of that version.
+  // etcd
+  // is not one of them: its certificates are valid for five years, and without them the API needed for repairs does not work.
   std::vector<StaticPodOperator> (*operators)(const std::string& version);
-  // The installer: puts certificates onto the disk of this node.
+  // The installer: writes certificates to the disk of this node.
   Result<> (*install)(const sys::Context& context, const Connect& connect, sys::Files& files, const std::string& root,
                       const std::string& node);
-  // The approver: lets kubelets in that come back.
+  // The approver: approves certificate requests of returning kubelets.
   Result<> (*approve)(const sys::Context& context, kube::Api& api);
 };
 
-// What the operator wishes for, but only certificates and bundles of authorities: no pods, no configs, no revisions, no status.
+// The part of the operator's plan that has certificates and bundles of authorities: no pods, configs, revisions or status.
 // errors: those of the operator's target
 Result<Plan> plan_recovery(const StaticPodOperator& work, const Snapshot& seen, WallTime now);
 
-// The command `start --kubeconfig=FILE [--root=FOLDER]`; NODE_NAME and OPERATOR_IMAGE_VERSION are in the environment. Installs on
-// this node; on one master at a time, by a Lease, makes what is over anew, and approves.
+// The command `start --kubeconfig=FILE [--root=FOLDER]`. Requires the environment variables NODE_NAME and OPERATOR_IMAGE_VERSION.
+// Installs certificates on this node. On one master at a time, selected by a Lease, it renews expired certificates and approves
+// certificate requests.
 //
 //   errors  invalid: flags, environment; those of reconcile and of the parts
-//   time    until a stop, which is success
+//   time    until a stop is requested, which is success
 Result<> run_start(const Environment& environment, const Arguments& arguments, const Parts& parts);
 
 }  // namespace slipway::components::certificate_recovery

@@ -19,11 +19,11 @@ constexpr std::string_view definition = "cloud_credential/cco-cloudcredential_v1
 constexpr Milliseconds look_again = 5min;
 constexpr Milliseconds look_after_failure = 15s;
 constexpr Milliseconds long_time = 1h;
-constexpr std::size_t secrets_told = 3;
+constexpr std::size_t max_listed_secrets = 3;
 
 const kube::ResourceType facts{std::string(kube::private_domain), "v1", "secretfacts", "SecretFact"};
 
-// Platforms on which nothing asks for credentials of a cloud.
+// Platforms that need no cloud credentials.
 constexpr std::array<std::string_view, 5> without_cloud = {"", "None", "BareMetal", "External", "KubeVirt"};
 
 Condition mode_condition(std::string_view mode, std::string_view platform) {
@@ -38,8 +38,8 @@ Condition mode_condition(std::string_view mode, std::string_view platform) {
   return condition;
 }
 
-// Of mode Manual: the reason is the one that people know.
-void tell_manual(const Snapshot& seen, Condition& available) {
+// Condition Available in mode Manual; the reason equals that of OpenShift.
+void report_manual(const Snapshot& seen, Condition& available) {
   available.reason = "OperatorDisabledByAdmin";
   std::vector<std::string> missing;
   std::size_t wanted = 0, hidden = 0;
@@ -58,9 +58,9 @@ void tell_manual(const Snapshot& seen, Condition& available) {
   }
   if (missing.empty()) return;
   const std::size_t count = missing.size();
-  if (count > secrets_told) {
-    missing.resize(secrets_told);
-    missing.push_back(fmt::format("and {} more", count - secrets_told));
+  if (count > max_listed_secrets) {
+    missing.resize(max_listed_secrets);
+    missing.push_back(fmt::format("and {} more", count - max_listed_secrets));
   }
   available.message += fmt::format("; of {} Secrets that CredentialsRequests ask for, {} {} missing: {}", wanted, count,
                                    count == 1 ? "is" : "are", join(missing, ", "));
@@ -89,7 +89,7 @@ Result<DesiredState> plan_credentials_operator(const Snapshot& seen) {
   DesiredState desired_state;
   Json crd = TRY(fill_document(definition, {}));
   desired_state.plan.desired_objects.push_back(TRY(to_desired_object(std::move(crd))));
-  // Its render command made them with the mode of the install-config; not so where the capability was enabled later.
+  // The render command creates the settings with the mode of the install-config, unless the capability was enabled later.
   Json fresh = TRY(fill_document("cloud_credential/cco-operator-config.yaml", {{"MODE", quoted("")}}));
   desired_state.plan.desired_objects.push_back(TRY(to_desired_object(std::move(fresh), DesiredObject::How::create)));
   const Json* settings = seen.find(kube::types::credential_settings, "", "cluster");
@@ -98,7 +98,7 @@ Result<DesiredState> plan_credentials_operator(const Snapshot& seen) {
   const std::string_view platform =
       infrastructure ? find_string(*infrastructure, {"status", "platformStatus", "type"}).value_or("") : "";
   Condition available{.type = "CredentialsAvailable", .is_true = true};
-  if (mode == "Manual") tell_manual(seen, available);
+  if (mode == "Manual") report_manual(seen, available);
   desired_state.conditions = {std::move(available), {.type = "CredentialsProgressing"}, mode_condition(mode, platform)};
   return desired_state;
 }

@@ -1,5 +1,5 @@
-// `cloud-credential-operator operator` of a release that creates no credentials: users create them (mode Manual) or none are
-// needed. It reports missing credentials, and modes that do not work.
+// `cloud-credential-operator operator`: reports missing credentials and unsupported modes. This release creates no credentials:
+// users create them (mode Manual), or none are needed.
 #pragma once
 
 #include "components/render/manifest.h"
@@ -10,19 +10,22 @@
 
 namespace slipway::components::cloud_credential {
 
-// The Secrets that CredentialsRequests ask for, each once.
+// The Secrets that CredentialsRequests name, each once.
 std::vector<ObjectName> wanted_secrets(const Snapshot& seen);
 
-// What the observer found out about one of them, as a fact in the view: no server has such objects, and nothing of the Secret's
-// content is in it. exists: nothing when this operator may not look
+// Whether a Secret exists, as an object for the view. No API server has this type, and the object has no content of the Secret.
+// exists: nothing when this operator has no permission to read the Secret
 Json secret_fact(const ObjectName& name, std::optional<bool> exists);
 
-// The definition of CredentialsRequests, settings where there are none, and what is to be said. errors: internal
+// The CRD of CredentialsRequests, settings if they do not exist, and conditions. errors: internal
 Result<DesiredState> plan_credentials_operator(const Snapshot& seen);
 
-// Asks for the wanted Secrets whenever requests change, and every five minutes while there are any. It may read those only in
-// namespaces where an administrator bound the ClusterRole openshift-cloud-credential-operator-secrets. Blocks until a stop.
-// errors: cancelled
+// Checks whether the wanted Secrets exist: when CredentialsRequests change, and every five minutes while there are any. The
+// operator
+// can read Secrets only in namespaces where an administrator bound the ClusterRole openshift-cloud-credential-operator-secrets.
+//
+//   time    blocks until a stop is requested
+//   errors  cancelled
 Result<> observe_secrets(const sys::Context& context, kube::Api& api, View& view);
 
 WorkloadOperator make_operator();

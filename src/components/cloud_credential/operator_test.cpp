@@ -49,7 +49,7 @@ std::string condition(const View& view, std::string_view type) {
   return "none";
 }
 
-TEST(CredentialsOperator, MakesNoCredentials) {
+TEST(CredentialsOperator, CreatesNoCredentials) {
   const std::tuple<const char*, const char*, bool> cases[] = {
       {"", "None", false},       {"", "External", false},       {"", "BareMetal", false},
       {"Manual", "None", false}, {"Manual", "AWS", false},      {"", "AWS", true},
@@ -83,7 +83,7 @@ TEST(CredentialsOperator, NamesSecretsThatAreMissing) {
   for (const char* name : {"a", "b", "c", "d", "e"}) view.put(request(name, name));
   view.put(request("again", "a"));
   EXPECT_EQ(condition(view, "CredentialsAvailable"), "true OperatorDisabledByAdmin: credentials are managed by the administrator")
-      << "nobody has looked yet";
+      << "the Secrets have not been checked yet";
   view.put(secret_fact({"n", "a"}, true));
   view.put(secret_fact({"n", "b"}, false));
   EXPECT_EQ(condition(view, "CredentialsAvailable"),
@@ -97,7 +97,7 @@ TEST(CredentialsOperator, NamesSecretsThatAreMissing) {
             "4 are missing: n/b, n/c, n/d, and 1 more");
 }
 
-TEST(CredentialsOperator, SaysWhatItMayNotLookAt) {
+TEST(CredentialsOperator, ReportsSecretsThatItMayNotRead) {
   View view;
   view.put(settings("Manual"));
   for (const char* name : {"a", "b"}) view.put(request(name, name));
@@ -110,7 +110,7 @@ TEST(CredentialsOperator, SaysWhatItMayNotLookAt) {
             "of 2 Secrets that CredentialsRequests ask for, 1 is missing: n/a");
 }
 
-TEST(CredentialsOperator, LeavesSettingsAlone) {
+TEST(CredentialsOperator, DoesNotChangeSettings) {
   View view;
   view.put(settings("Manual"));
   const Result<DesiredState> desired_state = plan_credentials_operator(view.snapshot());
@@ -122,7 +122,7 @@ TEST(CredentialsOperator, LeavesSettingsAlone) {
   EXPECT_FALSE(is_fulfilled(desired_state.value().plan.desired_objects[1], View().snapshot())) << "made where there are none";
 }
 
-// With an API server; the plan's own watch of requests is played by hand.
+// Uses an API server in memory; the test itself puts the objects of the operator's watch into the view.
 TEST(CredentialsOperator, LooksForSecrets) {
   testing_support::RealTimeContext test;
   FakeKube kube;
@@ -139,14 +139,14 @@ TEST(CredentialsOperator, LooksForSecrets) {
   const auto wait_for = [&](std::string_view text) {
     view.put(settings("Manual"));
     const SteadyTime end = test.clock.steady() + Seconds(20);
-    std::string told;
+    std::string message;
     for (;;) {
       const std::uint64_t changes = view.changed().count();
-      told = condition(view, "CredentialsAvailable");
-      if (told.find(text) != std::string::npos || test.clock.steady() >= end) break;
+      message = condition(view, "CredentialsAvailable");
+      if (message.find(text) != std::string::npos || test.clock.steady() >= end) break;
       test.clock.wait(end, {}, &view.changed(), changes);
     }
-    EXPECT_NE(told.find(text), std::string::npos) << told;
+    EXPECT_NE(message.find(text), std::string::npos) << message;
   };
   wait_for("1 is missing: n/b");
   kube.put(secret("b"));

@@ -13,7 +13,7 @@ namespace slipway::components::cloud_credential {
 namespace {
 
 constexpr std::string_view capability = "CloudCredential";
-// Baseline sets from before the capability was one; all others but None have it.
+// Baseline sets without the capability: None, and sets of versions that did not have it yet.
 constexpr std::array<std::string_view, 5> sets_without = {"None", "v4.11", "v4.12", "v4.13", "v4.14"};
 
 // The layer openshift-api of the image (images/components.yaml).
@@ -26,7 +26,7 @@ bool is_enabled(const Json& install_config) {
   return std::ranges::any_of(added, [](const Json& name) { return name.is_string() && name.as_string() == capability; });
 }
 
-// The install-config in the ConfigMap kube-system/cluster-config-v1, which is one of the files of a folder.
+// The install-config in the ConfigMap kube-system/cluster-config-v1, which is in one of the files of a folder.
 Result<Json> find_install_config(const Environment& environment, const std::string& folder) {
   for (const std::string& name : TRY(environment.files.list(folder))) {
     const std::optional<sys::FileInfo> info = TRY(environment.files.info(folder + "/" + name));
@@ -74,7 +74,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   RenderedFiles rendered = TRY(fill_folder("cloud_credential", "manifests", {{"MODE", mode}}));
   std::string definition = TRY(files.read(std::string(crd)));
   rendered.push_back({"manifests/cco-cloudcredential_v1_operator_config_custresdef.yaml", std::move(definition)});
-  // The bootstrap machine copies from this folder without asking whether it is there.
+  // The bootstrap machine copies from this folder without a check that it exists.
   TRY(files.make_directories(flags.text("dest-dir") + "/bootstrap-manifests", 0755));
   return write_rendered(files, flags.text("dest-dir"), rendered);
 }

@@ -1,7 +1,5 @@
-// `cloud-credential-operator render`: the API of cloud credentials and the cluster's mode.
-//
-// The operator of this release makes no credentials: clusters here bring theirs (mode Manual) or need none. So no pod is
-// rendered.
+// `cloud-credential-operator render`: the CRDs of cloud credentials and the mode of the cluster. It renders no pod: this release
+// creates no credentials, users create them (mode Manual) or none are needed.
 #pragma once
 
 #include "base/json.h"
@@ -9,15 +7,15 @@
 
 namespace slipway::components::cloud_credential {
 
-// What follows from the install-config.
+// The settings in the install-config.
 struct CredentialsPlan {
   bool enabled = true;  // the capability CloudCredential
-  std::string mode;     // credentialsMode as the user gave it
+  std::string mode;     // credentialsMode
 
   bool operator==(const CredentialsPlan&) const = default;
 };
 
-// errors: invalid: a mode that needs an operator which makes credentials
+// errors: invalid: a mode in which an operator creates credentials
 Result<CredentialsPlan> plan_credentials(const Json& install_config);
 
 Result<> run_render(const Environment& environment, const Arguments& arguments);

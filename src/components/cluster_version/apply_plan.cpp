@@ -45,7 +45,7 @@ void set_host(Json& pod_spec, std::string_view host) {
   }
 }
 
-// The member reached by these keys, to be changed; null when there is none.
+// The member at these keys, mutable; null when it is missing.
 Json* member(Json& value, std::initializer_list<std::string_view> keys) {
   Json* at = &value;
   for (const std::string_view key : keys) {
@@ -55,9 +55,9 @@ Json* member(Json& value, std::initializer_list<std::string_view> keys) {
   return at;
 }
 
-// A ClusterOperator as it is before its operator tells something: only which objects it is about. What its manifest says of
-// versions is what has to be reached.
-Json without_claims(Json object) {
+// The ClusterOperator to create, before its operator reports a status: it keeps only relatedObjects. The versions in its manifest
+// are the versions that the operator has to reach, so they are no status.
+Json without_status(Json object) {
   JsonObject& fields = object.as_object();
   const Json* related = find(object, {"status", "relatedObjects"});
   JsonObject status;
@@ -68,9 +68,9 @@ Json without_claims(Json object) {
   return object;
 }
 
-// Operators of etcd, the API server, the controller manager and the scheduler are of levels 12, 20 and 25.
+// The operators of etcd, the API server, the controller manager and the scheduler have the levels 12, 20 and 25.
 constexpr int last_control_plane_level = 29;
-// Workers wait for the configuration that this one serves: they boot while the control plane comes.
+// The machine-config operator: workers boot while the control plane starts, and wait for the configs that it serves.
 constexpr int machines_level = 80;
 
 // Run levels of objects with a gate, by kind and "namespace/name".
@@ -126,7 +126,7 @@ ApplyPlan plan_apply(const std::vector<Manifest>& manifests, const ManifestFilte
     }
     std::optional<Gate> gate = gate_of(object);
     const bool is_operator = gate && gate->type == kube::types::cluster_operators;
-    Json wanted = is_operator ? without_claims(object) : api_host ? with_api_host(object, *api_host) : object;
+    Json wanted = is_operator ? without_status(object) : api_host ? with_api_host(object, *api_host) : object;
     if (gate) plan.gates.push_back(*std::move(gate));
     const bool is_made_once = annotation(object, "release.openshift.io/create-only") == "true";
     (is_made_once ? plan.create : is_operator ? plan.apply : others).push_back({manifest.path, std::move(wanted)});

@@ -10,7 +10,7 @@ namespace {
 
 Json yaml(std::string_view text) { return parse_yaml(text, "x").value().value; }
 
-// A manifest of a file with the profile's annotation and more of them.
+// A manifest with the annotation of the profile and these annotations.
 Manifest manifest(std::string path, std::string_view api_version, std::string_view kind, std::string_view name,
                   std::string_view annotations = "", std::string_view rest = "") {
   return {std::move(path), yaml(fmt::format("{{apiVersion: {}, kind: {}, metadata: {{name: {}, namespace: n, annotations: "
@@ -26,7 +26,7 @@ std::vector<std::string> names(const std::vector<kube::Manifest>& manifests) {
 
 using Names = std::vector<std::string>;
 
-TEST(ApplyPlan, SortsManifestsByWhatHappensToThem) {
+TEST(ApplyPlan, SortsManifestsByAction) {
   const auto deployment = [](std::string_view name, std::string_view annotations = "") {
     return manifest("f", "apps/v1", "Deployment", name, annotations);
   };
@@ -69,7 +69,7 @@ TEST(ApplyPlan, OverridesMeanOneObjectOnly) {
   }
 }
 
-TEST(ApplyPlan, PutsClusterOperatorsFirstAndClaimsNothingForThem) {
+TEST(ApplyPlan, PutsClusterOperatorsFirstWithoutTheirStatus) {
   const std::string status =
       ", status: {versions: [{name: operator, version: 1.0.0}], relatedObjects: [{group: '', resource: namespaces, name: e}]}";
   const std::vector<Manifest> manifests = {
@@ -85,7 +85,7 @@ TEST(ApplyPlan, PutsClusterOperatorsFirstAndClaimsNothingForThem) {
   EXPECT_EQ(gate->versions, (std::vector<std::pair<std::string, std::string>>{{"operator", "1.0.0"}}));
 }
 
-TEST(ApplyPlan, TellsPodsWhereTheApiIs) {
+TEST(ApplyPlan, SetsTheApiHostOfPods) {
   const std::string pods =
       "{initContainers: [{env: [{name: KUBERNETES_SERVICE_HOST, value: localhost}]}], containers: [{name: a}, "
       "{env: [{name: KUBERNETES_SERVICE_PORT, value: '6443'}, {name: KUBERNETES_SERVICE_HOST, value: 127.0.0.1}]}]}";
@@ -136,7 +136,7 @@ TEST(RunLevels, CutAPlanIntoSteps) {
   EXPECT_EQ(by_run_level({}).size(), 1u) << "nothing to do is done in one step";
 }
 
-TEST(ControlPlaneFirst, OnlyWorkloadsBehindItWait) {
+TEST(ControlPlaneFirst, OnlyWorkloadsOfLaterRunLevelsWait) {
   const std::vector<Manifest> manifests = {
       manifest("0000_20_api_operator.yaml", "config.openshift.io/v1", "ClusterOperator", "api"),
       manifest("0000_20_api_deployment.yaml", "apps/v1", "Deployment", "api"),
@@ -157,7 +157,7 @@ TEST(ControlPlaneFirst, OnlyWorkloadsBehindItWait) {
   for (const Gate& gate : steps[0].gates) EXPECT_EQ(gate.name, "api");
   for (const Gate& gate : steps[1].gates) EXPECT_NE(gate.name, "api");
   EXPECT_EQ(steps[0].gates.size(), 2u);
-  EXPECT_EQ(steps[1].gates.size(), 3u) << "machines begin early, and nobody waits for them then";
+  EXPECT_EQ(steps[1].gates.size(), 3u) << "the machine-config operator is in the first step, but its gate is not";
 }
 
 }  // namespace

@@ -15,29 +15,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t lacks_told = 3;
+constexpr std::size_t max_listed = 3;
 
-// How long a ClusterOperator may take before ClusterVersion reports Failing, as in OpenShift: one that is not done, a Degraded
-// one, and single ones by name.
-constexpr Milliseconds patience = 30min;
-constexpr Milliseconds patience_degraded = 40min;
-constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> patience_with_one = {{{"machine-config", 90min}}};
+// Time limits of ClusterOperators before ClusterVersion reports Failing, as in OpenShift: the default, for a Degraded one, and
+// for
+// single operators by name.
+constexpr Milliseconds default_limit = 30min;
+constexpr Milliseconds degraded_limit = 40min;
+constexpr std::array<std::pair<std::string_view, Milliseconds>, 1> limits_by_name = {{{"machine-config", 90min}}};
 
-// The message of a condition behind a colon; nothing when it has none.
-std::string told_by(const Json& object, std::string_view type) {
+// ": " and the message of a condition; empty when it has no message.
+std::string message_of(const Json& object, std::string_view type) {
   const std::string_view message = kube::condition_text(object, type, "message");
   return message.empty() ? "" : fmt::format(": {}", message);
 }
 
-using What = std::optional<std::pair<UnmetGate::Kind, std::string>>;
+using Problem = std::optional<std::pair<UnmetGate::Kind, std::string>>;
 
-What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
+Problem operator_problem(const Gate& gate, Mode mode, const Json& live) {
   if (kube::condition_status(live, "Available") != "True") {
-    return std::pair(UnmetGate::Kind::not_available, "not Available" + told_by(live, "Available"));
+    return std::pair(UnmetGate::Kind::not_available, "not Available" + message_of(live, "Available"));
   }
   if (mode == Mode::initializing) return {};
   if (kube::condition_status(live, "Degraded") == "True") {
-    return std::pair(UnmetGate::Kind::degraded, "Degraded" + told_by(live, "Degraded"));
+    return std::pair(UnmetGate::Kind::degraded, "Degraded" + message_of(live, "Degraded"));
   }
   if (mode == Mode::reconciling) return {};
   const JsonArray& reached = find_array(live, {"status", "versions"});
@@ -52,7 +53,7 @@ What operator_lacks(const Gate& gate, Mode mode, const Json& live) {
   return {};
 }
 
-What rollout_lacks(Mode mode, const Json& live) {
+Problem rollout_problem(Mode mode, const Json& live) {
   if (mode != Mode::updating) return {};
   std::optional<std::string> text = not_rolled_out(live);
   if (!text) return {};
@@ -103,8 +104,8 @@ std::vector<UnmetGate> unmet_gates(const std::vector<Gate>& gates, Mode mode, co
     const std::string object = gate.space.empty() ? fmt::format("{} {}", gate.type.kind, gate.name)
                                                   : fmt::format("{} {}/{}", gate.type.kind, gate.space, gate.name);
     const Json* live = seen.find(gate.type, gate.space, gate.name);
-    What what = std::pair(UnmetGate::Kind::missing, std::string("does not exist"));
-    if (live) what = is_operator(gate) ? operator_lacks(gate, mode, *live) : rollout_lacks(mode, *live);
+    Problem what = std::pair(UnmetGate::Kind::missing, std::string("does not exist"));
+    if (live) what = is_operator(gate) ? operator_problem(gate, mode, *live) : rollout_problem(mode, *live);
     if (what) found.push_back({object, gate.name, what->first, std::move(what->second)});
   }
   return found;
@@ -119,34 +120,35 @@ bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen) {
 
 std::string to_text(const std::vector<UnmetGate>& unmet_gates) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(unmet_gates.size(), lacks_told); ++i) {
+  for (std::size_t i = 0; i < std::min(unmet_gates.size(), max_listed); ++i) {
     parts.push_back(fmt::format("{}: {}", unmet_gates[i].object, unmet_gates[i].text));
   }
-  if (unmet_gates.size() > lacks_told) parts.push_back(fmt::format("and {} more", unmet_gates.size() - lacks_told));
+  if (unmet_gates.size() > max_listed) parts.push_back(fmt::format("and {} more", unmet_gates.size() - max_listed));
   return join(parts, "; ");
 }
 
-Milliseconds patience_with(const UnmetGate& lack) {
-  for (const auto& [name, longer] : patience_with_one) {
-    if (lack.name == name) return longer;
+Milliseconds time_limit(const UnmetGate& gate) {
+  for (const auto& [name, longer] : limits_by_name) {
+    if (gate.name == name) return longer;
   }
-  return lack.kind == UnmetGate::Kind::degraded ? patience_degraded : patience;
+  return gate.kind == UnmetGate::Kind::degraded ? degraded_limit : default_limit;
 }
 
-Slowness too_slow(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since, SteadyTime now) {
-  Slowness slowness;
-  for (const UnmetGate& lack : unmet_gates) {
-    const auto begun = since.find(lack.object);
+OverdueGate find_overdue(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since,
+                         SteadyTime now) {
+  OverdueGate overdue;
+  for (const UnmetGate& gate : unmet_gates) {
+    const auto begun = since.find(gate.object);
     if (begun == since.end()) continue;
-    const SteadyTime end = begun->second + patience_with(lack);
+    const SteadyTime end = begun->second + time_limit(gate);
     if (now < end) {
-      slowness.again = std::min(end, slowness.again.value_or(end));
-    } else if (!slowness.reason) {
-      slowness.reason = reason_of(lack.kind);
-      slowness.message = fmt::format("{}: {} for more than {}", lack.object, lack.text, human_duration(patience_with(lack)));
+      overdue.again = std::min(end, overdue.again.value_or(end));
+    } else if (!overdue.reason) {
+      overdue.reason = reason_of(gate.kind);
+      overdue.message = fmt::format("{}: {} for more than {}", gate.object, gate.text, human_duration(time_limit(gate)));
     }
   }
-  return slowness;
+  return overdue;
 }
 
 }  // namespace slipway::components::cluster_version

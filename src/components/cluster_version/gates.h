@@ -1,4 +1,4 @@
-// What the cluster-version operator waits for after it applied manifests, and what it reports meanwhile.
+// Gates: what the cluster-version operator waits for after it has applied manifests, and what it reports meanwhile.
 #pragma once
 
 #include "base/json.h"
@@ -15,28 +15,28 @@
 
 namespace slipway::components::cluster_version {
 
-// What the history of ClusterVersion makes of the work.
+// The mode of the operator, from the history of ClusterVersion.
 enum class Mode {
-  initializing,  // no version was ever complete: the control plane, then everything else at once
-  updating,      // another one was: run level after run level
-  reconciling,   // this one was: it is kept
+  initializing,  // no version is completed: the control plane first, then everything else at once
+  updating,      // another version is completed: run level by run level
+  reconciling,   // this version is completed
 };
 Mode mode_of(const Json& cluster_version, std::string_view version, std::string_view image);
 
-// An object that has to be well before the work counts as done.
+// An object that has to be ready before the work counts as done.
 struct Gate {
   kube::ResourceType type;
   std::string space;
   std::string name;
-  std::vector<std::pair<std::string, std::string>> versions{};  // of a ClusterOperator: what it must have reached
+  std::vector<std::pair<std::string, std::string>> versions{};  // names and versions that a ClusterOperator has to report
 
   bool operator==(const Gate&) const = default;
 };
 
-// The gate of a manifest; nothing for kinds that are only applied.
+// The gate of a manifest; nothing for kinds without a gate.
 std::optional<Gate> gate_of(const Json& manifest);
 
-// What a gate lacks.
+// A gate that is not met, and why.
 struct UnmetGate {
   enum class Kind { missing, not_available, degraded, other_version, rolling_out };
   std::string object;  // "ClusterOperator etcd"
@@ -47,27 +47,31 @@ struct UnmetGate {
   bool operator==(const UnmetGate&) const = default;
 };
 
-// While initializing a ClusterOperator has to be Available and nothing else is asked for. Afterwards it must also not be
-// Degraded; while updating it must have the versions of its manifest, and Deployments and DaemonSets must be rolled out. Pure.
+// The requirements depend on the mode. Pure.
+//
+//   initializing  ClusterOperators are Available
+//   updating      ClusterOperators are Available, not Degraded and report their versions; workloads are rolled out
+//   reconciling   ClusterOperators are Available and not Degraded
 std::vector<UnmetGate> unmet_gates(const std::vector<Gate>& gates, Mode mode, const Snapshot& seen);
 
-// Whether no ClusterOperator of them says that it has work left (Progressing). Pure.
+// Whether none of these ClusterOperators is Progressing. Pure.
 bool at_rest(const std::vector<Gate>& gates, const Snapshot& seen);
 
-// "ClusterOperator etcd: not Available: ...; ClusterOperator dns: there is none; and 4 more"; empty without any.
+// "ClusterOperator etcd: not Available: ...; ClusterOperator dns: does not exist; and 4 more"; empty when all gates are met.
 std::string to_text(const std::vector<UnmetGate>& unmet_gates);
 
-// How long something may lack before it counts as a failure: operators may take their time, and some take longer.
-Milliseconds patience_with(const UnmetGate& lack);
+// How long a gate may be unmet before that is a failure. Some operators get more time.
+Milliseconds time_limit(const UnmetGate& gate);
 
-// The failure to be told: the first lack that lasts longer than one may wait for it.
+// The failure to report: the first gate that is unmet for longer than its time limit.
 //
-//   since  when each object (Lack::object) began to lack something
-struct Slowness {
-  std::optional<std::string> reason{};  // "ClusterOperatorNotAvailable"
-  std::string message{};                // "ClusterOperator etcd: not Available: ...; this lasts for 31 min 0 s"
-  std::optional<SteadyTime> again{};    // when the next one becomes a failure
+//   since  when each gate (UnmetGate::object) became unmet
+struct OverdueGate {
+  std::optional<std::string> reason{};  // "ClusterOperatorNotAvailable"; nothing: no gate is overdue
+  std::string message{};                // "ClusterOperator etcd: not Available: ... for more than 30 min 0 s"
+  std::optional<SteadyTime> again{};    // when the next gate becomes overdue
 };
-Slowness too_slow(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since, SteadyTime now);
+OverdueGate find_overdue(const std::vector<UnmetGate>& unmet_gates, const std::map<std::string, SteadyTime>& since,
+                         SteadyTime now);
 
 }  // namespace slipway::components::cluster_version

@@ -28,7 +28,7 @@ TEST(Modes, FollowTheHistory) {
   }
 }
 
-TEST(Gates, AreOfThreeKinds) {
+TEST(Gates, HaveThreeKinds) {
   EXPECT_EQ(gate_of(yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: a, namespace: n}}")),
             (Gate{kube::types::deployments, "n", "a"}));
   EXPECT_EQ(gate_of(yaml("{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: a, namespace: n}}")),
@@ -40,8 +40,8 @@ TEST(Gates, AreOfThreeKinds) {
   EXPECT_EQ(gate_of(yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: a}}")), std::nullopt);
 }
 
-// What the ClusterOperator etcd with this status lacks in each mode.
-std::vector<UnmetGate> lacks_with(Mode mode, const char* status) {
+// The unmet gates of ClusterOperator etcd with this status.
+std::vector<UnmetGate> unmet_with(Mode mode, const char* status) {
   View view;
   if (*status) {
     view.put(yaml(fmt::format(
@@ -50,7 +50,7 @@ std::vector<UnmetGate> lacks_with(Mode mode, const char* status) {
   return unmet_gates({{kube::types::cluster_operators, "", "etcd", {{"operator", "2"}, {"etcd", "2"}}}}, mode, view.snapshot());
 }
 
-TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
+TEST(UnmetGates, OfClusterOperatorsDependOnTheMode) {
   struct Case {
     const char* status;
     const char* initializing;
@@ -78,7 +78,7 @@ TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
   };
   for (const Case& each : cases) {
     const auto text = [&](Mode mode) {
-      const std::vector<UnmetGate> found = lacks_with(mode, each.status);
+      const std::vector<UnmetGate> found = unmet_with(mode, each.status);
       return found.empty() ? "" : found.front().text;
     };
     EXPECT_EQ(text(Mode::initializing), each.initializing) << each.status;
@@ -87,7 +87,7 @@ TEST(Lacks, OfClusterOperatorsDependOnTheMode) {
   }
 }
 
-TEST(Lacks, OfWorkloadsCountWhileUpdating) {
+TEST(UnmetGates, OfWorkloadsCountWhileUpdating) {
   const std::pair<const char*, const char*> cases[] = {
       {"{metadata: {name: a, namespace: n, generation: 2}, status: {observedGeneration: 1}}",
        "the controller has not observed the change yet"},
@@ -104,14 +104,14 @@ TEST(Lacks, OfWorkloadsCountWhileUpdating) {
        ""},
   };
   const std::vector<Gate> gates = {{kube::types::deployments, "n", "a"}};
-  for (const auto& [text, lack] : cases) {
+  for (const auto& [text, gate] : cases) {
     Json object = yaml(text);
     object.as_object()["apiVersion"] = "apps/v1";
     object.as_object()["kind"] = "Deployment";
     View view;
     view.put(object);
     const std::vector<UnmetGate> found = unmet_gates(gates, Mode::updating, view.snapshot());
-    EXPECT_EQ(found.empty() ? "" : found.front().text, lack) << text;
+    EXPECT_EQ(found.empty() ? "" : found.front().text, gate) << text;
     EXPECT_TRUE(unmet_gates(gates, Mode::initializing, view.snapshot()).empty());
     EXPECT_TRUE(unmet_gates(gates, Mode::reconciling, view.snapshot()).empty());
   }
@@ -124,18 +124,18 @@ TEST(Lacks, OfWorkloadsCountWhileUpdating) {
   EXPECT_EQ(to_text(found), "DaemonSet n/a: 2 of 3 pods are available");
 }
 
-TEST(Lacks, AreToldInOneLine) {
-  const auto lack = [](const char* name) {
+TEST(UnmetGates, AreReportedInOneLine) {
+  const auto gate = [](const char* name) {
     return UnmetGate{fmt::format("ClusterOperator {}", name), name, Kind::missing, "does not exist"};
   };
   EXPECT_EQ(to_text({}), "");
-  EXPECT_EQ(to_text({lack("a")}), "ClusterOperator a: does not exist");
+  EXPECT_EQ(to_text({gate("a")}), "ClusterOperator a: does not exist");
   EXPECT_EQ(
-      to_text({lack("a"), lack("b"), lack("c"), lack("d"), lack("e")}),
+      to_text({gate("a"), gate("b"), gate("c"), gate("d"), gate("e")}),
       "ClusterOperator a: does not exist; ClusterOperator b: does not exist; ClusterOperator c: does not exist; and 2 more");
 }
 
-TEST(Patience, HasAnEndThatDependsOnTheOperator) {
+TEST(TimeLimit, DependsOnTheOperator) {
   const auto at = [](Milliseconds time) { return SteadyTime(time); };
   struct Case {
     const char* name;
@@ -150,22 +150,22 @@ TEST(Patience, HasAnEndThatDependsOnTheOperator) {
                         {"machine-config", Kind::not_available, 90min, "ClusterOperatorNotAvailable"},
                         {"machine-config", Kind::degraded, 90min, "ClusterOperatorDegraded"}};
   for (const Case& each : cases) {
-    const std::vector<UnmetGate> lacking = {{fmt::format("ClusterOperator {}", each.name), each.name, each.kind, "bad"}};
-    const std::map<std::string, SteadyTime> since = {{lacking[0].object, at(1min)}};
-    const Slowness before = too_slow(lacking, since, at(1min + each.end - 1ms));
+    const std::vector<UnmetGate> unmet = {{fmt::format("ClusterOperator {}", each.name), each.name, each.kind, "bad"}};
+    const std::map<std::string, SteadyTime> since = {{unmet[0].object, at(1min)}};
+    const OverdueGate before = find_overdue(unmet, since, at(1min + each.end - 1ms));
     EXPECT_FALSE(before.reason) << each.name;
     EXPECT_EQ(before.again, at(1min + each.end)) << each.name;
-    const Slowness after = too_slow(lacking, since, at(1min + each.end));
+    const OverdueGate after = find_overdue(unmet, since, at(1min + each.end));
     EXPECT_EQ(after.reason, each.reason);
     EXPECT_EQ(after.message, fmt::format("ClusterOperator {}: bad for more than {}", each.name, human_duration(each.end)));
   }
 }
 
-TEST(Patience, NamesTheOneThatFails) {
-  const std::vector<UnmetGate> lacking = {{"ClusterOperator young", "young", Kind::missing, "bad"},
-                                          {"ClusterOperator old", "old", Kind::missing, "bad"}};
-  const Slowness found = too_slow(
-      lacking, {{"ClusterOperator young", SteadyTime(25min)}, {"ClusterOperator old", SteadyTime(0min)}}, SteadyTime(31min));
+TEST(TimeLimit, NamesTheOverdueGate) {
+  const std::vector<UnmetGate> unmet = {{"ClusterOperator young", "young", Kind::missing, "bad"},
+                                        {"ClusterOperator old", "old", Kind::missing, "bad"}};
+  const OverdueGate found = find_overdue(
+      unmet, {{"ClusterOperator young", SteadyTime(25min)}, {"ClusterOperator old", SteadyTime(0min)}}, SteadyTime(31min));
   EXPECT_TRUE(found.message.starts_with("ClusterOperator old")) << found.message;
   EXPECT_EQ(found.again, SteadyTime(55min));
 }

@@ -12,16 +12,16 @@
 
 namespace slipway::components::cluster_version {
 
-// The release whose image has `root` as its file system, read from its /release-manifests. The digest in it says nothing: inside
-// an image its own cannot be known. errors: those of release::parse_release and Files::read
+// The release in /release-manifests of an image whose file system is at `root`. Its digest is a placeholder, because an image
+// cannot contain its own digest. errors: those of release::parse_release and Files::read
 Result<release::Release> release_of_image(sys::Files& files, const std::string& root);
 
-// The pull spec of a component, as /release-manifests/image-references under `root` has it.
+// The pull spec of a component in /release-manifests/image-references of the image at `root`.
 //
-//   errors  not_found: no such component, naming similar ones; those of release::parse_release
+//   errors  not_found: no such component; names similar ones; those of release::parse_release
 Result<std::string> image_of_component(sys::Files& files, const std::string& root, std::string_view component);
 
-// The command. Prints without a newline: scripts paste it as it is.
+// The command. Prints the pull spec without a newline, because scripts use the output unchanged.
 Result<> run_image(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::cluster_version

@@ -7,7 +7,7 @@
 namespace slipway::components::cluster_version {
 namespace {
 
-TEST(ImageOfComponent, AnswersWithThePullSpec) {
+TEST(ImageOfComponent, ReturnsThePullSpec) {
   const std::string digest = "sha256:" + std::string(64, 'a');
   testing_support::MemoryFiles files;
   ASSERT_TRUE(

@@ -19,22 +19,22 @@ using namespace std::chrono_literals;
 
 constexpr std::string_view manager = "cluster-version-operator";
 constexpr std::string_view name = "version";
-constexpr Milliseconds between_syncs = 3min;
+constexpr Milliseconds sync_interval = 3min;
 constexpr Milliseconds first_retry = 1s;
 constexpr Milliseconds longest_retry = 15s;
 constexpr Milliseconds apply_limit = 1min;
-constexpr Milliseconds repair_limit = 10s;
+constexpr Milliseconds restore_limit = 10s;
 // Infrastructure and FeatureGate are among the first objects that the bootstrap machine creates.
 constexpr Milliseconds config_limit = 5min;
-// What is behind the control plane waits so long for it to come to rest, once it is available: an API server that does not come
-// up on one master must not keep a cluster from its network.
+// Limit for the control plane to stop progressing after it is available. If an API server does not start on one master, the other
+// workloads, for example the network, must still be applied.
 constexpr Milliseconds settle_limit = 30s;
-// An object that somebody else keeps changing is not fought over more often, and the status is not written more often.
-constexpr Milliseconds between_repairs = 1s;
-constexpr Milliseconds between_reports = 1s;
+// Minimum intervals: for restoring an object that another client keeps changing, and for writing the status.
+constexpr Milliseconds restore_interval = 1s;
+constexpr Milliseconds report_interval = 1s;
 
-// Few and seldom changed, or what people notice first when it is missing. CustomResourceDefinitions would be megabytes, Secrets
-// and ConfigMaps are mostly of others.
+// Types with few objects that rarely change, and types whose objects users miss first. CustomResourceDefinitions would be
+// megabytes, and most Secrets and ConfigMaps do not belong to the release.
 const std::vector<Watched> watched_types = {
     {.type = kube::types::cluster_versions, .selection = {.fields = "metadata.name=version"}},
     {.type = kube::types::infrastructures, .selection = {.fields = "metadata.name=cluster"}},
@@ -62,7 +62,7 @@ std::string number_text(const Json& object, std::initializer_list<std::string_vi
   return value ? emit_json(*value, JsonStyle::compact) : "";
 }
 
-// Changes when what is specified changes.
+// Identifies the specification of an object: changes when the specification changes.
 std::string state_of(const Json* object) {
   if (!object) return "";
   const std::string generation = number_text(*object, {"metadata", "generation"});
@@ -85,68 +85,69 @@ Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release) : api_(api
 Result<> Reconciler::run(const sys::Context& context) {
   sys::TaskGroup tasks(context);
   tasks.run("watching the release", [this](const sys::Context& task) { return view_.follow(task, api_, watched_types); });
-  tasks.run("applying the release", [this](const sys::Context& task) { return keep(task); });
+  tasks.run("applying the release", [this](const sys::Context& task) { return apply_until_stopped(task); });
   return tasks.wait();
 }
 
-Result<> Reconciler::keep(const sys::Context& context) {
+Result<> Reconciler::apply_until_stopped(const sys::Context& context) {
   started_ = context.clock.steady();
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view_.changed().count();
-    const SteadyTime next = look(context);
+    const SteadyTime next = reconcile_once(context);
     context.clock.wait(next, context.stop, &view_.changed(), seen);
   }
   return error(Code::cancelled, "stopped");
 }
 
-// returns: when to look again though nothing changes
-SteadyTime Reconciler::look(const sys::Context& context) {
+// returns: when to call it again if nothing changes
+SteadyTime Reconciler::reconcile_once(const sys::Context& context) {
   const Snapshot seen = view_.snapshot();
   const SteadyTime now = context.clock.steady();
   const Json* cluster_version = seen.find(kube::types::cluster_versions, "", name);
-  if (!cluster_version) return now + between_syncs;
-  // Without the cluster's own address Deployments would be made to look at an API server that is not there, and without its
-  // feature gates manifests of another feature set would be chosen.
-  const Terms terms = terms_of(seen, *cluster_version);
+  if (!cluster_version) return now + sync_interval;
+  // Waits for the API's address and the feature gates. Without the address, Deployments would get the address of an API server
+  // that
+  // does not exist. Without the gates, the manifests of another feature set would apply.
+  const PlanInputs inputs = inputs_of(seen, *cluster_version);
   const Mode mode = mode_of(*cluster_version, release_.version, release_.image);
-  // A cluster that is updated learns the gates of the new version from an operator of that version.
-  const bool knows_gates = mode == Mode::initializing ? terms.has_gates : !terms.gates.empty();
-  if ((!terms.api_host || !knows_gates) && now < started_ + config_limit) return started_ + config_limit;
+  // During an update, an operator of the new version writes the gates of that version, so earlier gates are accepted.
+  const bool knows_gates = mode == Mode::initializing ? inputs.has_gates : !inputs.gates.empty();
+  if ((!inputs.api_host || !knows_gates) && now < started_ + config_limit) return started_ + config_limit;
 
-  if (terms_ != terms || now >= due_) {
-    begin(seen, *cluster_version, terms, now);
+  if (inputs_ != inputs || now >= due_) {
+    plan_steps(seen, *cluster_version, inputs, now);
   } else if (mode == Mode::reconciling) {
     mode_ = mode;
   }
   SteadyTime next = due_;
-  if (applied_ == steps_.size()) next = std::min(next, repair(context, seen));
-  next = std::min(next, go_on(context));
-  const std::vector<UnmetGate> lacking = unmet_gates(current_gates(), mode_, view_.snapshot());
-  next = std::min(next, report(context, *cluster_version, lacking));
+  if (applied_ == steps_.size()) next = std::min(next, restore(context, seen));
+  next = std::min(next, apply_steps(context));
+  const std::vector<UnmetGate> unmet = unmet_gates(current_gates(), mode_, view_.snapshot());
+  next = std::min(next, report(context, *cluster_version, unmet));
   return std::min(next, due_);
 }
 
-Reconciler::Terms Reconciler::terms_of(const Snapshot& seen, const Json& cluster_version) const {
-  Terms terms{.generation = number_text(cluster_version, {"metadata", "generation"})};
+Reconciler::PlanInputs Reconciler::inputs_of(const Snapshot& seen, const Json& cluster_version) const {
+  PlanInputs inputs{.generation = number_text(cluster_version, {"metadata", "generation"})};
   if (const Json* gate = seen.find(kube::types::feature_gates, "", "cluster")) {
     const JsonArray& versions = find_array(*gate, {"status", "featureGates"});
-    terms.gates = emit_json(find_object(*gate, {"spec"}), JsonStyle::compact) + emit_json(versions, JsonStyle::compact);
-    terms.has_gates =
+    inputs.gates = emit_json(find_object(*gate, {"spec"}), JsonStyle::compact) + emit_json(versions, JsonStyle::compact);
+    inputs.has_gates =
         std::ranges::any_of(versions, [&](const Json& each) { return find_string(each, {"version"}) == release_.version; });
   }
   const Json* infrastructure = seen.find(kube::types::infrastructures, "", "cluster");
-  if (infrastructure) terms.api_host = internal_api_host(*infrastructure);
-  return terms;
+  if (infrastructure) inputs.api_host = internal_api_host(*infrastructure);
+  return inputs;
 }
 
-// Plans the whole work from its beginning, unless it is the same work.
-void Reconciler::begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now) {
-  const bool is_other = terms_ != terms;
-  terms_ = terms;
+// Plans all steps from the beginning. Keeps the current steps if the plan is the same and not due.
+void Reconciler::plan_steps(const Snapshot& seen, const Json& cluster_version, const PlanInputs& inputs, SteadyTime now) {
+  const bool is_other = inputs_ != inputs;
+  inputs_ = inputs;
   ManifestFilter filter =
       filter_of(copy(seen.find(kube::types::feature_gates, "", "cluster")), cluster_version, release_.version, release_.profile);
   filter.exclude_id = release_.exclude_id;
-  ApplyPlan plan = plan_apply(release_.manifests, filter, cluster_version, terms.api_host);
+  ApplyPlan plan = plan_apply(release_.manifests, filter, cluster_version, inputs.api_host);
   const Mode mode = mode_of(cluster_version, release_.version, release_.image);
   const std::string hash = is_other ? hash_of(plan) : hash_;
   if (now < due_ && mode == mode_ && hash == hash_ && plan.overridden == overridden_) return;
@@ -173,30 +174,30 @@ void Reconciler::begin(const Snapshot& seen, const Json& cluster_version, const 
   }
   applied_ = 0;
   failure_.reset();
-  due_ = now + between_syncs;
+  due_ = now + sync_interval;
 }
 
-// When the next step may begin though nothing changes; nothing: now.
+// When to check again whether the next step may begin; nothing: it may begin now.
 std::optional<SteadyTime> Reconciler::not_before(SteadyTime now) {
   if (applied_ == 0) return {};
   const std::vector<Gate> gates = current_gates();
   const Snapshot seen = view_.snapshot();
   if (!unmet_gates(gates, mode_, seen).empty()) {
-    well_since_.reset();
+    met_since_.reset();
     return due_;
   }
-  if (!well_since_) well_since_ = now;
-  const SteadyTime end = *well_since_ + settle_limit;
+  if (!met_since_) met_since_ = now;
+  const SteadyTime end = *met_since_ + settle_limit;
   if (mode_ != Mode::initializing || now >= end || at_rest(gates, seen)) return {};
   return end;
 }
 
-// Applies the next steps, as far as those before them are well. returns: when to look again though nothing changes
-SteadyTime Reconciler::go_on(const sys::Context& context) {
+// Applies the next steps while the gates of earlier steps are met. returns: when to call it again if nothing changes
+SteadyTime Reconciler::apply_steps(const sys::Context& context) {
   while (applied_ < steps_.size() && !context.stop.stop_requested()) {
     const SteadyTime start = context.clock.steady();
     if (const std::optional<SteadyTime> later = not_before(start)) return *later;
-    if (failure_) break;  // another try is due
+    if (failure_) break;  // the retry is not due yet
     const Result<> applied = apply(context, steps_[applied_]);
     if (!applied.ok()) {
       if (context.stop.stop_requested()) break;
@@ -215,10 +216,10 @@ SteadyTime Reconciler::go_on(const sys::Context& context) {
   return due_;
 }
 
-// Objects that are made once may be of types that the others define.
+// Creates `create` after `apply`, because its objects may have types that `apply` defines.
 Result<> Reconciler::apply(const sys::Context& context, const ApplyPlan& step) {
   kube::Mapper mapper(api_);
-  const auto told = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
+  const auto on_outcome = [&](const kube::Manifest& manifest, const kube::Outcome& outcome) {
     if (outcome.kind == kube::Outcome::Kind::failed) {
       context.log.warn("{} is refused: {}", manifest.name, outcome.detail);
     } else if (outcome.kind == kube::Outcome::Kind::waits) {
@@ -229,9 +230,9 @@ Result<> Reconciler::apply(const sys::Context& context, const ApplyPlan& step) {
   };
   const std::string owner(manager);
   const Result<> kept =
-      kube::ensure_all(context, api_, mapper, step.apply, {.update = true, .manager = owner, .limit = apply_limit}, told);
+      kube::ensure_all(context, api_, mapper, step.apply, {.update = true, .manager = owner, .limit = apply_limit}, on_outcome);
   const Result<> made =
-      kube::ensure_all(context, api_, mapper, step.create, {.update = false, .manager = owner, .limit = apply_limit}, told);
+      kube::ensure_all(context, api_, mapper, step.create, {.update = false, .manager = owner, .limit = apply_limit}, on_outcome);
   if (!kept.ok()) return kept;
   if (!made.ok()) return made;
   for (const kube::Manifest& manifest : step.remove) {
@@ -243,8 +244,8 @@ Result<> Reconciler::apply(const sys::Context& context, const ApplyPlan& step) {
   return Ok{};
 }
 
-// Puts back what is not as the manifests have it. returns: when to look again
-SteadyTime Reconciler::repair(const sys::Context& context, const Snapshot& seen) {
+// Restores watched objects that differ from their manifests. returns: when to call it again
+SteadyTime Reconciler::restore(const sys::Context& context, const Snapshot& seen) {
   if (!view_.is_complete()) return due_;
   const SteadyTime now = context.clock.steady();
   SteadyTime again = due_;
@@ -260,10 +261,10 @@ SteadyTime Reconciler::repair(const sys::Context& context, const Snapshot& seen)
     }
     const std::string state = state_of(live);
     if (const auto tried = attempts_.find(key); tried != attempts_.end()) {
-      // The server keeps the field in another form, or the view does not know our write yet.
+      // The server stores the field in another form, or the view does not have the last write yet.
       if (live && tried->second.state == state) continue;
-      if (now < tried->second.at + between_repairs) {
-        again = std::min(again, tried->second.at + between_repairs);
+      if (now < tried->second.at + restore_interval) {
+        again = std::min(again, tried->second.at + restore_interval);
         continue;
       }
     }
@@ -279,7 +280,7 @@ SteadyTime Reconciler::repair(const sys::Context& context, const Snapshot& seen)
   if (wanted.empty()) return again;
   kube::Mapper mapper(api_);
   const Result<> done = kube::ensure_all(context, api_, mapper, std::move(wanted),
-                                         {.update = true, .manager = std::string(manager), .limit = repair_limit}, nullptr);
+                                         {.update = true, .manager = std::string(manager), .limit = restore_limit}, nullptr);
   if (!done.ok() && !context.stop.stop_requested()) {
     context.log.warn("{}; all manifests are applied again in {}", done.error().message(), human_duration(longest_retry));
     due_ = std::min(due_, context.clock.steady() + longest_retry);
@@ -287,55 +288,55 @@ SteadyTime Reconciler::repair(const sys::Context& context, const Snapshot& seen)
   return std::min(again, due_);
 }
 
-// Of all that is applied.
+// The gates of all applied steps.
 std::vector<Gate> Reconciler::current_gates() const {
   std::vector<Gate> gates;
   for (std::size_t i = 0; i < applied_; ++i) gates.insert(gates.end(), steps_[i].gates.begin(), steps_[i].gates.end());
   return gates;
 }
 
-// Says how far it is. returns: when there is more to say though nothing changes
-SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& lacking) {
+// Reports progress in ClusterVersion. returns: when to call it again if nothing changes
+SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& unmet) {
   const SteadyTime now = context.clock.steady();
   std::map<std::string, SteadyTime> since;
-  for (const UnmetGate& lack : lacking) {
-    const auto known = lacking_since_.find(lack.object);
-    since[lack.object] = known == lacking_since_.end() ? now : known->second;
+  for (const UnmetGate& gate : unmet) {
+    const auto known = unmet_since_.find(gate.object);
+    since[gate.object] = known == unmet_since_.end() ? now : known->second;
   }
-  lacking_since_ = std::move(since);
-  const Slowness slowness = too_slow(lacking, lacking_since_, now);
-  const SteadyTime again = slowness.again.value_or(due_);
+  unmet_since_ = std::move(since);
+  const OverdueGate overdue = find_overdue(unmet, unmet_since_, now);
+  const SteadyTime again = overdue.again.value_or(due_);
 
   ReleaseProgress progress{.version = release_.version,
                            .image = release_.image,
                            .hash = hash_,
                            .total = total_,
                            .done = done_,
-                           .waiting = to_text(lacking)};
+                           .waiting = to_text(unmet)};
   if (failure_) {
     progress.failure = ReleaseFailure{"ManifestsNotApplied", failure_->message()};
-  } else if (slowness.reason) {
-    progress.failure = ReleaseFailure{*slowness.reason, slowness.message};
+  } else if (overdue.reason) {
+    progress.failure = ReleaseFailure{*overdue.reason, overdue.message};
   }
-  progress.is_complete = !failure_ && applied_ == steps_.size() && lacking.empty();
-  // The times in it are of the last change, so the same facts make the same status.
+  progress.is_complete = !failure_ && applied_ == steps_.size() && unmet.empty();
+  // Times in the status only change with conditions, so the same facts give the same status.
   const Json status = next_status(cluster_version, progress, context.clock.now());
   const Json* known = find(cluster_version, {"status"});
   if (known && *known == status) return again;
-  // A server that keeps something in another form is not told again and again.
+  // The server stores something in another form: writing it again would not help.
   const std::string_view version = find_string(cluster_version, {"metadata", "resourceVersion"}).value_or("");
   if (status == reported_status_ && version == reported_version_) return again;
   const bool is_pressing = progress.is_complete || reported_ == SteadyTime();
-  if (!is_pressing && now < reported_ + between_reports) return std::min(again, reported_ + between_reports);
+  if (!is_pressing && now < reported_ + report_interval) return std::min(again, reported_ + report_interval);
   reported_ = now;
   reported_status_ = status;
   const Result<> written = write_status(context, progress);
   if (written.ok()) return again;
   if (!context.stop.stop_requested()) context.log.warn("{}", written.error().message());
-  return std::min(again, now + between_reports);
+  return std::min(again, now + report_interval);
 }
 
-// Somebody else may write at the same time: then with what they left.
+// Retries with the new object when another client writes at the same time.
 Result<> Reconciler::write_status(const sys::Context& context, const ReleaseProgress& progress) {
   const sys::Pace pace{50ms, 1s};
   return sys::wait_for(

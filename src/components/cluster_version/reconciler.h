@@ -1,4 +1,4 @@
-// Reconciler: keeps the manifests of a release applied, and reports its progress in ClusterVersion.
+// Reconciler: applies and reconciles the manifests of a release, and reports progress in ClusterVersion.
 #pragma once
 
 #include "base/time.h"
@@ -17,7 +17,7 @@
 
 namespace slipway::components::cluster_version {
 
-// What the image holds; it never changes while the program runs.
+// The content of the release image; it does not change while the program runs.
 struct ReleaseContent {
   std::string version;
   std::string image;
@@ -26,42 +26,43 @@ struct ReleaseContent {
   std::vector<Manifest> manifests;
 };
 
-// Threads: run() has one of its own for each watch.
+// Threads: one calls run(), which starts one more for each watch.
 class Reconciler {
  public:
   Reconciler(kube::Api& api, const ReleaseContent& release);
 
-  // Applies everything when ClusterVersion, the feature gates or the API's address change, every few minutes, and again soon
-  // after a failure; puts back at once what is changed or missing of Namespaces, Deployments, DaemonSets, ClusterOperators and
-  // ClusterRoleBindings. Until a stop.
+  // Runs until a stop is requested. Applies all manifests every three minutes, when ClusterVersion, the feature gates or the
+  // API's
+  // address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets, ClusterOperators
+  // and ClusterRoleBindings at once.
   //
-  //   errors  cancelled; denied: it may not watch
+  //   errors  cancelled; denied: no permission to watch
   Result<> run(const sys::Context& context);
 
  private:
-  // What decides over which manifests apply, and how.
-  struct Terms {
+  // The inputs of the plan besides the manifests.
+  struct PlanInputs {
     std::string generation;  // of ClusterVersion
-    std::string gates{};     // what the FeatureGate says
-    bool has_gates = false;  // of this version
+    std::string gates{};     // content of the FeatureGate
+    bool has_gates = false;  // the FeatureGate has the gates of this version
     std::optional<std::string> api_host{};
-    bool operator==(const Terms&) const = default;
+    bool operator==(const PlanInputs&) const = default;
   };
-  // A try to put an object back.
+  // An attempt to restore an object.
   struct RestoreAttempt {
-    std::string state;  // of the object that was found: its generation, or its version where it has none
+    std::string state;  // state of the object before: its generation, or its resource version if it has no generation
     SteadyTime at;
   };
 
-  Result<> keep(const sys::Context& context);
-  SteadyTime look(const sys::Context& context);
-  Terms terms_of(const Snapshot& seen, const Json& cluster_version) const;
-  void begin(const Snapshot& seen, const Json& cluster_version, const Terms& terms, SteadyTime now);
-  SteadyTime go_on(const sys::Context& context);
+  Result<> apply_until_stopped(const sys::Context& context);
+  SteadyTime reconcile_once(const sys::Context& context);
+  PlanInputs inputs_of(const Snapshot& seen, const Json& cluster_version) const;
+  void plan_steps(const Snapshot& seen, const Json& cluster_version, const PlanInputs& inputs, SteadyTime now);
+  SteadyTime apply_steps(const sys::Context& context);
   std::optional<SteadyTime> not_before(SteadyTime now);
   Result<> apply(const sys::Context& context, const ApplyPlan& step);
-  SteadyTime repair(const sys::Context& context, const Snapshot& seen);
-  SteadyTime report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& lacking);
+  SteadyTime restore(const sys::Context& context, const Snapshot& seen);
+  SteadyTime report(const sys::Context& context, const Json& cluster_version, const std::vector<UnmetGate>& unmet);
   Result<> write_status(const sys::Context& context, const ReleaseProgress& progress);
   std::vector<Gate> current_gates() const;
 
@@ -69,22 +70,22 @@ class Reconciler {
   const ReleaseContent& release_;
   View view_;
 
-  // The work of now; all below is of the thread that runs keep().
+  // The current work. Only the thread of apply_until_stopped() uses these members.
   SteadyTime started_{};
-  std::optional<Terms> terms_;
+  std::optional<PlanInputs> inputs_;
   Mode mode_ = Mode::initializing;
-  std::vector<ApplyPlan> steps_;   // one, two at first, or one a run level; of those that are applied only the gates are left
-  std::size_t applied_ = 0;        // of the steps
-  SteadyTime due_{};               // when everything is applied again
-  Milliseconds retry_{};           // the next pause after a failure
-  std::optional<Error> failure_;   // of the last try
-  std::vector<Manifest> watched_;  // what repair() looks after
+  std::vector<ApplyPlan> steps_;   // initializing: two; updating: one for each run level; an applied step has only its gates
+  std::size_t applied_ = 0;        // number of applied steps
+  SteadyTime due_{};               // when all manifests are applied again
+  Milliseconds retry_{};           // the pause after the next failure
+  std::optional<Error> failure_;   // error of the last attempt
+  std::vector<Manifest> watched_;  // manifests of objects that restore() handles
   std::map<std::string, RestoreAttempt> attempts_;  // by "Kind namespace/name"
-  std::map<std::string, SteadyTime> lacking_since_;
-  std::optional<SteadyTime> well_since_;  // nothing of what is applied lacks anything
-  SteadyTime reported_{};  // when the status was written last, what, and the version of ClusterVersion that came of it
-  Json reported_status_;
-  std::string reported_version_;
+  std::map<std::string, SteadyTime> unmet_since_;   // by UnmetGate::object
+  std::optional<SteadyTime> met_since_;             // since when all gates of applied steps are met
+  SteadyTime reported_{};                           // when the status was last written
+  Json reported_status_;                            // the status that was last written
+  std::string reported_version_;                    // resource version of ClusterVersion after that
   std::string hash_;
   std::size_t total_ = 0, done_ = 0;
   int overridden_ = 0;

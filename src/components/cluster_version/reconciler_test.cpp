@@ -1,4 +1,4 @@
-// The keeper against a server in memory: what it applies, for whom it waits, what it puts back, and when it is quiet.
+// Tests the reconciler with an API server in memory: what it applies, waits for and restores, and when it writes nothing.
 #include "components/cluster_version/reconciler.h"
 
 #include "base/text.h"
@@ -55,9 +55,9 @@ ReleaseContent release(std::string version) {
   return content;
 }
 
-class KeeperTest : public testing::Test {
+class ReconcilerTest : public testing::Test {
  protected:
-  KeeperTest() {
+  ReconcilerTest() {
     kube.serve_openshift();
     kube.put(
         yaml("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
@@ -67,13 +67,13 @@ class KeeperTest : public testing::Test {
              "status: {featureGates: [{version: '1'}, {version: '2'}]}}"));
     kube.put(yaml("{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version}, spec: {clusterID: c}}"));
   }
-  ~KeeperTest() override { stop(); }
+  ~ReconcilerTest() override { stop(); }
 
   void start(const ReleaseContent& content) {
     content_ = content;
     thread_ = std::jthread([this] {
-      Reconciler keeper(kube, content_);
-      result = keeper.run(test.context());
+      Reconciler reconciler(kube, content_);
+      result = reconciler.run(test.context());
     });
   }
   void stop() {
@@ -81,7 +81,7 @@ class KeeperTest : public testing::Test {
     if (thread_.joinable()) thread_.join();
   }
 
-  // Waits until an object is as it shall be; null when does not exist.
+  // Waits until `is_so` accepts the object; the argument is null when the object does not exist.
   void expect(const char* what, const kube::ResourceType& type, const std::string& name,
               const std::function<bool(const Json*)>& is_so) {
     const Result<> seen = kube::wait_until(
@@ -127,11 +127,11 @@ class KeeperTest : public testing::Test {
   std::jthread thread_;
 };
 
-TEST_F(KeeperTest, IsDoneWhenAllOperatorsAreAvailable) {
+TEST_F(ReconcilerTest, IsDoneWhenAllOperatorsAreAvailable) {
   start(release("1"));
   expect_progress("5 of 5 manifests are applied, waiting for ClusterOperator first: not Available");
   const Json second = *kube.look(cluster_operators, "", "second");
-  EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "a version that nobody has reached";
+  EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "no operator has reported a version";
   const Json deployment = *kube.look(deployments, "openshift-x", "first");
   EXPECT_NE(emit_json(deployment, JsonStyle::compact).find("api-int.demo.example.com"), std::string::npos);
   say("first", "1");
@@ -148,7 +148,7 @@ TEST_F(KeeperTest, IsDoneWhenAllOperatorsAreAvailable) {
   EXPECT_EQ(result.error().code(), Code::cancelled);
 }
 
-TEST_F(KeeperTest, GoesBehindTheControlPlaneWhenThatIsAtRest) {
+TEST_F(ReconcilerTest, AppliesOtherWorkloadsWhenTheControlPlaneIsAtRest) {
   ReleaseContent content = release("1");
   content.manifests.push_back({"0000_70_z_10_deployment.yaml", deployment_manifest("behind")});
   start(content);
@@ -164,7 +164,7 @@ TEST_F(KeeperTest, GoesBehindTheControlPlaneWhenThatIsAtRest) {
   expect_there(deployments, "behind");
 }
 
-TEST_F(KeeperTest, PutsBackWhatIsTakenAway) {
+TEST_F(ReconcilerTest, RestoresDeletedObjects) {
   start(release("1"));
   expect_progress("5 of 5 manifests are applied");
   expect_there(cluster_operators, "first");
@@ -183,14 +183,14 @@ TEST_F(KeeperTest, PutsBackWhatIsTakenAway) {
   });
 }
 
-TEST_F(KeeperTest, WritesNothingWhenAllIsWell) {
+TEST_F(ReconcilerTest, WritesNothingWhenNothingDiffers) {
   start(release("1"));
   expect_progress("5 of 5 manifests are applied");
   say("first", "1");
   say("second", "1");
   expect_progress("Cluster version is 1");
   kube.forget();
-  // Something that it sees, and more of what it does not mind.
+  // A change that causes a reconciliation, and fields that manifests do not have.
   Json noise = *kube.look(deployments, "openshift-x", "first");
   noise.as_object()["status"] = {{"replicas", 1}};
   kube.put(noise);
@@ -201,7 +201,7 @@ TEST_F(KeeperTest, WritesNothingWhenAllIsWell) {
   EXPECT_EQ(kube.writes(), 1) << "only the Deployment that was gone";
 }
 
-TEST_F(KeeperTest, UpdatesRunLevelAfterRunLevel) {
+TEST_F(ReconcilerTest, UpdatesRunLevelByRunLevel) {
   Json version = *kube.look(cluster_versions, "", "version");
   version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
   kube.put(version);
@@ -229,7 +229,7 @@ TEST_F(KeeperTest, UpdatesRunLevelAfterRunLevel) {
   EXPECT_EQ(find_array(*kube.look(cluster_versions, "", "version"), {"status", "history"}).size(), 2u);
 }
 
-TEST_F(KeeperTest, AppliesNothingBeforeItKnowsWhereTheApiIs) {
+TEST_F(ReconcilerTest, AppliesNothingBeforeItKnowsTheApiHost) {
   Json version = *kube.look(cluster_versions, "", "version");
   version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
   kube.put(version);
@@ -248,10 +248,10 @@ TEST_F(KeeperTest, AppliesNothingBeforeItKnowsWhereTheApiIs) {
   kube.put(infrastructure);
   for (const char* name : {"first", "second"}) expect_there(deployments, name);
   const Json deployment = *kube.look(deployments, "openshift-x", "first");
-  EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, as it shall be";
+  EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, with the right content";
 }
 
-TEST_F(KeeperTest, LeavesAloneWhatIsOverridden) {
+TEST_F(ReconcilerTest, LeavesOverriddenObjectsAlone) {
   Json version = *kube.look(cluster_versions, "", "version");
   version.as_object()["spec"] =
       yaml("{clusterID: c, overrides: [{kind: Deployment, group: apps, namespace: openshift-x, name: second, unmanaged: true}]}");
@@ -263,7 +263,7 @@ TEST_F(KeeperTest, LeavesAloneWhatIsOverridden) {
   expect_there(deployments, "second");
 }
 
-TEST_F(KeeperTest, SaysWhatIsRefusedAndTriesAgain) {
+TEST_F(ReconcilerTest, ReportsRefusedManifestsAndRetries) {
   std::atomic<int> refusals = 2;
   kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "PATCH" || request.path.find("deployments/second") == std::string::npos || refusals-- <= 0) return {};

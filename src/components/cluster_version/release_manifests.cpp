@@ -100,7 +100,7 @@ ManifestFilter filter_of(const std::optional<Json>& feature_gate, const std::opt
       if (find_string(entry, {"version"}) == version) filter.gates = names_in(find_array(entry, {"enabled"}));
     }
   }
-  // Every other baseline has all that this release knows.
+  // All other baselines include all capabilities of this release.
   if (cluster_version && find_string(*cluster_version, {"spec", "capabilities", "baselineCapabilitySet"}) == "None") {
     filter.capabilities = names_in(find_array(*cluster_version, {"spec", "capabilities", "additionalEnabledCapabilities"}));
   }

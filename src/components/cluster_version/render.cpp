@@ -15,9 +15,9 @@ Result<std::optional<Json>> read_if_given(sys::Files& files, const std::string& 
   return std::optional(TRY(read_yaml(files, path)));
 }
 
-// The installer's Infrastructure lies in the folder of the FeatureGate. With its address the deployment is right from the
-// beginning; without it the operator on the bootstrap machine corrects it.
-std::optional<std::string> host_beside(sys::Files& files, const std::string& feature_gate_path) {
+// The API host in the installer's Infrastructure, which is in the folder of the FeatureGate. Without it the Deployment gets the
+// default host, and the operator on the bootstrap machine corrects it.
+std::optional<std::string> api_host_of_folder(sys::Files& files, const std::string& feature_gate_path) {
   if (feature_gate_path.empty()) return {};
   const std::string folder = feature_gate_path.substr(0, feature_gate_path.rfind('/') + 1);
   const Result<std::optional<Json>> infrastructure = read_if_given(files, folder + "cluster-infrastructure-02-config.yml");
@@ -41,7 +41,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
       TRY(read_if_given(files, flags.text("cluster-version-manifest-path")).context("--cluster-version-manifest-path"));
 
   VersionSettings settings{.release_image = flags.text("release-image"), .profile = cluster_profile()};
-  if (auto host = host_beside(files, gate_path)) settings.api_host = *host;
+  if (auto host = api_host_of_folder(files, gate_path)) settings.api_host = *host;
   ManifestFilter filter = filter_of(gate, cluster_version, version, settings.profile);
   filter.exclude_id = excluded_manifests();
 

@@ -1,4 +1,4 @@
-// `cluster-version-operator render`: its own manifests and its static pod for the bootstrap machine.
+// `cluster-version-operator render`: writes its own manifests and its static pod for the bootstrap machine.
 #pragma once
 
 #include "components/program/program.h"

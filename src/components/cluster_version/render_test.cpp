@@ -50,7 +50,7 @@ TEST(VersionRender, WritesItsManifestsAndItsPod) {
   EXPECT_EQ(find_string(pod, {"metadata", "name"}), "bootstrap-cluster-version-operator");
 }
 
-TEST(VersionRender, SaysWhichFileIsMissing) {
+TEST(VersionRender, NamesTheMissingFile) {
   OperatorEnvironment world;
   put_image(world);
   const Result<> done = run_render(

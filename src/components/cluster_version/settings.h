@@ -5,7 +5,7 @@
 
 namespace slipway::components::cluster_version {
 
-std::string cluster_profile();     // CLUSTER_PROFILE, self-managed-high-availability when not set
+std::string cluster_profile();     // CLUSTER_PROFILE; default: self-managed-high-availability
 std::string excluded_manifests();  // EXCLUDE_MANIFESTS
 
 }  // namespace slipway::components::cluster_version

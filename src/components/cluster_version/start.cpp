@@ -18,7 +18,7 @@ namespace {
 
 constexpr Milliseconds namespace_limit = std::chrono::minutes(5);
 
-// Makes the namespace of the lease, where the bootstrap machine has not yet.
+// Creates the namespace of the lease if it does not exist yet.
 Result<> prepare(const sys::Context& context, kube::Api& api, const std::vector<Manifest>& manifests) {
   std::vector<kube::Manifest> spaces;
   for (const Manifest& manifest : manifests) {
@@ -38,8 +38,8 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
       {.name = "release-image", .required = true},       {.name = "kubeconfig"},        {.name = "node-name"}, {.name = "listen"},
       {.name = "enable-auto-update", .is_switch = true}, {.name = "v", .fallback = "2"}};
   const Flags flags = TRY(parse_flags("cluster-version-operator start", table, arguments));
-  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: there are no metrics yet; give it empty");
-  if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: there are no updates yet");
+  if (!flags.text("listen").empty()) return error(Code::invalid, "--listen: metrics are not supported (use --listen=)");
+  if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: updates are not supported");
   const sys::Context& context = environment.context;
   std::string version = TRY(version_of_image(environment.files));
   ReleaseContent release{.version = std::move(version),
@@ -55,14 +55,14 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
 
   std::string node = flags.text("node-name");
   if (node.empty()) node = sys::environment_variable("NODE_NAME", "bootstrap");
-  // A container that comes after one that crashed is the same holder and need not wait.
+  // A container that restarts after a crash has the same identity, so it does not wait for the lease.
   const std::string drawn = TRY(sys::random_hex(environment.random, 16));
   const std::string unique = sys::environment_variable("POD_NAME", drawn);
   const LeaderOptions lease{
       .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
   return lead(context, api, lease, [&](const sys::Context& leading) {
-    Reconciler keeper(api, release);
-    return keeper.run(leading);
+    Reconciler reconciler(api, release);
+    return reconciler.run(leading);
   });
 }
 

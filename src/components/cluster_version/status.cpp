@@ -56,7 +56,7 @@ JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progr
   return history;
 }
 
-// What the administrator asks for is accepted when it is what is applied here: this release does not update clusters.
+// spec.desiredUpdate is accepted only if it names the release that is applied: this release does not update clusters.
 Condition release_accepted(const Json& cluster_version, const ReleaseProgress& progress) {
   const std::string_view image = find_string(cluster_version, {"spec", "desiredUpdate", "image"}).value_or("");
   const std::string_view version = find_string(cluster_version, {"spec", "desiredUpdate", "version"}).value_or("");

@@ -1,4 +1,4 @@
-// The status of ClusterVersion: how far the release is applied.
+// The status of ClusterVersion: the progress of applying the release.
 #pragma once
 
 #include "base/json.h"
@@ -9,27 +9,30 @@
 
 namespace slipway::components::cluster_version {
 
-// Why the operator cannot do its work.
+// Why the operator fails.
 struct ReleaseFailure {
   std::string reason;  // "ManifestsNotApplied"
   std::string message;
 };
 
-// What the operator knows of its work.
+// The progress of the operator.
 struct ReleaseProgress {
   std::string version;
   std::string image;
-  std::string hash;                         // of the manifests as they are applied
-  std::size_t total = 0;                    // manifests
-  std::size_t done = 0;                     // of them
-  std::string waiting{};                    // for whom: "ClusterOperator etcd: not Available"; empty when for nobody
-  std::optional<ReleaseFailure> failure{};  // also when nothing but patience is at its end
-  bool is_complete = false;                 // all are applied and nobody is waited for
+  std::string hash;                         // hash of the manifests that are applied
+  std::size_t total = 0;                    // number of manifests
+  std::size_t done = 0;                     // number of applied manifests
+  std::string waiting{};                    // unmet gates: "ClusterOperator etcd: not Available"; empty: all are met
+  std::optional<ReleaseFailure> failure{};  // an error, or a gate that is overdue
+  bool is_complete = false;                 // all manifests are applied and all gates are met
 };
 
-// The next status: desired version, history (newest first, 100 entries at most), conditions Available, Progressing, Failing,
-// ReleaseAccepted (false while spec.desiredUpdate asks for another release) and RetrievedUpdates (false: spec.channel and
-// spec.upstream have no effect), whose times change with their status only. What others keep in the status stays. Pure.
+// The next status. Fields of other writers stay. Pure.
+//
+//   desired     the version of the release
+//   history     newest first, at most 100 entries
+//   conditions  Available, Progressing, Failing, ReleaseAccepted (False while spec.desiredUpdate requests another release) and
+//               RetrievedUpdates (False: spec.channel and spec.upstream have no effect); times change only with the status
 Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime now);
 
 }  // namespace slipway::components::cluster_version

@@ -51,7 +51,7 @@ TEST(ClusterVersionStatus, CompletesOnceAndThenStaysTheSame) {
   EXPECT_EQ(next_status(version_with(done), progress(true), later + Seconds(60)), done);
 }
 
-TEST(ClusterVersionStatus, KeepsWhatWasAppliedWhenSomethingFailsLater) {
+TEST(ClusterVersionStatus, StaysAvailableWhenSomethingFailsLater) {
   const Json done = next_status(version_with(JsonObject()), progress(true), noon);
   ReleaseProgress failing = progress(false);
   failing.failure = {"ManifestsNotApplied", "CRD x is refused"};
@@ -61,7 +61,7 @@ TEST(ClusterVersionStatus, KeepsWhatWasAppliedWhenSomethingFailsLater) {
   EXPECT_EQ(find_string(find_array(status, {"history"}).at(0), {"state"}), "Completed");
 }
 
-TEST(ClusterVersionStatus, RemembersTheVersionBefore) {
+TEST(ClusterVersionStatus, KeepsThePreviousVersionInTheHistory) {
   const Json first = next_status(version_with(JsonObject()), progress(false), noon);
   const Json second = next_status(version_with(first), progress(false, "2.0.0"), later);
   const JsonArray& history = find_array(second, {"history"});
@@ -70,8 +70,8 @@ TEST(ClusterVersionStatus, RemembersTheVersionBefore) {
   EXPECT_EQ(find_string(history.at(1), {"completionTime"}), "2026-11-21T12:01:00Z");
 }
 
-TEST(ClusterVersionStatus, SaysWhatOfSpecHasNoEffect) {
-  const auto told = [](Json spec, std::string_view type) {
+TEST(ClusterVersionStatus, ReportsFieldsOfSpecWithoutEffect) {
+  const auto on_outcome = [](Json spec, std::string_view type) {
     Json object = version_with(JsonObject());
     object.get_object()["spec"] = std::move(spec);
     object.get_object()["status"] = next_status(object, progress(true), noon);
@@ -79,22 +79,22 @@ TEST(ClusterVersionStatus, SaysWhatOfSpecHasNoEffect) {
                        kube::condition_text(object, type, "message"));
   };
   const std::string accepted = "True PayloadLoaded The manifests of 1.0.0 are loaded";
-  EXPECT_EQ(told(JsonObject(), "ReleaseAccepted"), accepted);
-  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}}}}, "ReleaseAccepted"), accepted);
-  EXPECT_EQ(told({{"desiredUpdate", {{"version", ""}, {"image", "r@sha256:1"}}}}, "ReleaseAccepted"), accepted);
-  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.1"}}}}, "ReleaseAccepted"),
+  EXPECT_EQ(on_outcome(JsonObject(), "ReleaseAccepted"), accepted);
+  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.0"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", ""}, {"image", "r@sha256:1"}}}}, "ReleaseAccepted"), accepted);
+  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.1"}}}}, "ReleaseAccepted"),
             "False UpdatesNotSupported spec.desiredUpdate: 1.0.1 is not applied, because this release does not update clusters "
             "(remove spec.desiredUpdate)");
-  EXPECT_EQ(told({{"desiredUpdate", {{"version", "1.0.0"}, {"image", "r@sha256:2"}}}}, "ReleaseAccepted"),
+  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.0"}, {"image", "r@sha256:2"}}}}, "ReleaseAccepted"),
             "False UpdatesNotSupported spec.desiredUpdate: r@sha256:2 is not applied, because this release does not update "
             "clusters (remove spec.desiredUpdate)");
-  EXPECT_EQ(told(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
-  EXPECT_EQ(told({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
+  EXPECT_EQ(on_outcome(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
+  EXPECT_EQ(on_outcome({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
             "False UpdatesNotSupported this release does not look for updates; spec.channel has no effect; spec.upstream has no "
             "effect");
 }
 
-TEST(ClusterVersionStatus, SaysForWhomItWaits) {
+TEST(ClusterVersionStatus, ReportsUnmetGates) {
   ReleaseProgress waiting = progress(false);
   waiting.done = 9;
   waiting.waiting = "ClusterOperator etcd: not Available";

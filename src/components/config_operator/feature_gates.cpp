@@ -24,7 +24,7 @@ struct Gates {
   }
 };
 
-// Names in a list of {name: X}, or of X as spec.customNoUpgrade has them.
+// Names in a list of {name: X}, or of X as in spec.customNoUpgrade.
 std::vector<std::string> names_in(const JsonArray& list) {
   std::vector<std::string> names;
   for (const Json& item : list) {
@@ -44,7 +44,7 @@ JsonArray named(const std::set<std::string>& names) {
 const Json* choose_list(const std::vector<Json>& lists, std::string_view set, int major, std::string_view profile) {
   const Json* other_major = nullptr;
   for (const Json& list : lists) {
-    // The value says "false-except-for-the-config-operator": these lists are for the renders alone, no manifests to apply.
+    // The value is "false-except-for-the-config-operator": these lists are inputs of renders, not manifests to apply.
     if (annotation(list, fmt::format("{}{}", include_prefix, profile)).empty()) continue;
     if (annotation(list, "release.openshift.io/feature-set").empty() || wrong_feature_set(list, set)) continue;
     if (!wrong_major(list, major)) return &list;

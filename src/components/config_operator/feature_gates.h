@@ -10,18 +10,19 @@
 
 namespace slipway::components::config_operator {
 
-// The number before the first dot: 4 of "4.18", "v4.18.0-rc.1". errors: invalid: it starts with no number
+// The number before the first dot: 4 for "4.18" and "v4.18.0-rc.1". errors: invalid: it does not start with a number
 Result<int> major_version(std::string_view version);
 
-// The FeatureGate with the gates of its feature set in its status, which every other render command and operator reads.
+// Adds the gates of its feature set to the status of a FeatureGate. All other render commands and operators read that status.
 //
 //   gate     the user's object; annotations, spec and name are kept
-//   lists    FeatureGate objects of the payload, one a profile and feature set, as github.com/openshift/api has them. Those that
-//            name the major version count; where none does, as in a release that counts its versions by itself, all
-//   version  of the payload, as it is written into the status
-//   returns  with the gates sorted by name; CustomNoUpgrade changes the default ones by its lists, and keeps a status that has
-//            this version; the annotation that includes it for the profile is added but for CustomNoUpgrade
-//   errors   invalid: it is annotated for other profiles only, or there is no list for its feature set and the profile
+//   lists    FeatureGate objects of the payload, one for each profile and feature set, as in github.com/openshift/api. Lists that
+//            name the major version apply; if none does, as in a release with its own version numbers, all lists apply
+//   version  version of the payload, for the status
+//   returns  the object with gates sorted by name. CustomNoUpgrade changes the default gates by its lists, and keeps a status
+//            that
+//            has this version. All other feature sets get the annotation that includes the object for the profile
+//   errors   invalid: it is annotated only for other profiles, or there is no list for its feature set and profile
 Result<Json> with_gates(const Json& gate, const std::vector<Json>& lists, std::string_view version, std::string_view profile);
 
 }  // namespace slipway::components::config_operator

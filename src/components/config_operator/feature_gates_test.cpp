@@ -48,7 +48,7 @@ TEST(FeatureGates, AreThoseOfTheFeatureSetSorted) {
             3u);
 }
 
-TEST(FeatureGates, OfAReleaseWithVersionsOfItsOwnAreThoseThereAre) {
+TEST(FeatureGates, OfAReleaseWithItsOwnVersionNumbersUseAllLists) {
   EXPECT_NE(status_of(with_gates(gate_with({}), lists(), "0.1.0", profile)).find("Zebra"), std::string::npos);
   auto with_zero = lists();
   with_zero.push_back(list_of("Default", "0", {{{"name", "Zero"}}}, {}));

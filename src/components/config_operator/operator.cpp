@@ -29,8 +29,8 @@ const Json* find_entry(const JsonArray& entries, std::string_view version) {
   return found == entries.end() ? nullptr : found;
 }
 
-// The entries of a FeatureGate with that of this version, and those of versions that the cluster had: components that were not
-// updated yet read theirs.
+// The entries of a FeatureGate: the entry of this version, and the entries of earlier versions of the cluster, which components
+// that are not updated yet still read.
 JsonArray with_entry(const JsonArray& known, const Json& entry, std::string_view version, const Json* cluster_version) {
   JsonArray entries;
   bool has_entry = false;
@@ -63,7 +63,8 @@ void plan_gates(const std::vector<Json>& lists, const std::string& version, cons
   if (gate) {
     const JsonArray& known = find_array(*gate, {"status", "featureGates"});
     available.is_true = find_entry(known, version) != nullptr;
-    // CustomNoUpgrade keeps a status that has this version, but here its lists may have changed since.
+    // Without the status, because with_gates keeps a status that has this version for CustomNoUpgrade, and its lists may have
+    // changed since.
     JsonObject without_status = gate->as_object();
     without_status.erase("status");
     const Result<Json> made = with_gates(Json(std::move(without_status)), lists, version, std::string(release::default_profile));
@@ -119,7 +120,7 @@ void plan_cloud_config(const Snapshot& seen, DesiredState& desired_state) {
 
 // ---- authorities of services
 
-// Those of people: the platform's own pods do not look there.
+// Whether a namespace gets the bundle: only namespaces of users, because the platform's pods do not read it.
 bool has_bundle(const Json& space) {
   const std::string_view name = kube::name_of(space);
   const bool is_ours = name == "openshift" || name.starts_with("openshift-") || name.starts_with("kube-");
@@ -150,7 +151,7 @@ void plan_service_ca(const Snapshot& seen, DesiredState& desired_state) {
   desired_state.conditions.push_back(std::move(degraded));
 }
 
-// FeatureGate and Infrastructure are settings of the cluster, too.
+// The types of settings include FeatureGate and Infrastructure.
 std::vector<Watched> watched_by_config() {
   std::vector<Watched> watched = {{kube::types::cluster_versions},
                                   {kube::types::namespaces},

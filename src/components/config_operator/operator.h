@@ -1,6 +1,6 @@
-// `cluster-config-operator operator`: keeps objects that follow from the configuration of the cluster: the gates in the status of
-// the FeatureGate, the cloud configuration as components mount it, the authorities that pods trust when they talk to services. It
-// also reports settings of the cluster that have no effect in this release.
+// `cluster-config-operator operator`: manages objects that are derived from the configuration of the cluster: the gates in the
+// status of the FeatureGate, the cloud configuration in the form that components mount, and the authorities that pods trust for
+// services. It also reports settings of the cluster that have no effect in this release.
 #pragma once
 
 #include "components/workload/workload_operator.h"
@@ -9,9 +9,10 @@
 
 namespace slipway::components::config_operator {
 
-// Its objects and conditions. Never an error: what is wrong with one of them does not keep the others. Pure.
+// Its objects and conditions. Problems become conditions instead of errors, so that a problem with one object does not stop the
+// others. Pure.
 //
-//   lists  FeatureGate objects of the release, as with_gates takes them (feature_gates.h)
+//   lists  FeatureGate objects of the release, see with_gates (feature_gates.h)
 DesiredState plan_config(const std::vector<Json>& lists, const ReleaseVersion& release, const Snapshot& seen);
 
 // lists: the feature gates of each feature set

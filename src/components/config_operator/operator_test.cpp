@@ -42,7 +42,7 @@ void put_space(View& view, std::string_view name, std::string_view phase = "Acti
   view.put(yaml(fmt::format("{{apiVersion: v1, kind: Namespace, metadata: {{name: {}}}, status: {{phase: {}}}}}", name, phase)));
 }
 
-DesiredState aim_of(const View& view) { return plan_config(lists(), release, view.snapshot()); }
+DesiredState desired_state_of(const View& view) { return plan_config(lists(), release, view.snapshot()); }
 
 std::string condition(const DesiredState& desired_state, std::string_view type) {
   for (const Condition& each : desired_state.conditions) {
@@ -51,7 +51,7 @@ std::string condition(const DesiredState& desired_state, std::string_view type) 
   return "none";
 }
 
-// The status that the FeatureGate shall have, as one line.
+// The desired status of the FeatureGate, as one line.
 std::string gates_of(const DesiredState& desired_state) {
   for (const DesiredObject& desired : desired_state.plan.desired_objects) {
     if (desired.type != kube::types::feature_gates) continue;
@@ -85,7 +85,7 @@ std::vector<std::string> maps_of(const DesiredState& desired_state) {
 TEST(ConfigOperator, WritesTheGatesOfItsVersion) {
   View view;
   put_gate(view, "{}", "[]");
-  const DesiredState desired_state = aim_of(view);
+  const DesiredState desired_state = desired_state_of(view);
   EXPECT_EQ(gates_of(desired_state), "0.2.0: Old; ");
   EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"),
             "false NoGates: the status of the FeatureGate has no entry for version 0.2.0 yet");
@@ -94,76 +94,77 @@ TEST(ConfigOperator, WritesTheGatesOfItsVersion) {
   EXPECT_EQ(condition(desired_state, "FeatureGateControllerDegraded"), "false AsExpected: ");
   EXPECT_EQ(condition(desired_state, "FeatureGatesUpgradeable"), "true AsExpected: ");
 
-  // What the render command wrote is what it wants.
+  // The status that the render command writes needs no change.
   view.put(desired_state.plan.desired_objects.at(0).object);
-  const DesiredState next = aim_of(view);
+  const DesiredState next = desired_state_of(view);
   EXPECT_TRUE(is_fulfilled(next.plan.desired_objects.at(0), view.snapshot()));
   EXPECT_EQ(condition(next, "FeatureGatesAvailable"), "true AsExpected: ");
   EXPECT_EQ(condition(next, "FeatureGatesProgressing"), "false AsExpected: ");
 }
 
-TEST(ConfigOperator, KeepsTheGatesOfVersionsThatTheClusterHad) {
+TEST(ConfigOperator, KeepsTheGatesOfEarlierVersions) {
   const char* entries = "[{version: 0.1.0, enabled: [{name: A}]}, {version: 0.2.0, enabled: []}, {version: 9.9.9, enabled: []}]";
   View view;
   put_gate(view, "{}", entries);
-  EXPECT_EQ(gates_of(aim_of(view)), "0.1.0: A; 0.2.0: Old; 9.9.9:; ") << "without a history nothing is known to be over";
+  EXPECT_EQ(gates_of(desired_state_of(view)), "0.1.0: A; 0.2.0: Old; 9.9.9:; ")
+      << "without a history nothing is known to be over";
   put_version(view, "[{version: 0.2.0, state: Partial}, {version: 0.1.0, state: Completed}]");
-  EXPECT_EQ(gates_of(aim_of(view)), "0.1.0: A; 0.2.0: Old; ");
+  EXPECT_EQ(gates_of(desired_state_of(view)), "0.1.0: A; 0.2.0: Old; ");
 }
 
 TEST(ConfigOperator, FollowsTheFeatureSet) {
   View view;
   put_gate(view, "{featureSet: TechPreviewNoUpgrade}", "[{version: 0.2.0, enabled: [{name: Old}], disabled: []}]");
-  DesiredState desired_state = aim_of(view);
+  DesiredState desired_state = desired_state_of(view);
   EXPECT_EQ(gates_of(desired_state), "0.2.0: New Old; ");
   EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"), "true AsExpected: ");
   EXPECT_EQ(condition(desired_state, "FeatureGatesUpgradeable"),
             "false RestrictedFeatureGates_TechPreviewNoUpgrade: "
             "a cluster with feature set TechPreviewNoUpgrade cannot be updated");
 
-  // Also when the lists of people change while the version stays.
+  // A change of the user's lists applies although the version is the same.
   put_gate(view, "{featureSet: CustomNoUpgrade, customNoUpgrade: {enabled: [Mine]}}",
            "[{version: 0.2.0, enabled: [{name: Old}], disabled: []}]");
-  EXPECT_EQ(gates_of(aim_of(view)), "0.2.0: Mine Old; ");
+  EXPECT_EQ(gates_of(desired_state_of(view)), "0.2.0: Mine Old; ");
 }
 
-TEST(ConfigOperator, SaysWhyThereAreNoGates) {
+TEST(ConfigOperator, ReportsWhyThereAreNoGates) {
   View view;
-  EXPECT_EQ(condition(aim_of(view), "FeatureGateControllerDegraded"),
+  EXPECT_EQ(condition(desired_state_of(view), "FeatureGateControllerDegraded"),
             "true SynchronizationError: FeatureGate cluster, which the installer creates, does not exist (create it with an "
             "empty spec)");
   put_gate(view, "{featureSet: Unknown}", "[{version: 0.2.0, enabled: []}]");
-  const DesiredState desired_state = aim_of(view);
+  const DesiredState desired_state = desired_state_of(view);
   EXPECT_EQ(gates_of(desired_state), "none");
   EXPECT_EQ(condition(desired_state, "FeatureGatesAvailable"), "true AsExpected: ") << "those before stay";
   EXPECT_TRUE(condition(desired_state, "FeatureGateControllerDegraded").starts_with("true SynchronizationError: spec.featureSet"))
       << condition(desired_state, "FeatureGateControllerDegraded");
 }
 
-TEST(ConfigOperator, HandsOutTheCloudConfiguration) {
+TEST(ConfigOperator, PublishesTheCloudConfiguration) {
   View view;
-  EXPECT_EQ(condition(aim_of(view), "KubeCloudConfigControllerDegraded"), "false AsExpected: ") << "none is asked for";
+  EXPECT_EQ(condition(desired_state_of(view), "KubeCloudConfigControllerDegraded"), "false AsExpected: ") << "none is asked for";
   view.put(
       yaml("{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
            "spec: {cloudConfig: {name: given, key: config}}}"));
-  EXPECT_EQ(condition(aim_of(view), "KubeCloudConfigControllerDegraded"),
+  EXPECT_EQ(condition(desired_state_of(view), "KubeCloudConfigControllerDegraded"),
             "true SynchronizationError: spec.cloudConfig.name of Infrastructure cluster is given, but ConfigMap "
             "openshift-config/given does not exist");
   put_map(view, "openshift-config", "given", "{config: x, other: y}");
-  const DesiredState desired_state = aim_of(view);
+  const DesiredState desired_state = desired_state_of(view);
   EXPECT_EQ(maps_of(desired_state), std::vector<std::string>{"openshift-config-managed/kube-cloud-config cloud.conf=x other=y"});
   EXPECT_EQ(condition(desired_state, "KubeCloudConfigControllerDegraded"), "false AsExpected: ");
 }
 
-TEST(ConfigOperator, HandsOutTheAuthoritiesOfServices) {
+TEST(ConfigOperator, PublishesTheAuthoritiesOfServices) {
   View view;
-  EXPECT_EQ(condition(aim_of(view), "ServiceCADegraded"),
+  EXPECT_EQ(condition(desired_state_of(view), "ServiceCADegraded"),
             "true SynchronizationError: ConfigMap openshift-config-managed/kube-apiserver-server-ca, which the kube-apiserver "
             "operator creates, does not exist");
   put_map(view, "openshift-config-managed", "kube-apiserver-server-ca", "{ca-bundle.crt: PEM}");
   for (const char* name : {"default", "kube-system", "openshift", "openshift-dns", "shop"}) put_space(view, name);
   put_space(view, "leaving", "Terminating");
-  const DesiredState desired_state = aim_of(view);
+  const DesiredState desired_state = desired_state_of(view);
   EXPECT_EQ(maps_of(desired_state), (std::vector<std::string>{"openshift-config-managed/service-ca ca-bundle.crt=PEM",
                                                               "default/openshift-service-ca.crt service-ca.crt=PEM",
                                                               "shop/openshift-service-ca.crt service-ca.crt=PEM"}));

@@ -18,11 +18,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int port = 5353;  // not 53: the program is nobody's root
+constexpr int port = 5353;  // not 53: CoreDNS does not run as root
 constexpr std::size_t longest_name = 253;
 constexpr std::size_t longest_label = 63;
 
-// Names of zones, and of servers, which stand in comments.
+// Valid names of zones and of servers; names of servers are only used in comments.
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > longest_name) return false;
   return std::ranges::all_of(split(text, '.'), [](std::string_view label) {
@@ -46,7 +46,7 @@ bool is_server_address(std::string_view text) {
   return is_number && net::is_ip(host) && has_brackets == (host.find(':') != std::string_view::npos);
 }
 
-// Puts the file together; each member gives its part and notes what it refuses.
+// Builds the file from parts; each part adds its refusals.
 class Maker {
  public:
   explicit Maker(const Json& settings) : settings_(settings) {}
@@ -82,14 +82,14 @@ class Maker {
             {"NEGATIVE_SECONDS", std::to_string(cache_seconds("negativeTTL", 30s))}};
   }
 
-  // What is logged of queries.
+  // The classes of queries that are logged.
   std::string log_classes() {
     const std::string level = text_of(settings_, {"spec", "logLevel"});
     if (level == "Trace") return "all";
     return level == "Debug" ? "denial error" : "error";
   }
 
-  // "0" and "" mean: as usual.
+  // "0" and "" mean the default.
   std::int64_t cache_seconds(std::string_view field, Seconds usual) {
     const std::string text = text_of(settings_, {"spec", "cache", field});
     if (text.empty() || text == "0") return usual.count();
@@ -98,7 +98,7 @@ class Maker {
       refuse("spec.cache.{}: {}", field, duration.error().message());
       return usual.count();
     }
-    // Nothing is kept for less than a second.
+    // CoreDNS caches in whole seconds, at least one.
     const Seconds seconds = std::chrono::ceil<Seconds>(duration.value());
     return seconds.count() == 0 ? usual.count() : seconds.count();
   }

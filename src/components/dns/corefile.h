@@ -13,12 +13,12 @@ namespace slipway::components::dns {
 inline constexpr std::string_view cluster_domain = "cluster.local";
 
 struct Corefile {
-  std::string text;                   // what is refused is not in it
-  std::vector<std::string> refusals;  // sentences
+  std::string text;                   // without refused settings
+  std::vector<std::string> refusals;  // why settings are refused, a message for each
 };
 
-// CoreDNS refuses the whole of a file for one bad word in it, so every text of the settings is checked first. errors: invalid: a
-// hole of the templates without a value
+// Checks every text of the settings, because CoreDNS rejects a whole file for one invalid word.
+// errors: invalid: a placeholder of a template has no value
 Result<Corefile> make_corefile(const Json& settings);
 
 }  // namespace slipway::components::dns

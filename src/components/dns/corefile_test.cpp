@@ -21,7 +21,7 @@ int count(std::string_view text, std::string_view part) {
   return found;
 }
 
-TEST(Corefile, AsksWhomTheNodeAsks) {
+TEST(Corefile, ForwardsToTheResolversOfTheNode) {
   for (std::string_view spec :
        {"{}", "{upstreamResolvers: {}}", "{upstreamResolvers: {upstreams: [{type: SystemResolvConf, port: 53}]}}"}) {
     const Corefile corefile = made(spec);
@@ -33,7 +33,7 @@ TEST(Corefile, AsksWhomTheNodeAsks) {
   }
 }
 
-TEST(Corefile, HonoursSettings) {
+TEST(Corefile, AppliesSettings) {
   const struct {
     std::string spec, part;
   } cases[] = {
@@ -62,7 +62,7 @@ TEST(Corefile, HonoursSettings) {
   }
 }
 
-TEST(Corefile, RefusesWhatCoreDnsWouldNotTakeOrNothingWouldFollow) {
+TEST(Corefile, RefusesInvalidAndUnsupportedSettings) {
   const std::string upstreams = "forwardPlugin: {upstreams: [1.1.1.1]}";
   const struct {
     std::string spec, refusal;

@@ -17,7 +17,7 @@ constexpr std::string_view program = "dns-operator";
 constexpr std::string_view space = "openshift-dns";
 constexpr std::string_view operand_name = "dns-default";
 constexpr std::string_view settings_name = "default";
-// The address of the cluster's names is this one of the Services'; kubelets are told so when machines are made.
+// CoreDNS has the tenth address of the Service network. Kubelets get that address in the configs of machines.
 constexpr std::uint64_t host_of_names = 10;
 
 const Workload on_nodes = {kube::types::daemon_sets, std::string(space), std::string(operand_name)};
@@ -30,7 +30,7 @@ const std::vector<Watched> watched = {
     {kube::types::config_maps, std::string(space), {.fields = fmt::format("metadata.name={}", operand_name)}},
 };
 
-// The tenth address of the first network of Services.
+// The tenth address of the first Service network.
 Result<std::string> cluster_ip(const Snapshot& seen) {
   constexpr std::string_view doing = "spec.serviceNetwork of Network.config.openshift.io cluster";
   const Json* network = seen.find(kube::types::networks, "", "cluster");
@@ -41,7 +41,7 @@ Result<std::string> cluster_ip(const Snapshot& seen) {
   return net::to_string(TRY(cidr.host(host_of_names).context(doing)));
 }
 
-// Refused settings leave what is there; a cluster without any names gets the usual ones.
+// If settings are refused, the current Corefile stays. A cluster without a Corefile gets the one without the refused settings.
 Result<Corefile> corefile_of(const Json& settings, const Snapshot& seen) {
   Corefile corefile = TRY(make_corefile(settings));
   if (corefile.refusals.empty()) return corefile;
@@ -56,8 +56,8 @@ Json placement(const Json& settings, std::string_view field, Json usual) {
   return given && !given->is_null() ? *given : usual;
 }
 
-Result<std::vector<DesiredObject>> operand_wishes(const std::string& image, const Json& settings, const std::string& corefile,
-                                                  const std::string& address) {
+Result<std::vector<DesiredObject>> operand_objects(const std::string& image, const Json& settings, const std::string& corefile,
+                                                   const std::string& address) {
   const Json masters = JsonArray{JsonObject{{"key", kube::master_label}, {"operator", "Exists"}},
                                  JsonObject{{"key", kube::control_plane_label}, {"operator", "Exists"}}};
   const Json tolerations = placement(settings, "tolerations", masters);
@@ -75,7 +75,7 @@ Result<std::vector<DesiredObject>> operand_wishes(const std::string& image, cons
   return desired_objects;
 }
 
-// Their types are those that people know from the settings of OpenShift's operator.
+// The condition types equal those of OpenShift's operator.
 std::vector<Condition> conditions_of(const std::vector<std::string>& refusals, const Snapshot& seen) {
   std::vector<Condition> conditions = workload_conditions("", {on_nodes}, seen);
   for (Condition& each : conditions) {
@@ -84,7 +84,7 @@ std::vector<Condition> conditions_of(const std::vector<std::string>& refusals, c
   return conditions;
 }
 
-DesiredObject status_wish(Json settings, const std::vector<Condition>& conditions, const std::string& address, WallTime now) {
+DesiredObject status_object(Json settings, const std::vector<Condition>& conditions, const std::string& address, WallTime now) {
   Json object = with_conditions(std::move(settings), conditions, now);
   JsonObject& status = object.at("status").as_object();
   status["clusterIP"] = address;
@@ -99,9 +99,9 @@ Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, Wa
   const std::string address = TRY(cluster_ip(seen));
   const Corefile corefile = TRY(corefile_of(*settings, seen));
   DesiredState desired_state;
-  if (is_managed(*settings)) desired_state.plan.desired_objects = TRY(operand_wishes(image, *settings, corefile.text, address));
+  if (is_managed(*settings)) desired_state.plan.desired_objects = TRY(operand_objects(image, *settings, corefile.text, address));
   desired_state.conditions = conditions_of(corefile.refusals, seen);
-  desired_state.plan.desired_objects.push_back(status_wish(*settings, desired_state.conditions, address, now));
+  desired_state.plan.desired_objects.push_back(status_object(*settings, desired_state.conditions, address, now));
   return desired_state;
 }
 

@@ -1,11 +1,11 @@
-// dns-operator: CoreDNS, with which pods look up Services and pods.
+// dns-operator: manages CoreDNS, which resolves the names of Services and pods.
 #pragma once
 
 #include "components/workload/workload_operator.h"
 
 namespace slipway::components::dns {
 
-// `image` is CoreDNS: COREDNS_IMAGE of the operator's environment.
+// image: image of CoreDNS, COREDNS_IMAGE in the operator's environment
 WorkloadOperator make_operator(const std::string& image);
 
 // The command.

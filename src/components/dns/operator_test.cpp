@@ -39,28 +39,28 @@ struct Cluster : testing_support::WorkloadCluster {
   }
 };
 
-const Json& wished(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name) {
+const Json& find_desired(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name) {
   static const Json none;
   for (const DesiredObject& desired : desired_state.plan.desired_objects) {
     if (desired.type == type && kube::name_of(desired.object) == name) return desired.object;
   }
-  ADD_FAILURE() << "no wish for " << type.kind << " " << name;
+  ADD_FAILURE() << "no desired object " << type.kind << " " << name;
   return none;
 }
 
 std::string digest(const DesiredState& desired_state) {
-  return text_of(wished(desired_state, daemon_sets, "dns-default"),
+  return text_of(find_desired(desired_state, daemon_sets, "dns-default"),
                  {"spec", "template", "metadata", "annotations", "dns.operator.openshift.io/corefile-digest"});
 }
 
 TEST(DnsOperator, RunsCoreDnsBehindTheTenthAddress) {
   Cluster cluster;
   const DesiredState desired_state = cluster.desired_state();
-  EXPECT_EQ(text_of(wished(desired_state, kube::types::services, "dns-default"), {"spec", "clusterIP"}), "172.30.0.10");
-  const Json& settings = wished(desired_state, dns_settings, "default");
+  EXPECT_EQ(text_of(find_desired(desired_state, kube::types::services, "dns-default"), {"spec", "clusterIP"}), "172.30.0.10");
+  const Json& settings = find_desired(desired_state, dns_settings, "default");
   EXPECT_EQ(text_of(settings, {"status", "clusterIP"}), "172.30.0.10");
   EXPECT_EQ(text_of(settings, {"status", "clusterDomain"}), "cluster.local");
-  const Json& pods = wished(desired_state, daemon_sets, "dns-default");
+  const Json& pods = find_desired(desired_state, daemon_sets, "dns-default");
   EXPECT_EQ(text_of(find_array(pods, {"spec", "template", "spec", "containers"}).at(0), {"image"}), "r/coredns@sha256:1");
   EXPECT_EQ(find_array(pods, {"spec", "template", "spec", "tolerations"}).size(), 2u);
   EXPECT_EQ(find(pods, {"spec", "template", "spec", "hostNetwork"}), nullptr);
@@ -69,9 +69,9 @@ TEST(DnsOperator, RunsCoreDnsBehindTheTenthAddress) {
   EXPECT_EQ(cluster.play(), 0);
 }
 
-TEST(DnsOperator, PutsPodsWhereItIsTold) {
+TEST(DnsOperator, AppliesNodePlacement) {
   Cluster cluster("{nodePlacement: {nodeSelector: {a: b}, tolerations: []}}");
-  const Json pods = wished(cluster.desired_state(), daemon_sets, "dns-default");
+  const Json pods = find_desired(cluster.desired_state(), daemon_sets, "dns-default");
   EXPECT_EQ(find_object(pods, {"spec", "template", "spec", "nodeSelector"}), (JsonObject{{"a", "b"}}));
   EXPECT_EQ(find_array(pods, {"spec", "template", "spec", "tolerations"}).size(), 0u);
 }
@@ -80,7 +80,7 @@ TEST(DnsOperator, RollsOutAnotherCorefile) {
   EXPECT_NE(digest(Cluster().desired_state()), digest(Cluster("{logLevel: Debug}").desired_state()));
 }
 
-TEST(DnsOperator, KeepsTheCorefileThatIsThereWhenItRefuses) {
+TEST(DnsOperator, KeepsTheCorefileWhenItRefusesSettings) {
   Cluster cluster("{logLevel: Debug}");
   cluster.play();
   const std::string before = digest(cluster.desired_state());
@@ -88,19 +88,20 @@ TEST(DnsOperator, KeepsTheCorefileThatIsThereWhenItRefuses) {
   cluster.set(bad);
   DesiredState desired_state = cluster.desired_state();
   EXPECT_EQ(digest(desired_state), before);
-  EXPECT_EQ(text_of(wished(desired_state, config_maps, "dns-default"), {"data", "Corefile"}).find("# a"), std::string::npos);
+  EXPECT_EQ(text_of(find_desired(desired_state, config_maps, "dns-default"), {"data", "Corefile"}).find("# a"),
+            std::string::npos);
   const Condition degraded{"Degraded", true, "NotSupported", "spec.servers[a].zones: cluster.local is the zone of the cluster"};
   EXPECT_NE(std::ranges::find(desired_state.conditions, degraded), desired_state.conditions.end());
   EXPECT_EQ(digest(Cluster(bad).desired_state()), digest(Cluster().desired_state())) << "a new cluster has names all the same";
 }
 
-TEST(DnsOperator, TouchesNothingThatIsUnmanaged) {
+TEST(DnsOperator, ChangesNothingWhenUnmanaged) {
   const DesiredState desired_state = Cluster("{managementState: Unmanaged}").desired_state();
   ASSERT_EQ(desired_state.plan.desired_objects.size(), 1u);
   EXPECT_EQ(desired_state.plan.desired_objects[0].how, DesiredObject::How::status);
 }
 
-TEST(DnsOperator, SaysWhatIsMissing) {
+TEST(DnsOperator, ReportsWhatIsMissing) {
   Cluster cluster;
   cluster.view.remove(dns_settings, "", "default");
   EXPECT_EQ(cluster.error(), "DNS.operator.openshift.io default does not exist (create it with an empty spec)");

@@ -20,12 +20,14 @@ struct Validity {
 constexpr Seconds five_years = std::chrono::hours(24 * 1825);
 constexpr Validity long_validity{five_years, std::chrono::hours(36792)};
 
-// Members read their authorities when they start, and API servers do: all of them start again, one after another.
+// Time until every process trusts a new authority. Members and API servers read authorities only when they start, and they
+// restart
+// one after another.
 constexpr Seconds roll_out = std::chrono::hours(1);
 
 constexpr std::string_view space = "openshift-etcd";
 constexpr std::string_view signer_description = "Authority of all members and clients of etcd";
-constexpr std::string_view metric_signer_description = "Authority of those who read metrics of etcd";
+constexpr std::string_view metric_signer_description = "Authority of clients that read metrics of etcd";
 constexpr std::string_view client_description = "Client of etcd";
 constexpr std::string_view metric_client_description = "Client of the metrics of etcd";
 constexpr std::string_view peer_description = "Member of etcd among members";
@@ -41,11 +43,11 @@ std::vector<std::string> addresses_of(const std::string& address) { return {"127
 std::vector<std::string> names_of(const std::vector<std::string>& ips) {
   std::vector<std::string> names = {"localhost", "etcd.kube-system.svc", "etcd.kube-system.svc.cluster.local",
                                     "etcd.openshift-etcd.svc", "etcd.openshift-etcd.svc.cluster.local"};
-  names.insert(names.end(), ips.begin(), ips.end());  // also as names, for clients that look only there
+  names.insert(names.end(), ips.begin(), ips.end());  // some clients compare IP addresses only with the DNS names
   return names;
 }
 
-// One second ago, so that a clock that is a little behind takes it too.
+// One second early, so that a machine whose clock is slightly behind accepts the certificate.
 WallTime valid_from(WallTime now) { return now - Seconds(1); }
 
 Result<Material> make_signer(const std::string& name, WallTime now, const Validity& validity, std::string_view description) {

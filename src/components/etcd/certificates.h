@@ -1,5 +1,5 @@
-// Certificates of etcd: two authorities, clients of both, and those of the first member. Names and subjects are those of
-// openshift/cluster-etcd-operator.
+// Certificates of etcd: two authorities, the clients of both, and the certificates of the first member. Names and subjects equal
+// those of openshift/cluster-etcd-operator.
 #pragma once
 
 #include "base/result.h"
@@ -14,7 +14,7 @@
 namespace slipway::components::etcd {
 
 struct Material {
-  std::string name;  // "etcd-peer-bootstrap": of the Secret and of the files
+  std::string name;  // name of the Secret and of the files, for example "etcd-peer-bootstrap"
   net::Certificate certificate;
   Rotation rotation;
 };
@@ -26,13 +26,14 @@ struct Certificates {
   std::vector<const Material*> of_node() const;  // peer, serving, serving_metrics
 };
 
-// Makes all of them anew.
+// Generates new keys and certificates.
 //
-//   host     name of the machine as it is, the end of its certificates' names
-//   address  its address in the cluster
+//   host     host name of the machine; the names of its certificates end with it
+//   address  address of the machine in the cluster
 Result<Certificates> make_certificates(const std::string& host, const std::string& address, WallTime now);
 
-// The same as they are kept in the cluster: the authorities, the clients, and what each master serves with.
+// The same certificates as Secrets and ConfigMaps of the cluster, for the rotation: the authorities, the clients, and the serving
+// certificates of a master.
 std::vector<Signer> rotated_signers();
 std::vector<Leaf> rotated_clients();
 std::vector<Leaf> rotated_servers(const std::string& node, const std::string& address);

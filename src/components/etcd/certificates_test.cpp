@@ -7,7 +7,7 @@
 namespace slipway::components::etcd {
 namespace {
 
-TEST(EtcdCertificates, AreRenewedBeforeTheyEndAuthoritiesToo) {
+TEST(EtcdCertificates, AreRenewedBeforeTheyExpireAuthoritiesToo) {
   std::vector<Leaf> leaves = rotated_clients();
   for (const Leaf& leaf : rotated_servers("master-0", "10.97.77.11")) leaves.push_back(leaf);
   View view;

@@ -1,11 +1,11 @@
-// discover-etcd-initial-cluster: what a member that is about to start on a master has to know of the others, and when it may.
+// discover-etcd-initial-cluster: waits until a member may start on a master, and prints the initial cluster for it.
 //
 //   ETCD_INITIAL_CLUSTER=$(discover-etcd-initial-cluster --cacert=FILE --cert=FILE --key=FILE --endpoints=URL,URL
 //                          --data-dir=/var/lib/etcd --target-peer-url-host=10.97.77.11 --target-name=master-0)
 //
-// The endpoints are members' gateways (members.h). Members that have never been started go one after another, in the order in
-// which they ask: a member asks all others for their version before it answers, so two that start together wait for each other.
-// etcd has a key with the member whose turn it is.
+// The endpoints are gateways of members (members.h). New members start one after another, in the order in which they ask. Two
+// new members that start together would wait for each other, because a member asks all others for their version before it
+// answers. A key in etcd says whose turn it is.
 #pragma once
 
 #include "components/etcd/members.h"
@@ -20,25 +20,27 @@ namespace slipway::components::etcd {
 struct Joining {
   std::string peer_url;
   std::string name;
-  bool has_data = false;                // there is something in its folder
-  std::optional<MemberId> joined_as{};  // what is in it was begun as this member, and etcd came as far as having a log
+  bool has_data = false;                // the data directory has a snapshot folder
+  std::optional<MemberId> joined_as{};  // the member that the data belongs to; set only when etcd also has a log
 };
 
-// What the list of members means for a member that wants to start. Pure.
+// How to start a member, decided from the list of members. Pure.
 struct StartPlan {
   enum class Kind {
-    start,      // with `initial_cluster`; with nothing when it has been a member before, for its folder says it all
-    put_aside,  // what is in its folder is of another life: move it away, then start
-    lost,       // it has been a member, and its folder is empty
-    wait,       // it is not known
+    start,       // start with `initial_cluster`, which is empty when the data directory already defines the cluster
+    move_aside,  // the data belongs to an earlier member: move it aside, then start
+    lost,        // etcd lists a member that has started, but the data directory is empty
+    wait,        // etcd does not list the member yet
   };
   Kind kind;
   std::string initial_cluster{};  // "etcd-bootstrap=https://10.97.77.10:2380,master-0=https://10.97.77.11:2380"
-  MemberId self = 0;              // of those that start: which member it is
+  MemberId self = 0;              // ID of a new member that starts
 };
 StartPlan plan_start(const std::vector<Member>& members, const Joining& joining);
 
-// The command; prints the line. Waits as long as etcd does not know this member.
+// The command. Prints the initial cluster as one line. Waits without a limit until etcd lists this member.
+//
+//   errors  conflict: the data of the member is lost; cancelled
 Result<> run_discover(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::etcd

@@ -21,7 +21,7 @@ Member member(int number, std::string name, bool is_learner = false) {
 
 const Member boot = member(0, "etcd-bootstrap");
 
-TEST(Discover, KnowsWhatAListMeans) {
+TEST(Discover, DecidesFromTheListOfMembers) {
   struct Case {
     std::string_view what;
     std::vector<Member> members;
@@ -32,35 +32,35 @@ TEST(Discover, KnowsWhatAListMeans) {
       {"not a member yet", {boot, member(2, "", true)}, false, StartPlan::Kind::wait},
       {"removed, or never was", {boot}, true, StartPlan::Kind::wait},
       {"new", {boot, member(1, "", true)}, false, StartPlan::Kind::start},
-      {"of another life", {boot, member(1, "", true)}, true, StartPlan::Kind::put_aside},
+      {"data of an earlier member", {boot, member(1, "", true)}, true, StartPlan::Kind::move_aside},
       {"again", {boot, member(1, "master-1")}, true, StartPlan::Kind::start},
       {"lost", {boot, member(1, "master-1")}, false, StartPlan::Kind::lost},
   };
   for (const Case& it : cases) {
-    const StartPlan standing = plan_start(it.members, {"https://10.0.0.11:2380", "master-1", it.has_data});
-    EXPECT_EQ(static_cast<int>(standing.kind), static_cast<int>(it.kind)) << it.what;
-    EXPECT_EQ(standing.initial_cluster.empty(), it.has_data || it.kind != StartPlan::Kind::start) << it.what;
+    const StartPlan plan = plan_start(it.members, {"https://10.0.0.11:2380", "master-1", it.has_data});
+    EXPECT_EQ(static_cast<int>(plan.kind), static_cast<int>(it.kind)) << it.what;
+    EXPECT_EQ(plan.initial_cluster.empty(), it.has_data || it.kind != StartPlan::Kind::start) << it.what;
   }
 }
 
-TEST(Discover, GoesOnWithTheLogThatItBegan) {
+TEST(Discover, ContinuesWithItsOwnLog) {
   const std::vector<Member> members = {boot, member(1, "", true)};
   const Joining begun{"https://10.0.0.11:2380", "master-1", true, 1}, earlier{"https://10.0.0.11:2380", "master-1", true, 7};
   EXPECT_EQ(plan_start(members, begun).kind, StartPlan::Kind::start);
   EXPECT_EQ(plan_start(members, begun).initial_cluster, "");
-  EXPECT_EQ(plan_start(members, earlier).kind, StartPlan::Kind::put_aside);
+  EXPECT_EQ(plan_start(members, earlier).kind, StartPlan::Kind::move_aside);
 }
 
-// etcd compares the peer URLs of all members, of those that have not started too, and wants their names to differ.
+// etcd compares the peer URLs of all members, including members that have not started, and requires distinct names.
 TEST(Discover, NamesAllMembers) {
   const std::vector<Member> members = {member(3, "", true), member(1, "", true), boot, member(2, "", true)};
-  const StartPlan standing = plan_start(members, {"https://10.0.0.12:2380", "master-2"});
-  EXPECT_EQ(standing.initial_cluster,
+  const StartPlan plan = plan_start(members, {"https://10.0.0.12:2380", "master-2"});
+  EXPECT_EQ(plan.initial_cluster,
             "etcd-bootstrap=https://10.0.0.10:2380,master-2=https://10.0.0.12:2380,not-started-1=https://10.0.0.11:2380,"
             "not-started-3=https://10.0.0.13:2380");
 }
 
-// An etcd: the handler says who its members are, the turn is kept as a key is.
+// A fake etcd: the handler returns the members, and the fake stores the key of the turn.
 struct World : testing_support::OperatorEnvironment {
   explicit World(HttpImposter::Handler members)
       : server([this, members = std::move(members)](const HttpImposter::Seen& seen) {
@@ -104,7 +104,7 @@ std::string list_of(const std::vector<Member>& members) {
   return emit_json(JsonObject{{"members", std::move(list)}}, JsonStyle::compact);
 }
 
-// Members are added one after another; a list that lacks one would be refused by etcd.
+// The operator adds members one after another, and etcd refuses a list that lacks a member.
 TEST(Discover, WaitsUntilTheListIsTheSameTwice) {
   std::atomic<int> asked = 0;
   World world([&](const HttpImposter::Seen&) {
@@ -122,8 +122,8 @@ TEST(Discover, WaitsUntilTheListIsTheSameTwice) {
   EXPECT_EQ(asked, 5);
 }
 
-// Machines that are switched on together find nobody who answers.
-TEST(Discover, StartsFromItsFolderWhenNobodyAnswers) {
+// When all machines boot together, no member answers.
+TEST(Discover, StartsWithItsDataWhenNoMemberAnswers) {
   World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.status = 503}; });
   world.put("/data/member/snap/db", "");
   const Result<> done = world.run();
@@ -131,7 +131,7 @@ TEST(Discover, StartsFromItsFolderWhenNobodyAnswers) {
   EXPECT_EQ(world.printed, "\n");
 }
 
-TEST(Discover, PutsAsideWhatIsOfAnotherLife) {
+TEST(Discover, MovesAsideDataOfAnEarlierMember) {
   World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "", true)})}; });
   world.put("/data/member/snap/db", "old");
   const Result<> done = world.run();
@@ -140,11 +140,11 @@ TEST(Discover, PutsAsideWhatIsOfAnotherLife) {
   EXPECT_EQ(world.names("/data"), (std::vector<std::string>{"joined-as", "member-removed-archive-1795253400/snap/db"}));
 }
 
-TEST(Discover, RemembersAsWhomItJoined) {
+TEST(Discover, RecordsTheMemberThatItJoinedAs) {
   World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "", true)})}; });
   ASSERT_TRUE(world.run().ok());
   EXPECT_EQ(world.text("/data/joined-as"), "1");
-  // etcd was ended before it told its name: without a log what it left is nothing, with one it counts.
+  // etcd ended before it published its name. Its data is kept only if it has a log.
   world.put("/data/member/snap/db", "");
   world.put("/data/member/wal/0.wal", "");
   world.printed.clear();
@@ -156,7 +156,7 @@ TEST(Discover, RemembersAsWhomItJoined) {
   EXPECT_NE(world.printed, "\n");
 }
 
-TEST(Discover, SaysThatDataIsLost) {
+TEST(Discover, ReportsLostData) {
   World world([](const HttpImposter::Seen&) { return HttpImposter::Reply{.body = list_of({boot, member(1, "master-1")})}; });
   const Result<> done = world.run();
   ASSERT_FALSE(done.ok());
@@ -164,7 +164,7 @@ TEST(Discover, SaysThatDataIsLost) {
   EXPECT_EQ(world.printed, "");
 }
 
-// Nobody answers at the peer URLs here: who is still to come is waited for, but not for ever.
+// No member answers at the peer URLs here. Discover waits for a member that has not started, but not without a limit.
 TEST(Discover, TakesItsTurn) {
   const Member other{
       .id = 9, .peer_urls = {fmt::format("https://0.0.0.0:{}", testing_support::unused_port())}, .is_learner = true};
@@ -177,10 +177,10 @@ TEST(Discover, TakesItsTurn) {
     Seconds wait;
   };
   for (const Row& row : std::initializer_list<Row>{
-           {"nobody was before", "", {other}, Seconds(0)},
-           {"it had it before it was restarted", "https://10.0.0.11:2380", {other}, Seconds(0)},
-           {"the other is to come", other.peer_urls[0], {other}, Seconds(60)},
-           {"the other has come", other.peer_urls[0], {started}, Seconds(0)},
+           {"no member had the turn", "", {other}, Seconds(0)},
+           {"the member had the turn before it restarted", "https://10.0.0.11:2380", {other}, Seconds(0)},
+           {"the other has not started", other.peer_urls[0], {other}, Seconds(60)},
+           {"the other has started", other.peer_urls[0], {started}, Seconds(0)},
            {"the other was removed", other.peer_urls[0], {}, Seconds(0)},
        }) {
     std::vector<Member> members = {boot, member(1, "", true)};

@@ -23,7 +23,7 @@ std::optional<InstallConfig> find_install_config(const Snapshot& seen) {
   return findings.has_errors() ? std::nullopt : std::optional(std::move(config));
 }
 
-// A virtual address may be seen on a machine, but it is not the machine's.
+// A node may report a virtual IP that it currently holds; that is not an address of its member.
 bool is_virtual(std::string_view address, const std::optional<InstallConfig>& config) {
   const Result<net::IpAddress> parsed = net::parse_ip(address);
   return !parsed.ok() || (config && std::ranges::find(config->virtual_ips, parsed.value()) != config->virtual_ips.end());

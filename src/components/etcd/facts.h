@@ -1,5 +1,5 @@
-// What the operator of etcd knows: of the cluster, by what the API's objects say, and of etcd's members, which no object of the
-// API tells; those are put into the view as an object of a type that no server has. Pure.
+// Facts for the etcd operator: about the cluster, from objects of the API, and about the members of etcd. No object of the API
+// has the members, so the observer puts them into the view as an object of a type that no API server has. Pure.
 #pragma once
 
 #include "components/controller/view.h"
@@ -15,13 +15,13 @@ namespace slipway::components::etcd {
 
 inline constexpr std::string_view operator_space = "openshift-etcd-operator";
 inline constexpr std::string_view space = "openshift-etcd";
-// On ConfigMap etcd-endpoints: the address of the bootstrap machine's member, as long as there is one.
+// On ConfigMap etcd-endpoints: the address of the bootstrap machine's member, while that member exists.
 inline constexpr std::string_view bootstrap_annotation = "alpha.installer.openshift.io/etcd-bootstrap";
 
 struct Cluster {
-  std::optional<InstallConfig> install_config{};  // nothing: not there or not readable
-  std::vector<Master> masters{};                  // those of find_masters with an address, by name
-  std::string bootstrap_address{};                // empty: its member is gone
+  std::optional<InstallConfig> install_config{};  // nothing: missing or invalid
+  std::vector<Master> masters{};                  // of find_masters, those with an address; sorted by name
+  std::string bootstrap_address{};                // empty: the bootstrap machine has no member
   bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;
@@ -30,21 +30,21 @@ struct Cluster {
 };
 Cluster read_cluster(const Snapshot& seen);
 
-// How to speak to members: their authorities and the operator's certificate. Nothing while one of them is missing.
+// Authorities and client certificate for requests to members. Nothing while one of them is missing.
 std::optional<net::Trust> find_trust(const Snapshot& seen);
 
-// A change of members that this process made.
+// A change of members by this process.
 struct Change {
-  std::string reason;   // of the Event: "MemberPromoted"
-  std::string message;  // with the list of members that it was decided upon
+  std::string reason;   // reason of the Event, for example "MemberPromoted"
+  std::string message;  // contains the list of members that the decision was based on
   bool operator==(const Change&) const = default;
 };
 
 struct Facts {
-  ObservedMembers members{};      // as last seen
-  std::string unreadable{};       // why they were not seen for some seconds; empty: they were
-  std::string refused{};          // why the last change was not made
-  std::vector<Change> changes{};  // in their order
+  ObservedMembers members{};      // the list that was last read
+  std::string unreadable{};       // why the list could not be read for some seconds; empty: it could
+  std::string refused{};          // why etcd refused the last change; empty: it did not
+  std::vector<Change> changes{};  // oldest first
   bool operator==(const Facts&) const = default;
 };
 Json facts_object(const Facts& facts);

@@ -18,9 +18,9 @@ constexpr std::string_view name = "cluster-etcd-operator start-member";
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(200)};
 constexpr Milliseconds no_limit = std::chrono::hours(24 * 365);
 
-// Whether a second start finds a snapshot that the first was sent. What raft knows of it is a file
-// 0000000000000002-00000000000004ea.snap, its data one 00000000000004ea.snap.db. The first comes before the log says that it
-// counts, and the data get another name after that (etcd server 3.6: storage.SaveSnap, OpenSnapshotBackend).
+// Whether a restart would find a received snapshot. Raft's part of the snapshot is a file such as
+// 0000000000000002-00000000000004ea.snap, the data are in 00000000000004ea.snap.db. etcd writes raft's part before the log refers
+// to it, and renames the data after that (etcd server 3.6: storage.SaveSnap, OpenSnapshotBackend).
 bool has_snapshot(sys::Files& files, const std::string& folder) {
   const Result<std::vector<std::string>> names = files.list(folder);
   if (!names.ok()) return false;
@@ -30,9 +30,9 @@ bool has_snapshot(sys::Files& files, const std::string& folder) {
   });
 }
 
-// returns: whether it was ended because a snapshot came
+// returns: whether the program was stopped because a snapshot was received
 Result<bool> run_until_snapshot(const Environment& environment, const std::string& folder, const std::vector<std::string>& argv) {
-  std::atomic<bool> came = false;
+  std::atomic<bool> is_received = false;
   sys::TaskGroup tasks(environment.context);
   tasks.run("", [&](const sys::Context& own) -> Result<> {
     const sys::Output ended = TRY(environment.runner.run(
@@ -44,7 +44,7 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
     return error(Code::unavailable, "{}: exit status {}", argv.front(), ended.status);
   });
   tasks.run("", [&](const sys::Context& own) -> Result<> {
-    // Nothing of etcd tells it.
+    // Polls the folder: etcd does not report a received snapshot.
     const Result<> seen = sys::wait_for(
         own, "a snapshot", no_limit,
         [&]() -> Result<sys::Observation> {
@@ -52,12 +52,12 @@ Result<bool> run_until_snapshot(const Environment& environment, const std::strin
           return sys::Observation::not_yet("no snapshot received");
         },
         nullptr, pace);
-    if (seen.ok()) came = true;
+    if (seen.ok()) is_received = true;
     tasks.request_stop();
     return seen;
   });
   const Result<> ended = tasks.wait();
-  if (came && !environment.context.stop.stop_requested()) return true;
+  if (is_received && !environment.context.stop.stop_requested()) return true;
   if (!ended.ok() && ended.error().code() != Code::cancelled) return ended.error();
   return false;
 }

@@ -11,7 +11,7 @@
 namespace slipway::components::etcd {
 namespace {
 
-// Real files and programs: what is tested is when a program is ended.
+// Uses real files and programs: the test checks when a program is stopped.
 struct World {
   Result<> start(const std::string& script) {
     const components::Environment environment{context, files, runner,
@@ -30,7 +30,7 @@ struct World {
   std::string printed;
 };
 
-TEST(FirstStart, WithoutASnapshotItIsTheProgramsEndThatCounts) {
+TEST(FirstStart, WithoutASnapshotReturnsTheResultOfTheProgram) {
   World world;
   const Result<> done = world.start("echo started");
   EXPECT_TRUE(done.ok()) << done.error().message();
@@ -40,11 +40,11 @@ TEST(FirstStart, WithoutASnapshotItIsTheProgramsEndThatCounts) {
   EXPECT_NE(failed.error().message().find("status 3"), std::string::npos) << failed.error().message();
 }
 
-// The second start is this very process become the program, so it happens in a process of its own.
-TEST(FirstStartDeathTest, ASnapshotEndsTheFirstStartAndBeginsTheSecond) {
+// The second start replaces this process with the program, so the test runs it in a process of its own.
+TEST(FirstStartDeathTest, ASnapshotStopsTheFirstStartAndBeginsTheSecond) {
   World world;
   const std::string snap = world.folder.path() + "/member/snap";
-  // The order of etcd: what raft knows of the snapshot, its log, the data become the member's.
+  // etcd's order: raft's part of the snapshot, then the log, then the renamed data.
   const std::string script = fmt::format(
       "test ! -e {0}/1-2.snap || exit 7; mkdir -p {0}; trap 'test -e {0}/db && touch {1}/ended; exit 0' TERM; "
       ": > {0}/2.snap.db; : > {0}/1-2.snap; sleep 0.4; mv {0}/2.snap.db {0}/db; while :; do sleep 0.05; done",
@@ -59,7 +59,7 @@ TEST(FirstStartDeathTest, WithDataItBecomesTheProgramAtOnce) {
   EXPECT_EXIT((void)world.start("exit 5"), testing::ExitedWithCode(5), "");
 }
 
-TEST(FirstStart, NamesWhatIsMissing) {
+TEST(FirstStart, ReportsMissingArguments) {
   World world;
   const components::Environment environment{world.context, world.files, world.runner, world.random, world.http, {}};
   EXPECT_FALSE(run_start_member(environment, {"--data-dir=/x", "--"}).ok());

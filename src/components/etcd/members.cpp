@@ -11,10 +11,10 @@ namespace slipway::components::etcd {
 
 namespace {
 
-// Members are near each other; one that takes longer is not well.
+// Members are in one network; a member that takes longer counts as unhealthy.
 constexpr Milliseconds connect_limit{1'000};
 constexpr Milliseconds answer_limit{2'000};
-// Of changes, and of etcd's own patience with a leader that shall go (one election timeout).
+// For changes. etcd itself waits up to one election timeout when the leader is moved.
 constexpr Milliseconds change_limit{10'000};
 
 std::uint64_t number(const Json& object, std::string_view key) {
@@ -30,7 +30,7 @@ Member parse_member(const Json& object) {
           .is_learner = learner && learner->is_bool() && learner->get_bool()};
 }
 
-// The gateway turns gRPC's codes into statuses of HTTP, several into 400; the words tell those apart that pass.
+// The gateway maps gRPC codes to HTTP statuses, several of them to 400. The message shows which of these are temporary.
 Code code_of(int status, std::string_view message) {
   if (status == 401 || status == 403) return Code::denied;
   if (status == 404) return Code::not_found;

@@ -1,12 +1,13 @@
-// Members of etcd: who they are, how they are, and changes of them, through etcd's JSON gateway.
+// Members of etcd: lists them, reads their status and changes them through etcd's JSON gateway.
 //
 //   Gateway etcd(http, trust);
 //   const std::vector<Member> members = TRY(etcd.list(context, "https://10.97.77.10:2381", Reading::agreed));
 //   TRY(etcd.promote(context, "https://10.97.77.10:2381", members[1].id));
 //
-// With --listen-client-http-urls, which our pods have as upstream's do, the gateway answers there only (port 2381), and the port
-// for clients speaks gRPC alone (seen with etcd 3.6.16). IDs are decimal texts there and members that have their default are
-// missing (https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/).
+// The pods set --listen-client-http-urls, as upstream's pods do. Then only port 2381 serves the gateway, and the client port
+// serves gRPC only (observed with etcd 3.6.16). In the gateway's JSON, IDs are decimal strings, and fields with default values
+// are
+// omitted (https://etcd.io/docs/v3.6/dev-guide/api_grpc_gateway/).
 #pragma once
 
 #include "base/json.h"
@@ -28,28 +29,28 @@ using MemberId = std::uint64_t;
 
 struct Member {
   MemberId id = 0;
-  std::string name{};  // empty while it has never been started
+  std::string name{};  // empty until the member has started for the first time
   std::vector<std::string> peer_urls{};
-  std::vector<std::string> client_urls{};  // none either while it has never been started
+  std::vector<std::string> client_urls{};  // empty until the member has started for the first time
   bool is_learner = false;
 
   bool is_started() const { return !name.empty(); }
   bool operator==(const Member&) const = default;
 };
 
-// What a member says about itself.
+// The status that a member reports about itself.
 struct MemberStatus {
-  MemberId leader = 0;  // 0: it knows of none
+  MemberId leader = 0;  // 0: it knows no leader
   std::uint64_t term = 0;
   std::vector<std::string> errors{};  // alarms: "memberID:... alarm:NOSPACE"
 };
 
 enum class Reading {
-  agreed,  // what the quorum knows; a learner cannot tell, nor can anybody without a quorum
-  local,   // what the member that is asked knows
+  agreed,  // linearizable; a learner cannot answer, and without a quorum no member can
+  local,   // the list of the member that is asked
 };
 
-// The host of the first peer URL, an address; empty when there is none.
+// The host of the first peer URL, which is an address; empty when the member has no peer URL.
 std::string host_of(const Member& member);
 // "etcd-bootstrap"; "the member at 10.97.77.11" while it has no name.
 std::string name_of(const Member& member);
@@ -58,29 +59,35 @@ std::string name_of(const Member& member);
 std::string peer_url(std::string_view address);
 std::string gateway_url(std::string_view address);
 
-// Errors of all: unavailable: no answer within two seconds, no leader, no quorum, a learner that is not in sync, members that
-// were not connected long enough; denied: our certificate is not taken; conflict: it is already so, or there are too many
-// learners; not_found: no such member; cancelled. Threads: any.
+// Client of the gateway of one member.
+//
+//   time     at most two seconds for a list or a status, ten seconds for a change
+//   errors   of all functions: unavailable: no answer in time, no leader, no quorum, a learner that is not in sync, members that
+//            were not connected long enough; denied: etcd rejects the client certificate; conflict: already done, or too many
+//            learners; not_found: no such member; cancelled
+//   threads  any
 class Gateway {
  public:
-  // `http` outlives it.
+  // `http` must outlive the gateway.
   Gateway(net::Http& http, net::Trust trust) : http_(http), trust_(std::move(trust)) {}
 
-  // endpoint: URL of a member's gateway.
+  // endpoint: URL of the gateway of a member.
   Result<std::vector<Member>> list(const sys::Context& context, const std::string& endpoint, Reading reading) const;
   Result<MemberStatus> status(const sys::Context& context, const std::string& endpoint) const;
   Result<> add_learner(const sys::Context& context, const std::string& endpoint, const std::string& peer_url) const;
   Result<> promote(const sys::Context& context, const std::string& endpoint, MemberId learner) const;
   Result<> remove(const sys::Context& context, const std::string& endpoint, MemberId member) const;
-  // endpoint: of the leader. Returns when another leads.
+  // endpoint: gateway of the leader. Returns when another member leads.
   Result<> move_leader(const sys::Context& context, const std::string& endpoint, MemberId voter) const;
 
-  // What stands under a key of slipway's own, after it was set to `to` if `from` stood there; empty: nothing. When two set it at
-  // once, one is first, and both hear of that one.
+  // Compare-and-set of one of slipway's own keys: sets the key to `to` if its value is `from`.
+  //
+  //   from     the expected value; empty: the key must not exist
+  //   returns  the value of the key afterwards; when two callers set the key at once, both get the value of the first
   Result<std::string> exchange(const sys::Context& context, const std::string& endpoint, std::string_view key,
                                const std::string& from, const std::string& to) const;
 
-  // Whether it answers other members at its peer URL: etcd that starts asks all the others this before it serves.
+  // Whether the member answers at its peer URL. etcd asks all other members this when it starts, before it serves requests.
   Result<> answers_peers(const sys::Context& context, const std::string& peer_url) const;
 
  private:

@@ -67,7 +67,7 @@ TEST(Members, SendsChanges) {
                   }));
 }
 
-TEST(Members, ExchangesWhatStandsUnderAKey) {
+TEST(Members, ExchangesTheValueOfAKey) {
   World done({.body = R"({"header":{}, "succeeded":true, "responses":[{"response_put":{}}]})"});
   EXPECT_EQ(done.etcd.exchange(done.context, done.endpoint, "k", "", "b").value(), "b");
   EXPECT_EQ(done.etcd.exchange(done.context, done.endpoint, "k", "a", "b").value(), "b");
@@ -82,7 +82,7 @@ TEST(Members, ExchangesWhatStandsUnderAKey) {
   EXPECT_EQ(gone.etcd.exchange(gone.context, gone.endpoint, "k", "a", "b").value(), "");
 }
 
-TEST(Members, TellsWhatPassesFromWhatDoesNot) {
+TEST(Members, DistinguishesTemporaryErrors) {
   struct Case {
     int status;
     std::string body;
@@ -108,7 +108,7 @@ TEST(Members, TellsWhatPassesFromWhatDoesNot) {
   }
 }
 
-TEST(Members, AnEmptyListIsNoList) {
+TEST(Members, AnEmptyListIsAnError) {
   World world({.body = "{}"});
   const auto members = world.etcd.list(world.context, world.endpoint, Reading::local);
   ASSERT_FALSE(members.ok());

@@ -37,7 +37,7 @@ WallTime waiting_ends(const MembershipInput& input) {
   return std::ranges::min(input.masters, {}, &Master::since).since + masters_limit;
 }
 
-// The plan of one list, each question asked in its own function.
+// The plan for one list of members.
 class Planner {
  public:
   explicit Planner(const MembershipInput& input) : in_(input), bootstrap_(find_bootstrap(input.members)) {}
@@ -46,20 +46,20 @@ class Planner {
     Membership result;
     result.actions = actions();
     result.conditions = {running_in_cluster(), bootstrap_removed(), available(), degraded(), progressing()};
-    result.is_settled = !bootstrap_ && result.actions.empty() && first_unfinished().empty();
+    result.is_settled = !bootstrap_ && result.actions.empty() && unfinished_masters().empty();
     if (why_wait_for_masters(in_) && !in_.masters.empty()) result.again = waiting_ends(in_);
     return result;
   }
 
  private:
-  // Masters that have to vote before the bootstrap's member may go.
+  // Number of masters that have to vote before the bootstrap machine's member may be removed.
   std::size_t needed() const { return static_cast<std::size_t>(std::clamp(expected_masters(in_), 1, 3)); }
 
   bool all_voters_healthy() const {
     return std::ranges::all_of(in_.members, [](const ObservedMember& it) { return !it.is_voter() || it.is_healthy; });
   }
 
-  // Every known master is a healthy voter, and there are enough of them.
+  // Whether every registered master is a healthy voter and there are enough of them.
   bool masters_vote() const {
     return in_.masters.size() >= needed() && std::ranges::all_of(in_.masters, [&](const Master& master) {
              return is_healthy_voter(find_at(in_.members, master.address));
@@ -80,11 +80,11 @@ class Planner {
     if (!in_.is_managed || why_wait_for_masters(in_)) return {};
     std::vector<Action> added = additions(), promoted = promotions();
     if (!added.empty() && (count_voters(in_.members) == 1 || promoted.empty())) return added;
-    return promoted.empty() ? farewell() : promoted;
+    return promoted.empty() ? bootstrap_removal() : promoted;
   }
 
-  // Later than at first, etcd wants all its voters well before it takes another. It takes no more learners than its
-  // --max-learners, which is the number of masters.
+  // With more than one voter, etcd requires all voters to be healthy before it accepts a member. It accepts at most
+  // --max-learners learners, which is the number of masters.
   std::vector<Action> additions() const {
     std::vector<Action> added;
     if (!all_voters_healthy()) return added;
@@ -100,7 +100,7 @@ class Planner {
     return added;
   }
 
-  // Only members that told their name: what one without a name has on its disk may be thrown away when it starts again.
+  // Only members with a published name: a member without a name may discard its data when it restarts.
   std::vector<Action> promotions() const {
     std::vector<Action> promoted;
     for (const ObservedMember& it : in_.members) {
@@ -111,7 +111,7 @@ class Planner {
     return promoted;
   }
 
-  std::vector<Action> farewell() const {
+  std::vector<Action> bootstrap_removal() const {
     if (!bootstrap_ || !masters_vote()) return {};
     if (bootstrap_->is_leader) {
       const ObservedMember* next = find_at(in_.members, in_.masters.front().address);
@@ -123,30 +123,30 @@ class Planner {
     return {removal};
   }
 
-  // What of the masters is not as it shall be, in words; empty when nothing is.
-  std::string first_unfinished() const {
-    std::vector<std::string> lacking;
+  // Describes the masters that are not healthy voters yet; empty when all are.
+  std::string unfinished_masters() const {
+    std::vector<std::string> unfinished;
     for (const Master& master : in_.masters) {
       const ObservedMember* member = find_at(in_.members, master.address);
       if (!member)
-        lacking.push_back(master.node + " is not a member");
+        unfinished.push_back(master.node + " is not a member");
       else if (!member->member.is_started())
-        lacking.push_back(master.node + " has not started");
+        unfinished.push_back(master.node + " has not started");
       else if (member->member.is_learner)
-        lacking.push_back(master.node + " is a learner");
+        unfinished.push_back(master.node + " is a learner");
       else if (!member->is_healthy)
-        lacking.push_back(fmt::format("{} is not healthy", master.node));
+        unfinished.push_back(fmt::format("{} is not healthy", master.node));
     }
     if (in_.masters.size() < needed()) {
-      lacking.push_back(fmt::format("{} of {} masters are registered", in_.masters.size(), needed()));
+      unfinished.push_back(fmt::format("{} of {} masters are registered", in_.masters.size(), needed()));
     }
-    return join(lacking, ", ");
+    return join(unfinished, ", ");
   }
 
   Condition running_in_cluster() const {
     const std::string type = "EtcdRunningInCluster";
     if (!bootstrap_) return {type, true, "BootstrapAlreadyRemoved", "the bootstrap machine has no member"};
-    if (!masters_vote()) return {type, false, "NotEnoughEtcdMembers", first_unfinished()};
+    if (!masters_vote()) return {type, false, "NotEnoughEtcdMembers", unfinished_masters()};
     const ObservedMember* leads = leader();
     if (!leads) return {type, false, "NoLeader", "etcd has no leader"};
     if (leads == bootstrap_) return {type, false, "LeaderOnBootstrap", "etcd-bootstrap is still the leader"};
@@ -163,7 +163,7 @@ class Planner {
   std::string unhealthy_voters() const {
     std::vector<std::string> problems;
     for (const ObservedMember& it : in_.members) {
-      // The bootstrap machine goes when it is done, whether its member is removed by then or not.
+      // After the bootstrap is complete the bootstrap machine is removed, even if its member still exists.
       if (!it.is_voter() || (it.problem.empty() && it.is_healthy) || (&it == bootstrap_ && in_.is_bootstrap_complete)) continue;
       problems.push_back(fmt::format("{}: {}", name_of(it.member), it.problem.empty() ? "not healthy" : it.problem));
     }
@@ -187,7 +187,7 @@ class Planner {
 
   Condition progressing() const {
     std::vector<std::string> pending;
-    if (const std::string lacking = first_unfinished(); !lacking.empty()) pending.push_back(lacking);
+    if (const std::string unfinished = unfinished_masters(); !unfinished.empty()) pending.push_back(unfinished);
     if (bootstrap_) pending.emplace_back("etcd-bootstrap is still a member");
     if (pending.empty()) return {"EtcdMembersProgressing", false};
     return {"EtcdMembersProgressing", true, "MembersChanging", join(pending, "; ")};
@@ -250,7 +250,7 @@ Membership plan_membership(const MembershipInput& input) { return Planner(input)
 
 bool keeps_quorum(const ObservedMembers& members, const Action& action) {
   std::size_t voters = 0, healthy = 0;
-  bool target_is_well = false;
+  bool is_target_healthy = false;
   for (const ObservedMember& it : members) {
     const bool is_target = action.member != 0 && it.member.id == action.member;
     const bool votes = is_target && action.kind == Action::Kind::promote  ? true
@@ -258,10 +258,9 @@ bool keeps_quorum(const ObservedMembers& members, const Action& action) {
                                                                           : it.is_voter();
     voters += votes;
     healthy += votes && it.is_healthy;
-    if (is_target) target_is_well = votes && it.is_healthy;
+    if (is_target) is_target_healthy = votes && it.is_healthy;
   }
-  // Whoever leads next has to be able to.
-  if (action.kind == Action::Kind::move_leader && !target_is_well) return false;
+  if (action.kind == Action::Kind::move_leader && !is_target_healthy) return false;
   return healthy >= quorum(voters);
 }
 

@@ -1,5 +1,5 @@
-// Which members etcd shall have: the hand-over from the member of the bootstrap machine to those of the masters. No step lets
-// etcd lose its quorum. Pure.
+// Plans the members of etcd: the handover from the member of the bootstrap machine to the members of the masters. No step costs
+// etcd its quorum. Pure.
 #pragma once
 
 #include "base/time.h"
@@ -15,7 +15,7 @@ namespace slipway::components::etcd {
 // The member of the bootstrap machine.
 inline constexpr std::string_view bootstrap_name = "etcd-bootstrap";
 
-// A member as it was found.
+// A member and its observed state.
 struct ObservedMember {
   Member member;
   bool is_healthy = false;  // it answers and knows a leader
@@ -33,58 +33,60 @@ std::string describe(const ObservedMembers& members);
 struct Master {
   std::string node;
   std::string address;  // its InternalIP
-  WallTime since{};     // when the node was made
+  WallTime since{};     // when the node was created
 
   bool operator==(const Master&) const = default;
 };
 
 struct MembershipInput {
   ObservedMembers members{};
-  std::vector<Master> masters{};  // by name
-  int replicas = 0;               // of the control plane, by the install-config
+  std::vector<Master> masters{};  // sorted by name
+  int replicas = 0;               // of the control plane, from the install-config
   bool is_delayed = false;        // the bootstrap machine becomes the last master (assisted installation)
   bool is_bootstrap_complete = false;
-  bool is_managed = true;  // by the operator's settings; false: no actions
+  bool is_managed = true;  // managementState of the operator; false: no actions
   WallTime now{};
 };
 
 struct Action {
   enum class Kind { add_learner, promote, move_leader, remove };
   Kind kind;
-  MemberId member = 0;  // who is promoted, who shall lead, who goes
-  std::string name{};   // of it, or of the node
+  MemberId member = 0;  // the member that is promoted, becomes the leader, or is removed
+  std::string name{};   // name of that member; for add_learner, of the node
   std::string peer_url{};
 
   // "promoting master-1"
   std::string doing() const;
-  // Reason of the Event that tells people: "MemberPromoted"
+  // Reason of the Event: "MemberPromoted"
   std::string_view reason() const;
-  // "master-1 votes now"
+  // "master-1 is a voting member of etcd"
   std::string done() const;
 };
 
 struct Membership {
-  // All of one kind, each fit for this list of members alone: after one that changes who votes or leads the next needs a new
-  // list. A learner that is not in sync yet is refused by etcd and tried again.
+  // All actions have one kind, and each is valid for this list of members only. After a change of voters or of the leader, read a
+  // new list. etcd refuses to promote a learner that is not in sync yet; the promotion is retried.
   std::vector<Action> actions{};
   std::vector<Condition> conditions{};
-  bool is_settled = false;          // there is nothing to wait for
-  std::optional<WallTime> again{};  // when waiting for masters that are not known is over
+  bool is_settled = false;          // nothing to do and nothing to wait for
+  std::optional<WallTime> again{};  // when the wait for missing masters ends
 };
 
-// All masters are added as learners while the bootstrap's member is the only voter; no learner is promoted before. With several
-// voters etcd takes a new member only after all of them were connected for five seconds. Masters of the install-config that
-// are not known two minutes after the first one are not waited for. When all masters vote the leader is moved to one of them,
-// EtcdRunningInCluster becomes True, and, once ConfigMap kube-system/bootstrap says complete, etcd-bootstrap is removed.
+// The plan has these steps:
+// 1. Add all masters as learners while the bootstrap machine's member is the only voter. With several voters, etcd accepts a new
+//    member only after all voters have been connected for five seconds.
+// 2. Promote the learners. This step does not wait for masters that register later than two minutes after the first master.
+// 3. When all masters vote, move the leader to one of them. EtcdRunningInCluster becomes True.
+// 4. When ConfigMap kube-system/bootstrap says complete, remove etcd-bootstrap.
 Membership plan_membership(const MembershipInput& input);
 
-// What is waited for before etcd comes to any master; nothing once they are all known, or two minutes after the first.
+// Why no master gets an etcd member yet. Nothing once all masters are registered, or two minutes after the first one registered.
 std::optional<std::string> why_wait_for_masters(const MembershipInput& input);
 
-// Whether the members that are healthy now are still a quorum when the action is done.
+// Whether the voters that are healthy now form a quorum after the action.
 bool keeps_quorum(const ObservedMembers& members, const Action& action);
 
-// Why the etcd at this address must not be stopped now. A single voter may be: there is nothing else that it could be kept for.
+// Why the member at this address must not be stopped now. A single voter may be stopped: waiting would not make that safer.
 std::optional<std::string> why_keep_running(const ObservedMembers& members, const std::string& address);
 
 }  // namespace slipway::components::etcd

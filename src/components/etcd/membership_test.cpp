@@ -89,8 +89,8 @@ TEST(Membership, GoesFromTheBootstrapMachineToTheMasters) {
   for (const Case& it : cases) EXPECT_EQ(doings(plan_membership(input(it.members))), it.doings) << it.what;
 }
 
-// One voter, then two, then one: with two nothing may be lost, so the member of the bootstrap machine stays until it is no leader
-// and everybody knows that the machine may go.
+// One voter, then two, then one. Two voters cannot lose one, so the bootstrap machine's member stays until another member leads
+// and the bootstrap is complete.
 TEST(Membership, GoesFromTheBootstrapMachineToASingleMaster) {
   struct Case {
     std::string_view what;
@@ -141,7 +141,7 @@ TEST(Membership, GoesFromTheBootstrapMachineToFiveMasters) {
   EXPECT_EQ(doings(plan_membership(in)), Doings{"removing etcd-bootstrap"});
 }
 
-TEST(Membership, RemovesTheBootstrapsMemberWhenAllOthersAreWell) {
+TEST(Membership, RemovesTheBootstrapMemberWhenAllOthersAreHealthy) {
   const auto complete = [](ObservedMembers members) {
     MembershipInput in = input(std::move(members));
     in.is_bootstrap_complete = true;
@@ -155,7 +155,7 @@ TEST(Membership, RemovesTheBootstrapsMemberWhenAllOthersAreWell) {
   EXPECT_EQ(complete({boot, m0_leads, m1, member("m2", "learner", "healthy")}), Doings{"promoting master-2"});
 }
 
-TEST(Membership, WaitsTwoMinutesForMastersThatAreNotKnown) {
+TEST(Membership, WaitsTwoMinutesForMissingMasters) {
   MembershipInput in = input({lonely_boot}, 2);
   Membership early = plan_membership(in);
   EXPECT_EQ(doings(early), Doings{});
@@ -172,7 +172,7 @@ TEST(Membership, WaitsTwoMinutesForMastersThatAreNotKnown) {
   EXPECT_EQ(doings(plan_membership(in)), Doings{});
 }
 
-TEST(Membership, TakesMastersThatComeLater) {
+TEST(Membership, AddsMastersThatRegisterLater) {
   MembershipInput in = input({m0_leads, m1, m2}, 5);
   in.replicas = 5;
   EXPECT_EQ(doings(plan_membership(in)), Doings{"adding master-3 as a learner"});
@@ -182,15 +182,15 @@ TEST(Membership, TakesMastersThatComeLater) {
   EXPECT_EQ(doings(plan_membership(in)), Doings{}) << "etcd would refuse it";
 }
 
-// etcd refuses more learners than its --max-learners; those that it has must not wait for that.
-TEST(Membership, AddsNoMoreLearnersThanEtcdTakes) {
+// etcd refuses more learners than its --max-learners. The promotion of existing learners must not wait for more.
+TEST(Membership, AddsNoMoreLearnersThanEtcdAccepts) {
   MembershipInput in = input({lonely_boot}, 4);
   EXPECT_EQ(plan_membership(in).actions.size(), 3u);
   for (std::string_view name : {"m0", "m1", "m2"}) in.members.push_back(member(name, "learner", "healthy"));
   EXPECT_EQ(doings(plan_membership(in)).front(), "promoting master-0");
 }
 
-TEST(Membership, TellsHowFarItIs) {
+TEST(Membership, ReportsProgress) {
   struct Case {
     ObservedMembers members;
     bool is_complete;
@@ -243,7 +243,7 @@ TEST(Membership, KeepsTheQuorum) {
   EXPECT_FALSE(keeps_quorum({boot, m0, dead1}, {Action::Kind::move_leader, dead1.member.id}));
 }
 
-// Whatever the list: no step that is planned leaves fewer healthy voters than a quorum of the next list needs.
+// For every list: no planned step leaves fewer healthy voters than the quorum of the next list.
 TEST(Membership, NoPlanOfAnyListBreaksTheQuorum) {
   const std::vector<std::pair<std::string_view, std::string_view>> forms = {
       {"voter", "healthy"}, {"voter", "dead"}, {"learner", "healthy"}, {"learner", "dead"}, {"learner", "new"}, {"", ""}};
@@ -274,7 +274,7 @@ TEST(Membership, NoPlanOfAnyListBreaksTheQuorum) {
   EXPECT_GT(planned, 50);
 }
 
-TEST(Membership, SaysWhoMustNotBeStopped) {
+TEST(Membership, NamesMembersThatMustNotBeStopped) {
   const ObservedMember dead1 = member("m1", "voter", "dead");
   EXPECT_EQ(why_keep_running({m0, m1, m2}, "10.0.0.11"), std::nullopt);
   EXPECT_EQ(why_keep_running({m0, dead1, m2}, "10.0.0.11"),

@@ -11,18 +11,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Nothing tells when a learner has caught up or a member started.
+// Polling interval while members change: etcd does not report when a learner has caught up or a member has started.
 constexpr Milliseconds busy_pause = 200ms;
-// When nothing has become another for a while, waiting is long.
+// Polling interval when members have not changed for busy_time.
 constexpr Milliseconds patient_pause = 2s;
 constexpr Milliseconds busy_time = 1min;
 constexpr Milliseconds idle_pause = 30s;
-// A leader that goes is followed by another within about two seconds; that is no reason to say that members are unknown.
+// etcd elects a new leader within about two seconds. A shorter failure is not reported.
 constexpr Milliseconds unreadable_limit = 5s;
 
 constexpr std::string_view no_answer = "no answer: ";
 
-// Each started member says how it is; all are asked at once.
+// Reads the status of all started members at once.
 void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& members) {
   std::vector<MemberStatus> statuses(members.size());
   const Result<> asked =
@@ -41,7 +41,7 @@ void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& 
         return Ok{};
       });
   if (!asked.ok()) return;
-  // One that was cut off may believe in a leader of the past.
+  // A member that was disconnected may report an earlier leader, so the newest term decides.
   MemberStatus newest;
   for (const MemberStatus& status : statuses) {
     if (status.leader != 0 && status.term > newest.term) newest = status;
@@ -49,8 +49,9 @@ void ask_all(const sys::Context& context, const Gateway& etcd, ObservedMembers& 
   for (ObservedMember& it : members) it.is_leader = newest.leader != 0 && it.member.id == newest.leader;
 }
 
-// Words about a connection that fails tell other times each time; the first ones stay as long as it does.
-void keep_words(const ObservedMembers& before, ObservedMembers& now) {
+// Messages of failed connections contain durations, so each attempt has another message. Keeps the first message while the
+// connection fails.
+void keep_first_problems(const ObservedMembers& before, ObservedMembers& now) {
   for (ObservedMember& it : now) {
     const auto same = std::ranges::find(before, it.member, &ObservedMember::member);
     if (same == before.end() || !it.problem.starts_with(no_answer) || !same->problem.starts_with(no_answer)) continue;
@@ -105,7 +106,8 @@ bool MembershipObserver::act(const sys::Context& context, const Gateway& etcd, c
     }
     if (context.stop.stop_requested()) break;
     facts_.refused = fmt::format("{}: {}", action.doing(), done.error().message());
-    if (done.error().code() != Code::unavailable && told_.insert(facts_.refused).second) context.log.warn("{}", facts_.refused);
+    if (done.error().code() != Code::unavailable && logged_refusals_.insert(facts_.refused).second)
+      context.log.warn("{}", facts_.refused);
   }
   return is_changed;
 }
@@ -124,19 +126,19 @@ Milliseconds MembershipObserver::look(const sys::Context& context, const net::Tr
   }
   read_ = now;
   facts_.unreadable.clear();
-  keep_words(facts_.members, members.value());
+  keep_first_problems(facts_.members, members.value());
   if (facts_.members != members.value()) changed_ = now;
   facts_.members = std::move(members).value();
-  const MembershipInput meaning = input(facts_.members);
-  const Membership membership = plan_membership(meaning);
+  const MembershipInput plan_input = input(facts_.members);
+  const Membership membership = plan_membership(plan_input);
   if (act(context, etcd, facts_.members, membership.actions)) return 0ms;
   Milliseconds pause = membership.is_settled ? idle_pause : unsettled_pause;
-  if (membership.again) pause = std::clamp(*membership.again - meaning.now, busy_pause, pause);
+  if (membership.again) pause = std::clamp(*membership.again - plan_input.now, busy_pause, pause);
   return pause;
 }
 
 Result<> observe(const sys::Context& context, net::Http& http, View& view) {
-  MembershipObserver keeper(http);
+  MembershipObserver observer(http);
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view.changed().count();
     const Snapshot snapshot = view.snapshot();
@@ -147,14 +149,14 @@ Result<> observe(const sys::Context& context, net::Http& http, View& view) {
       std::vector<std::string> addresses;
       if (!cluster.bootstrap_address.empty()) addresses.push_back(cluster.bootstrap_address);
       for (const Master& master : cluster.masters) addresses.push_back(master.address);
-      pause = keeper.look(context, *trust, addresses,
-                          [&](ObservedMembers members) { return cluster.membership(std::move(members), context.clock.now()); });
-      view.put(facts_object(keeper.facts()));
+      pause = observer.look(context, *trust, addresses,
+                            [&](ObservedMembers members) { return cluster.membership(std::move(members), context.clock.now()); });
+      view.put(facts_object(observer.facts()));
     }
     if (pause == 0ms) continue;
     const SteadyTime now = context.clock.steady();
     context.clock.wait(now + pause, context.stop, &view.changed(), seen);
-    // However much is going on.
+    // Frequent changes of the view do not shorten the pause below this.
     context.clock.wait(now + std::min(pause, busy_pause), context.stop, nullptr, 0);
   }
   return error(Code::cancelled, "stopped");

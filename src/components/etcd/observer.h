@@ -1,8 +1,8 @@
-// Observer: looks at etcd's members, which cannot be watched, makes the changes that are due, and puts what it knows into the
-// view. It decides upon the list that it has just read, and upon a new one after each change.
+// Observer: polls the members of etcd, which cannot be watched, makes the changes that are due, and puts the facts into the view.
+// Each decision is based on a list that it has just read; after each change it reads a new list.
 //
-//   MembershipObserver keeper(http);
-//   const Milliseconds pause = keeper.look(context, trust, endpoints, [](const ObservedMembers& seen) { return input; });
+//   MembershipObserver observer(http);
+//   const Milliseconds pause = observer.look(context, trust, addresses, [](const ObservedMembers& seen) { return input; });
 #pragma once
 
 #include "components/etcd/facts.h"
@@ -14,16 +14,17 @@
 
 namespace slipway::components::etcd {
 
-// One at a time by one thread.
+// Threads: one.
 class MembershipObserver {
  public:
-  // `http` outlives it.
+  // `http` must outlive the observer.
   explicit MembershipObserver(net::Http& http) : http_(http) {}
 
-  // Reads the members from the first of these addresses that knows, asks each how it is, and makes what changes are due.
+  // Reads the members from the first address that returns a list, reads the status of each, and makes the changes that are due.
   //
-  //   input    what a list of members means; no changes are made when it says that there are no replicas
-  //   returns  when to look again: at once after a change, in 200 ms while something is coming about, in 30 s when nothing is
+  //   input    turns a list of members into the input of the plan; with 0 replicas no member is added
+  //   returns  the time until the next call: 0 after a change, 200 ms while members change, 2 s when they have not changed for a
+  //            minute but the plan is not settled, 30 s when it is settled
   //   time     some milliseconds; seconds when members do not answer
   Milliseconds look(const sys::Context& context, const net::Trust& trust, const std::vector<std::string>& addresses,
                     const std::function<MembershipInput(ObservedMembers)>& input);
@@ -32,18 +33,20 @@ class MembershipObserver {
 
  private:
   Result<ObservedMembers> read(const sys::Context& context, const Gateway& etcd, const std::vector<std::string>& addresses);
-  // Whether who votes or leads may be another now.
+  // Returns whether voters, learners or the leader may have changed.
   bool act(const sys::Context& context, const Gateway& etcd, const ObservedMembers& members, const std::vector<Action>& actions);
 
   net::Http& http_;
   Facts facts_;
-  std::string answered_{};      // address that knew the members the last time
-  SteadyTime read_{};           // when
-  SteadyTime changed_{};        // when something about members was last another
-  std::set<std::string> told_;  // refusals that were logged
+  std::string answered_{};                 // the address that last returned a list
+  SteadyTime read_{};                      // when it did
+  SteadyTime changed_{};                   // when the members last changed
+  std::set<std::string> logged_refusals_;  // each refusal is logged once
 };
 
-// Looks until a stop, at changes of the view and when it is time.
+// Observes until a stop is requested: when the view changes and after the pause.
+//
+//   errors  cancelled
 Result<> observe(const sys::Context& context, net::Http& http, View& view);
 
 }  // namespace slipway::components::etcd

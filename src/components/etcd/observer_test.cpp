@@ -19,14 +19,14 @@ using namespace std::chrono_literals;
 const std::string bootstrap_address = "10.0.0.10";
 const std::vector<std::string> masters = {"10.0.0.11", "10.0.0.12", "10.0.0.13"};
 
-// The members of an etcd and their gateways, as far as the observer sees them. Threads: any, one at a time.
+// A fake of etcd's members and their gateways. Threads: any, one at a time.
 class FakeEtcd final : public net::Http {
  public:
   struct Entry {
     std::string address, name;
     bool is_learner = true;
     bool is_dead = false;
-    int refusals = 2;  // of a promotion, before it has caught up
+    int refusals = 2;  // number of promotions that are refused before the learner has caught up
   };
 
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
@@ -89,7 +89,7 @@ class FakeEtcd final : public net::Http {
 
 struct World {
   Milliseconds look() {
-    return keeper.look(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
+    return observer.look(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
       MembershipInput input{.members = std::move(members), .replicas = 3, .is_managed = is_managed, .now = test.clock.now()};
       for (const std::string& address : masters) {
         input.masters.push_back({"master-" + address.substr(8), address, test.clock.now()});
@@ -98,7 +98,7 @@ struct World {
       return input;
     });
   }
-  // Until nothing is due at once; how long that may be left so.
+  // Repeats until no action is due; returns the last pause.
   Milliseconds look_until_quiet() {
     Milliseconds pause{};
     for (int i = 0; i < 20 && (pause = look()) == 0ms; ++i) continue;
@@ -109,7 +109,7 @@ struct World {
   testing_support::TestContext test;
   sys::Context context = test.context();
   FakeEtcd etcd;
-  MembershipObserver keeper{etcd};
+  MembershipObserver observer{etcd};
   bool is_complete = false, is_managed = true;
 };
 
@@ -120,12 +120,12 @@ TEST(Observer, MovesEtcdStepByStep) {
   EXPECT_EQ(world.etcd.entries.size(), 4u);
   EXPECT_EQ(world.look_until_quiet(), 200ms);
   world.etcd.start_all();
-  // Each is refused twice.
+  // Each promotion is refused twice.
   EXPECT_EQ(world.look(), 200ms);
-  EXPECT_TRUE(world.keeper.facts().refused.starts_with("promoting master-3: ")) << world.keeper.facts().refused;
+  EXPECT_TRUE(world.observer.facts().refused.starts_with("promoting master-3: ")) << world.observer.facts().refused;
   EXPECT_EQ(world.look(), 200ms);
   EXPECT_EQ(world.look_until_quiet(), 200ms);
-  EXPECT_EQ(world.keeper.facts().refused, "");
+  EXPECT_EQ(world.observer.facts().refused, "");
   EXPECT_EQ(world.etcd.leader, masters[0]);
   EXPECT_EQ(world.etcd.entries.size(), 4u) << "the bootstrap is not complete";
   world.is_complete = true;
@@ -134,24 +134,24 @@ TEST(Observer, MovesEtcdStepByStep) {
   EXPECT_EQ(world.etcd.changes.back(), "10.0.0.11 /v3/cluster/member/remove") << "asked of the leader";
 
   std::vector<std::string> reasons;
-  for (const Change& change : world.keeper.facts().changes) reasons.push_back(change.reason);
+  for (const Change& change : world.observer.facts().changes) reasons.push_back(change.reason);
   EXPECT_EQ(reasons, (std::vector<std::string>{"MemberAdded", "MemberAdded", "MemberAdded", "MemberPromoted", "MemberPromoted",
                                                "MemberPromoted", "LeaderMoved", "BootstrapMemberRemoved"}));
-  EXPECT_EQ(world.keeper.facts().changes.back().message,
+  EXPECT_EQ(world.observer.facts().changes.back().message,
             "etcd-bootstrap is removed from etcd; previous members: etcd-bootstrap voter healthy, master-1 voter healthy "
             "leader, master-2 voter healthy, master-3 voter healthy");
 }
 
-TEST(Observer, LeavesEtcdAloneWhenNotManaged) {
+TEST(Observer, MakesNoChangesWhenUnmanaged) {
   World world;
   world.is_managed = false;
   world.look();
   EXPECT_EQ(world.etcd.changes, std::vector<std::string>{});
-  EXPECT_EQ(world.keeper.facts().members.size(), 1u);
+  EXPECT_EQ(world.observer.facts().members.size(), 1u);
 }
 
-// Learners that are ready stay learners, and the bootstrap machine's member stays a member.
-TEST(Observer, LeavesEtcdAloneWhenNotManagedInTheMiddle) {
+// Learners that are in sync stay learners, and the bootstrap machine's member stays a member.
+TEST(Observer, MakesNoChangesWhenItBecomesUnmanaged) {
   World world;
   world.pass(1s);
   world.look_until_quiet();
@@ -167,38 +167,38 @@ TEST(Observer, LeavesEtcdAloneWhenNotManagedInTheMiddle) {
   EXPECT_NE(world.etcd.changes, before);
 }
 
-// curl's words tell how many milliseconds it took: they must not look like news each time.
-TEST(Observer, SaysTheSameOfTheSameTrouble) {
+// curl's message contains the elapsed milliseconds; that must not count as a new problem each time.
+TEST(Observer, KeepsTheMessageOfALastingProblem) {
   World world;
   world.is_managed = false;
   for (const std::string& address : masters) world.etcd.entries.push_back({.address = address, .name = "m", .is_learner = false});
   world.etcd.at(masters[1])->is_dead = true;
   world.look();
-  const Facts first = world.keeper.facts();
+  const Facts first = world.observer.facts();
   EXPECT_EQ(describe(first.members), "etcd-bootstrap voter healthy leader, m voter healthy, m voter unhealthy, m voter healthy");
   EXPECT_TRUE(first.members[2].problem.starts_with("no answer: ")) << first.members[2].problem;
   world.look();
-  EXPECT_EQ(world.keeper.facts(), first);
+  EXPECT_EQ(world.observer.facts(), first);
 }
 
-TEST(Observer, SaysThatItCannotSeeOnlyAfterAWhile) {
+TEST(Observer, ReportsUnreadableMembersOnlyAfterAWhile) {
   World world;
   world.pass(1s);
   world.look_until_quiet();
   world.etcd.entries.front().is_dead = true;
   world.pass(4s);
   world.look();
-  EXPECT_EQ(world.keeper.facts().unreadable, "");
+  EXPECT_EQ(world.observer.facts().unreadable, "");
   world.pass(2s);
   world.look();
-  EXPECT_NE(world.keeper.facts().unreadable, "");
-  EXPECT_EQ(world.keeper.facts().members.size(), 4u) << "what was seen last is kept";
+  EXPECT_NE(world.observer.facts().unreadable, "");
+  EXPECT_EQ(world.observer.facts().members.size(), 4u) << "what was seen last is kept";
   world.etcd.entries.front().is_dead = false;
   world.look();
-  EXPECT_EQ(world.keeper.facts().unreadable, "");
+  EXPECT_EQ(world.observer.facts().unreadable, "");
 }
 
-TEST(Observer, LooksLessOftenWhenNothingComesAbout) {
+TEST(Observer, PollsLessOftenWhenNothingChanges) {
   World world;
   world.pass(1s);
   EXPECT_EQ(world.look_until_quiet(), 200ms);

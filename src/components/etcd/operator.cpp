@@ -24,13 +24,13 @@ constexpr std::string_view program = "cluster-etcd-operator";
 
 ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
 
-// What pods read besides their revision is there before the revision is.
+// Objects that pods read in addition to their revision must exist before the revision is created.
 void expect_fulfilled(DesiredObject desired, std::string_view what, const Snapshot& seen, Target& target) {
   if (!is_fulfilled(desired, seen)) target.missing.push_back(std::string(what));
   target.plan.desired_objects.push_back(std::move(desired));
 }
 
-// The authorities are the installer's: before they are seen nothing is signed, or there would be two of each.
+// The installer creates the authorities. Nothing is signed before they exist; otherwise there would be two of each.
 bool has_authorities(const Snapshot& seen, Target& target) {
   bool has_all = true;
   for (const Signer& signer : rotated_signers()) {
@@ -44,7 +44,7 @@ bool has_authorities(const Snapshot& seen, Target& target) {
   return has_all;
 }
 
-// Every master's pairs under the names that its pod looks for, in one Secret.
+// Collects the certificates and keys of all masters in one Secret, under the file names that the pods use.
 void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen, Target& target) {
   JsonObject data;
   bool is_whole = true;
@@ -66,7 +66,8 @@ void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen
 
 Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime now, Target& target) {
   if (!has_authorities(seen, target)) return Ok{};
-  // Members read their authorities once, when they start: a signer of minutes would be over before all have started again.
+  // Members read their authorities only when they start. A signer with a lifetime of minutes would expire before all members have
+  // restarted, so only the lifetime of leaves applies.
   const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).leaf};
   std::vector<Leaf> leaves = rotated_clients(), servers;
   for (const Master& master : cluster.masters) {
@@ -133,7 +134,7 @@ Result<> add_addresses(const Cluster& cluster, const Snapshot& seen, Target& tar
   return Ok{};
 }
 
-// Voters on masters, for those who want to know where etcd is; and the bootstrap's as an annotation as long as it is a member.
+// ConfigMap etcd-endpoints: the voters on masters as data, and the bootstrap machine's member as an annotation while it exists.
 void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Target& target) {
   Texts data;
   bool has_bootstrap = false;
@@ -143,7 +144,7 @@ void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Targe
     if (is_bootstrap || !it.is_voter() || !it.member.is_started()) continue;
     data.emplace_back(fmt::format("{:x}", it.member.id), host_of(it.member));
   }
-  // Before there is a master's, what the bootstrap machine wrote is right.
+  // Until a master votes, the ConfigMap that the bootstrap machine wrote is correct.
   if (data.empty()) return;
   Json object = config_map(named("etcd-endpoints"), data);
   if (!has_bootstrap && !cluster.bootstrap_address.empty()) {

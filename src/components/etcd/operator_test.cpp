@@ -19,7 +19,7 @@ using kube::types::secrets;
 const OperatorVariables variables = testing_support::operator_variables("etcd");
 constexpr std::string_view bootstrap_address = "10.97.77.10";
 
-// Made before and gone after the operator that uses it.
+// A base class, so that it is constructed before and destroyed after the operator that uses it.
 struct Client {
   net::CurlHttp http;
 };
@@ -39,14 +39,14 @@ struct Cluster : private Client, testing_support::StaticPodCluster {
          {"metadata", {{"name", name}, {"labels", {{"node-role.kubernetes.io/master", ""}}}}},
          {"status",
           {{"addresses", Json(JsonArray{Json{{"type", "Hostname"}, {"address", name}},
-                                        Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual one of the API
+                                        Json{{"type", "InternalIP"}, {"address", "10.97.77.5"}},  // the virtual IP of the API
                                         Json{{"type", "InternalIP"}, {"address", address}}})}}}});
   }
   net::CertificateInfo certificate(std::string_view key) const {
     return net::parse_certificate(text(secrets, space, "etcd-all-certs", key)).value();
   }
-  // The members as the observer would have found them: "b" etcd-bootstrap, "0" to "2" the masters, in lower case a learner; the
-  // first leads.
+  // Puts the members into the view as the observer does: "B" is etcd-bootstrap, "0" to "2" are the voting masters, "a" to "c" the
+  // same masters as learners; the first letter is the leader.
   void see_members(std::string_view which) {
     Facts facts;
     for (char letter : which) {
@@ -72,8 +72,8 @@ TEST(EtcdOperator, MakesOneRevisionForAllMasters) {
   testing_support::expect_one_revision(cluster);
 }
 
-// Nothing of what happens during the hand-over, and nothing that a master more brings, may restart etcd.
-TEST(EtcdOperator, NothingOfTheHandOverMakesAnotherRevision) {
+// Neither the handover nor an additional master may restart etcd.
+TEST(EtcdOperator, TheHandoverCreatesNoOtherRevision) {
   Cluster cluster;
   cluster.settle();
   for (std::string_view members : {"B", "Babc", "B0bc", "B012", "0B12", "012"}) {
@@ -89,8 +89,8 @@ TEST(EtcdOperator, NothingOfTheHandOverMakesAnotherRevision) {
   EXPECT_NE(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find("https://10.97.77.14:2381"), std::string::npos);
 }
 
-// What it would get: a pair of keys, an address that members trust, a place in the list of members.
-TEST(EtcdOperator, TakesNoLabelAsProof) {
+// A node that labels itself as a master would get certificates, a trusted address and a place in the list of members.
+TEST(EtcdOperator, DoesNotTrustLabels) {
   Cluster cluster;
   cluster.settle();
   cluster.see_members("012");
@@ -168,7 +168,7 @@ TEST(EtcdOperator, WaitsForItsInputs) {
   EXPECT_EQ(unknown.target().missing.front(), "ConfigMap kube-system/cluster-config-v1, which the installer creates");
 }
 
-TEST(EtcdOperator, SaysWhereEtcdIs) {
+TEST(EtcdOperator, PublishesTheEndpoints) {
   Cluster cluster;
   const auto endpoints = [&] { return *cluster.view.snapshot().find(config_maps, space, "etcd-endpoints"); };
   const auto annotation = [&] {
@@ -190,7 +190,7 @@ TEST(EtcdOperator, SaysWhereEtcdIs) {
   EXPECT_EQ(cluster.text(config_maps, space, "etcd-scripts", "etcd.env").find(bootstrap_address), std::string::npos);
 }
 
-TEST(EtcdOperator, TellsConditionsAndChanges) {
+TEST(EtcdOperator, ReportsConditionsAndChanges) {
   Cluster cluster;
   EXPECT_EQ(cluster.target().conditions, std::vector<Condition>{{"CertificateRotationDegraded"}})
       << "of members nothing is known yet";
@@ -215,7 +215,7 @@ TEST(EtcdOperator, TellsConditionsAndChanges) {
   EXPECT_EQ(std::ranges::find(conditions, "EtcdMembersDegraded", &Condition::type)->message, "no answer");
 }
 
-TEST(EtcdOperator, HoldsBackWhatWouldBreakTheQuorum) {
+TEST(EtcdOperator, HoldsBackRestartsThatBreakTheQuorum) {
   Cluster cluster;
   const auto why = [&](const std::string& node) { return cluster.work.rollout_guard(cluster.view.snapshot(), node); };
   EXPECT_EQ(why("master-0"), "the members of etcd are not known yet");
@@ -231,7 +231,7 @@ TEST(EtcdOperator, HoldsBackWhatWouldBreakTheQuorum) {
   EXPECT_EQ(why("master-1"), "the members of etcd are not known: no answer");
 }
 
-// What the installer of a node puts in are texts everywhere; the words must stand for nothing else.
+// The installer pod replaces the placeholders everywhere in the pod, so the pod must not use them for anything else.
 TEST(EtcdOperator, MakesThePod) {
   Cluster cluster;
   cluster.settle();

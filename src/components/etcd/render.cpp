@@ -16,7 +16,7 @@ constexpr std::string_view member_folder = "etc-kubernetes/static-pod-resources/
 
 bool is_in_place(const InstallConfig& config) { return config.bootstrap_in_place && config.control_plane_replicas == 1; }
 
-// Platforms with slower disks and networks: etcd gets a heartbeat of 500 ms and an election timeout of 2500 ms.
+// Platforms with slower disks and networks. On these, etcd gets a heartbeat of 500 ms and an election timeout of 2500 ms.
 bool is_slow(const Infrastructure& infrastructure) {
   return infrastructure.platform == "Azure" ||
          (infrastructure.platform == "IBMCloud" && infrastructure.ibm_cloud_provider == "VPC");
@@ -39,8 +39,8 @@ TemplateValues pod_values(const RenderInput& input) {
 
 ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
 
-// ConfigMap etcd-endpoints. An annotation has the address of the first member; it is removed together with that member. In place
-// the first member stays, so it is an entry in the data.
+// ConfigMap etcd-endpoints. An annotation has the address of the bootstrap machine's member and is removed together with that
+// member. A single node in place keeps its first member, so there the address is an entry of the data.
 Json endpoints(const RenderInput& input) {
   const std::string address = to_string(input.address);
   if (!is_in_place(input.install_config)) {
@@ -113,7 +113,7 @@ Result<RenderedFiles> render(const RenderInput& input, const Certificates& certi
   files.push_back(object_file(secret(named("etcd-all-certs"), "Opaque", of_node)));
   files.push_back(object_file(bundle("etcd-ca-bundle", "Authorities of members and clients of etcd", {{"ca-bundle.crt", ca}})));
   files.push_back(object_file(
-      bundle("etcd-metrics-ca-bundle", "Authorities of those who read metrics of etcd", {{"ca-bundle.crt", metric_ca}})));
+      bundle("etcd-metrics-ca-bundle", "Authorities of clients that read metrics of etcd", {{"ca-bundle.crt", metric_ca}})));
   files.push_back(object_file(bundle("etcd-all-bundles", "Both bundles, for the pods of etcd",
                                      {{"metrics-ca-bundle.crt", metric_ca}, {"server-ca-bundle.crt", ca}},
                                      {{"openshift.io/ceo-bundle-rollout-revision", "0"}})));

@@ -1,4 +1,5 @@
-// cluster-etcd-operator render: the first member of etcd on the bootstrap machine, and what the cluster has to know of it.
+// cluster-etcd-operator render: the pod and certificates of the first etcd member on the bootstrap machine, and the objects that
+// describe them in the cluster.
 #pragma once
 
 #include "components/etcd/certificates.h"
@@ -16,10 +17,10 @@ struct RenderInput {
   bool delayed = false;  // the bootstrap machine becomes the last master (assisted installation)
 };
 
-// The output tree, the same as that of openshift/cluster-etcd-operator. Pure. errors: those of certificates that are none
+// The output tree, equal to that of openshift/cluster-etcd-operator. Pure. errors: invalid certificates
 Result<RenderedFiles> render(const RenderInput& input, const Certificates& certificates);
 
-// The command. Makes new certificates each time: whoever repeats it replaces the whole output.
+// The command. Generates new certificates in each run, so a repeated render has to replace the whole output.
 Result<> run_render(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::etcd

@@ -102,7 +102,7 @@ TEST(EtcdRender, WritesTheTreeEachTime) {
   }
 }
 
-TEST(EtcdRender, MakesTheMemberKnownByItsOwnAddress) {
+TEST(EtcdRender, AdvertisesTheMembersOwnAddress) {
   World world;
   ASSERT_TRUE(world.render().ok());
   const std::string pod = world.files.read("/out/etc-kubernetes/manifests/etcd-member-pod.yaml").value();
@@ -130,7 +130,7 @@ TEST(EtcdRender, GivesTheServerItsNamesAndTheSigner) {
   EXPECT_EQ(client.not_after - client.not_before, std::chrono::hours(24 * 1825));
 }
 
-TEST(EtcdRender, InPlaceIsAMemberThatStays) {
+TEST(EtcdRender, InPlaceTheMemberIsPermanent) {
   World world({.install_config_more = "bootstrapInPlace: {installationDisk: /dev/sda}\n", .replicas = 1});
   ASSERT_TRUE(world.render().ok());
   EXPECT_EQ(find_string(world.document("/out/etc-kubernetes/manifests/etcd-member-pod.yaml"), {"metadata", "name"}),
@@ -149,7 +149,7 @@ TEST(EtcdRender, MarksAClusterWhoseLastMasterComesLater) {
             "");
 }
 
-TEST(EtcdRender, TellsEveryMissingInput) {
+TEST(EtcdRender, ReportsEveryMissingInput) {
   World world;
   ASSERT_TRUE(world.files.remove("/assets/manifests").ok());
   const Result<> rendered = world.render();

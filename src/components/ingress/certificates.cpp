@@ -37,7 +37,7 @@ bool is_ours(const Json& secret) {
   return find_string(secret, {"metadata", "annotations", "openshift.io/owning-component"}) == component;
 }
 
-// Why the Secret is of no use; empty when it is.
+// Why the Secret cannot be used; empty when it can.
 std::string problem_of(const Json* secret, const std::string& name) {
   const std::optional<std::string> certificate = held(secret, "tls.crt"), key = held(secret, "tls.key");
   if (!certificate || !key) {

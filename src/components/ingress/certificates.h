@@ -1,5 +1,4 @@
-// The certificates of routers: an authority of our own, one certificate for the names of each domain, and what clients have to
-// trust.
+// The certificates of routers: an authority, one wildcard certificate for each domain, and the bundle that clients have to trust.
 #pragma once
 
 #include "components/controller/certificate_rotation.h"
@@ -11,23 +10,24 @@
 
 namespace slipway::components::ingress {
 
-// The authority Secret router-ca, its bundle ConfigMap router-ca, a Secret router-certs-NAME for each controller. Those of
-// controllers that are gone are removed. errors: as plan_rotation
+// Plans the authority (Secret router-ca), its bundle (ConfigMap router-ca) and a Secret router-certs-NAME for each controller.
+// Secrets of deleted controllers are removed.
 //
-//   names      of all controllers, also those that are refused: what they have stays
-//   lifetimes  only `leaf` counts: people trust the authority outside of the cluster
+//   names      names of all controllers, including refused ones: their certificates stay
+//   lifetimes  only `leaf` applies: clients outside of the cluster trust the authority
+//   errors     those of plan_rotation
 Result<Plan> plan_certificates(const std::vector<Settings>& settings, const std::vector<std::string>& names,
                                const Lifetimes& lifetimes, const Snapshot& seen, WallTime now);
 
-// What a router serves to names that no Route has a certificate for.
+// The certificate that a router serves for hosts whose Routes have none.
 struct ServedCertificate {
-  std::string secret;     // its name, beside the routers; empty: there is none yet
-  std::string problem{};  // why it is not the one that was asked for
+  std::string secret;     // name of a Secret in the routers' namespace; empty: it does not exist yet
+  std::string problem{};  // why it is not the certificate of spec.defaultCertificate; empty: no problem
 };
 ServedCertificate served_certificate(const Settings& settings, const Snapshot& seen);
 
-// PEM of what clients trust who trust the router's certificate: our bundle, or the certificates that an administrator gave. Empty
-// while there is none.
+// The bundle that clients of the routers have to trust, PEM: the operator's bundle, or the certificates in the administrator's
+// Secret. Empty while it does not exist.
 std::string trusted_by_clients(const Settings& settings, const Snapshot& seen);
 
 }  // namespace slipway::components::ingress

@@ -7,7 +7,7 @@
 namespace slipway::components::ingress {
 namespace {
 
-TEST(RouterCertificates, AreRenewedBeforeTheyEndTheAuthorityToo) {
+TEST(RouterCertificates, AreRenewedBeforeTheyExpireTheAuthorityToo) {
   Settings settings;
   settings.name = "default";
   settings.domain = "apps.demo.example.com";

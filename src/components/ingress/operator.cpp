@@ -44,7 +44,7 @@ std::vector<const Json*> pods_of(std::string_view controller, const Snapshot& se
   return pods;
 }
 
-// One that is being deleted is gone for us: its routers are removed.
+// Excludes controllers that are being deleted, so their routers are removed.
 std::vector<const Json*> controllers_of(const Snapshot& seen) {
   std::vector<const Json*> controllers = seen.list(kube::types::ingress_controllers, operator_space);
   std::erase_if(controllers, [](const Json* controller) { return find(*controller, {"metadata", "deletionTimestamp"}); });
@@ -53,14 +53,14 @@ std::vector<const Json*> controllers_of(const Snapshot& seen) {
 
 Result<> add_router(const Settings& settings, const ServedCertificate& served, const ClusterFacts& facts,
                     const std::string& image, const Snapshot& seen, Plan& plan) {
-  // A pod that waits for its Secret begins again only after a while.
+  // Waits for the Secret: a pod whose Secret is missing retries only after a while.
   if (served.secret.empty()) return Ok{};
   const Router router = {settings, wanted_replicas(settings, facts, seen), image, served.secret};
-  for (DesiredObject& desired : TRY(router_wishes(router, facts))) plan.desired_objects.push_back(std::move(desired));
+  for (DesiredObject& desired : TRY(router_objects(router, facts))) plan.desired_objects.push_back(std::move(desired));
   return Ok{};
 }
 
-// What the installer and others look for, who want to trust the routers.
+// The bundle that the installer and other clients read to trust the routers.
 void add_trust(const Settings& settings, const Snapshot& seen, Plan& plan) {
   const std::string pem = trusted_by_clients(settings, seen);
   if (pem.empty()) return;
@@ -116,7 +116,7 @@ Result<DesiredState> make_aim(const std::string& image, const Snapshot& seen, Wa
                                 {"IngressDegraded"}};
   }
   desired_state.conditions.insert(desired_state.conditions.end(), of_certificates.begin(), of_certificates.end());
-  for (DesiredObject& desired : left_overs(admissions, seen)) plan.desired_objects.push_back(std::move(desired));
+  for (DesiredObject& desired : obsolete_objects(admissions, seen)) plan.desired_objects.push_back(std::move(desired));
   return desired_state;
 }
 

@@ -1,4 +1,4 @@
-// `ingress-operator start`: the routers that IngressControllers ask for.
+// `ingress-operator start`: manages the routers of IngressControllers.
 #pragma once
 
 #include "components/program/program.h"
@@ -8,10 +8,10 @@
 
 namespace slipway::components::ingress {
 
-// router_image: of the routers
+// router_image: image of the routers
 WorkloadOperator make_operator(const std::string& router_image);
 
-// The command. HAPROXY_ROUTER_IMAGE has to be set. errors: as run_workload_operator
+// The command. Requires HAPROXY_ROUTER_IMAGE. errors: those of run_workload_operator
 Result<> run_operator(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::ingress

@@ -26,7 +26,7 @@ using Names = std::vector<std::string>;
 
 const WallTime noon{Milliseconds(1'795'262'400'000)};
 
-// A cluster with two workers that gets what the operator wishes.
+// A cluster with two workers, to which the objects of plans can be applied.
 struct Cluster : testing_support::WorkloadCluster {
   Cluster() : WorkloadCluster(make_operator("r/router@sha256:1")) {
     cluster_says("Workers", "HighlyAvailable");
@@ -55,7 +55,7 @@ struct Cluster : testing_support::WorkloadCluster {
         "name: " +
         name + ", generation: 1}, spec: " + spec + ", status: " + status + "}");
   }
-  // Until nothing is left to do. Returns how many rounds that took.
+  // Applies plans until a plan changes nothing. Returns the number of rounds.
   int settle() {
     for (int round = 0; round < 10; ++round) {
       const Snapshot seen = view.snapshot();
@@ -66,7 +66,7 @@ struct Cluster : testing_support::WorkloadCluster {
         if (desired.how == DesiredObject::How::remove) {
           view.remove(desired.type, kube::namespace_of(desired.object), kube::name_of(desired.object));
         } else {
-          put_wish(desired, seen);
+          put_desired(desired, seen);
         }
       }
       if (!has_written) return round;
@@ -74,8 +74,8 @@ struct Cluster : testing_support::WorkloadCluster {
     ADD_FAILURE() << "never settles";
     return 0;
   }
-  // As its controller would say when so many pods are available.
-  void tell(const std::string& name, int available, const std::string& progressing = "NewReplicaSetAvailable") {
+  // Sets the status of a Deployment as its controller would, with this number of available pods.
+  void set_deployment_status(const std::string& name, int available, const std::string& progressing = "NewReplicaSetAvailable") {
     Json deployment = *find(deployments, router_space, name);
     const int wanted = integer_of(deployment, {"spec", "replicas"});
     deployment.as_object()["status"] = {
@@ -112,7 +112,7 @@ struct Cluster : testing_support::WorkloadCluster {
     }
     return "";
   }
-  std::string told(std::string_view type) const {
+  std::string status_of(std::string_view type) const {
     for (const Condition& each : desired_state().conditions) {
       if (each.type == type) return each.is_true ? "True" : "False";
     }
@@ -120,7 +120,7 @@ struct Cluster : testing_support::WorkloadCluster {
   }
 
  private:
-  void put_wish(const DesiredObject& desired, const Snapshot& seen) {
+  void put_desired(const DesiredObject& desired, const Snapshot& seen) {
     Json object = desired.object;
     const Json* known = seen.find(desired.type, kube::namespace_of(object), kube::name_of(object));
     if (desired.type == deployments) {
@@ -128,7 +128,7 @@ struct Cluster : testing_support::WorkloadCluster {
       if (known) object.as_object()["status"] = find_object(*known, {"status"});
     }
     if (desired.type == secrets && !find_object(object, {"metadata", "annotations"}).empty() && known) {
-      // The rotation only replaces what is old.
+      // The rotation only replaces certificates that are due.
       ++renewed;
     }
     view.put(std::move(object));
@@ -139,10 +139,10 @@ struct Cluster : testing_support::WorkloadCluster {
   int renewed = 0;
 };
 
-TEST(IngressOperator, MakesTheDefaultControllerAndItsRouters) {
+TEST(IngressOperator, CreatesTheDefaultControllerAndItsRouters) {
   Cluster cluster;
-  EXPECT_EQ(cluster.told("IngressAvailable"), "False");
-  EXPECT_EQ(cluster.told("IngressProgressing"), "True");
+  EXPECT_EQ(cluster.status_of("IngressAvailable"), "False");
+  EXPECT_EQ(cluster.status_of("IngressProgressing"), "True");
   cluster.settle();
   const Json& deployment = *cluster.find(deployments, router_space, "router-default");
   EXPECT_EQ(integer_of(deployment, {"spec", "replicas"}), 2);
@@ -171,14 +171,14 @@ TEST(IngressOperator, MakesTheDefaultControllerAndItsRouters) {
   EXPECT_EQ(text_of(controller, {"status", "selector"}),
             "ingresscontroller.operator.openshift.io/deployment-ingresscontroller=default");
   EXPECT_EQ(cluster.condition("default", "Admitted"), "True");
-  EXPECT_EQ(cluster.told("IngressAvailable"), "False");
-  EXPECT_EQ(cluster.told("IngressProgressing"), "True");
-  EXPECT_EQ(cluster.told("IngressDegraded"), "False");
+  EXPECT_EQ(cluster.status_of("IngressAvailable"), "False");
+  EXPECT_EQ(cluster.status_of("IngressProgressing"), "True");
+  EXPECT_EQ(cluster.status_of("IngressDegraded"), "False");
 
-  cluster.tell("router-default", 2);
+  cluster.set_deployment_status("router-default", 2);
   cluster.settle();
-  EXPECT_EQ(cluster.told("IngressAvailable"), "True");
-  EXPECT_EQ(cluster.told("IngressProgressing"), "False");
+  EXPECT_EQ(cluster.status_of("IngressAvailable"), "True");
+  EXPECT_EQ(cluster.status_of("IngressProgressing"), "False");
   for (const auto& [type, status] : {std::pair{"DeploymentAvailable", "True"},
                                      {"DeploymentReplicasMinAvailable", "True"},
                                      {"DeploymentReplicasAllAvailable", "True"},
@@ -193,13 +193,13 @@ TEST(IngressOperator, MakesTheDefaultControllerAndItsRouters) {
   }
 }
 
-TEST(IngressOperator, MakesNoRouterBeforeItsCertificate) {
+TEST(IngressOperator, CreatesNoRouterBeforeItsCertificate) {
   Cluster cluster;
   cluster.set("default", "{}");
   for (const DesiredObject& desired : cluster.desired_state().plan.desired_objects) EXPECT_NE(desired.type, deployments);
 }
 
-TEST(IngressOperator, NeedsWhatTheInstallerMakes) {
+TEST(IngressOperator, NeedsTheInstallersObjects) {
   Cluster cluster;
   cluster.view.remove(kube::types::ingresses, "", "cluster");
   const Result<DesiredState> made = cluster.work.desired_state(cluster.view.snapshot(), noon);
@@ -207,7 +207,7 @@ TEST(IngressOperator, NeedsWhatTheInstallerMakes) {
   EXPECT_NE(made.error().message().find("Ingress.config.openshift.io cluster"), std::string::npos);
 }
 
-TEST(IngressOperator, PlansNoMoreRoutersThanThereAreMachinesUnlessAsked) {
+TEST(IngressOperator, PlansNoMoreRoutersThanMachinesUnlessConfigured) {
   struct Case {
     const char* placement;
     const char* topology;
@@ -233,7 +233,7 @@ TEST(IngressOperator, PlansNoMoreRoutersThanThereAreMachinesUnlessAsked) {
   }
 }
 
-TEST(IngressOperator, LetsHalfOfTheRoutersBeAwayAndASingleOne) {
+TEST(IngressOperator, DisruptionBudgetAllowsHalfOfTheRouters) {
   for (const auto& [spec, expected] : {std::pair{"{replicas: 4}", Json("50%")}, {"{replicas: 1}", Json(1)}}) {
     Cluster cluster;
     cluster.set("default", spec);
@@ -244,7 +244,7 @@ TEST(IngressOperator, LetsHalfOfTheRoutersBeAwayAndASingleOne) {
   }
 }
 
-TEST(IngressOperator, GoesToTheControlPlaneWithItsTaint) {
+TEST(IngressOperator, ToleratesTheTaintOfTheControlPlane) {
   Cluster cluster;
   cluster.cluster_says("ControlPlane", "SingleReplica");
   cluster.settle();
@@ -252,7 +252,7 @@ TEST(IngressOperator, GoesToTheControlPlaneWithItsTaint) {
   EXPECT_EQ(find_array(cluster.pod("default"), {"tolerations"}).size(), 2u);
 }
 
-TEST(IngressOperator, TellsRoutersWhatIsAskedFor) {
+TEST(IngressOperator, PassesSettingsToRouters) {
   Cluster cluster;
   cluster.set("shard", R"({domain: s.example.com, routeSelector: {matchLabels: {b: "1", a: "2"}},
     namespaceSelector: {matchExpressions: [{key: c, operator: In, values: [x, y]}, {key: d, operator: DoesNotExist}]},
@@ -278,7 +278,7 @@ TEST(IngressOperator, TellsRoutersWhatIsAskedFor) {
   EXPECT_EQ(text_of(cluster.controller("shard"), {"status", "routeSelector", "matchLabels", "a"}), "2");
 }
 
-TEST(IngressOperator, PublishesOtherwiseWhenAsked) {
+TEST(IngressOperator, SupportsOtherPublishingStrategies) {
   Cluster cluster;
   cluster.set("b", "{domain: b.example.com, endpointPublishingStrategy: {type: NodePortService}}");
   cluster.set("c", "{domain: c.example.com, endpointPublishingStrategy: {type: Private}}");
@@ -290,14 +290,14 @@ TEST(IngressOperator, PublishesOtherwiseWhenAsked) {
     EXPECT_EQ(cluster.variable(name, "KUBERNETES_SERVICE_HOST"), "") << name;
     EXPECT_EQ(cluster.variable(name, "ROUTER_SERVICE_HTTP_PORT"), "80") << name;
   }
-  // Another strategy: the Service goes.
+  // With another strategy the Service is deleted.
   cluster.set("b", "{domain: b.example.com, endpointPublishingStrategy: {type: Private}}", R"({domain: b.example.com})");
   cluster.settle();
   EXPECT_EQ(cluster.find(services, router_space, "router-nodeport-b"), nullptr);
   EXPECT_NE(cluster.find(services, router_space, "router-internal-b"), nullptr);
 }
 
-TEST(IngressOperator, RefusesWhatItCannotDoInASentence) {
+TEST(IngressOperator, RefusesUnsupportedSettings) {
   struct Case {
     const char* spec;
     const char* part;
@@ -323,14 +323,14 @@ TEST(IngressOperator, RefusesWhatItCannotDoInASentence) {
     EXPECT_EQ(cluster.condition("a", "Degraded"), "True");
     EXPECT_EQ(cluster.find(deployments, router_space, "router-a"), nullptr);
     EXPECT_EQ(cluster.find(secrets, router_space, "router-certs-a"), nullptr);
-    // The cluster's own is not touched by that.
-    cluster.tell("router-default", 2);
-    EXPECT_EQ(cluster.told("IngressAvailable"), "True");
-    EXPECT_EQ(cluster.told("IngressDegraded"), "False");
+    // The default controller is not affected.
+    cluster.set_deployment_status("router-default", 2);
+    EXPECT_EQ(cluster.status_of("IngressAvailable"), "True");
+    EXPECT_EQ(cluster.status_of("IngressDegraded"), "False");
   }
 }
 
-TEST(IngressOperator, SaysWhatItDoesNothingWith) {
+TEST(IngressOperator, ReportsIgnoredSettings) {
   Cluster cluster;
   cluster.set("default", R"({closedClientConnectionPolicy: Continue, httpEmptyRequestsPolicy: Ignore,
     idleConnectionTerminationPolicy: Immediate, httpErrorCodePages: {name: ""}, httpHeaders: {}, clientTLS:
@@ -343,26 +343,26 @@ TEST(IngressOperator, SaysWhatItDoesNothingWith) {
   EXPECT_EQ(cluster.condition("default", "Admitted"), "True");
 }
 
-TEST(IngressOperator, WhatIsRefusedLaterGoesOnAsItIs) {
+TEST(IngressOperator, RoutersOfAControllerThatIsRefusedLaterStay) {
   Cluster cluster;
   cluster.settle();
-  cluster.tell("router-default", 2);
+  cluster.set_deployment_status("router-default", 2);
   Json changed = cluster.controller("default");
   changed.as_object()["spec"] = {{"endpointPublishingStrategy", {{"type", "LoadBalancerService"}}}};
   cluster.view.put(changed);
   cluster.settle();
   EXPECT_NE(cluster.find(deployments, router_space, "router-default"), nullptr);
   EXPECT_NE(cluster.find(secrets, router_space, "router-certs-default"), nullptr);
-  EXPECT_EQ(cluster.told("IngressAvailable"), "True");
-  EXPECT_EQ(cluster.told("IngressProgressing"), "False");
-  EXPECT_EQ(cluster.told("IngressDegraded"), "True");
+  EXPECT_EQ(cluster.status_of("IngressAvailable"), "True");
+  EXPECT_EQ(cluster.status_of("IngressProgressing"), "False");
+  EXPECT_EQ(cluster.status_of("IngressDegraded"), "True");
 }
 
-TEST(IngressOperator, RemovesWhatAControllerThatIsGoneHad) {
+TEST(IngressOperator, RemovesObjectsOfADeletedController) {
   Cluster cluster;
   cluster.set("b", "{domain: b.example.com, endpointPublishingStrategy: {type: NodePortService}}");
   cluster.settle();
-  // Of somebody else.
+  // Objects of other owners.
   cluster.put("{apiVersion: v1, kind: Service, metadata: {name: router-nodeport-x, namespace: openshift-ingress}}");
   cluster.put("{apiVersion: v1, kind: Secret, metadata: {name: router-certs-x, namespace: openshift-ingress}}");
   ASSERT_NE(cluster.find(services, router_space, "router-nodeport-b"), nullptr);
@@ -405,7 +405,7 @@ TEST(IngressOperator, RoutersWithAnotherSpecHaveAnotherLabel) {
   EXPECT_EQ(hash(), before);
 }
 
-TEST(IngressStatus, IsBadOnlyWhenRoutersAreGoneOrLate) {
+TEST(IngressStatus, IsDegradedOnlyWhenRoutersAreUnavailableOrLate) {
   struct Case {
     int replicas, available;
     const char* progressing;
@@ -416,7 +416,7 @@ TEST(IngressStatus, IsBadOnlyWhenRoutersAreGoneOrLate) {
   };
   const Case cases[] = {
       {2, 2, "NewReplicaSetAvailable", "True", "True", "True", "False"},
-      {2, 0, "ReplicaSetUpdated", "False", "False", "False", "False"},  // only beginning
+      {2, 0, "ReplicaSetUpdated", "False", "False", "False", "False"},  // still starting
       {2, 1, "NewReplicaSetAvailable", "True", "True", "False", "False"},
       {2, 0, "NewReplicaSetAvailable", "False", "False", "False", "True"},
       {4, 3, "NewReplicaSetAvailable", "True", "True", "False", "False"},
@@ -428,7 +428,7 @@ TEST(IngressStatus, IsBadOnlyWhenRoutersAreGoneOrLate) {
     Cluster cluster;
     cluster.set("default", fmt::format("{{replicas: {}}}", one.replicas));
     cluster.settle();
-    cluster.tell("router-default", one.available, one.progressing);
+    cluster.set_deployment_status("router-default", one.available, one.progressing);
     cluster.settle();
     const std::string name = fmt::format("{} of {}, {}", one.available, one.replicas, one.progressing);
     EXPECT_EQ(cluster.condition("default", "Available"), one.available_says) << name;
@@ -438,7 +438,7 @@ TEST(IngressStatus, IsBadOnlyWhenRoutersAreGoneOrLate) {
   }
 }
 
-TEST(IngressStatus, RepeatsWhatTheSchedulerSays) {
+TEST(IngressStatus, ContainsTheMessageOfTheScheduler) {
   Cluster cluster;
   cluster.set("default", "{replicas: 3}");
   cluster.settle();
@@ -455,7 +455,7 @@ TEST(IngressStatus, RepeatsWhatTheSchedulerSays) {
   EXPECT_NE(cluster.message("default", "Progressing").find("0/3 nodes have free ports"), std::string::npos);
 }
 
-TEST(IngressCertificates, AreForTheNamesOfTheDomainAndTrustedByTheBundle) {
+TEST(IngressCertificates, AreValidForTheDomainAndTrustedByTheBundle) {
   Cluster cluster;
   cluster.settle();
   const std::string leaf = held(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value();
@@ -471,7 +471,7 @@ TEST(IngressCertificates, AreForTheNamesOfTheDomainAndTrustedByTheBundle) {
   EXPECT_NE(held(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value(), leaf);
 }
 
-TEST(IngressCertificates, OfAnAdministratorAreServedWhenTheyCanBe) {
+TEST(IngressCertificates, OfAnAdministratorAreServedWhenValid) {
   Cluster cluster;
   cluster.set("default", "{defaultCertificate: {name: mine}}");
   cluster.settle();
@@ -498,8 +498,8 @@ TEST(IngressCertificates, OfAnAdministratorAreServedWhenTheyCanBe) {
   EXPECT_EQ(held(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value(), mine.pem);
 }
 
-// What other operators call the service CA are the API servers' authorities, which sign no Service.
-TEST(IngressOperator, RoutersGetNoAuthorityOfServices) {
+// The ConfigMap service-ca of other operators has the authorities of API servers, which sign no certificates of Services.
+TEST(IngressOperator, RoutersGetNoServiceCa) {
   Cluster cluster;
   cluster.view.put(config_map({std::string(managed_space), "service-ca"}, {{"ca-bundle.crt", "pem"}}));
   cluster.settle();

@@ -16,8 +16,9 @@ constexpr std::string_view hash_label = "ingresscontroller.operator.openshift.io
 
 std::string node_port_service(std::string_view controller) { return fmt::format("router-nodeport-{}", controller); }
 
-// Fields that a later version of the Deployment does not have any more have to go: the label differs then, and with it the
-// object, whose fields are all applied.
+// Adds a hash of the pod template as a label. A template that lacks a field then differs from the current Deployment, so the
+// field
+// is removed when the whole object is applied.
 void put_hash(Json& deployment) {
   Json& pod = deployment.as_object()["spec"].as_object()["template"];
   const std::string hash = sha256_hex(emit_json(pod, JsonStyle::compact)).substr(0, 10);
@@ -42,7 +43,7 @@ Result<Json> deployment_of(const Router& router, const ClusterFacts& facts, cons
   JsonArray& environment = pod["containers"].as_array()[0].as_object()["env"].as_array();
   for (const auto& [name, value] : settings.variables) put_variable(environment, name, value);
   if (settings.publishing == Publishing::host_network) {
-    // Routes are served while Services are not.
+    // Routers must work even when Services do not.
     put_variable(environment, "KUBERNETES_SERVICE_HOST", facts.api_host);
     put_variable(environment, "KUBERNETES_SERVICE_PORT", std::to_string(facts.api_port));
   }
@@ -54,7 +55,7 @@ Result<Json> deployment_of(const Router& router, const ClusterFacts& facts, cons
 
 std::string deployment_name(std::string_view controller) { return fmt::format("router-{}", controller); }
 
-Result<std::vector<DesiredObject>> router_wishes(const Router& router, const ClusterFacts& facts) {
+Result<std::vector<DesiredObject>> router_objects(const Router& router, const ClusterFacts& facts) {
   const Settings& settings = router.settings;
   const TemplateValues values = {{"NAME", settings.name},
                                  {"CERTIFICATE", router.certificate},
@@ -79,14 +80,14 @@ Result<std::vector<DesiredObject>> router_wishes(const Router& router, const Clu
   return desired_objects;
 }
 
-std::vector<DesiredObject> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
+std::vector<DesiredObject> obsolete_objects(const std::map<std::string, Admission>& controllers, const Snapshot& seen) {
   std::vector<DesiredObject> desired_objects;
   for (const kube::ResourceType& type : {kube::types::deployments, kube::types::services, kube::types::pod_disruption_budgets}) {
     for (const Json* object : seen.list(type, router_space)) {
       const std::string owner = text_of(*object, {"metadata", "labels", owner_label});
       if (owner.empty()) continue;
       const auto controller = controllers.find(owner);
-      // What a controller has that is refused now goes on as it is.
+      // Objects of a refused controller stay unchanged.
       const bool stays = controller != controllers.end() &&
                          (!controller->second.settings || kube::name_of(*object) != node_port_service(owner) ||
                           controller->second.settings->publishing == Publishing::node_port);

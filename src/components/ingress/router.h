@@ -16,16 +16,16 @@ struct Router {
   Settings settings;
   int replicas = 1;
   std::string image;
-  std::string certificate;  // name of a Secret that is there
+  std::string certificate;  // name of an existing Secret
 };
 
 std::string deployment_name(std::string_view controller);
 
-// errors: internal: a template does not fit
-Result<std::vector<DesiredObject>> router_wishes(const Router& router, const ClusterFacts& facts);
+// errors: internal: a template is invalid
+Result<std::vector<DesiredObject>> router_objects(const Router& router, const ClusterFacts& facts);
 
-// Removes what routers of controllers have that are not in the list, and Services that the strategy of one does not want any
-// more.
-std::vector<DesiredObject> left_overs(const std::map<std::string, Admission>& controllers, const Snapshot& seen);
+// Removals of objects whose controller is not in `controllers`, and of Services that the strategy of a controller no longer
+// needs.
+std::vector<DesiredObject> obsolete_objects(const std::map<std::string, Admission>& controllers, const Snapshot& seen);
 
 }  // namespace slipway::components::ingress

@@ -19,11 +19,11 @@ namespace {
 constexpr std::array<std::pair<std::string_view, Publishing>, 3> strategies = {
     {{"HostNetwork", Publishing::host_network}, {"NodePortService", Publishing::node_port}, {"Private", Publishing::nobody}}};
 
-// Members of spec that this release does nothing with, and what they are when nobody asks for anything.
+// Fields of spec that this release ignores, and their defaults, which are not reported.
 struct Ignored {
   std::string_view section;  // of spec; empty: spec itself
   std::string_view member;
-  std::string_view unasked{};
+  std::string_view default_value{};
 };
 constexpr std::array ignored_members = {Ignored{"", "closedClientConnectionPolicy", "Continue"},
                                         Ignored{"", "haproxyVersion"},
@@ -42,7 +42,7 @@ constexpr std::array ignored_members = {Ignored{"", "closedClientConnectionPolic
                                         Ignored{"tuningOptions", "reloadInterval"},
                                         Ignored{"tuningOptions", "tlsInspectDelay"}};
 
-// spec.tuningOptions: lengths of time, and the variables that tell them to routers.
+// Durations in spec.tuningOptions, and the environment variables of routers for them.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 7> times = {
     {{"clientFinTimeout", "ROUTER_CLIENT_FIN_TIMEOUT"},
      {"clientTimeout", "ROUTER_DEFAULT_CLIENT_TIMEOUT"},
@@ -52,7 +52,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 7> times = {
      {"serverTimeout", "ROUTER_DEFAULT_SERVER_TIMEOUT"},
      {"tunnelTimeout", "ROUTER_DEFAULT_TUNNEL_TIMEOUT"}}};
 
-// The longest that haproxy can wait: it counts milliseconds in 31 bits.
+// haproxy's maximum: it stores milliseconds in 31 bits.
 constexpr Milliseconds longest{2'147'483'647};
 
 int number_or(const Json& value, std::initializer_list<std::string_view> keys, int fallback) {
@@ -113,8 +113,8 @@ Result<> put_variables(const Json& controller, Settings& settings) {
   }
   if (const int threads = integer_of(controller, {"spec", "tuningOptions", "threadCount"}))
     put("ROUTER_THREADS", std::to_string(threads));
-  // -1 is "as many as the machine allows".
-  if (const int most = integer_of(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
+  // -1 means as many as the machine allows.
+  if (const int most = integer(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
     put("ROUTER_MAX_CONNECTIONS", std::to_string(most));
   }
   for (const auto& [member, variable] : times) {
@@ -129,12 +129,12 @@ Result<> put_variables(const Json& controller, Settings& settings) {
 
 Result<Settings> read_settings(const Json& controller, const ClusterFacts& facts) {
   if (!text_of(controller, {"spec", "clientTLS", "clientCertificatePolicy"}).empty()) {
-    // Without it strangers would come in.
+    // Refused: if it were ignored, clients without a certificate would get access.
     return error(Code::invalid, "spec.clientTLS: this release does not verify client certificates");
   }
   Settings settings;
   settings.name = kube::name_of(controller);
-  // The domain of Routes that are served already does not change.
+  // The domain in use does not change, because Routes depend on it.
   settings.domain = text_of(controller, {"status", "domain"});
   if (settings.domain.empty()) settings.domain = text_of(controller, {"spec", "domain"});
   if (settings.domain.empty()) settings.domain = facts.domain;
@@ -204,7 +204,7 @@ Admission admit(const Json& controller, const ClusterFacts& facts) {
   const Json spec = find_object(controller, {"spec"});
   for (const Ignored& each : ignored_members) {
     const Json section = each.section.empty() ? spec : find_object(spec, {each.section});
-    if (!asks_for_something(find(section, {each.member})) || find_string(section, {each.member}) == each.unasked) continue;
+    if (!asks_for_something(find(section, {each.member})) || find_string(section, {each.member}) == each.default_value) continue;
     admission.ignored.push_back(fmt::format("spec.{}{}{}", each.section, each.section.empty() ? "" : ".", each.member));
   }
   const std::string profile = text_of(controller, {"spec", "tlsSecurityProfile", "type"});
@@ -223,7 +223,7 @@ std::map<std::string, Admission> admit_all(const std::vector<const Json*>& contr
   std::ranges::stable_sort(
       sorted, {}, [](const Json* controller) { return std::pair(!is_admitted(*controller), kube::name_of(*controller)); });
   std::map<std::string, Admission> all;
-  std::map<std::string, std::string> owners;  // of domains
+  std::map<std::string, std::string> owners;  // names of controllers, by domain
   for (const Json* controller : sorted) {
     Admission admission = admit(*controller, facts);
     if (admission.settings) {

@@ -14,8 +14,8 @@ namespace slipway::components::ingress {
 
 namespace {
 
-// As Deployment router.yaml has it: a quarter may be away.
-int fewest(int replicas) { return std::max(1, replicas - std::max(1, replicas / 4)); }
+// As in the Deployment in router.yaml: a quarter of the routers may be unavailable.
+int min_available(int replicas) { return std::max(1, replicas - std::max(1, replicas / 4)); }
 
 Condition good_unless(std::string type, std::string_view reason, std::string problem) {
   if (problem.empty()) return {.type = std::move(type), .is_true = true};
@@ -27,7 +27,7 @@ Condition bad_if(std::string type, std::string_view reason, std::string problem)
   return {.type = std::move(type), .is_true = true, .reason = std::string(reason), .message = std::move(problem)};
 }
 
-// What the scheduler says of pods that have no machine; the same sentence once.
+// The scheduler's messages about pods that it cannot schedule; each message once.
 std::string not_scheduled(const std::vector<const Json*>& pods) {
   std::vector<std::string> reasons;
   int count = 0;
@@ -48,14 +48,14 @@ std::string too_few(const Json& deployment, int needed) {
                      needed);
 }
 
-// Not what is only beginning: routers that came up once and are gone, or that did not come up in time.
-std::string what_is_wrong(const Json& deployment) {
+// Routers that are no longer available, or that did not start in time. Routers that are still starting are not a problem.
+std::string deployment_problem(const Json& deployment) {
   if (kube::condition_text(deployment, "Progressing", "status") == "False") {
     return std::string(kube::condition_text(deployment, "Progressing", "message"));
   }
   if (kube::condition_text(deployment, "Progressing", "reason") != "NewReplicaSetAvailable") return "";
-  const int replicas = integer_of(deployment, {"spec", "replicas"});
-  return replicas == 0 ? "" : too_few(deployment, fewest(replicas));
+  const int replicas = integer(deployment, {"spec", "replicas"});
+  return replicas == 0 ? "" : too_few(deployment, min_available(replicas));
 }
 
 std::vector<Condition> deployment_conditions(const RouterState& state) {
@@ -65,7 +65,7 @@ std::vector<Condition> deployment_conditions(const RouterState& state) {
   return {
       good_unless("DeploymentAvailable", "DeploymentUnavailable", deployment ? not_available(*deployment).value_or("") : missing),
       good_unless("DeploymentReplicasMinAvailable", "DeploymentMinimumReplicasNotMet",
-                  deployment ? too_few(*deployment, replicas == 0 ? 0 : fewest(replicas)) : missing),
+                  deployment ? too_few(*deployment, replicas == 0 ? 0 : min_available(replicas)) : missing),
       good_unless("DeploymentReplicasAllAvailable", "DeploymentReplicasNotAvailable",
                   deployment ? too_few(*deployment, replicas) : missing),
       bad_if("DeploymentRollingOut", "DeploymentRollingOut", deployment ? not_rolled_out(*deployment).value_or("") : missing),
@@ -77,8 +77,8 @@ const Condition& named(const std::vector<Condition>& conditions, std::string_vie
   return *std::ranges::find(conditions, type, &Condition::type);
 }
 
-// A condition with another one's words.
-Condition follow(std::string type, bool is_true, const Condition& other) {
+// A condition with reason and message of another.
+Condition with_text_of(std::string type, bool is_true, const Condition& other) {
   return {.type = std::move(type), .is_true = is_true, .reason = other.reason, .message = other.message};
 }
 
@@ -114,24 +114,24 @@ std::vector<Condition> router_conditions(const RouterState& state) {
              admission.ignored.empty() ? "" : fmt::format("no effect in this release: {}", join(admission.ignored, ", "))));
 
   conditions.push_back(
-      follow("Available", named(conditions, "DeploymentAvailable").is_true, named(conditions, "DeploymentAvailable")));
+      with_text_of("Available", named(conditions, "DeploymentAvailable").is_true, named(conditions, "DeploymentAvailable")));
   conditions.push_back(
-      follow("Progressing", named(conditions, "DeploymentRollingOut").is_true, named(conditions, "DeploymentRollingOut")));
+      with_text_of("Progressing", named(conditions, "DeploymentRollingOut").is_true, named(conditions, "DeploymentRollingOut")));
   if (!named(conditions, "PodsScheduled").is_true && conditions.back().is_true) {
     conditions.back().message += "; " + named(conditions, "PodsScheduled").message;
   }
   Condition degraded{.type = "Degraded"};
   if (!admission.problem.empty()) {
     degraded = {degraded.type, true, "NotAdmitted", admission.problem};
-  } else if (const std::string problem = state.deployment ? what_is_wrong(*state.deployment) : ""; !problem.empty()) {
+  } else if (const std::string problem = state.deployment ? deployment_problem(*state.deployment) : ""; !problem.empty()) {
     degraded = {degraded.type, true, "DeploymentDegraded", problem};
   } else if (!state.certificate_problem.empty()) {
     degraded = {degraded.type, true, "DefaultCertificateUnusable", state.certificate_problem};
   }
-  // One that is refused before it has routers has none to wait for.
+  // A controller that is refused before it has routers does not progress.
   if (!admission.problem.empty() && state.deployment == nullptr) {
     std::erase_if(conditions, [](const Condition& each) { return each.type == "Progressing"; });
-    conditions.push_back(follow("Progressing", false, degraded));
+    conditions.push_back(with_text_of("Progressing", false, degraded));
   }
   conditions.push_back(std::move(degraded));
   return conditions;

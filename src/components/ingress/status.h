@@ -11,15 +11,15 @@ namespace slipway::components::ingress {
 
 struct RouterState {
   const Admission& admission;
-  const Json* deployment = nullptr;   // as it is; null while there is none
-  std::vector<const Json*> pods{};    // of the Deployment
-  std::string certificate_problem{};  // why routers do not serve the certificate that was asked for
+  const Json* deployment = nullptr;   // the current Deployment; null: it does not exist
+  std::vector<const Json*> pods{};    // pods of the Deployment
+  std::string certificate_problem{};  // why routers do not serve spec.defaultCertificate
 };
 
-// All conditions of the IngressController; Available, Progressing and Degraded sum the others up.
+// All conditions of the IngressController; Available, Progressing and Degraded summarize the others.
 std::vector<Condition> router_conditions(const RouterState& state);
 
-// The controller with its whole status: conditions, domain, how it is published, selector and number of routers.
+// The controller with its whole status: conditions, domain, publishing strategy, selector and number of routers.
 Json with_status(Json controller, const RouterState& state, WallTime now);
 
 }  // namespace slipway::components::ingress

@@ -14,7 +14,7 @@ constexpr Seconds day = hours(24);
 constexpr Seconds year = 365 * day;
 constexpr Lifetime month{30 * day, 15 * day};
 constexpr Lifetime ten_years{10 * year, 8 * year};
-// Kubelets learn of an authority by a file, which an update of machines brings, one after another.
+// Kubelets get an authority with a file, which a rollout to machines updates one machine after another.
 constexpr Seconds machine_update = hours(4);
 
 constexpr std::string_view component = "kube-apiserver";
@@ -56,7 +56,7 @@ Leaf server(std::string_view name, std::string_view signer, std::vector<std::str
           .lifetime = lifetime};
 }
 
-// The host of a load balancer may be a name or an address.
+// The host of a load balancer may be a name or an IP address.
 Leaf balanced(std::string_view name, const std::string& host, std::string_view description) {
   const bool is_address = net::is_ip(host);
   return server(name, "loadbalancer-serving-signer", is_address ? std::vector<std::string>{} : std::vector{host},

@@ -1,4 +1,4 @@
-// Certificates of the API servers and of their clients, as the operator keeps them. The names of Secrets are those of
+// The certificates of API servers and their clients that the operator manages. The names of Secrets equal those of
 // openshift/cluster-kube-apiserver-operator.
 #pragma once
 
@@ -14,7 +14,7 @@ inline constexpr std::string_view target_space = "openshift-kube-apiserver";
 inline constexpr std::string_view config_space = "openshift-config";
 inline constexpr std::string_view managed_space = "openshift-config-managed";
 
-// What server certificates are for.
+// Host names and addresses of the serving certificates.
 struct ServerNames {
   std::string load_balancer;           // host of Infrastructure's apiServerURL
   std::string internal_load_balancer;  // of its apiServerInternalURI
@@ -23,16 +23,18 @@ struct ServerNames {
   bool operator==(const ServerNames&) const = default;
 };
 
-// Authorities whose bundles only servers of the control plane read, by files that they read again: the setting `authority` counts
-// for these. The others are trusted by kubeconfigs outside of the cluster and by kubelets, which learn of a new one late.
+// Authorities whose bundles are read only by servers of the control plane, which read these files again. The setting `authority`
+// applies to them.
 std::vector<Signer> client_signers();
+// Authorities that kubeconfigs outside of the cluster trust, or kubelets, which get a new authority late.
 std::vector<Signer> lasting_signers();
-// What repairs are made by when all the others are over (docs/decisions/0011-certificates-that-slept.md).
+// Authorities for repairs after all others have expired (docs/decisions/0011-certificates-that-slept.md).
 std::vector<Signer> recovery_signers();
-// Of all of them.
+// The certificates of all these authorities.
 std::vector<Leaf> leaves(const ServerNames& names);
 
-// All of them, with the chosen lifetimes where they may apply. errors: as the common plan_rotation
+// Plans the rotation of all authorities and certificates. `lifetimes` apply only where that is possible.
+// errors: those of plan_rotation
 Result<Plan> plan_certificates(const ServerNames& names, const Lifetimes& lifetimes, const Snapshot& seen, WallTime now);
 
 }  // namespace slipway::components::kube_apiserver

@@ -13,7 +13,7 @@ const ServerNames names{"api.demo.example.com", "api-int.demo.example.com", "172
 
 bool lives_for_years(const Lifetime& lifetime) { return lifetime.refresh > 50 * day; }
 
-TEST(ApiServerCertificates, OfMonthsAreRenewedBeforeTheyEnd) {
+TEST(ApiServerCertificates, OfMonthsAreRenewedBeforeTheyExpire) {
   View view;
   auto renewals = testing_support::renewals_within(
       view, start, 100 * day, [&](const Snapshot& seen, WallTime now) { return plan_certificates(names, {}, seen, now); });
@@ -28,7 +28,7 @@ TEST(ApiServerCertificates, OfMonthsAreRenewedBeforeTheyEnd) {
   testing_support::expect_renewals(renewals, client_signers().size() + leaves(names).size() - 1);
 }
 
-TEST(ApiServerCertificates, OfYearsAreRenewedBeforeTheyEndRecoveryToo) {
+TEST(ApiServerCertificates, OfYearsAreRenewedBeforeTheyExpireRecoveryToo) {
   std::vector<Signer> signers = lasting_signers();
   for (const Signer& signer : recovery_signers()) signers.push_back(signer);
   std::vector<Leaf> lasting = leaves(names);

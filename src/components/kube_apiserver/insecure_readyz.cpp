@@ -7,7 +7,7 @@ namespace slipway::components::kube_apiserver {
 
 net::ServerAnswer relay_readyz(net::Http& http, const net::Url& target, std::stop_token stop) {
   net::Request request{.url = target, .connect_limit = Seconds(1), .idle_limit = Seconds(2)};
-  // Nothing is sent, and whoever listens on this machine's port is whom we are asked about.
+  // Accepts any certificate: the request contains no secrets, and the question is about the server on this machine's port.
   request.trust.any_server = true;
   const Result<net::Answer> answer = http.send(request, stop);
   net::ServerAnswer relayed =
@@ -23,7 +23,7 @@ Result<> run_insecure_readyz(const Environment& environment, const Arguments& ar
       arguments));
   const std::string& text = flags.text("insecure-port");
   const int port = parse_number<std::uint16_t>(text).value_or(0);
-  if (port == 0) return error(Code::invalid, "--insecure-port: '{}' is no port", text);
+  if (port == 0) return error(Code::invalid, "--insecure-port: '{}' is not a port", text);
   const net::Url target = TRY(net::parse_url(flags.text("delegate-url")).context("--delegate-url"));
   const sys::Context& context = environment.context;
   const net::HttpServer server = TRY(

@@ -1,5 +1,6 @@
-// cluster-kube-apiserver-operator insecure-readyz: tells over plain HTTP whether the API server is ready, for load balancers that
-// cannot ask over TLS.
+// cluster-kube-apiserver-operator insecure-readyz: serves the readiness of the API server over plain HTTP, for load balancers
+// that
+// do not support health checks over TLS.
 #pragma once
 
 #include "components/program/program.h"
@@ -7,11 +8,12 @@
 
 namespace slipway::components::kube_apiserver {
 
-// The answer of the API server, status and text, asked anew each time; 503 with the reason when there is none.
-//   time  at most three seconds: load balancers give up then, too
+// Requests the readiness of the API server and returns its status and text; 503 with the reason when it does not answer.
+//
+//   time  at most three seconds, the usual limit of load balancers
 net::ServerAnswer relay_readyz(net::Http& http, const net::Url& target, std::stop_token stop);
 
-// Serves until a stop: /readyz, and nothing else.
+// The command. Serves only /readyz, until a stop is requested.
 Result<> run_insecure_readyz(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::kube_apiserver

@@ -26,8 +26,8 @@ constexpr std::string_view public_keys_name = "bound-sa-token-signing-certs";
 
 ObjectName named(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
 
-// What the server reads anew while it runs is not part of revisions: certificates, with their keys and authorities. It reads
-// keys of tokens, its config and the authorities of etcd once.
+// The server reads certificates, their keys and authorities again while it runs, so they are not parts of revisions. It reads the
+// keys of tokens, its config and the authorities of etcd only once.
 Operand operand() {
   using Kind = Part::Kind;
   return {.name = "kube-apiserver",
@@ -72,7 +72,12 @@ std::vector<Watched> watched() {
           {secrets, std::string(managed_space)}};
 }
 
-// The host of a URL of the Infrastructure; empty with a line.
+void put(std::string_view name, std::string_view key, std::string text, Target& target) {
+  target.plan.desired_objects.push_back(
+      {config_maps, config_map(named(target_space, name), {{std::string(key), std::move(text)}})});
+}
+
+// The host of a URL in the Infrastructure; empty when it is missing, with a line in target.missing.
 std::string host_of(std::string_view field, const Snapshot& seen, Target& target) {
   const std::string text = infrastructure_text(field, seen, target);
   if (text.empty()) return {};
@@ -82,7 +87,7 @@ std::string host_of(std::string_view field, const Snapshot& seen, Target& target
   return {};
 }
 
-// All that the config and the certificates need to know of the cluster; nothing, with lines, while some of it is missing.
+// Facts about the cluster for the config and the certificates.
 struct Facts {
   ServerNames names;
   RenderInput input;
@@ -117,7 +122,7 @@ std::optional<Facts> find_facts(const OperatorVariables& variables, const Snapsh
   return is_whole && !findings.has_errors() ? std::optional(std::move(facts)) : std::nullopt;
 }
 
-// The policy of the audit log stands in a file of its own, where administrators look for it.
+// Also writes the audit policy to a file of its own, where administrators expect it.
 Result<> plan_config(const Facts& facts, const Json& settings, Target& target) {
   Json config = TRY(make_config(facts.input));
   const Json* policy = find(config, {"auditConfig", "policyConfiguration"});
@@ -144,20 +149,20 @@ Result<> plan_pod(const OperatorVariables& variables, const Facts& facts, Target
   return Ok{};
 }
 
-// Degraded when there is something to say.
+// True when the message is not empty.
 Condition degraded(std::string_view what, std::string_view reason, const std::string& message) {
   const bool is_true = !message.empty();
   return {fmt::format("{}Degraded", what), is_true, is_true ? std::string(reason) : "AsExpected", message};
 }
 
-// Source of a bundle that is put together, and who makes it.
+// A source of a combined bundle, and which component creates it.
 struct Source {
   ObjectName name;
   std::string_view maker;
 };
 
-// One bundle of several; returns what is wrong. It is not written while one of them is missing, for whoever it leaves out is not
-// trusted.
+// Plans a bundle that combines several bundles; returns the problem. It is not written while a source is missing, because clients
+// of the missing authority would not be trusted.
 std::string plan_bundle(const std::vector<Source>& sources, std::string_view name, const Snapshot& seen, WallTime now,
                         Target& target) {
   std::vector<std::string> pems;
@@ -205,7 +210,7 @@ void plan_copies(const Snapshot& seen, Target& target) {
   struct Row {
     Kind kind;
     std::string_view from_space, from, to_space, to;
-    std::string_view maker;  // none: it is made here, and the line about it comes from there
+    std::string_view maker;  // empty: this operator creates it, and reports it elsewhere when it is missing
   };
   static constexpr std::array rows = {
       Row{Kind::config_map, config_space, "etcd-serving-ca", target_space, "etcd-serving-ca", "the etcd operator"},
@@ -225,7 +230,7 @@ void plan_copies(const Snapshot& seen, Target& target) {
   }
 }
 
-// 7 of "service-account-007.pub"; 0 of other names.
+// The number in a name: 7 for "service-account-007.pub"; 0 for other names.
 int number_of(std::string_view name) {
   constexpr std::string_view prefix = "service-account-";
   if (!name.starts_with(prefix)) return 0;
@@ -233,7 +238,7 @@ int number_of(std::string_view name) {
   return take_number<int>(name).value_or(0);
 }
 
-// Whether every node runs a revision in which this public key is.
+// Whether every node runs a revision that contains this public key.
 bool is_everywhere(const std::string& public_key, const Json& settings, const Snapshot& seen) {
   const std::vector<NodeStatus> nodes = parse_node_statuses(settings);
   return !nodes.empty() && std::ranges::all_of(nodes, [&](const NodeStatus& node) {
@@ -244,8 +249,9 @@ bool is_everywhere(const std::string& public_key, const Json& settings, const Sn
   });
 }
 
-// The key that signs tokens of service accounts. A new one, put into the Secret next-..., is first believed everywhere, then
-// used; the first one at once. Whoever removes that Secret gets a new one. Public keys stay: tokens may be old.
+// The key that signs tokens of service accounts. A new key in the Secret next-... is used only after every node trusts it; the
+// first
+// key is used at once. To get a new key, delete that Secret. Public keys are kept, because tokens may be old.
 Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& target) {
   const Json* next = seen.find(secrets, operator_space, next_key_name);
   const std::optional<std::string> key = held(next, "service-account.key"), pem = held(next, "service-account.pub");
@@ -290,11 +296,11 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
   plan_bundles(seen, now, target);
   plan_copies(seen, target);
   TRY(plan_bound_key(seen, settings, target));
-  put_text(target_space, "control-plane-node-kubeconfig", "kubeconfig",
-           TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})), target);
-  put_text(target_space, "kube-apiserver-cert-syncer-kubeconfig", "kubeconfig",
-           TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})), target);
-  // A revision without its certificates would not start.
+  put("control-plane-node-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})),
+      target);
+  put("kube-apiserver-cert-syncer-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})),
+      target);
+  // Without its certificates a revision could not start.
   const std::vector<Part> parts = operand().unversioned;
   for (const Part& part : parts) {
     if (part.is_optional || seen.find(part.type(), target_space, part.name) != nullptr) continue;

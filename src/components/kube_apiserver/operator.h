@@ -7,7 +7,7 @@ namespace slipway::components::kube_apiserver {
 
 StaticPodOperator make_operator(const OperatorVariables& variables);
 
-// The command `operator`; as run_static_pod_operator.
+// The command `operator`; see run_static_pod_operator.
 Result<> run_operator(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::kube_apiserver

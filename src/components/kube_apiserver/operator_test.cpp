@@ -19,7 +19,7 @@ struct Cluster : StaticPodCluster {
   Cluster() : StaticPodCluster(make_operator(variables), variables) {
     now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 21} + std::chrono::hours(10);
     set({});
-    // What this operator gives to others is not there yet; what the etcd operator gives it is.
+    // Objects that this operator creates do not exist yet; objects of the etcd operator do.
     for (std::string_view name : {"kube-apiserver-server-ca", "kube-apiserver-client-ca", "kube-apiserver-aggregator-client-ca"})
       view.remove(config_maps, managed_space, name);
     for (std::string_view name : {"kube-controller-manager-client-cert-key", "kube-scheduler-client-cert-key"})
@@ -30,7 +30,7 @@ struct Cluster : StaticPodCluster {
                {{"tls.crt", text(secrets, "openshift-etcd", "etcd-client", "tls.crt")},
                 {"tls.key", text(secrets, "openshift-etcd", "etcd-client", "tls.key")}}));
   }
-  // The settings with these members of `spec`, and nodes that run a revision.
+  // Puts the settings with this spec, and nodes that run the revision.
   void set(JsonObject spec, int revision = 0) {
     spec["managementState"] = "Managed";
     JsonArray nodes;
@@ -43,12 +43,12 @@ struct Cluster : StaticPodCluster {
          {"spec", std::move(spec)},
          {"status", {{"nodeStatuses", std::move(nodes)}}}});
   }
-  // Only what this operator itself wants.
+  // Applies only the objects of this operator's target.
   void settle_target() {
     for (int rounds = 0; rounds < 10; ++rounds) {
       if (play(target().plan) == 0) return;
     }
-    ADD_FAILURE() << "there is no end of it";
+    ADD_FAILURE() << "the plans never settle";
   }
   Json config() const { return document(space, "config", "config.yaml"); }
   std::string argument(std::string_view name) const {
@@ -61,12 +61,12 @@ struct Cluster : StaticPodCluster {
   }
 };
 
-TEST(ApiServerOperator, MakesOneRevisionOfWhatTheRenderGave) {
+TEST(ApiServerOperator, CreatesOneRevisionFromTheRenderedObjects) {
   Cluster cluster;
   testing_support::expect_one_revision(cluster);
 }
 
-TEST(ApiServerOperator, NeedsNoNewRevisionForWhatChangesDuringAnInstall) {
+TEST(ApiServerOperator, ChangesDuringAnInstallationCreateNoRevision) {
   Cluster cluster;
   cluster.settle();
   const std::string etcd = "openshift-etcd";
@@ -104,7 +104,7 @@ TEST(ApiServerOperator, ConfiguresServersOfMasters) {
   EXPECT_EQ(*find(pod, {"spec", "terminationGracePeriodSeconds"}), Json(25));
 }
 
-TEST(ApiServerOperator, LaysSettingsOverTheConfig) {
+TEST(ApiServerOperator, MergesSettingsIntoTheConfig) {
   Cluster cluster;
   cluster.set({{"observedConfig", {{"apiServerArguments", {{"event-ttl", {"1h"}}, {"goaway-chance", {"0"}}}}}},
                {"unsupportedConfigOverrides", {{"apiServerArguments", {{"event-ttl", {"2h"}}}}}}});
@@ -113,8 +113,8 @@ TEST(ApiServerOperator, LaysSettingsOverTheConfig) {
   EXPECT_EQ(cluster.argument("goaway-chance"), R"(["0"])");
 }
 
-// Every file that the pod and its config name is a part of the operand.
-TEST(ApiServerOperator, NamesNoFileThatIsNotThere) {
+// Every file that the pod and its config name must be a part of the operand.
+TEST(ApiServerOperator, NamesOnlyExistingFiles) {
   Cluster cluster;
   cluster.settle();
   const std::string all = cluster.text(config_maps, space, "config", "config.yaml") +
@@ -160,7 +160,7 @@ TEST(ApiServerOperator, ServesWithCertificatesThatKubeconfigsTrust) {
   EXPECT_EQ(cluster.certificate(managed_space, "kube-scheduler-client-cert-key").subject.common_name, "system:kube-scheduler");
 }
 
-TEST(ApiServerOperator, BelievesEveryClient) {
+TEST(ApiServerOperator, TrustsEveryClient) {
   Cluster cluster;
   cluster.put({{"apiVersion", "config.openshift.io/v1"},
                {"kind", "APIServer"},
@@ -177,13 +177,13 @@ TEST(ApiServerOperator, BelievesEveryClient) {
   EXPECT_EQ(cluster.text(config_maps, managed_space, "kube-apiserver-client-ca", "ca-bundle.crt"), bundle);
 }
 
-TEST(ApiServerOperator, UsesANewTokenKeyOnlyWhenAllBelieveIt) {
+TEST(ApiServerOperator, UsesANewTokenKeyOnlyWhenAllNodesTrustIt) {
   Cluster cluster;
   const std::string first =
       cluster.text(secrets, operator_space, "next-bound-service-account-signing-key", "service-account.key");
   cluster.settle();
   const auto used = [&] { return cluster.text(secrets, space, "bound-service-account-signing-key", "service-account.key"); };
-  EXPECT_EQ(used(), first) << "there is nobody who could not know it";
+  EXPECT_EQ(used(), first) << "the first key needs no wait";
 
   cluster.view.remove(secrets, operator_space, "next-bound-service-account-signing-key");
   cluster.set({}, 1);
@@ -205,7 +205,7 @@ TEST(ApiServerOperator, UsesANewTokenKeyOnlyWhenAllBelieveIt) {
   EXPECT_EQ(used(), second);
 }
 
-TEST(ApiServerOperator, SaysWhatIsMissing) {
+TEST(ApiServerOperator, ReportsWhatIsMissing) {
   const testing_support::NeededInput cases[] = {
       {kube::types::infrastructures, "", "cluster", "Infrastructure cluster"},
       {kube::types::networks, "", "cluster", "Network cluster"},
@@ -222,7 +222,7 @@ TEST(ApiServerOperator, SaysWhatIsMissing) {
   }
 }
 
-TEST(ApiServerOperator, RotatesInTheChosenLifetimesWhatServersReadAgain) {
+TEST(ApiServerOperator, ChosenLifetimesApplyToReloadedCertificates) {
   Cluster cluster;
   cluster.set_lifetimes({{"authority", "20m"}, {"leaf", "5m"}});
   cluster.settle();
@@ -245,7 +245,7 @@ TEST(ApiServerOperator, RotatesInTheChosenLifetimesWhatServersReadAgain) {
   EXPECT_FALSE(cluster.has_revision(2)) << "certificates are no reason for a revision";
 }
 
-TEST(ApiServerOperator, SaysThatALifetimeIsWrongAndGoesOn) {
+TEST(ApiServerOperator, ReportsAnInvalidLifetimeAndContinues) {
   Cluster cluster;
   cluster.set_lifetimes({{"leaf", "soon"}});
   const std::vector<Condition> conditions = cluster.target().conditions;

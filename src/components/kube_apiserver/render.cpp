@@ -18,11 +18,11 @@ constexpr std::string_view config_space = "openshift-config";
 constexpr std::string_view managed_space = "openshift-config-managed";
 constexpr std::string_view bound_key_name = "bound-service-account-signing-key";
 
-// Authorities that the operator rotates when it runs.
+// Authorities that the operator in the cluster takes over and rotates.
 struct Signer {
-  std::string_view input;  // in the TLS folder
-  std::string_view file;   // secret-NAME.yaml
-  std::string_view name;   // of the Secret
+  std::string_view input;  // base name in the TLS folder
+  std::string_view file;   // NAME of secret-NAME.yaml
+  std::string_view name;   // name of the Secret
   std::string_view description;
 };
 constexpr std::array signers = {
@@ -65,7 +65,7 @@ TlsInput read_tls(sys::Files& files, const std::string& folder, Findings& findin
   return tls;
 }
 
-// Reads the pair, or makes it when neither half is there.
+// Reads the key pair, or generates it if neither file exists.
 Result<> read_or_make_bound_key(sys::Files& files, const std::string& folder, TlsInput& tls) {
   const std::string stem = fmt::format("{}/{}", folder, bound_key_name);
   const std::optional<std::string> key = TRY(files.read_if_exists(stem + ".key"));
@@ -83,12 +83,12 @@ Result<> read_or_make_bound_key(sys::Files& files, const std::string& folder, Tl
   tls.bound_public = TRY(net::public_key(tls.bound_key));
   TRY(files.write(stem + ".key", tls.bound_key.reveal(), 0600));
   const Result<> written = files.write(stem + ".pub", tls.bound_public, 0644);
-  // Half a pair would be an error for ever.
+  // Only half of the pair would be an error in every later run.
   if (!written.ok()) TRY(files.remove(stem + ".key"));
   return written;
 }
 
-// Of the file, which need not be there, or of the rendered manifests.
+// The issuer in the file, which may be missing, or in the rendered manifests.
 std::string issuer_of(sys::Files& files, const std::string& file, const std::vector<Manifest>& manifests, Findings& findings) {
   std::vector<Json> objects;
   const Result<std::optional<sys::FileInfo>> info = file.empty() ? std::optional<sys::FileInfo>() : files.info(file);
@@ -171,7 +171,7 @@ Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInpu
 Result<> run_render(const Environment& environment, const Arguments& arguments) {
   const std::vector<Flag> table = render_flags(
       "kube-apiserver", {{.name = "manifest-operator-image", .required = true},
-                         {.name = "manifest-lock-host-path"},  // taken and not used: obsolete
+                         {.name = "manifest-lock-host-path"},  // ignored: obsolete
                          {.name = "manifest-etcd-server-urls", .fallback = "https://127.0.0.1:2379", .repeats = true},
                          {.name = "manifest-etcd-serving-ca", .fallback = "root-ca.crt"},
                          {.name = "cluster-config-file", .required = true},

@@ -1,4 +1,5 @@
-// cluster-kube-apiserver-operator render: the temporary API server, and the keys that the cluster's own will go on with.
+// cluster-kube-apiserver-operator render: the temporary API server, and the keys that the API servers of the cluster continue to
+// use.
 #pragma once
 
 #include "base/template.h"
@@ -10,9 +11,9 @@
 
 namespace slipway::components::kube_apiserver {
 
-// What of the TLS folder goes into manifests.
+// Files of the TLS folder that go into manifests.
 struct TlsInput {
-  std::map<std::string, net::Certificate, std::less<>> signers;  // by base name, "aggregator-signer"
+  std::map<std::string, net::Certificate, std::less<>> signers;  // by base name: "aggregator-signer"
   std::string admin_ca;                                          // admin-kubeconfig-ca-bundle.crt
   std::string kubelet_bootstrap_ca;                              // kubelet-bootstrap-kubeconfig-ca-bundle.crt
   std::string service_account_public;                            // service-account.pub
@@ -21,17 +22,17 @@ struct TlsInput {
 };
 
 struct RenderInput {
-  TemplateValues values;  // of the shared flags (render_flags.h)
+  TemplateValues values;  // of the shared flags (components/render/flags.h)
   Network network;
   Infrastructure infrastructure;
   FeatureGates gates;
   std::string issuer = "https://kubernetes.default.svc";
   std::vector<std::string> etcd_urls;
-  std::string etcd_ca;        // a file of the TLS folder
-  bool is_temporary = false;  // of the bootstrap machine
+  std::string etcd_ca;        // name of a file in the TLS folder
+  bool is_temporary = false;  // the server of the bootstrap machine
 };
 
-// How long the server lives on after TERM; see data/components/kube_apiserver/pace.yaml.
+// How long the server continues to run after TERM; see data/components/kube_apiserver/pace.yaml.
 struct Pace {
   int delay = 0;  // seconds
   int grace = 0;
@@ -44,7 +45,7 @@ Result<Json> make_config(const RenderInput& input);
 Result<RenderedFile> make_pod(const RenderInput& input);
 Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);
 
-// The command. When the input folder has no bound-service-account-signing-key.{key,pub} it makes both there, once.
+// The command. If the input folder has no bound-service-account-signing-key.{key,pub}, it generates both files there.
 Result<> run_render(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::kube_apiserver

@@ -59,7 +59,7 @@ TEST(ApiServerRender, TwiceGivesTheSame) {
   testing_support::expect_twice_the_same(world, tree);
 }
 
-TEST(ApiServerRender, MakesTheBoundKeyOnceAndRefusesHalfOfIt) {
+TEST(ApiServerRender, GeneratesTheBoundKeyOnceAndRefusesHalfOfIt) {
   World world;
   ASSERT_TRUE(world.render().ok());
   const std::string stem = "/assets/tls/bound-service-account-signing-key";
@@ -97,7 +97,7 @@ TEST(ApiServerRender, TakesTheIssuerFromTheFileOrTheManifests) {
   }
 }
 
-TEST(ApiServerRender, LaysOverrideFilesOnTop) {
+TEST(ApiServerRender, MergesOverrideFiles) {
   World world;
   world.put("/over.yaml", "apiServerArguments: {event-ttl: [1h]}\nservingInfo: {bindNetwork: tcp}\n");
   ASSERT_TRUE(world.render({"--config-override-files=/over.yaml"}).ok());
@@ -106,7 +106,7 @@ TEST(ApiServerRender, LaysOverrideFilesOnTop) {
   EXPECT_EQ(find_string(world.document("/out/config"), {"servingInfo", "bindAddress"}), "0.0.0.0:6443");
 }
 
-TEST(ApiServerRender, TellsEveryMissingInput) {
+TEST(ApiServerRender, ReportsEveryMissingInput) {
   World world;
   for (std::string_view file : {"tls/aggregator-signer.key", "tls/service-account.pub", "manifests/99_feature-gate.yaml",
                                 "manifests/cluster-network-02-config.yml"}) {
@@ -143,7 +143,7 @@ class OneAnswer final : public net::Http {
   Result<net::Answer> answer_;
 };
 
-TEST(InsecureReadyz, PassesOnWhatTheServerSays) {
+TEST(InsecureReadyz, RelaysTheAnswerOfTheServer) {
   const net::Url url{"https", "localhost", 6443, "/readyz"};
   OneAnswer refused(net::Answer{.status = 500, .headers = {}, .body = "[-]etcd failed"});
   const net::ServerAnswer answer = relay_readyz(refused, url, {});

@@ -13,10 +13,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Until a new authority or key has reached everybody who checks what it signs: watches take a second, kubelets and clients that
-// read files again a minute.
+// Time until all verifiers trust a new authority or key. Watches take a second; kubelets and clients that reload files take a
+// minute.
 constexpr Seconds spread = 5min;
-// After the end of an installation: neither it nor those who look at the new cluster are disturbed by another roll-out.
+// Pause after an installation, so that another rollout does not disturb its end or the first users of the cluster.
 constexpr Seconds settle = 1h;
 
 constexpr std::string_view bundle_key = "ca-bundle.crt";
@@ -48,7 +48,7 @@ Signer csr_signer() {
           .lifetime = {.valid = 24h * 30, .refresh = 24h * 15}};
 }
 
-// The installer's pair under our name.
+// Copies the installer's certificate and key to csr-signer.
 Result<> adopt(const Json& first, Target& target) {
   const net::Certificate pair{held(&first, "tls.crt").value_or(""), Secret(held(&first, "tls.key").value_or(""))};
   const Signer signer = csr_signer();
@@ -58,14 +58,14 @@ Result<> adopt(const Json& first, Target& target) {
   return Ok{};
 }
 
-// Everybody learns of a new signer by this.
+// Publishes the signers to all verifiers.
 Result<> publish_signers(const Snapshot& seen, const std::string& signer, WallTime now, Target& target) {
   const auto bundle = [&](std::string_view space_name, std::string_view name) {
     return held(seen.find(kube::types::config_maps, space_name, name), bundle_key).value_or("");
   };
   const Result<std::string> all =
       join_bundles({signer, bundle(operator_space, "csr-signer-ca"), bundle(managed_space, "csr-controller-ca")}, now);
-  // Somebody broke one of them; what is published can be trusted less than what we know.
+  // If one of the bundles is invalid, only the known signer is published.
   const std::string text = all.ok() ? all.value() : TRY(join_bundles({signer}, now));
   if (!text.empty()) {
     target.plan.desired_objects.push_back(
@@ -74,7 +74,7 @@ Result<> publish_signers(const Snapshot& seen, const std::string& signer, WallTi
   return Ok{};
 }
 
-// When the installation was over; nothing while it is not.
+// When the installation was completed; nothing before that.
 std::optional<WallTime> completed(const Snapshot& seen) {
   std::optional<WallTime> first;
   const Json* version = seen.find(kube::types::cluster_versions, "", "version");
@@ -87,7 +87,7 @@ std::optional<WallTime> completed(const Snapshot& seen) {
   return first;
 }
 
-// Whether API servers serve on masters only: the temporary one knows the installer's key and no other.
+// Whether only masters serve the API. The temporary API server trusts only the installer's key.
 bool is_bootstrap_gone(const Snapshot& seen) {
   std::set<std::string, std::less<>> masters;
   const Json* settings = seen.find(kube::types::kube_controller_managers, "", "cluster");
@@ -135,7 +135,7 @@ bool is_published(const Snapshot& seen, const std::string& key) {
          });
 }
 
-// Those that are there stay: tokens signed with them are still in use.
+// Publishes the public key. Earlier public keys stay, because tokens that they signed are still in use.
 void publish(const Snapshot& seen, const std::string& key, Target& target) {
   Texts data;
   if (const Json* keys = token_keys(seen)) {
@@ -151,7 +151,7 @@ void publish(const Snapshot& seen, const std::string& key, Target& target) {
       {kube::types::config_maps, config_map(at(managed_space, "sa-token-signing-certs"), data)});
 }
 
-// One step from the installer's key to one of our own.
+// Plans the next step of replacing the installer's key.
 Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, WallTime now, Target& target) {
   const std::optional<WallTime> over = completed(seen);
   if (!over) return Ok{};
@@ -216,7 +216,7 @@ Result<> plan_account_key(const Snapshot& seen, const Lifetimes& lifetimes, Wall
   const Json* used = find_secret(seen, space, "service-account-private-key");
   const Json* first = find_secret(seen, "openshift-config", "initial-service-account-private-key");
   if (used == nullptr) {
-    // When it was lost, its successor takes its place again with the next plan.
+    // If the key was deleted, the first key is used until the next plan restores its successor.
     if (first != nullptr) {
       put_key(*first, target);
     } else {

@@ -13,18 +13,19 @@ inline constexpr std::string_view operator_space = "openshift-kube-controller-ma
 inline constexpr std::string_view space = "openshift-kube-controller-manager";
 inline constexpr std::string_view managed_space = "openshift-config-managed";
 
-// The authority that signs certificate requests: csr-signer, at first the installer's csr-signer-signer, so that nothing that
-// trusts it changes while the cluster is being installed. A later one is told to everybody by csr-controller-ca of the managed
-// namespace five minutes (a tenth of the setting `authority`, if that is less) before the controller managers get it.
+// The authority that signs certificate requests, Secret csr-signer. The first one is the installer's csr-signer-signer, so that
+// trust does not change during the installation. A new authority is published in ConfigMap csr-controller-ca of the managed
+// namespace five minutes before the controller managers use it (a tenth of the setting `authority`, if that is less).
 //
-//   errors  internal: no new key can be made
+//   errors  internal: a key could not be generated
 Result<> plan_csr_signer(const Snapshot& seen, const Lifetimes& lifetimes, WallTime now, Target& target);
 
-// The key of tokens: the installer's until the cluster has been complete for an hour (a tenth of the setting `authority`, if that
-// is less), since that one has been on the bootstrap machine; then one of its own. Its public half is among
-// sa-token-signing-certs five minutes before it is used, and every API server runs the newest revision by then.
+// The key that signs tokens of service accounts. The installer's key was on the bootstrap machine, so the operator replaces it
+// one
+// hour after the installation (a tenth of the setting `authority`, if that is less). The new key is used when its public key has
+// been in sa-token-signing-certs for five minutes and every API server runs the newest revision.
 //
-//   errors  as above
+//   errors  internal: a key could not be generated
 Result<> plan_account_key(const Snapshot& seen, const Lifetimes& lifetimes, WallTime now, Target& target);
 
 }  // namespace slipway::components::kube_controller_manager

@@ -15,7 +15,7 @@ using testing_support::StaticPodCluster;
 
 const OperatorVariables variables{"image", "operator-image", "0.1.0", "0.1.0"};
 
-// One in which the operator has been at work.
+// A cluster in which the operator has applied its objects.
 struct Cluster : StaticPodCluster {
   explicit Cluster(std::string_view authority = "") : StaticPodCluster(make_operator(variables, "policy-image"), variables) {
     set_spec({{"managementState", "Managed"}});
@@ -59,10 +59,10 @@ struct Cluster : StaticPodCluster {
   }
 };
 
-TEST(CsrSigner, IsToldToEverybodyBeforeItSigns) {
+TEST(CsrSigner, IsPublishedBeforeItSigns) {
   Cluster cluster;
   const std::string first = cluster.used_signer();
-  // The installer's is valid for 24 hours from an hour ago on.
+  // The installer's authority is valid for 24 hours and is one hour old.
   cluster.pass(18h);
   EXPECT_EQ(cluster.signer(), first);
   cluster.pass(15min);
@@ -79,7 +79,7 @@ TEST(CsrSigner, IsToldToEverybodyBeforeItSigns) {
   EXPECT_FALSE(cluster.has_revision(2));
 }
 
-TEST(CsrSigner, AsksToBePlannedAgainWhenItIsDue) {
+TEST(CsrSigner, ReportsWhenTheNextPlanIsDue) {
   Cluster cluster;
   const auto again = [&] {
     const Snapshot seen = cluster.view.snapshot();
@@ -100,7 +100,7 @@ TEST(CsrSigner, AsksToBePlannedAgainWhenItIsDue) {
 
 TEST(CsrSigner, FollowsTheChosenLifetime) {
   Cluster cluster("20m");
-  // Refreshed after ten minutes, and the first one is an hour old.
+  // The lifetime requires a new authority after ten minutes, and the first one is one hour old.
   const std::string second = cluster.signer();
   EXPECT_NE(second, cluster.text(secrets, operator_space, "csr-signer-signer", "tls.crt"));
   cluster.pass(2min);
@@ -110,14 +110,14 @@ TEST(CsrSigner, FollowsTheChosenLifetime) {
   EXPECT_EQ(cluster.used_signer(), second);
 }
 
-TEST(CsrSigner, IsReplacedAtOnceWhenTheUsedOneIsOver) {
+TEST(CsrSigner, IsReplacedAtOnceWhenItHasExpired) {
   Cluster cluster;
   cluster.pass(48h);
   EXPECT_EQ(cluster.used_signer(), cluster.signer());
   EXPECT_EQ(cluster.trusted(), cluster.signer());
 }
 
-TEST(CsrSigner, IsMadeWhenTheInstallersIsOver) {
+TEST(CsrSigner, IsGeneratedWhenTheInstallersHasExpired) {
   Cluster cluster;
   cluster.view.remove(secrets, operator_space, "csr-signer");
   cluster.view.remove(secrets, space, "csr-signer");
@@ -126,7 +126,7 @@ TEST(CsrSigner, IsMadeWhenTheInstallersIsOver) {
   EXPECT_EQ(cluster.trusted(), cluster.signer());
 }
 
-TEST(CsrSigner, MendsABundleThatSomebodyBroke) {
+TEST(CsrSigner, RepairsAnInvalidBundle) {
   Cluster cluster;
   cluster.put(config_map({std::string(managed_space), "csr-controller-ca"},
                          {{"ca-bundle.crt", "-----BEGIN CERTIFICATE-----\nbroken\n-----END CERTIFICATE-----\n"}}));
@@ -134,7 +134,7 @@ TEST(CsrSigner, MendsABundleThatSomebodyBroke) {
   EXPECT_EQ(cluster.trusted(), cluster.signer());
 }
 
-TEST(AccountKey, BecomesOneThatTheBootstrapMachineNeverHad) {
+TEST(AccountKey, IsReplacedByAKeyThatTheBootstrapMachineNeverHad) {
   Cluster cluster;
   EXPECT_EQ(cluster.used_key(), cluster.first_key());
   cluster.complete_installation();
@@ -146,7 +146,7 @@ TEST(AccountKey, BecomesOneThatTheBootstrapMachineNeverHad) {
   EXPECT_TRUE(cluster.has_next_key());
   EXPECT_EQ(cluster.published_keys(), 2u);
   EXPECT_EQ(cluster.used_key(), cluster.first_key());
-  // The API servers are learning of it.
+  // The API servers are being rolled out with the new key.
   cluster.roll_api_servers(2, 1);
   cluster.pass(10min);
   EXPECT_EQ(cluster.used_key(), cluster.first_key());
@@ -159,7 +159,7 @@ TEST(AccountKey, BecomesOneThatTheBootstrapMachineNeverHad) {
   EXPECT_EQ(cluster.published_keys(), 2u);
 }
 
-TEST(AccountKey, WaitsFiveMinutesEvenIfNobodyHasToRoll) {
+TEST(AccountKey, WaitsFiveMinutesEvenWithoutARollout) {
   Cluster cluster;
   cluster.complete_installation();
   cluster.serve_at("10.97.77.10");
@@ -183,7 +183,7 @@ TEST(AccountKey, StaysWhileTheBootstrapServes) {
   EXPECT_TRUE(cluster.has_next_key());
 }
 
-TEST(AccountKey, StaysUntilTheInstallationIsOver) {
+TEST(AccountKey, StaysUntilTheInstallationIsComplete) {
   Cluster cluster;
   cluster.serve_at("10.97.77.10");
   cluster.roll_api_servers(1, 1);

@@ -27,7 +27,7 @@ Operand operand() {
                          {Kind::config_map, "serviceaccount-ca"},
                          {Kind::config_map, "recycler-config"},
                          {Kind::secret, "service-account-private-key"}},
-          // Nothing reads service-ca: it is there for those who look for it, and needs no revision when it comes.
+          // No program of the pod reads service-ca, so it needs no revision when it is created later.
           .unversioned = {{Kind::config_map, "aggregator-client-ca"},
                           {Kind::config_map, "client-ca"},
                           {Kind::config_map, "service-ca", true},
@@ -48,7 +48,12 @@ std::vector<Watched> watched() {
           {kube::types::secrets, "openshift-config", {.fields = "metadata.name=initial-service-account-private-key"}}};
 }
 
-// Neither is made of half of what it needs: a revision that is mended at once is one too many.
+void put(std::string_view name, std::string_view key, std::string text, Target& target) {
+  target.plan.desired_objects.push_back(
+      {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
+}
+
+// Plans the configs only when all inputs exist: a config from incomplete inputs would cause a second revision.
 Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifetimes, const Snapshot& seen, const Json& settings,
                       Target& target) {
   const std::optional<FeatureGates> gates = find_gates(variables.version, seen, target);

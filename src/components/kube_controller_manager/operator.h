@@ -8,10 +8,10 @@
 
 namespace slipway::components::kube_controller_manager {
 
-// policy_image: of the cluster policy controller; the controller manager's is in the variables
+// policy_image: image of the cluster policy controller; the image of the controller manager is in the variables
 StaticPodOperator make_operator(const OperatorVariables& variables, const std::string& policy_image);
 
-// The command `operator`. errors: also invalid: CLUSTER_POLICY_CONTROLLER_IMAGE is not set
+// The command `operator`. errors: those of run_static_pod_operator; invalid: CLUSTER_POLICY_CONTROLLER_IMAGE is not set
 Result<> run_operator(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::kube_controller_manager

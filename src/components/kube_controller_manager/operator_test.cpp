@@ -23,12 +23,12 @@ std::string value(const Json& config, std::string_view argument) {
   return values.size() == 1 && values[0].is_string() ? std::string(std::string_view(values[0].get_string())) : "";
 }
 
-TEST(ControllerManagerOperator, MakesOneRevisionOfWhatTheRenderGave) {
+TEST(ControllerManagerOperator, CreatesOneRevisionFromTheRenderedObjects) {
   Cluster cluster;
   testing_support::expect_one_revision(cluster);
 }
 
-TEST(ControllerManagerOperator, LeavesWhatApiServersTrustAsTheInstallerMadeIt) {
+TEST(ControllerManagerOperator, DoesNotChangeWhatApiServersTrust) {
   Cluster cluster;
   const std::string before = cluster.text(config_maps, managed_space, "csr-controller-ca", "ca-bundle.crt");
   const std::string keys = cluster.text(config_maps, managed_space, "sa-token-signing-certs", "service-account-001.pub");
@@ -39,7 +39,7 @@ TEST(ControllerManagerOperator, LeavesWhatApiServersTrustAsTheInstallerMadeIt) {
             cluster.text(secrets, operator_space, "csr-signer-signer", "tls.crt"));
 }
 
-TEST(ControllerManagerOperator, ConfiguresAsTheCommandLineOfTheTemporaryOne) {
+TEST(ControllerManagerOperator, ConfiguresTheSameAsTheTemporaryCommandLine) {
   Cluster cluster;
   cluster.settle();
   const Json config = cluster.document(space, "config", "config.yaml");
@@ -56,8 +56,8 @@ TEST(ControllerManagerOperator, ConfiguresAsTheCommandLineOfTheTemporaryOne) {
   EXPECT_EQ(find_array(kubeconfig, {"clusters"}).at(0).at("cluster").at("server"), "https://api-int.demo.example.com:6443");
 }
 
-// Every file that the pod, its config and its kubeconfig name is a part of the operand.
-TEST(ControllerManagerOperator, NamesNoFileThatIsNotThere) {
+// Every file that the pod, its config and its kubeconfig name must be a part of the operand.
+TEST(ControllerManagerOperator, NamesOnlyExistingFiles) {
   Cluster cluster;
   cluster.settle();
   std::string all;
@@ -91,7 +91,7 @@ TEST(ControllerManagerOperator, NamesNoFileThatIsNotThere) {
   check("/revision/", parts);
 }
 
-TEST(ControllerManagerOperator, SaysWhatIsMissing) {
+TEST(ControllerManagerOperator, ReportsWhatIsMissing) {
   const testing_support::NeededInput cases[] = {
       {kube::types::infrastructures, "", "cluster", "Infrastructure cluster"},
       {kube::types::networks, "", "cluster", "Network cluster"},
@@ -111,7 +111,7 @@ TEST(ControllerManagerOperator, SaysWhatIsMissing) {
   }
 }
 
-TEST(ControllerManagerOperator, TakesServiceCaWithoutARevision) {
+TEST(ControllerManagerOperator, AddsServiceCaWithoutARevision) {
   Cluster cluster;
   cluster.settle();
   cluster.put(config_map({std::string(managed_space), "service-ca"}, {{"ca-bundle.crt", "one"}}));
@@ -120,7 +120,7 @@ TEST(ControllerManagerOperator, TakesServiceCaWithoutARevision) {
   EXPECT_FALSE(cluster.has_revision(2));
 }
 
-TEST(ControllerManagerOperator, PutsSettingsOverItsOwn) {
+TEST(ControllerManagerOperator, SettingsOverrideTheConfig) {
   Cluster cluster;
   cluster.put(
       {{"apiVersion", "operator.openshift.io/v1"},

@@ -25,7 +25,7 @@ constexpr long first_id = 1'000'000'000;
 constexpr long block_size = 10'000;
 constexpr long labels_of_a_block = 5;
 
-// Nothing for a range that is not one of our blocks: an administrator's own.
+// The index of a block; nothing for a range that an administrator has chosen.
 std::optional<int> index_of(std::string_view range) {
   const long first = take_number<long>(range).value_or(0);
   if (range != "/10000" || first < first_id || first >= first_id + block_size * block_count) return std::nullopt;
@@ -37,7 +37,7 @@ std::string_view annotation(const Json& object, std::string_view key) {
   return find_string(object, {"metadata", "annotations", key}).value_or("");
 }
 
-// Where and with which certificate health is told; without one in the config the controller makes its own.
+// Address and certificate for /healthz; without a certificate in the config the controller generates one.
 Result<net::ServerOptions> server_options(const Environment& environment, const std::string& config_file) {
   const std::string text = TRY(environment.files.read(config_file).context("reading the config"));
   const YamlDocument config = TRY(parse_yaml(text, config_file));
@@ -68,15 +68,15 @@ Result<> annotate(const sys::Context& context, kube::Api& api, const Annotation&
   const Result<Json> patched = sys::retry<Json>(context, 5, {.first = Milliseconds(200)}, [&] {
     return kube::merge_patch(context, api, kube::types::namespaces, "", annotation.name, annotation.patch);
   });
-  // It has changed or gone meanwhile; the watch says so too, and then we look again.
+  // The namespace was changed or deleted meanwhile; the watch reports that, which causes another attempt.
   if (!patched.ok() && patched.error().code() != Code::conflict && patched.error().code() != Code::not_found)
     return patched.error();
   return Ok{};
 }
 
 Result<> follow_namespaces(const sys::Context& context, kube::Api& api) {
-  // What was written comes back one event after the other: until then each look sees the others as they were.
-  std::map<std::string, std::string, std::less<>> written;  // name, and version that it was written over
+  // The watch reports written annotations one after another. This map avoids writing them again until then.
+  std::map<std::string, std::string, std::less<>> written;  // by name: the version of the namespace before the write
   return kube::follow(context, api, kube::types::namespaces, "", {}, [&](const kube::Objects& namespaces) -> Result<> {
     const std::vector<Annotation> missing = TRY(plan_annotations(namespaces));
     for (const Annotation& annotation : missing) {
@@ -94,8 +94,8 @@ Result<> follow_namespaces(const sys::Context& context, kube::Api& api) {
 std::string id_range(int index) { return fmt::format("{}/{}", first_id + index * block_size, block_size); }
 
 std::string mcs_label(int index) {
-  // Pairs of different categories in order: c1,c0; c2,c0; c2,c1; c3,c0; ... Before the first pair with `high` there are
-  // high * (high - 1) / 2.
+  // The pairs of different categories in order: c1,c0; c2,c0; c2,c1; c3,c0; ... Before the first pair with `high` there are
+  // high * (high - 1) / 2 pairs.
   const long position = index * labels_of_a_block;
   long high = 1;
   while ((high + 1) * high / 2 <= position) ++high;
@@ -137,7 +137,7 @@ Result<> run_policy_controller(const Environment& environment, const Arguments& 
   const Flags flags = TRY(parse_flags("cluster-policy-controller start",
                                       {{.name = "config", .required = true},
                                        {.name = "kubeconfig", .required = true},
-                                       {.name = "namespace"},  // taken as upstream does; what we write is the cluster's
+                                       {.name = "namespace"},  // accepted for compatibility; namespaces are cluster-scoped
                                        {.name = "v", .fallback = "2", .letter = 'v'}},
                                       arguments));
   const sys::Context& context = environment.context;
@@ -156,12 +156,12 @@ Result<> run_policy_controller(const Environment& environment, const Arguments& 
   const LeaderOptions leader{.space = "kube-system",
                              .name = "cluster-policy-controller-lock",
                              .identity = fmt::format("{}_{}", host.substr(0, host.find('\n')), suffix),
-                             // One waits on each of the other masters, for a machine that is gone.
+                             // A controller waits on each of the other masters, in case this machine fails.
                              .duration = std::chrono::seconds(30),
                              .renew_deadline = std::chrono::seconds(20),
                              .retry = std::chrono::seconds(5)};
   const Result<> led = lead(context, api, leader, [&](const sys::Context& leading) { return follow_namespaces(leading, api); });
-  // A stop is what we are told, no failure.
+  // A requested stop is not an error.
   if (!led.ok() && context.stop.stop_requested()) return Ok{};
   return led;
 }

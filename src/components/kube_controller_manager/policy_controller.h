@@ -1,6 +1,5 @@
-// cluster-policy-controller: gives every namespace the ranges of user ids, groups and SELinux labels that security context
-// constraints of OpenShift go by, as annotations. Of OpenShift's controller of this name this is the part that the release has
-// use for.
+// cluster-policy-controller: annotates every namespace with the ranges of user IDs, groups and SELinux labels that OpenShift's
+// security context constraints use. It implements only the part of OpenShift's controller that this release needs.
 #pragma once
 
 #include "components/program/program.h"
@@ -11,22 +10,24 @@
 
 namespace slipway::components::kube_controller_manager {
 
-// Block number `index` of the cluster's user ids 1000000000-1999999999, ten thousand in each: "1000560000/10000".
+// Block number `index` of the user IDs 1000000000-1999999999, with 10000 IDs in each block: "1000560000/10000".
 inline constexpr int block_count = 100'000;
 std::string id_range(int index);
-// The SELinux categories that belong to it: "s0:c24,c4".
+// The SELinux label of the block: "s0:c24,c4".
 std::string mcs_label(int index);
 
 struct Annotation {
-  std::string name;  // of the namespace
-  Json patch;        // says which version of the object it is made for: another one refuses it
+  std::string name;  // name of the namespace
+  Json patch;        // contains the resource version, so the API server refuses it when the namespace has changed
 };
 
-// What is missing. Blocks are never given twice; a namespace that has a block keeps it; one that is going gets none. Pure.
-//   errors  invalid: all blocks are taken
+// The missing annotations. A block is never assigned twice, and a namespace keeps its block. Terminating namespaces get none.
+// Pure.
+//
+//   errors  invalid: all blocks are in use
 Result<std::vector<Annotation>> plan_annotations(const kube::Objects& namespaces);
 
-// The command `start`: serves /healthz, waits for its lease, then follows namespaces until a stop.
+// The command `start`: serves /healthz, waits for its lease, and then watches namespaces until a stop is requested.
 Result<> run_policy_controller(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::kube_controller_manager

@@ -26,14 +26,14 @@ TEST(Blocks, AreThoseOfOpenShift) {
   EXPECT_EQ(id_range(block_count - 1), "1999990000/10000");
 }
 
-TEST(Blocks, HaveLabelsOfTheirOwn) {
+TEST(Blocks, HaveDistinctLabels) {
   std::set<std::string> labels;
   for (int i = 0; i < 3000; ++i) EXPECT_TRUE(labels.insert(mcs_label(i)).second) << mcs_label(i);
   const std::string last = mcs_label(block_count - 1);
   EXPECT_LT(std::stoi(last.substr(4)), 1024) << last;
 }
 
-TEST(PlanAnnotations, GivesFreeBlocksToThoseWithout) {
+TEST(PlanAnnotations, AssignsFreeBlocks) {
   const auto plan = plan_annotations({space("a"),
                                       space("b", {{"openshift.io/sa.scc.uid-range", "1000000000/10000"},
                                                   {"openshift.io/sa.scc.supplemental-groups", "1000000000/10000"},
@@ -45,12 +45,12 @@ TEST(PlanAnnotations, GivesFreeBlocksToThoseWithout) {
   EXPECT_EQ(annotation_of(plan->at(0), "uid-range"), "1000010000/10000");
   EXPECT_EQ(annotation_of(plan->at(0), "supplemental-groups"), "1000010000/10000");
   EXPECT_EQ(annotation_of(plan->at(0), "mcs"), "s0:c3,c2");
-  // Another writer's change must not be built upon unseen.
+  // The patch must not apply after a change by another writer.
   EXPECT_EQ(find_string(plan->at(0).patch, {"metadata", "resourceVersion"}), "5");
   EXPECT_EQ(annotation_of(plan->at(1), "uid-range"), "1000020000/10000");
 }
 
-TEST(PlanAnnotations, CompletesWhatIsThereAndLeavesForeignRanges) {
+TEST(PlanAnnotations, CompletesAnnotationsAndKeepsForeignRanges) {
   const auto plan = plan_annotations({space("half", {{"openshift.io/sa.scc.uid-range", "1000560000/10000"}}),
                                       space("own", {{"openshift.io/sa.scc.uid-range", "5000/10"}})});
   ASSERT_TRUE(plan.ok());

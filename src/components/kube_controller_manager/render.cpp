@@ -41,7 +41,7 @@ JsonObject network_arguments(const Network& network, const std::string& file, Fi
     if (arguments.contains(name)) {
       findings.error({file}, "spec.clusterNetwork", "network type {} supports one network per family", network.type);
     }
-    // What OpenShift has when the field is left out.
+    // OpenShift's defaults for a missing field.
     arguments[name] = one(std::to_string(entry.host_prefix != 0 ? entry.host_prefix : v4 ? 23 : 64));
   }
   return arguments;

@@ -1,5 +1,4 @@
-// cluster-kube-controller-manager-operator render: the temporary controller manager, with the cluster policy controller beside
-// it.
+// cluster-kube-controller-manager-operator render: the temporary controller manager and cluster policy controller, in one pod.
 #pragma once
 
 #include "base/template.h"
@@ -15,22 +14,25 @@ struct TlsInput {
   Secret service_account_key;
 };
 
-// The arguments with which the controller manager gives each node its pod network. The network of this release is flannel,
-// whatever networkType says, and flannel takes the pod network from the node.
-//   findings  two networks of one family, which the controller manager does not take
+// The arguments of the controller manager that assign a pod network to each node. The network of this release is flannel for
+// every
+// networkType, and flannel reads the pod network from the node.
+//
+//   findings  two networks of one address family, which the controller manager does not support
 JsonObject network_arguments(const Network& network, const std::string& file, Findings& findings);
 
-// `gates` with the one that the hand-over needs: the controller manager releases its lease when it ends, so the next one leads at
-// once and not after up to 15 s.
+// `gates` and the gate for the handover: the controller manager releases its lease when it ends, so that the next one leads at
+// once
+// instead of after up to 15 s.
 std::vector<std::string> gate_settings(const FeatureGates& gates);
 
-// Where a controller manager finds its files, for the holes of config.yaml and cpc-config.yaml: "bootstrap" or "masters".
+// The paths of files, for the placeholders of config.yaml and cpc-config.yaml. where: "bootstrap" or "masters"
 Result<TemplateValues> places(std::string_view where);
 
 Result<Json> make_config(const TemplateValues& places, const JsonObject& network_arguments,
                          const std::vector<std::string>& gates);
 Result<Json> make_policy_config(const TemplateValues& places, const std::vector<std::string>& gates);
-// The pod has the config's arguments also on its command line, sorted, one for each value.
+// The pod also has the config's arguments on its command line, sorted, with one flag for each value.
 Result<RenderedFile> make_pod(const TemplateValues& values, const Json& config);
 Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInput& tls);
 

@@ -57,7 +57,7 @@ TEST(ControllerManagerRender, TwiceGivesTheSame) {
   testing_support::expect_twice_the_same(world, tree);
 }
 
-TEST(ControllerManagerRender, HandsOutPodNetworksWhateverTheNetworkIsCalled) {
+TEST(ControllerManagerRender, AssignsPodNetworksForEveryNetworkType) {
   for (const char* type : {"Flannel", "OVNKubernetes"}) {
     World world({.network_type = type});
     ASSERT_TRUE(world.render().ok()) << type;
@@ -67,7 +67,7 @@ TEST(ControllerManagerRender, HandsOutPodNetworksWhateverTheNetworkIsCalled) {
   }
 }
 
-TEST(ControllerManagerRender, KnowsBothFamilies) {
+TEST(ControllerManagerRender, SupportsBothAddressFamilies) {
   const auto cluster = [](std::string_view cidr, int prefix) { return ClusterNetwork{net::parse_cidr(cidr).value(), prefix}; };
   Findings fine, twice;
   const JsonObject both = network_arguments({"Flannel", {cluster("10.128.0.0/14", 0), cluster("fd01::/48", 64)}, {}}, "f", fine);
@@ -79,7 +79,7 @@ TEST(ControllerManagerRender, KnowsBothFamilies) {
   EXPECT_TRUE(twice.has_errors());
 }
 
-TEST(ControllerManagerRender, GivesItsLeaseBack) {
+TEST(ControllerManagerRender, ReleasesItsLease) {
   World world;
   ASSERT_TRUE(world.render().ok());
   EXPECT_TRUE(world.has_word("--feature-gates=ControllerManagerReleaseLeaderElectionLockOnExit=true"));
@@ -97,7 +97,7 @@ TEST(ControllerManagerRender, SortsWordsAfterItsOwn) {
   EXPECT_TRUE(std::is_sorted(words.begin() + 3, words.end()));
 }
 
-TEST(ControllerManagerRender, TellsEveryMissingInput) {
+TEST(ControllerManagerRender, ReportsEveryMissingInput) {
   World world;
   for (std::string_view file : {"tls/kubelet-signer.crt", "tls/kubelet-client-ca-bundle.crt", "tls/service-account.key"}) {
     ASSERT_TRUE(world.files.remove(fmt::format("/assets/{}", file)).ok());

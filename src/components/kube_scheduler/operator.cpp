@@ -44,7 +44,7 @@ Result<> plan_config(const Snapshot& seen, const Json& settings, Target& target)
   const Json* layer = find(profiles, {profile});
   Condition condition{.type = "ConfigObservationDegraded"};
   if (layer == nullptr) {
-    // The API server takes the three only; this is one of a release to come.
+    // The CRD allows only three profiles, so this is a profile of a later release.
     condition = {condition.type, true, "UnknownProfile",
                  fmt::format("Scheduler cluster: unknown spec.profile {}, using {}", profile, default_profile)};
     layer = find(profiles, {default_profile});

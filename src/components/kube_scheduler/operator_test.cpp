@@ -23,12 +23,12 @@ struct Cluster : StaticPodCluster {
   }
 };
 
-TEST(SchedulerOperator, MakesOneRevisionOfWhatTheRenderGave) {
+TEST(SchedulerOperator, CreatesOneRevisionFromTheRenderedObjects) {
   Cluster cluster;
   testing_support::expect_one_revision(cluster);
 }
 
-TEST(SchedulerOperator, SharesTheLeaseOfTheTemporaryOne) {
+TEST(SchedulerOperator, SharesTheLeaseOfTheTemporaryScheduler) {
   Cluster cluster;
   cluster.settle();
   const Json config = cluster.document(space, "config", "config.yaml");
@@ -45,14 +45,14 @@ TEST(SchedulerOperator, GivesThePodItsGatesAndARevision) {
   EXPECT_NE(text.find("--feature-gates=ImageVolume=true,OpenShiftPodSecurityAdmission=true,RouteExternalCertificate=false\n"),
             std::string::npos)
       << text;
-  // The installer puts a number there, which has to stay a text.
+  // The installer pod replaces the placeholder with a number, which has to stay a string.
   EXPECT_NE(text.find("revision: \"REVISION\"\n"), std::string::npos);
 }
 
-TEST(SchedulerOperator, KnowsProfiles) {
+TEST(SchedulerOperator, AppliesProfiles) {
   const struct {
     std::string profile;
-    std::string sign;  // in the config
+    std::string sign;  // text that the config must contain
     bool is_known = true;
   } cases[] = {{"LowNodeUtilization", "enableProfiling"},
                {"HighNodeUtilization", "MostAllocated"},
@@ -77,7 +77,7 @@ TEST(SchedulerOperator, RollsOutAnotherProfile) {
   EXPECT_TRUE(cluster.has_revision(2));
 }
 
-TEST(SchedulerOperator, SaysWhatIsMissing) {
+TEST(SchedulerOperator, ReportsWhatIsMissing) {
   const testing_support::NeededInput cases[] = {
       {{"config.openshift.io", "v1", "schedulers", "Scheduler", false},
        "",

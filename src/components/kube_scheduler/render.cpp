@@ -11,8 +11,7 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   sys::Files& files = environment.files;
   const TemplateValues values = template_values(flags);
   Findings findings;
-  // The scheduler's gates are those of its defaults; manifests that are given have to say something about the version all the
-  // same.
+  // The scheduler uses its default gates. This only checks that given manifests have a FeatureGate for the version.
   const std::vector<std::string> paths = list_of(flags, "rendered-manifest-files");
   if (!paths.empty()) feature_gates(load_manifests(files, paths, findings), flags.text("payload-version"), findings);
   const Json made_config = TRY(fill_document("kube_scheduler/config.yaml", values));

@@ -20,7 +20,7 @@ TEST(SchedulerRender, WritesThreeFilesEachTime) {
   }
 }
 
-TEST(SchedulerRender, WantsAFeatureGateAmongManifestsThatAreGiven) {
+TEST(SchedulerRender, RequiresAFeatureGateInGivenManifests) {
   testing_support::OperatorEnvironment world;
   world.put("/m/a", "{apiVersion: v1, kind: A, metadata: {name: a}}");
   Arguments more = arguments;

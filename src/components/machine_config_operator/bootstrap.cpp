@@ -45,7 +45,7 @@ std::string read_optional(sys::Files& files, const std::string& path, Findings& 
   return content.ok() ? content.value().value_or("") : "";
 }
 
-// A key of a ConfigMap that may be absent altogether.
+// A key of a ConfigMap; empty when the file or the key is missing.
 std::string read_map_key(sys::Files& files, const std::string& path, std::string_view key, Findings& findings) {
   const std::string text = read_optional(files, path, findings);
   if (text.empty()) return "";
@@ -152,7 +152,7 @@ Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs&
   for (const char* name : {"keepalived-namespace.yaml", "keepalived-role-binding.yaml", "keepalived-role.yaml"}) {
     files.push_back(TRY(filled(std::string("manifests/") + name, std::string("bootstrap/") + name, keepalived)));
   }
-  // As it is: the machine that it is for fills it in (runtimecfg.h).
+  // Not rendered here: the machine that uses it renders it (runtimecfg.h).
   files.push_back({inputs.platform + "/static-pod-resources/keepalived/keepalived.conf.tmpl",
                    std::string(data::content(data::machine_config(), "bootstrap/keepalived.conf.tmpl"))});
   return files;

@@ -1,5 +1,5 @@
-// `machine-config-operator bootstrap`: from the installer's manifests to what the controller on the bootstrap machine reads, its
-// pod, and the pods that hold the virtual addresses.
+// `machine-config-operator bootstrap`: renders the installer's manifests into the input of the controller on the bootstrap
+// machine, the pod of that controller, and the pods that hold the virtual IPs.
 #pragma once
 
 #include "base/findings.h"
@@ -9,10 +9,10 @@
 
 namespace slipway::components::machine_config_operator {
 
-// Reads what the flags name. Findings: what is missing or cannot be read, all of it.
+// Reads the files that the flags name. Findings: everything that is missing or cannot be read.
 MachineConfigInputs read_machine_config_inputs(sys::Files& files, const Flags& flags, Findings& findings);
 
-// The files below the output folder. Pure. errors: invalid: more than one virtual address of the API
+// The files of the output folder. Pure. errors: invalid: more than one virtual IP of the API
 Result<RenderedFiles> render_machine_config_bootstrap(const MachineConfigInputs& inputs);
 
 // The command.

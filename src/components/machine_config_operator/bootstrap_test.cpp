@@ -76,7 +76,7 @@ TEST(MachineConfigOperatorBootstrap, WritesTheFilesOfTheContract) {
   }
 }
 
-TEST(MachineConfigOperatorBootstrap, TellsTheControllerWhatTemplatesNeed) {
+TEST(MachineConfigOperatorBootstrap, GivesTheControllerTheInputsOfTemplates) {
   OperatorEnvironment world;
   put_inputs(world, local);
   ASSERT_TRUE(run_bootstrap(world.environment(), flags()).ok());
@@ -119,7 +119,7 @@ TEST(MachineConfigOperatorBootstrap, WithoutVirtualAddressesThereIsNoKeepalived)
   EXPECT_EQ(world.names("/assets/mco-bootstrap").size(), 7u);
 }
 
-TEST(MachineConfigOperatorBootstrap, NamesEverythingThatIsMissing) {
+TEST(MachineConfigOperatorBootstrap, ReportsEverythingThatIsMissing) {
   OperatorEnvironment world;
   const std::string message = run_bootstrap(world.environment(), flags()).error().message();
   for (const char* part : {"cluster-config.yaml", "cluster-infrastructure-02", "cluster-network-02", "cluster-dns-02",
@@ -128,7 +128,7 @@ TEST(MachineConfigOperatorBootstrap, NamesEverythingThatIsMissing) {
   }
 }
 
-TEST(MachineConfigOperatorBootstrap, AnImageFlagGoesBeforeTheRelease) {
+TEST(MachineConfigOperatorBootstrap, AnImageFlagOverridesTheRelease) {
   OperatorEnvironment world;
   put_inputs(world, local);
   Arguments arguments = flags();

@@ -41,7 +41,7 @@ void add_pool(std::map<std::string, Pool>& pools, Pool pool, const Place& place,
   other->second = std::move(pool);
 }
 
-// The value, or nothing and a finding.
+// The value; on an error, nothing and a finding.
 template <class T>
 std::optional<T> value_of(Result<T> result, Findings& findings) {
   if (result.ok()) return std::move(result).value();
@@ -73,7 +73,7 @@ void collect(const YamlDocument& document, Manifests& manifests, Findings& findi
   }
 }
 
-// Generated ones first: a user's of the same name comes later and wins.
+// Generated configs come first: a later config of a user with the same name replaces them.
 Result<std::vector<MachineConfig>> all_configs(const Manifests& manifests, const Secret& pull_secret) {
   GeneratedFrom from{.controller = *manifests.controller,
                      .pull_secret = pull_secret,
@@ -104,7 +104,7 @@ Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument
   RenderedFiles files, pools;
   for (const auto& [name, pool] : manifests.pools) {
     const machineconfig::Rendered rendered = TRY(machineconfig::render(pool, configs, base));
-    // With the pull secret in them.
+    // Mode 0600: they contain the pull secret.
     files.push_back(
         {"machine-configs/" + rendered.config.name + ".yaml", emit_yaml(machineconfig::to_json(rendered.config)), 0600});
     pools.push_back({"machine-pools/" + name + ".yaml", emit_yaml(machineconfig::pool_with(pool, rendered))});

@@ -1,5 +1,5 @@
-// `machine-config-controller bootstrap`: renders the pools from all manifests on the bootstrap machine, for its
-// machine-config-server.
+// `machine-config-controller bootstrap`: renders the pools from all manifests on the bootstrap machine, for the
+// machine-config-server there.
 #pragma once
 
 #include "base/secret.h"
@@ -12,14 +12,14 @@
 
 namespace slipway::components::machine_config_operator {
 
-// The files below the output folder, in the order in which they have to be written: pools last, so that a pool that is there
+// The files of the output folder, in the order in which they have to be written. Pools are last, so that every pool that exists
 // can be served. Pure.
 //
-//   documents    of all manifests, in the order of their files; kinds that are not ours are passed over
-//   pull_secret  the Secret with the credentials of registries
-//   version      of the payload; a ControllerConfig of another one is refused
-//   errors       invalid, with every problem: no ControllerConfig, two pools of a user with one name, a MachineConfig that is
-//                none, a KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), what rendering says
+//   documents    documents of all manifests, in the order of their files; other kinds are ignored
+//   pull_secret  the Secret with the credentials for registries
+//   version      version of the payload; a ControllerConfig with another version is refused
+//   errors       invalid, with every problem: no ControllerConfig, two pools of a user with one name, an invalid MachineConfig, a
+//                KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), errors of rendering
 Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument>& documents, const Json& pull_secret,
                                                   std::string_view version);
 

@@ -13,7 +13,7 @@ namespace types = kube::types;
 constexpr std::string_view program = "machine-config-controller";
 
 Task task_of(kube::Api& api, View& view, NodeChange change) {
-  std::string name = change.doing;
+  std::string name = change.task_name;
   return {std::move(name), [&api, &view, change = std::move(change)](const sys::Context& context) -> Result<> {
             view.put(TRY(kube::merge_patch(context, api, types::nodes, "", change.node, change.patch)));
             return Ok{};
@@ -55,7 +55,7 @@ Result<> run_controller(const Environment& environment, const Arguments& argumen
     options.version = TRY(environment_text("RELEASE_VERSION"));
     options.own_node = TRY(environment_text("NODE_NAME"));
     options.own_pod = TRY(environment_text("POD_NAME"));
-    // Tasks need the API and the view, which the process makes; so all of the work is its observer's.
+    // Tasks need the API and the view, which OperatorProcess passes only to its observer; so the observer does all the work.
     const auto control = [options](const sys::Context& context, kube::Api& api, View&) -> Result<> {
       View view;
       MachineConfigController controller(api, view, options);

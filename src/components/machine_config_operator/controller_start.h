@@ -11,12 +11,12 @@
 
 namespace slipway::components::machine_config_operator {
 
-// Lifetime: api and view outlive it and its plans. Threads: one.
+// Lifetime: api and view must outlive it and its plans. Threads: one.
 class MachineConfigController {
  public:
   struct Options {
-    std::string version;   // of the release
-    std::string own_node;  // where this process runs
+    std::string version;   // version of the release
+    std::string own_node;  // name of the node that this process runs on
     std::string own_pod;
   };
 
@@ -25,8 +25,8 @@ class MachineConfigController {
 
   static std::vector<Watched> watched();
 
-  // Rendering, then the pools with what it says, then the wishes of daemons. Changes of nodes are tasks: they are made of the
-  // node as it was seen, and refused when it has changed since.
+  // Plans rendering, then pools with the results of rendering, then drains that daemons request. Changes of nodes are tasks: each
+  // patch names the version of the node that the plan has read, and the API server refuses it when the node has changed since.
   Plan plan(const Snapshot& seen, WallTime now);
 
  private:
@@ -36,7 +36,7 @@ class MachineConfigController {
   RenderController renders_;
 };
 
-// The command. RELEASE_VERSION, NODE_NAME and POD_NAME have to be set.
+// The command. Requires the environment variables RELEASE_VERSION, NODE_NAME and POD_NAME.
 Result<> run_controller(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::machine_config_operator

@@ -25,7 +25,7 @@ using testing_support::RealTimeContext;
 
 std::string note(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
 
-// Masters and workers whose daemons do at once what they are asked for.
+// Masters and workers whose daemons apply every request at once.
 class Cluster {
  public:
   Cluster() {
@@ -78,9 +78,9 @@ class Cluster {
 
   RealTimeContext test;
   FakeKube kube;
-  std::string failing;             // this node cannot get any config
-  std::vector<std::string> order;  // in which nodes were emptied
-  std::size_t most_at_once = 0;    // nodes of a pool that took no pods
+  std::string failing;             // this node fails to apply any config
+  std::vector<std::string> order;  // nodes in the order in which they were drained
+  std::size_t most_at_once = 0;    // maximum number of cordoned nodes of a pool
   std::function<bool()> is_done;
 
  private:
@@ -143,7 +143,7 @@ bool is_updated(const FakeKube& kube, const std::string& pool) {
   return kube::condition_status(*object, "Updated") == "True" && count && *count == Json(3);
 }
 
-TEST(MachineConfigController, BringsItsConfigToEveryNodeOneAfterAnother) {
+TEST(MachineConfigController, RollsOutTheConfigOneNodeAfterAnother) {
   Cluster cluster;
   cluster.is_done = [&] { return is_updated(cluster.kube, "master") && is_updated(cluster.kube, "worker"); };
   cluster.run();

@@ -71,7 +71,7 @@ TEST(MachineConfigControllerBootstrap, RendersEveryPool) {
   EXPECT_EQ(names[4], "machine-pools/worker.yaml");
 }
 
-TEST(MachineConfigControllerBootstrap, TakesWhatUsersWrite) {
+TEST(MachineConfigControllerBootstrap, IncludesMachineConfigsOfUsers) {
   OperatorEnvironment world;
   put_inputs(world);
   world.put("/mcc/99-user.yaml", user_config);
@@ -80,7 +80,7 @@ TEST(MachineConfigControllerBootstrap, TakesWhatUsersWrite) {
   EXPECT_NE(world.text("/mcs/machine-pools/master.yaml").find("name: 99-motd"), std::string::npos);
 }
 
-TEST(MachineConfigControllerBootstrap, AUsersObjectWinsOverOursOfTheSameName) {
+TEST(MachineConfigControllerBootstrap, AUsersObjectReplacesTheGeneratedOne) {
   OperatorEnvironment world;
   put_inputs(world);
   world.put("/mcc/00-user-pool.yaml", pool("master", false, "mine"));

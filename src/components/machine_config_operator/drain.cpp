@@ -21,10 +21,12 @@ namespace mc = machineconfig;
 constexpr std::string_view drain_prefix = "drain-";
 constexpr Milliseconds first_pause = 1s;
 constexpr Milliseconds later_pause = 10s;
-constexpr Milliseconds at_first = 1min;  // how long a drain is looked at with the first pause
-constexpr std::size_t pods_told = 3;
+constexpr Milliseconds first_period = 1min;  // a drain uses first_pause for this time
+constexpr std::size_t max_listed_pods = 3;
 
-std::string note(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
+std::string annotation_of(const Json& object, std::string_view key) {
+  return std::string(find_string(object, {"metadata", "annotations", key}).value_or(""));
+}
 
 bool is_of_a_daemon_set(const Json& pod) {
   return std::ranges::any_of(find_array(pod, {"metadata", "ownerReferences"}),
@@ -39,7 +41,7 @@ bool stays(const Json& pod) {
 
 std::string pod_name(const Json& pod) { return fmt::format("Pod {}/{}", kube::namespace_of(pod), kube::name_of(pod)); }
 
-// Changes the node as it was seen. returns: the node as the server has it, which the next plan knows too
+// Patches the version of the node that was read, and puts the result into the view for the next plan. returns: the patched node
 Result<Json> patch(const sys::Context& context, kube::Api& api, View& view, const Json& node, JsonObject annotations,
                    JsonObject spec) {
   JsonObject metadata = {{"annotations", std::move(annotations)}};
@@ -51,8 +53,8 @@ Result<Json> patch(const sys::Context& context, kube::Api& api, View& view, cons
   return patched;
 }
 
-// What is known of a drain: since when it lasts stays, so that the pause can grow.
-void tell(View& view, const Json& node, const std::string& message, WallTime now) {
+// Puts the state of a drain into the view. Keeps the time when the drain began, because the pause depends on it.
+void put_drain(View& view, const Json& node, const std::string& message, WallTime now) {
   const std::string_view name = kube::name_of(node);
   const Snapshot seen = view.snapshot();
   const Json* known = seen.find(node_drains, "", name);
@@ -64,23 +66,23 @@ void tell(View& view, const Json& node, const std::string& message, WallTime now
                       {"message", message}});
 }
 
-Result<> finish(const sys::Context& context, kube::Api& api, View& view, const Json& node, JsonObject spec) {
-  TRY(patch(context, api, view, node, {{mc::last_applied_drain, note(node, mc::desired_drain)}}, std::move(spec)));
+Result<> report_drained(const sys::Context& context, kube::Api& api, View& view, const Json& node, JsonObject spec) {
+  TRY(patch(context, api, view, node, {{mc::last_applied_drain, annotation_of(node, mc::desired_drain)}}, std::move(spec)));
   view.remove(node_drains, "", kube::name_of(node));
   return Ok{};
 }
 
-// "Pod a/b is held by PodDisruptionBudget c"; empty when it goes.
+// Evicts a pod. returns: "Pod a/b is held by PodDisruptionBudget c"; empty: the pod is evicted
 Result<std::string> evict(const sys::Context& context, kube::Api& api, const Json& pod) {
   const std::string_view space = kube::namespace_of(pod), name = kube::name_of(pod);
   const Json eviction = {{"apiVersion", "policy/v1"}, {"kind", "Eviction"}, {"metadata", {{"name", name}, {"namespace", space}}}};
   const Result<Json> answer =
       api.send(context, {.method = "POST", .path = kube::path_of(types::pods, space, name, "eviction"), .body = eviction});
   if (answer.ok() || answer.error().code() == Code::not_found) return std::string();
-  // A budget's refusal looks like a server that is busy.
+  // The API server refuses an eviction because of a budget with the same status as when it is overloaded.
   if (answer.error().code() != Code::unavailable) return answer.error();
-  const std::vector<Json> budgets = TRY(kube::list(context, api, kube::types::pod_disruption_budgets, space));
-  const std::vector<std::string> holders = held_by(pod, budgets);
+  const std::vector<Json> budgets = TRY(kube::list(context, api, budget_type, space));
+  const std::vector<std::string> holders = blocking_budgets(pod, budgets);
   if (holders.empty()) return fmt::format("{} cannot be evicted: {}", pod_name(pod), answer.error().message());
   return fmt::format("{} is held by PodDisruptionBudget {}", pod_name(pod), join(holders, ", "));
 }
@@ -89,20 +91,20 @@ Milliseconds pause_of(const Snapshot& seen, std::string_view node, WallTime now)
   const Json* known = seen.find(node_drains, "", node);
   if (!known) return first_pause;
   const Result<WallTime> since = parse_rfc3339(find_string(*known, {"since"}).value_or(""));
-  return since.ok() && since.value() + at_first < now ? later_pause : first_pause;
+  return since.ok() && since.value() + first_period < now ? later_pause : first_pause;
 }
 
 }  // namespace
 
 DrainStep drain_step(const Json& node, bool is_single_master) {
-  const std::string wanted = note(node, mc::desired_drain);
-  if (wanted.empty() || wanted == note(node, mc::last_applied_drain)) return DrainStep::nothing;
-  if (!wanted.starts_with(drain_prefix)) return DrainStep::release;
+  const std::string wanted = annotation_of(node, mc::desired_drain);
+  if (wanted.empty() || wanted == annotation_of(node, mc::last_applied_drain)) return DrainStep::nothing;
+  if (!wanted.starts_with(drain_prefix)) return DrainStep::uncordon;
   const bool is_master = kube::has_role(node, kube::master_label);
-  return is_single_master && is_master ? DrainStep::acknowledge : DrainStep::empty;
+  return is_single_master && is_master ? DrainStep::acknowledge : DrainStep::drain;
 }
 
-PodsToMove pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod) {
+PodsToMove pods_to_move(const std::vector<Json>& pods, std::string_view own_pod) {
   PodsToMove found;
   const Json* own = nullptr;
   for (const Json& pod : pods) {
@@ -119,7 +121,7 @@ PodsToMove pods_to_leave(const std::vector<Json>& pods, std::string_view own_pod
   return found;
 }
 
-std::vector<std::string> held_by(const Json& pod, const std::vector<Json>& budgets) {
+std::vector<std::string> blocking_budgets(const Json& pod, const std::vector<Json>& budgets) {
   std::vector<std::string> names;
   for (const Json& budget : budgets) {
     if (kube::namespace_of(budget) != kube::namespace_of(pod)) continue;
@@ -138,27 +140,28 @@ Result<> drain_node(const sys::Context& context, kube::Api& api, View& view, con
   }
   const std::vector<Json> pods =
       TRY(kube::list(context, api, types::pods, "", {.fields = fmt::format("spec.nodeName={}", kube::name_of(node))}));
-  const PodsToMove leaving = pods_to_leave(pods, own_pod);
-  std::vector<std::string> held;
-  for (const Json* pod : leaving.evict) {
+  const PodsToMove remaining = pods_to_move(pods, own_pod);
+  std::vector<std::string> blocked;
+  for (const Json* pod : remaining.evict) {
     std::string why = TRY(evict(context, api, *pod).context(pod_name(*pod)));
-    if (!why.empty()) held.push_back(std::move(why));
+    if (!why.empty()) blocked.push_back(std::move(why));
   }
-  if (leaving.evict.empty() && leaving.ending.empty()) {
-    TRY(finish(context, api, view, current, {}));
+  if (remaining.evict.empty() && remaining.ending.empty()) {
+    TRY(report_drained(context, api, view, current, {}));
     context.log.info("drained {}", kube::name_of(node));
     return Ok{};
   }
-  std::vector<std::string> told(held.begin(), held.begin() + static_cast<long>(std::min(held.size(), pods_told)));
-  if (held.size() > pods_told) told.push_back(fmt::format("and {} more", held.size() - pods_told));
-  if (held.empty()) {
-    for (const auto* list : {&leaving.ending, &leaving.evict}) {
+  std::vector<std::string> listed(blocked.begin(),
+                                  blocked.begin() + static_cast<long>(std::min(blocked.size(), max_listed_pods)));
+  if (blocked.size() > max_listed_pods) listed.push_back(fmt::format("and {} more", blocked.size() - max_listed_pods));
+  if (blocked.empty()) {
+    for (const auto* list : {&remaining.ending, &remaining.evict}) {
       for (const Json* pod : *list) {
-        if (told.size() < pods_told) told.push_back(fmt::format("{} ends", pod_name(*pod)));
+        if (listed.size() < max_listed_pods) listed.push_back(fmt::format("{} is terminating", pod_name(*pod)));
       }
     }
   }
-  tell(view, node, fmt::format("draining, waiting for pods: {}", join(told, ", ")), context.clock.now());
+  put_drain(view, node, fmt::format("draining, waiting for pods: {}", join(listed, ", ")), context.clock.now());
   return Ok{};
 }
 
@@ -172,7 +175,7 @@ Plan plan_drains(kube::Api& api, View& view, const DrainOptions& options, const 
     const std::string name(kube::name_of(*node));
     switch (drain_step(*node, options.is_single_master)) {
       case DrainStep::nothing: break;
-      case DrainStep::empty: {
+      case DrainStep::drain: {
         add(*node, fmt::format("draining {}", name), [&api, &view, own = options.own_pod](const auto& context, const Json& each) {
           return drain_node(context, api, view, each, own);
         });
@@ -184,14 +187,14 @@ Plan plan_drains(kube::Api& api, View& view, const DrainOptions& options, const 
         }
         break;
       }
-      case DrainStep::release:
+      case DrainStep::uncordon:
         add(*node, fmt::format("uncordoning {}", name), [&api, &view](const auto& context, const Json& each) {
-          return finish(context, api, view, each, {{"unschedulable", nullptr}});
+          return report_drained(context, api, view, each, {{"unschedulable", nullptr}});
         });
         break;
       case DrainStep::acknowledge:
         add(*node, fmt::format("allowing {} to update", name),
-            [&api, &view](const auto& context, const Json& each) { return finish(context, api, view, each, {}); });
+            [&api, &view](const auto& context, const Json& each) { return report_drained(context, api, view, each, {}); });
         break;
     }
   }

@@ -45,19 +45,19 @@ Json node(std::string_view desired, std::string_view applied, JsonObject labels 
           {"spec", JsonObject()}};
 }
 
-TEST(DrainStep, IsWhatTheDaemonAsksFor) {
+TEST(DrainStep, IsWhatTheDaemonRequests) {
   const JsonObject master = {{"node-role.kubernetes.io/master", ""}};
   EXPECT_EQ(drain_step(node("", ""), false), DrainStep::nothing);
-  EXPECT_EQ(drain_step(node("drain-a", ""), false), DrainStep::empty);
+  EXPECT_EQ(drain_step(node("drain-a", ""), false), DrainStep::drain);
   EXPECT_EQ(drain_step(node("drain-a", "drain-a"), false), DrainStep::nothing);
-  EXPECT_EQ(drain_step(node("drain-b", "uncordon-a"), false), DrainStep::empty);
-  EXPECT_EQ(drain_step(node("uncordon-a", "drain-a"), false), DrainStep::release);
-  EXPECT_EQ(drain_step(node("drain-a", "", master), false), DrainStep::empty);
+  EXPECT_EQ(drain_step(node("drain-b", "uncordon-a"), false), DrainStep::drain);
+  EXPECT_EQ(drain_step(node("uncordon-a", "drain-a"), false), DrainStep::uncordon);
+  EXPECT_EQ(drain_step(node("drain-a", "", master), false), DrainStep::drain);
   EXPECT_EQ(drain_step(node("drain-a", "", master), true), DrainStep::acknowledge);
-  EXPECT_EQ(drain_step(node("drain-a", ""), true), DrainStep::empty) << "a worker beside the only master";
+  EXPECT_EQ(drain_step(node("drain-a", ""), true), DrainStep::drain) << "a worker beside the only master";
 }
 
-TEST(PodsToMove, AreThoseThatWouldRunOn) {
+TEST(PodsToMove, AreThePodsThatWouldKeepRunning) {
   const JsonArray daemon_set = {JsonObject{{"kind", "DaemonSet"}, {"name", "d"}}};
   const JsonArray replica_set = {JsonObject{{"kind", "ReplicaSet"}, {"name", "r"}}};
   const std::vector<Json> pods = {pod("daemon", {{"ownerReferences", daemon_set}}),
@@ -74,28 +74,28 @@ TEST(PodsToMove, AreThoseThatWouldRunOn) {
     return found;
   };
   using Names = std::vector<std::string>;
-  const PodsToMove leaving = pods_to_leave(pods, "own");
+  const PodsToMove leaving = pods_to_move(pods, "own");
   EXPECT_EQ(names(leaving.evict), (Names{"alone", "replica"}));
   EXPECT_EQ(names(leaving.ending), Names{"going"});
-  // This program's own pod is the last.
+  // This program's own pod is evicted last.
   const std::vector<Json> last = {pod("own")};
-  EXPECT_EQ(names(pods_to_leave(last, "own").evict), Names{"own"});
-  EXPECT_EQ(names(pods_to_leave(last, "").evict), Names{"own"});
+  EXPECT_EQ(names(pods_to_move(last, "own").evict), Names{"own"});
+  EXPECT_EQ(names(pods_to_move(last, "").evict), Names{"own"});
 }
 
-TEST(HeldBy, NamesTheBudgetsThatLetNothingGo) {
+TEST(BlockingBudgets, AreThoseThatAllowNoDisruption) {
   Json elsewhere = budget("elsewhere", "web", 0);
   elsewhere.as_object()["metadata"].as_object()["namespace"] = "other";
   const std::vector<Json> all = {budget("web-a", "web", 0), budget("web-b", "web", 1), budget("db", "db", 0), elsewhere};
-  EXPECT_EQ(held_by(pod("web"), all), std::vector<std::string>{"web-a"});
-  EXPECT_EQ(held_by(pod("other"), all), std::vector<std::string>{});
+  EXPECT_EQ(blocking_budgets(pod("web"), all), std::vector<std::string>{"web-a"});
+  EXPECT_EQ(blocking_budgets(pod("other"), all), std::vector<std::string>{});
 }
 
 struct Drain : testing::Test {
   Drain() {
     kube.serve(kube::types::pod_disruption_budgets);
     kube.put(node("drain-rendered-2", ""));
-    // Evictions: a pod of `held` is refused as servers do, any other is gone.
+    // Evictions: refuses pods in `held` as API servers do, and removes all others.
     kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {
       if (!request.path.ends_with("/eviction")) return std::nullopt;
       const std::string name(find_string(*request.body, {"metadata", "name"}).value_or(""));
@@ -109,7 +109,7 @@ struct Drain : testing::Test {
 
   void look() { view.put(*kube.look(types::nodes, "", "worker-0")); }
 
-  // Plans and does what was planned, as reconcile does. returns: when it wants to be asked again
+  // Plans and runs the tasks, as reconcile does. returns: when the plan has to be made again
   std::optional<WallTime> step(const DrainOptions& options = {}) {
     const Plan plan = plan_drains(kube, view, options, view.snapshot(), test.clock.now());
     for (const Task& task : plan.tasks) {
@@ -140,20 +140,20 @@ struct Drain : testing::Test {
   std::vector<Notice> notices;
 };
 
-TEST_F(Drain, CordonsEvictsAndSaysSo) {
+TEST_F(Drain, CordonsEvictsAndReports) {
   kube.put(pod("web"));
   EXPECT_TRUE(step().has_value());
   EXPECT_TRUE(is_cordoned());
   EXPECT_EQ(evicted, std::vector<std::string>{"web"});
   EXPECT_EQ(applied(), "") << "not before it has gone";
-  EXPECT_EQ(message(), "draining, waiting for pods: Pod apps/web ends");
+  EXPECT_EQ(message(), "draining, waiting for pods: Pod apps/web is terminating");
   step();
   EXPECT_EQ(applied(), "drain-rendered-2");
   EXPECT_EQ(message(), "");
   EXPECT_FALSE(step().has_value()) << "it is over";
 }
 
-TEST_F(Drain, NamesWhatHoldsAPodAndGoesOnOnceItIsLetGo) {
+TEST_F(Drain, NamesTheBudgetAndContinuesWhenItAllowsEviction) {
   kube.put(pod("web"));
   kube.put(pod("job"));
   kube.put(budget("web-budget", "web", 0));
@@ -166,7 +166,7 @@ TEST_F(Drain, NamesWhatHoldsAPodAndGoesOnOnceItIsLetGo) {
   step();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_TRUE(notices[0].is_warning);
-  // Less often when it lasts.
+  // A long drain is retried less often.
   test.clock.wait(test.clock.steady() + Milliseconds(120'000), {}, nullptr, 0);
   EXPECT_GT(*step() - test.clock.now(), Milliseconds(5'000));
   held = "";
@@ -175,7 +175,7 @@ TEST_F(Drain, NamesWhatHoldsAPodAndGoesOnOnceItIsLetGo) {
   EXPECT_EQ(applied(), "drain-rendered-2");
 }
 
-TEST_F(Drain, LetsTheNodeGo) {
+TEST_F(Drain, UncordonsTheNode) {
   Json object = node("uncordon-rendered-2", "drain-rendered-2");
   object.as_object()["spec"].as_object()["unschedulable"] = true;
   kube.put(object);
@@ -198,7 +198,7 @@ TEST_F(Drain, TheOnlyMasterKeepsItsPods) {
   EXPECT_TRUE(evicted.empty());
 }
 
-TEST_F(Drain, ANodeThatChangedIsLookedAtAgain) {
+TEST_F(Drain, RefusesToPatchANodeThatHasChanged) {
   const Json old = *view.snapshot().find(types::nodes, "", "worker-0");
   kube.put(node("drain-rendered-3", ""));
   const Result<> done = drain_node(test.context(), kube, view, old, "");

@@ -19,14 +19,14 @@ namespace {
 using machineconfig::MachineConfig;
 
 constexpr std::string_view kubelet_file = "/etc/kubernetes/kubelet.conf";
-// Fields of a KubeletConfig besides spec.kubeletConfig that would be passed over in silence.
+// Fields of a KubeletConfig that slipway does not support; they are refused, so that they are not ignored silently.
 constexpr std::array unknown_fields = {"autoSizingReserved", "logLevel", "tlsSecurityProfile"};
-// What the machine's own parts rely on.
+// Fields that other parts of the machine depend on.
 constexpr std::array fixed_fields = {"cgroupDriver",  "cgroupRoot",   "clusterDNS",
                                      "clusterDomain", "apiVersion",   "containerRuntimeEndpoint",
                                      "kind",          "staticPodPath"};
 
-// The templates' file for machines of a pool; all but masters have the workers'.
+// The kubelet.conf of the templates for a pool: the masters' file for pool master, the workers' file for all others.
 Result<Json> kubelet_template(std::string_view pool, const std::vector<MachineConfig>& templates) {
   const std::string name = fmt::format("01-{}-kubelet", pool == "master" ? "master" : "worker");
   for (const MachineConfig& config : templates) {

@@ -50,7 +50,7 @@ std::vector<Watched> watched() {
   return all;
 }
 
-// Only what says what the object is and has: times and versions of it would make another ControllerConfig of the same facts.
+// The object without the metadata that changes: versions and times would change the ControllerConfig although no fact changed.
 Json without_history(const Json& object) {
   JsonObject kept;
   for (const char* key : {"apiVersion", "kind", "spec", "status"}) {
@@ -60,7 +60,7 @@ Json without_history(const Json& object) {
   return kept;
 }
 
-// Reads the same facts from objects that the command `bootstrap` reads from files. What is missing becomes a finding.
+// Reads from objects the facts that the command `bootstrap` reads from files. Findings: what is missing.
 class ClusterReader {
  public:
   ClusterReader(const Snapshot& seen, Findings& findings) : seen_(seen), findings_(findings) {}
@@ -118,8 +118,8 @@ class ClusterReader {
     return found ? text_of(*found, {"data", key}) : "";
   }
 
-  // The authorities of kubelets' clients: those of the bootstrap machine until it is complete. Other ones would give rendered
-  // configs other names than the machines got from the bootstrap machine.
+  // The client authorities of kubelets. Until the bootstrap is complete these are the authorities of the bootstrap machine: with
+  // others, rendered configs would have other names than the configs that machines got from the bootstrap machine.
   std::string client_ca() {
     const std::string current = bootstrap_is_complete(seen_) ? text_if_any(managed_space, client_ca_name, "ca-bundle.crt") : "";
     return current.empty() ? text(config_map(config_space, "initial-kube-apiserver-server-ca"), "ca-bundle.crt") : current;
@@ -141,8 +141,8 @@ class ClusterReader {
   Findings& findings_;
 };
 
-// Nobody needs the daemon as long as the bootstrap machine is there, and the hand-over needs the processor time of its pods.
-bool waits_for_hand_over(const DesiredObject& desired, const Snapshot& seen) {
+// The daemon is not needed until the bootstrap is complete, and its pods would take processor time from the handover.
+bool waits_for_handover(const DesiredObject& desired, const Snapshot& seen) {
   if (desired.type != types::daemon_sets || kube::name_of(desired.object) != daemon_name) return false;
   return !bootstrap_is_complete(seen) && seen.find(desired.type, own_space, daemon_name) == nullptr;
 }
@@ -154,8 +154,8 @@ std::vector<Workload> workloads() {
           {types::daemon_sets, own, std::string(daemon_name)}};
 }
 
-// "worker: Node worker-0 is ..." of a condition of a pool.
-std::string told_by(const Json& pool, std::string_view type) {
+// The message of a pool's condition: "worker: Node worker-0 is ...".
+std::string describe_condition(const Json& pool, std::string_view type) {
   const bool is_known = kube::find_condition(pool, type) != nullptr;
   return fmt::format("{}: {}", kube::name_of(pool), is_known ? kube::condition_text(pool, type, "message") : "no status yet");
 }
@@ -167,7 +167,7 @@ Condition condition(std::string_view type, bool good, std::string_view bad_reaso
   return made;
 }
 
-Result<DesiredState> aim_of(const std::string& version, const Snapshot& seen, WallTime now) {
+Result<DesiredState> make_desired_state(const std::string& version, const Snapshot& seen, WallTime now) {
   DesiredState desired_state;
   Result<Plan> renewal = plan_server_certificate(seen, now);
   Condition not_renewed{.type = "ServerCertificateDegraded", .is_true = !renewal.ok()};
@@ -203,7 +203,7 @@ Result<DesiredState> aim_of(const std::string& version, const Snapshot& seen, Wa
                                                            {"API_PORT", quoted(std::to_string(url.port))}}))});
   }
   std::erase_if(desired_state.plan.desired_objects,
-                [&](const DesiredObject& desired) { return waits_for_hand_over(desired, seen); });
+                [&](const DesiredObject& desired) { return waits_for_handover(desired, seen); });
   desired_state.conditions = workload_conditions("Workloads", workloads(), seen);
   desired_state.conditions.push_back(std::move(not_renewed));
   desired_state.conditions.push_back(std::move(unreadable));
@@ -218,7 +218,7 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
   std::vector<std::string> missing, moving, degraded, behind;
   for (std::string_view role : {"master", "worker"}) {
     const Json* pool = seen.find(types::machine_config_pools, "", role);
-    // A pool without machines reaches everything, and masters there are.
+    // A pool without machines counts as updated at once, but every cluster has masters.
     const bool has_reached = pool && find_string(*pool, {"status", "configuration", "name"}) &&
                              (role != "master" || integer_of(*pool, {"status", "machineCount"}) > 0);
     if (!has_reached)
@@ -230,8 +230,8 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
     if (updated < all && !(paused && *paused == Json(true))) {
       moving.push_back(fmt::format("{}: {} of {} machines are updated", kube::name_of(*pool), updated, all));
     }
-    if (kube::condition_status(*pool, "Degraded") == "True") degraded.push_back(told_by(*pool, "Degraded"));
-    if (kube::condition_status(*pool, "Updated") != "True") behind.push_back(told_by(*pool, "Updating"));
+    if (kube::condition_status(*pool, "Degraded") == "True") degraded.push_back(describe_condition(*pool, "Degraded"));
+    if (kube::condition_status(*pool, "Updated") != "True") behind.push_back(describe_condition(*pool, "Updating"));
   }
   return {condition("Available", true, "NotReached", missing), condition("Progressing", false, "Updating", moving),
           condition("Degraded", false, "PoolDegraded", degraded), condition("Upgradeable", true, "PoolUpdating", behind)};
@@ -241,7 +241,7 @@ WorkloadOperator make_operator(const std::string& version) {
   return {.name = "machine-config",
           .space = std::string(own_space),
           .watched = watched(),
-          .desired_state = [version](const Snapshot& seen, WallTime now) { return aim_of(version, seen, now); },
+          .desired_state = [version](const Snapshot& seen, WallTime now) { return make_desired_state(version, seen, now); },
           .settings = types::machine_configurations};
 }
 

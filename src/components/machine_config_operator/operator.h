@@ -1,5 +1,6 @@
-// `machine-config-operator start`: keeps the objects and programs of machine configuration in the cluster: the ControllerConfig,
-// the pools of masters and workers, controller, server and daemon.
+// `machine-config-operator start`: manages the objects and programs of machine configuration in the cluster: the
+// ControllerConfig,
+// the pools master and worker, and the controller, server and daemon.
 #pragma once
 
 #include "components/program/program.h"
@@ -10,11 +11,11 @@
 
 namespace slipway::components::machine_config_operator {
 
-// What pools say to people, as conditions of the operator; Pools stands before each type. Pure.
+// Summarizes the pools as conditions of the operator. Pure.
 //
-//   PoolsAvailable    the masters have reached a config once
-//   PoolsProgressing  nodes of a pool that is not paused run another config than the pool's
-//   PoolsDegraded     a pool is, with its reason
+//   PoolsAvailable    the masters have reached a config at least once
+//   PoolsProgressing  nodes of a pool that is not paused have another config than the pool
+//   PoolsDegraded     a pool is degraded; the message has its reason
 //   PoolsUpgradeable  every pool is updated
 std::vector<Condition> pool_conditions(const Snapshot& seen);
 

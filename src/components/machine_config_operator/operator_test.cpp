@@ -80,7 +80,7 @@ const Condition* find_condition(const std::vector<Condition>& all, std::string_v
   return found == all.end() ? nullptr : &*found;
 }
 
-TEST(MachineConfigOperator, TellsTheControllerWhatTheBootstrapMachineWasTold) {
+TEST(MachineConfigOperator, GivesTheControllerTheInputsOfTheBootstrapMachine) {
   Cluster cluster;
   const machineconfig::ControllerConfig config = cluster.controller_config();
   EXPECT_EQ(config.version, "0.1.0");
@@ -97,11 +97,11 @@ TEST(MachineConfigOperator, TellsTheControllerWhatTheBootstrapMachineWasTold) {
   EXPECT_EQ(config.ingress_vips, std::vector<std::string>{"10.97.77.7"});
   EXPECT_EQ(config.internal_api_url(), "https://api-int.demo:6443");
   EXPECT_EQ(find_string(config.proxy, {"httpProxy"}), "http://p:1");
-  // What changes without meaning anything would be written over and over.
+  // Metadata that changes would cause a write each time.
   EXPECT_EQ(config.infrastructure.at("metadata"), Json(JsonObject{{"name", "cluster"}}));
 }
 
-TEST(MachineConfigOperator, BelievesTheClusterOnceTheBootstrapIsOver) {
+TEST(MachineConfigOperator, UsesTheClustersAuthoritiesAfterTheBootstrap) {
   Cluster cluster;
   cluster.view.put(config_map({"openshift-config-managed", "kube-apiserver-client-ca"}, {{"ca-bundle.crt", "managed"}}));
   EXPECT_EQ(cluster.controller_config().kubelet_client_ca, "initial");
@@ -109,12 +109,12 @@ TEST(MachineConfigOperator, BelievesTheClusterOnceTheBootstrapIsOver) {
   EXPECT_EQ(cluster.controller_config().kubelet_client_ca, "managed");
 }
 
-TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandOver) {
+TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandover) {
   Cluster cluster;
   const auto daemon = [&] { return cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-daemon"); };
   EXPECT_EQ(daemon(), nullptr);
   EXPECT_NE(cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-server"), nullptr);
-  // One that is there is looked after.
+  // An existing DaemonSet is reconciled.
   cluster.view.put({{"apiVersion", "apps/v1"},
                     {"kind", "DaemonSet"},
                     {"metadata", {{"name", "machine-config-daemon"}, {"namespace", "openshift-machine-config-operator"}}}});
@@ -139,10 +139,11 @@ TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
                                    {types::machine_config_pools, "worker"}}) {
     EXPECT_NE(cluster.wished(cluster.desired_state(), type, name), nullptr) << type.kind << " " << name;
   }
-  // Whoever may give rights may give all of them: the release has the roles of these three.
+  // The operator must not grant permissions, since that would allow it to grant all of them. The release has the roles of these
+  // three programs.
   for (const DesiredObject& desired : cluster.desired_state().plan.desired_objects)
     EXPECT_NE(desired.type.group, types::roles.group) << kube::describe(desired.object);
-  // Pods without Services and pod networks reach the API by its own name.
+  // Pods without access to Services and the pod network use the API's own host name.
   for (const auto& [type, name] : {std::pair{types::deployments, "machine-config-controller"},
                                    {types::daemon_sets, "machine-config-server"},
                                    {types::daemon_sets, "machine-config-daemon"}}) {
@@ -160,7 +161,7 @@ TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
   }
 }
 
-TEST(MachineConfigOperator, SaysWhatIsMissing) {
+TEST(MachineConfigOperator, ReportsWhatIsMissing) {
   const struct {
     kube::ResourceType type;
     std::string space, name, line;
@@ -212,12 +213,12 @@ Json pool(std::string_view name, int all, int updated, JsonObject spec = {}, std
           {"status", std::move(status)}};
 }
 
-TEST(PoolConditions, SayHowFarMachinesAre) {
+TEST(PoolConditions, ReportProgress) {
   const struct {
     const char* what;
     std::vector<Json> pools;
     bool available, progressing, degraded, upgradeable;
-    std::string message;  // of any of them
+    std::string message;  // part of the message of any condition
   } cases[] = {
       {"nothing yet", {}, false, true, false, true, "master: no machine has reached a config yet"},
       {"no master yet", {pool("master", 0, 0), pool("worker", 0, 0)}, false, false, false, true, "master"},

@@ -16,14 +16,14 @@ namespace types = kube::types;
 
 constexpr std::string_view name_prefix = "rendered-";
 
-// A user's MachineConfig may have such a name, too: it has a role and was not generated.
+// A MachineConfig of a user may have the same prefix, but it has a role and lacks the annotation of generated configs.
 bool is_rendered(const Json& config) {
   return kube::name_of(config).starts_with(name_prefix) &&
          find(config, {"metadata", "annotations", machineconfig::generated_by}) != nullptr &&
          !find_string(config, {"metadata", "labels", machineconfig::role_label});
 }
 
-// "rendered-master" of "rendered-master-HASH": those of the bootstrap machine have no owner that would name their pool.
+// "rendered-master" of "rendered-master-HASH". Configs of the bootstrap machine have no owner reference that names their pool.
 std::string_view series_of(std::string_view name) { return name.substr(0, name.rfind('-')); }
 
 std::set<std::string, std::less<>> used_names(const Snapshot& seen) {

@@ -9,7 +9,7 @@ namespace slipway::components::machine_config_operator {
 namespace {
 
 struct Cluster {
-  // `minute` of an hour: when it was made
+  // minute: minute of its creation time
   void put_rendered(const std::string& pool, int minute, bool is_generated = true) {
     Json config = {
         {"apiVersion", machineconfig::api_version},
@@ -51,7 +51,7 @@ TEST(OutdatedConfigs, TheTenNewestOfEachPoolAreKept) {
             (std::vector<std::string>{Cluster::name("worker", 2), Cluster::name("worker", 1), Cluster::name("worker", 0)}));
 }
 
-TEST(OutdatedConfigs, WhatPoolsAndNodesNameIsKept) {
+TEST(OutdatedConfigs, ConfigsOfPoolsAndNodesAreKept) {
   Cluster cluster;
   for (int minute = 0; minute < 16; ++minute) cluster.put_rendered("worker", minute);
   cluster.put_pool("worker", Cluster::name("worker", 0), Cluster::name("worker", 1));

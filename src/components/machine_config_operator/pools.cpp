@@ -24,22 +24,25 @@ namespace types = kube::types;
 namespace mc = machineconfig;
 
 constexpr std::string_view zone_label = "topology.kubernetes.io/zone";
-constexpr std::size_t nodes_told = 3;
+constexpr std::size_t max_listed_nodes = 3;
 
-// Pods without which a master must not be alone: namespace and the name before its node's.
+// Pods that must be Ready on all masters before a master may change: namespace, and the prefix of the name before the node's
+// name.
 struct ControlPlanePod {
   std::string_view space, prefix;
 };
 constexpr std::array control_plane_pods = {ControlPlanePod{"openshift-etcd", "etcd-"},
                                            ControlPlanePod{"openshift-kube-apiserver", "kube-apiserver-"}};
 
-std::string note(const Json& node, std::string_view key) { return text_of(node, {"metadata", "annotations", key}); }
+std::string annotation_of(const Json& node, std::string_view key) {
+  return std::string(find_string(node, {"metadata", "annotations", key}).value_or(""));
+}
 
 bool is_true(const Json* value) { return value && value->is_bool() && value->get_bool(); }
 
 const JsonObject& labels_of(const Json& object) { return find_object(object, {"metadata", "labels"}); }
 
-// A pool that selects by nothing has no nodes.
+// A pool with an empty selector has no nodes.
 bool has_node(const Json& pool, const JsonObject& labels) {
   const Json* selector = find(pool, {"spec", "nodeSelector"});
   return selector && selector->is_object() && !selector->get_object().empty() && selects(selector, labels);
@@ -64,8 +67,8 @@ std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools,
   return "";
 }
 
-// What keeps a node from counting as available, as people read it; nothing when it is.
-std::string trouble_of(const PoolNode& node) {
+// Why a node is unavailable; empty when it is available.
+std::string why_unavailable(const PoolNode& node) {
   if (node.is_failing()) return fmt::format("is {}: {}", node.state, node.reason);
   if (!node.is_ready) return "is not Ready";
   if (!node.drain.empty()) return node.drain;
@@ -80,11 +83,11 @@ bool is_at(const PoolNode& node, std::string_view config) {
   return node.state == mc::state_done && node.current == config && node.desired == config;
 }
 
-// Why this master must not stop serving now; nothing when it may. One that does not serve is no worse off.
-std::optional<std::string> masters_trouble(const PoolNode& own, const std::vector<PoolNode>& nodes, const Snapshot& seen) {
+// Why this master must not stop serving now; nothing when it may. A master that is unavailable already is not checked itself.
+std::optional<std::string> why_masters_wait(const PoolNode& own, const std::vector<PoolNode>& nodes, const Snapshot& seen) {
   for (const PoolNode& node : nodes) {
     if (!node.is_master || (node.name == own.name && !own.is_available())) continue;
-    if (const std::string trouble = trouble_of(node); !trouble.empty()) return fmt::format("{} {}", node.name, trouble);
+    if (const std::string why = why_unavailable(node); !why.empty()) return fmt::format("{} {}", node.name, why);
     for (const ControlPlanePod& each : control_plane_pods) {
       const std::string pod = fmt::format("{}{}", each.prefix, node.name);
       const Json* object = seen.find(types::pods, each.space, pod);
@@ -104,16 +107,16 @@ struct PoolView {
   std::vector<const PoolNode*> nodes{};
 };
 
-// Which nodes get the target now; `waits_for` is why others do not.
+// The nodes that get the target now. Sets `waits_for` to the reason why other masters do not.
 std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<PoolNode>& all, const Snapshot& seen,
                                         std::string_view own_node, std::string& waits_for) {
   std::vector<const PoolNode*> chosen, candidates;
   int capacity = max_unavailable(*pool.object, static_cast<int>(pool.nodes.size()));
   const auto may_stop = [&](const PoolNode& node) {
     if (!node.is_master) return true;
-    const std::optional<std::string> trouble = masters_trouble(node, all, seen);
-    if (trouble) waits_for = *trouble;
-    return !trouble;
+    const std::optional<std::string> why = why_masters_wait(node, all, seen);
+    if (why) waits_for = *why;
+    return !why;
   };
   for (const PoolNode* node : pool.nodes) {
     if (!node->is_available()) --capacity;
@@ -138,19 +141,19 @@ std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<
 }
 
 // "worker-0 is not Ready; worker-1 goes to ... (Working)"
-std::string troubles(const std::vector<const PoolNode*>& nodes) {
-  std::vector<std::string> told;
+std::string describe_unavailable(const std::vector<const PoolNode*>& nodes) {
+  std::vector<std::string> reasons;
   std::size_t all = 0;
   for (const PoolNode* node : nodes) {
-    const std::string trouble = trouble_of(*node);
-    if (trouble.empty() || ++all > nodes_told) continue;
-    told.push_back(fmt::format("{} {}", node->name, trouble));
+    const std::string why = why_unavailable(*node);
+    if (why.empty() || ++all > max_listed_nodes) continue;
+    reasons.push_back(fmt::format("{} {}", node->name, why));
   }
-  if (all > nodes_told) told.push_back(fmt::format("and {} more", all - nodes_told));
-  return join(told, "; ");
+  if (all > max_listed_nodes) reasons.push_back(fmt::format("and {} more", all - max_listed_nodes));
+  return join(reasons, "; ");
 }
 
-Json counted(const PoolView& pool, const PoolRender& render, const std::string& waits_for, WallTime now) {
+Json with_status(const PoolView& pool, const PoolRender& render, const std::string& waits_for, WallTime now) {
   int updated = 0, ready = 0, unavailable = 0;
   std::vector<std::string> failing;
   for (const PoolNode* node : pool.nodes) {
@@ -173,7 +176,7 @@ Json counted(const PoolView& pool, const PoolRender& render, const std::string& 
     updating.message =
         pool.target.empty() ? "no config is rendered yet" : fmt::format("{} of {} machines have {}", updated, all, pool.target);
     if (pool.is_paused) updating.message += "; the pool is paused";
-    if (const std::string details = troubles(pool.nodes); !details.empty()) updating.message += "; " + details;
+    if (const std::string details = describe_unavailable(pool.nodes); !details.empty()) updating.message += "; " + details;
     if (!waits_for.empty()) updating.message += "; the next node waits for " + waits_for;
   }
   Condition node_degraded{.type = "NodeDegraded", .is_true = !failing.empty()};
@@ -215,7 +218,7 @@ std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>
   return pools;
 }
 
-// The node's taints with this one or without it; nothing when they are so.
+// The node's taints with or without the master taint; nothing when they need no change.
 std::optional<JsonArray> taints_with(const Json& node, bool wanted) {
   JsonArray taints = find_array(node, {"spec", "taints"});
   const auto is_it = [](const Json& taint) {
@@ -237,17 +240,17 @@ JsonObject metadata_of_patch(const Json& node) {
   return metadata;
 }
 
-NodeChange change_node(const PoolNode& node, std::string doing, JsonObject annotations) {
+NodeChange change_node(const PoolNode& node, std::string task_name, JsonObject annotations) {
   JsonObject metadata = metadata_of_patch(*node.object);
   metadata["annotations"] = std::move(annotations);
-  return {node.name, JsonObject{{"metadata", std::move(metadata)}}, std::move(doing)};
+  return {node.name, JsonObject{{"metadata", std::move(metadata)}}, std::move(task_name)};
 }
 
 }  // namespace
 
 bool PoolNode::is_failing() const { return state == mc::state_degraded || state == mc::state_unreconcilable; }
 
-bool PoolNode::is_available() const { return trouble_of(*this).empty(); }
+bool PoolNode::is_available() const { return why_unavailable(*this).empty(); }
 
 std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& notices) {
   const std::vector<const Json*> pools = seen.list(types::machine_config_pools);
@@ -256,18 +259,18 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
     const JsonObject& labels = labels_of(*object);
     PoolNode node{.object = object,
                   .name = std::string(kube::name_of(*object)),
-                  .zone = text_of(*object, {"metadata", "labels", zone_label}),
-                  .created = text_of(*object, {"metadata", "creationTimestamp"}),
-                  .current = note(*object, mc::current_config),
-                  .desired = note(*object, mc::desired_config),
-                  .state = note(*object, mc::daemon_state),
-                  .reason = note(*object, mc::daemon_reason),
+                  .zone = std::string(find_string(*object, {"metadata", "labels", zone_label}).value_or("")),
+                  .created = std::string(find_string(*object, {"metadata", "creationTimestamp"}).value_or("")),
+                  .current = annotation_of(*object, mc::current_config),
+                  .desired = annotation_of(*object, mc::desired_config),
+                  .state = annotation_of(*object, mc::daemon_state),
+                  .reason = annotation_of(*object, mc::daemon_reason),
                   .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
                   .is_ready = kube::condition_status(*object, "Ready") == "True",
                   .is_cordoned = is_true(find(*object, {"spec", "unschedulable"}))};
-    const std::string asked = note(*object, mc::desired_drain);
+    const std::string asked = annotation_of(*object, mc::desired_drain);
     node.waits_for_drain =
-        node.state == mc::state_working && asked.starts_with("drain-") && asked != note(*object, mc::last_applied_drain);
+        node.state == mc::state_working && asked.starts_with("drain-") && asked != annotation_of(*object, mc::last_applied_drain);
     if (const Json* drain = seen.find(node_drains, "", node.name)) node.drain = find_string(*drain, {"message"}).value_or("");
     node.pool = pool_of(node, pools, notices);
     nodes.push_back(std::move(node));
@@ -306,7 +309,7 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
                                      fmt::format("node {} gets {} instead of {}", node->name, pool.target, node->desired)});
       }
     }
-    Json object = counted(pool, render, waits_for, now);
+    Json object = with_status(pool, render, waits_for, now);
     if (find_object(object, {"status"}) != find_object(*pool.object, {"status"})) {
       made.plan.desired_objects.push_back({types::machine_config_pools, std::move(object), DesiredObject::How::status});
     }
@@ -352,15 +355,15 @@ std::vector<DesiredObject> machine_config_nodes(const std::vector<PoolNode>& nod
     if (!there) continue;
     const bool is_updated = is_at(node, node.desired);
     Condition updated{.type = "Updated", .is_true = is_updated, .reason = is_updated ? "Updated" : "Updating"};
-    updated.message = is_updated ? fmt::format("has {}", node.desired) : trouble_of(node);
+    updated.message = is_updated ? fmt::format("has {}", node.desired) : why_unavailable(node);
     Condition degraded{
         .type = "NodeDegraded", .is_true = node.is_failing(), .reason = node.is_failing() ? node.state : "AsExpected"};
     degraded.message = node.is_failing() ? node.reason : "";
-    Json told = with_conditions(*there, {updated, degraded}, now);
+    Json status_object = with_conditions(*there, {updated, degraded}, now);
     JsonObject version = {{"desired", node.desired}};
     if (!node.current.empty()) version["current"] = node.current;
-    told.as_object()["status"].as_object()["configVersion"] = std::move(version);
-    desired_objects.push_back({types::machine_config_nodes, std::move(told), DesiredObject::How::status});
+    status_object.as_object()["status"].as_object()["configVersion"] = std::move(version);
+    desired_objects.push_back({types::machine_config_nodes, std::move(status_object), DesiredObject::How::status});
   }
   return desired_objects;
 }

@@ -72,7 +72,7 @@ class World {
          {"status", {{"conditions", std::move(conditions)}}}});
   }
 
-  // A master with what has to run on it.
+  // A master with its control plane pods.
   void master(const std::string& name, NodeOptions options = {}, bool has_etcd = true) {
     options.role = "master";
     for (std::string* config : {&options.current, &options.desired}) {
@@ -128,7 +128,7 @@ std::string message_of(const Json& pool, std::string_view type) {
   return "";
 }
 
-TEST(MaxUnavailable, IsANumberOrAShareOfThePool) {
+TEST(MaxUnavailable, IsANumberOrAPercentage) {
   const struct {
     Json value;
     int nodes, result;
@@ -164,7 +164,7 @@ TEST(PoolNodes, AreInOnePool) {
   EXPECT_NE(notices[0].message.find("torn is selected by pools infra, infra-too"), std::string::npos) << notices[0].message;
 }
 
-TEST(Pools, GiveOneNodeAfterAnotherTheNewConfig) {
+TEST(Pools, RollOutTheConfigOneNodeAfterAnother) {
   World world;
   world.node("worker-0", {.created = "2026-11-21T00:00:02Z"});
   world.node("worker-1", {.created = "2026-11-21T00:00:01Z"});
@@ -187,14 +187,14 @@ TEST(Pools, HonourMaxUnavailable) {
   for (int i = 0; i < 5; ++i) world.node(fmt::format("worker-{}", i));
   world.pool("worker", "rendered-worker-2", {{"maxUnavailable", 2}});
   EXPECT_EQ(world.targets(), (Lines{"worker-0 rendered-worker-2", "worker-1 rendered-worker-2"}));
-  // One that nobody can reach counts.
+  // A node that is not Ready counts as unavailable.
   world.node("worker-4", {.is_ready = false});
   EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-2"});
   world.node("worker-3", {.is_cordoned = true});
   EXPECT_EQ(world.targets(), Lines{});
 }
 
-TEST(Pools, APatchIsOnlyForTheNodeThatWasSeen) {
+TEST(Pools, APatchNamesTheVersionOfTheNode) {
   World world;
   world.node("worker-0");
   world.pool("worker", "rendered-worker-2");
@@ -204,7 +204,7 @@ TEST(Pools, APatchIsOnlyForTheNodeThatWasSeen) {
             find_string(*world.view.snapshot().find(types::nodes, "", "worker-0"), {"metadata", "resourceVersion"}));
 }
 
-TEST(Pools, ABadConfigStopsAtTheFirstNodeAndThePoolSaysWhy) {
+TEST(Pools, ABadConfigStopsAtTheFirstNodeAndThePoolReportsWhy) {
   World world;
   world.node("worker-0", failing);
   world.node("worker-1");
@@ -216,14 +216,14 @@ TEST(Pools, ABadConfigStopsAtTheFirstNodeAndThePoolSaysWhy) {
   EXPECT_EQ(kube::condition_status(pool, "Degraded"), "True");
   EXPECT_EQ(message_of(pool, "NodeDegraded"), "Node worker-0 is Degraded: no space left");
   EXPECT_EQ(pool.at("status").at("degradedMachineCount"), Json(1));
-  // The config is mended: who failed goes first, and nobody beside it.
+  // After the config is fixed, only the failed node gets it at first.
   world.pool("worker", "rendered-worker-3");
   EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-3"});
   world.pool("worker", "rendered-worker-1");
   EXPECT_EQ(world.targets(), Lines{"worker-0 rendered-worker-1"});
 }
 
-TEST(Pools, ANodeThatIsNotEmptyYetCanGoAnotherWay) {
+TEST(Pools, ANodeThatWaitsForItsDrainCanGetAnotherConfig) {
   const struct {
     const char* what;
     NodeOptions node;
@@ -256,7 +256,7 @@ TEST(Pools, ANodeThatIsNotEmptyYetCanGoAnotherWay) {
   }
 }
 
-TEST(Pools, LeavePausedOnesAndUnfinishedClustersAlone) {
+TEST(Pools, ChangeNothingWhenPausedOrBeforeTheBootstrapIsComplete) {
   World world;
   world.node("worker-0");
   world.pool("worker", "rendered-worker-2", {{"paused", true}});
@@ -291,7 +291,7 @@ struct MasterCase {
   Lines targets{};
 };
 
-TEST(Pools, NeverTouchASecondMaster) {
+TEST(Pools, NeverChangeASecondMaster) {
   const MasterCase cases[] = {
       {.what = "all is well", .targets = {"master-0 rendered-master-2"}},
       {.what = "one is away", .second = {.is_ready = false}},
@@ -311,13 +311,13 @@ TEST(Pools, NeverTouchASecondMaster) {
     world.master("master-2");
     world.pool("master", "rendered-master-2", {{"maxUnavailable", 3}});
     EXPECT_EQ(world.targets(), each.targets) << each.what;
-    // What it waits for is told.
-    const bool is_told = message_of(world.status("master"), "Updating").find("master-1") != std::string::npos;
-    EXPECT_EQ(is_told, each.what != std::string_view("all is well")) << message_of(world.status("master"), "Updating");
+    // The condition says what the pool waits for.
+    const bool is_reported = message_of(world.status("master"), "Updating").find("master-1") != std::string::npos;
+    EXPECT_EQ(is_reported, each.what != std::string_view("all is well")) << message_of(world.status("master"), "Updating");
   }
 }
 
-TEST(Pools, AFailedMasterWaitsWhileAnotherIsAway) {
+TEST(Pools, AFailedMasterWaitsWhileAnotherIsUnavailable) {
   World world;
   world.master("master-0", {.desired = "rendered-master-0", .state = "Degraded"});
   world.master("master-1", {.is_ready = false});
@@ -333,7 +333,7 @@ TEST(Pools, TheMasterThatRunsTheControllerComesLast) {
   EXPECT_EQ(world.targets("master-0"), Lines{"master-1 rendered-master-2"});
 }
 
-TEST(Pools, AnOnlyMasterMayChange) {
+TEST(Pools, ASingleMasterMayChange) {
   World world;
   world.master("master-0");
   world.pool("master", "rendered-master-2");
@@ -363,18 +363,18 @@ TEST(Pools, Count) {
             "has not reported its config yet");
 }
 
-TEST(Pools, SayWhatAllOfThemHaveReached) {
+TEST(Pools, ReportTheConfigThatAllNodesHave) {
   World world;
   EXPECT_EQ(find_string(world.status("worker"), {"status", "configuration", "name"}), "rendered-worker-1")
-      << "nobody is in the way of the first machine";
+      << "a pool without machines reports its config";
   world.node("worker-0");
   const Json pool = world.status("worker");
   EXPECT_EQ(kube::condition_status(pool, "Updated"), "True");
   EXPECT_EQ(find_string(pool, {"status", "configuration", "name"}), "rendered-worker-1");
-  // What is told is not told again.
+  // An unchanged status is not written again.
   world.put(pool);
   EXPECT_EQ(world.status("worker"), Json());
-  // Rendering that fails changes no machine, but the pool says so.
+  // A failure of rendering changes no machine, but the pool reports it.
   const Json refused = world.status("worker", {{"worker", {.problem = "MachineConfig 99-x: no"}}});
   EXPECT_EQ(kube::condition_status(refused, "Updated"), "True");
   EXPECT_EQ(kube::condition_status(refused, "RenderDegraded"), "True");
@@ -382,7 +382,7 @@ TEST(Pools, SayWhatAllOfThemHaveReached) {
   EXPECT_EQ(message_of(refused, "Degraded"), "MachineConfig 99-x: no");
 }
 
-TEST(Pools, SayWhichPodKeepsANodeFromChanging) {
+TEST(Pools, NameThePodThatBlocksADrain) {
   World world;
   world.node("worker-0", {.desired = "rendered-worker-2", .state = "Working", .is_cordoned = true});
   world.pool("worker", "rendered-worker-2");
@@ -434,7 +434,7 @@ TEST(SchedulableMasters, GetTheWorkersLabelAndLoseTheTaint) {
   }
 }
 
-TEST(MachineConfigNodes, SayWhatEachNodeShallHaveAndHas) {
+TEST(MachineConfigNodes, ReportDesiredAndCurrentConfigs) {
   World world;
   world.node("worker-0", failing);
   world.node("joining", {.current = "", .desired = "", .state = ""});

@@ -34,18 +34,18 @@ bool is_generated(const Json& config) {
   return find(config, {"metadata", "annotations", machineconfig::generated_by}) != nullptr;
 }
 
-// What somebody else wrote and a pool may select; what we made is not read back.
-bool is_a_users(const Json& config) {
+// A MachineConfig of a user that a pool may select. Generated MachineConfigs are not read back.
+bool is_user_config(const Json& config) {
   return !is_generated(config) && find_string(config, {"metadata", "labels", machineconfig::role_label});
 }
 
-// An object in the state that it has: its version, or all of it where no server gave one.
+// Identifies the state of an object: by its resource version, or by its content if it has no version.
 std::string state_of(const Json& object) {
   const auto version = find_string(object, {"metadata", "resourceVersion"});
   return fmt::format("{} {}\n", kube::describe(object), version ? std::string(*version) : emit_json(object, JsonStyle::compact));
 }
 
-// The same for objects whose status changes while what we read does not.
+// Identifies the state of one part of an object, for objects with other parts that change often.
 std::string spec_of(const Json& object, std::initializer_list<std::string_view> part) {
   const Json* value = find(object, part);
   return fmt::format("{} {}\n", kube::describe(object), value ? emit_json(*value, JsonStyle::compact) : "");
@@ -64,45 +64,78 @@ std::string inputs_of(const Snapshot& seen) {
   }
   for (const Json* config : seen.list(kube::types::kubelet_configs)) inputs += spec_of(*config, {"spec"});
   for (const Json* config : seen.list(types::machine_configs)) {
-    if (is_a_users(*config)) inputs += state_of(*config);
+    if (is_user_config(*config)) inputs += state_of(*config);
   }
   for (const Json* pool : seen.list(types::machine_config_pools)) {
-    // What machines have decides over what they can become.
+    // The current config of the machines limits the configs that they can apply.
     inputs += spec_of(*pool, {"metadata", "labels"}) + spec_of(*pool, {"spec", "machineConfigSelector"}) +
               spec_of(*pool, {"status", "configuration", "name"});
   }
   return inputs;
 }
 
-// The user's MachineConfig without which the machines could follow, for the message; empty: no single one.
+// The MachineConfig of a user without which the machines could apply the config, for the message; empty: not a single one.
 std::string culprit(const machineconfig::Pool& pool, const std::vector<MachineConfig>& configs,
-                    const machineconfig::RenderBase& base, const MachineConfig& reached) {
+                    const machineconfig::RenderBase& base, const MachineConfig& current) {
   for (const MachineConfig& suspect : configs) {
     if (suspect.annotations.contains(std::string(machineconfig::generated_by))) continue;
     std::vector<MachineConfig> others;
     std::ranges::copy_if(configs, std::back_inserter(others),
                          [&](const MachineConfig& each) { return each.name != suspect.name; });
     const Result<Rendered> without = machineconfig::render(pool, others, base);
-    if (without.ok() && machineconfig::check_reconcilable(reached, without->config).ok()) return suspect.name;
+    if (without.ok() && machineconfig::check_reconcilable(current, without->config).ok()) return suspect.name;
   }
   return "";
 }
 
-// Whether machines that have the pool's config can get this one while they run.
-Result<> check_way(const Snapshot& seen, const machineconfig::Pool& pool, const Rendered& rendered,
-                   const std::vector<MachineConfig>& configs, const machineconfig::RenderBase& base) {
+// Whether machines that have the pool's current config can apply the new one without a reinstallation.
+Result<> check_applicable(const Snapshot& seen, const machineconfig::Pool& pool, const Rendered& rendered,
+                          const std::vector<MachineConfig>& configs, const machineconfig::RenderBase& base) {
   const std::string_view name = find_string(pool.object, {"status", "configuration", "name"}).value_or("");
   const Json* object = seen.find(types::machine_configs, "", name);
   if (!object || name == rendered.config.name) return Ok{};
-  const MachineConfig reached = TRY(machineconfig::parse_machine_config(*object, name));
-  const Result<> way = machineconfig::check_reconcilable(reached, rendered.config);
-  if (way.ok()) return way;
-  const std::string suspect = culprit(pool, configs, base, reached);
-  if (suspect.empty()) return way.error();
-  return error(way.error().code(), "MachineConfig {}: {}", suspect, way.error().message());
+  const MachineConfig current = TRY(machineconfig::parse_machine_config(*object, name));
+  const Result<> applicable = machineconfig::check_reconcilable(current, rendered.config);
+  if (applicable.ok()) return applicable;
+  const std::string suspect = culprit(pool, configs, base, current);
+  if (suspect.empty()) return applicable.error();
+  return error(applicable.error().code(), "MachineConfig {}: {}", suspect, applicable.error().message());
 }
 
-// Without blockOwnerDeletion: the API server wants to know the owner's type for that, and may learn of a new one half a minute
+// Adds the MachineConfigs of users. Returns the problems of invalid ones by role, because they stop only the pools that select
+// that
+// role.
+std::map<std::string, std::string> add_user_configs(const Snapshot& seen, std::vector<MachineConfig>& configs) {
+  std::map<std::string, std::string> invalid;
+  for (const Json* object : seen.list(types::machine_configs)) {
+    if (!is_user_config(*object)) continue;
+    auto config = machineconfig::parse_machine_config(*object, fmt::format("MachineConfig {}", kube::name_of(*object)));
+    if (config.ok()) {
+      configs.push_back(std::move(config).value());
+    } else {
+      invalid[std::string(find_string(*object, {"metadata", "labels", machineconfig::role_label}).value_or(""))] =
+          config.error().message();
+    }
+  }
+  return invalid;
+}
+
+// errors: invalid: the pool, one of its MachineConfigs, or the rendered config, also when its machines cannot apply that config
+Result<Rendered> render_pool(const Snapshot& seen, const Json& object, const std::vector<MachineConfig>& configs,
+                             const std::map<std::string, std::string>& invalid, const machineconfig::RenderBase& base) {
+  const machineconfig::Pool pool =
+      TRY(machineconfig::parse_pool(object, fmt::format("MachineConfigPool {}", kube::name_of(object))));
+  std::string problem;
+  for (const std::string& role : pool.roles) {
+    if (const auto found = invalid.find(role); found != invalid.end()) problem = found->second;
+  }
+  if (!problem.empty()) return error(Code::invalid, "{}", problem);
+  Rendered rendered = TRY(machineconfig::render(pool, configs, base));
+  TRY(check_applicable(seen, pool, rendered, configs, base));
+  return rendered;
+}
+
+// Sets no blockOwnerDeletion: for that the API server has to know the owner's type, and it may discover a new type half a minute
 // late.
 Json rendered_object(const MachineConfig& config, const Json& pool) {
   Json object = machineconfig::to_json(config);
@@ -128,9 +161,9 @@ Json pool_object(std::string_view name, const std::string& config, const std::ve
           {"spec", {{"configuration", {{"name", config}, {"source", std::move(references)}}}}}};
 }
 
-// The generated MachineConfigs as wished; one of a user that has such a name goes before ours. What we generated before and do
-// not any more goes.
-void wish_generated(const std::vector<MachineConfig>& generated, const Snapshot& seen, Plan& plan) {
+// Plans the generated MachineConfigs. A MachineConfig of a user with the same name takes precedence. MachineConfigs that are no
+// longer generated are deleted.
+void plan_generated(const std::vector<MachineConfig>& generated, const Snapshot& seen, Plan& plan) {
   std::vector<std::string> names;
   for (const MachineConfig& config : generated) {
     names.push_back(config.name);
@@ -147,16 +180,16 @@ void wish_generated(const std::vector<MachineConfig>& generated, const Snapshot&
   }
 }
 
-// Says in KubeletConfigs and their kin whether they are honoured.
-void tell_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
-  for (const kube::ResourceType& type : {kube::types::kubelet_configs, kube::types::runtime_configs}) {
+// Plans condition Accepted of KubeletConfigs and ContainerRuntimeConfigs.
+void plan_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
+  for (const kube::ResourceType& type : {kubelet_config_type, runtime_config_type}) {
     for (const Json* object : seen.list(type)) {
       const std::string reason = reason_to_refuse(*object);
       const Condition accepted{
           .type = "Accepted", .is_true = reason.empty(), .reason = reason.empty() ? "Success" : "Refused", .message = reason};
-      Json told = with_conditions(*object, {accepted}, now);
-      if (find_object(told, {"status"}) == find_object(*object, {"status"})) continue;
-      plan.desired_objects.push_back({type, std::move(told), DesiredObject::How::status});
+      Json status = with_conditions(*object, {accepted}, now);
+      if (find_object(status, {"status"}) == find_object(*object, {"status"})) continue;
+      plan.desired_objects.push_back({type, std::move(status), DesiredObject::How::status});
     }
   }
 }
@@ -221,40 +254,17 @@ RenderController::Outcome RenderController::render_all(const Snapshot& seen) con
   if (!generated.ok()) return fail(generated.error().message());
   outcome.generated = std::move(generated).value();
 
-  // By role: what a user wrote wrong stops the pools that select it and no other.
   std::vector<MachineConfig> configs = outcome.generated;
-  std::map<std::string, std::string> wrong;
-  for (const Json* each : seen.list(types::machine_configs)) {
-    if (!is_a_users(*each)) continue;
-    const std::string_view name = kube::name_of(*each);
-    auto config = machineconfig::parse_machine_config(*each, fmt::format("MachineConfig {}", name));
-    if (config.ok()) {
-      configs.push_back(std::move(config).value());
-    } else {
-      wrong[text_of(*each, {"metadata", "labels", machineconfig::role_label})] = config.error().message();
-    }
-  }
+  const std::map<std::string, std::string> invalid = add_user_configs(seen, configs);
   const machineconfig::RenderBase base{controller->os_image, controller->extensions_image, version_, version_};
-  for (const Json* each : seen.list(types::machine_config_pools)) {
-    const std::string_view name = kube::name_of(*each);
-    Outcome::Pool& made = outcome.pools[std::string(name)];
-    const auto pool = machineconfig::parse_pool(*each, fmt::format("MachineConfigPool {}", name));
-    if (!pool.ok()) {
-      made.problem = pool.error().message();
-      continue;
-    }
-    for (const std::string& role : pool->roles) {
-      if (const auto found = wrong.find(role); found != wrong.end()) made.problem = found->second;
-    }
-    if (!made.problem.empty()) continue;
-    Result<Rendered> rendered = machineconfig::render(pool.value(), configs, base);
-    const Result<> way =
-        rendered.ok() ? check_way(seen, pool.value(), rendered.value(), configs, base) : Result<>(rendered.error());
-    if (way.ok()) {
-      made.config = std::move(rendered->config);
-      made.sources = std::move(rendered->sources);
+  for (const Json* object_of_pool : seen.list(types::machine_config_pools)) {
+    Outcome::Pool& pool = outcome.pools[std::string(kube::name_of(*object_of_pool))];
+    Result<Rendered> rendered = render_pool(seen, *object_of_pool, configs, invalid, base);
+    if (rendered.ok()) {
+      pool.config = std::move(rendered->config);
+      pool.sources = std::move(rendered->sources);
     } else {
-      made.problem = way.error().message();
+      pool.problem = rendered.error().message();
     }
   }
   return outcome;
@@ -267,29 +277,29 @@ RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
     outcome_ = render_all(seen);
   }
   RenderPlan made;
-  tell_acceptance(seen, now, made.plan);
+  plan_acceptance(seen, now, made.plan);
   for (const Json* pool : seen.list(types::machine_config_pools)) {
     if (!outcome_.problem.empty()) made.pools[std::string(kube::name_of(*pool))].problem = outcome_.problem;
   }
   if (!outcome_.problem.empty()) return made;
-  wish_generated(outcome_.generated, seen, made.plan);
+  plan_generated(outcome_.generated, seen, made.plan);
   for (const auto& [name, outcome] : outcome_.pools) {
     const Json* pool = seen.find(types::machine_config_pools, "", name);
     if (!pool) continue;
-    PoolRender& told = made.pools[name];
-    told.problem = outcome.problem;
+    PoolRender& status = made.pools[name];
+    status.problem = outcome.problem;
     if (!outcome.config) continue;
     const std::string& config = outcome.config->name;
     const std::string_view before = find_string(*pool, {"spec", "configuration", "name"}).value_or("");
     if (!before.empty() && before != config && changed_ + render_settle > now) {
-      told.is_settling = true;
+      status.is_settling = true;
       made.plan.again = changed_ + render_settle;
       continue;
     }
     const bool is_there = seen.find(types::machine_configs, "", config) != nullptr;
     made.plan.desired_objects.push_back(
         {types::machine_configs, rendered_object(*outcome.config, *pool), DesiredObject::How::create});
-    // Nobody is sent to a config that is not there yet.
+    // A pool gets a config only when the config exists.
     if (is_there) made.plan.desired_objects.push_back({types::machine_config_pools, pool_object(name, config, outcome.sources)});
     if (is_there && before != config) {
       made.plan.notices.push_back(

@@ -1,5 +1,5 @@
-// Rendering in the cluster: MachineConfigs from templates, and from all that a pool selects the one of its machines. The same
-// functions render on the bootstrap machine, so that the names are the same.
+// Rendering in the cluster: generates MachineConfigs from templates, and renders the MachineConfigs that a pool selects into the
+// config of its machines. The bootstrap machine uses the same functions, so the names are the same.
 #pragma once
 
 #include "base/secret.h"
@@ -15,26 +15,26 @@
 
 namespace slipway::components::machine_config_operator {
 
-// The text with the credentials of registries in a Secret. errors: invalid: it has none
+// The credentials for registries in a pull secret, as JSON text. errors: invalid: the Secret has none
 Result<Secret> docker_config(const Json& secret);
 
-// What MachineConfigs are made of besides those that users write.
+// Inputs of the generated MachineConfigs.
 struct GeneratedFrom {
   const machineconfig::ControllerConfig& controller;
   const Secret& pull_secret;
   std::vector<Json> pools{};        // MachineConfigPools
-  std::vector<Json> mirror_sets{};  // of registries
+  std::vector<Json> mirror_sets{};  // objects with mirrors of registries
   std::vector<Json> kubelet_configs{};
 };
 
-// From the templates and the mirrors of registries for every role, and from KubeletConfigs for their pools. Pure.
-// errors: as template_configs, registry_configs and kubelet_machine_configs
+// Generates MachineConfigs: for every role from the templates and the mirrors of registries, for pools from KubeletConfigs. Pure.
+// errors: those of template_configs, registry_configs and kubelet_machine_configs
 Result<std::vector<machineconfig::MachineConfig>> generated_configs(const GeneratedFrom& from);
 
-// What rendering says of a pool.
+// The result of rendering for a pool.
 struct PoolRender {
-  std::string problem{};     // why the pool keeps the config that it has; empty: all is well
-  bool is_settling = false;  // a new config is known, and waits for more changes to come with it
+  std::string problem{};     // why the pool keeps its current config; empty: no problem
+  bool is_settling = false;  // a new config exists, but the pool does not get it before render_settle has passed
 };
 
 struct RenderPlan {
@@ -42,26 +42,26 @@ struct RenderPlan {
   std::map<std::string, PoolRender, std::less<>> pools{};  // by name
 };
 
-// How long inputs have to stay as they are before a pool that has a config gets another one: several objects that people apply
-// together are one change of machines.
+// Inputs must be unchanged for this time before a pool that has a config gets another one. Objects that users apply together then
+// cause only one change of the machines.
 inline constexpr Milliseconds render_settle{2'000};
 
-// Remembers what it rendered as long as nothing changes, for every heartbeat of a node asks for a plan and rendering takes tens
-// of milliseconds; the plan is that of a pure function otherwise. Threads: one.
+// Caches its result while its inputs are the same: every heartbeat of a node requests a plan, and rendering takes tens of
+// milliseconds. Apart from the cache it is a pure function. Threads: one.
 class RenderController {
  public:
   explicit RenderController(std::string version) : version_(std::move(version)) {}
 
   static std::vector<Watched> watched();
 
-  // Wishes the generated MachineConfigs, the rendered ones, and when these are there, spec.configuration of their pools. A pool
-  // whose config cannot be rendered, or could not be reached by its machines, keeps the one that it has. Outdated rendered
-  // configs go (outdated_configs.h).
+  // Plans the generated MachineConfigs, the rendered ones, and spec.configuration of pools whose rendered config exists. A pool
+  // keeps its config if the new one cannot be rendered, or if its machines could not apply it. Outdated rendered configs are
+  // deleted (outdated_configs.h).
   RenderPlan plan(const Snapshot& seen, WallTime now);
 
  private:
   struct Outcome {
-    std::string problem{};  // of all pools: nothing can be rendered
+    std::string problem{};  // why nothing can be rendered, for all pools
     std::vector<machineconfig::MachineConfig> generated{};
     struct Pool {
       std::string problem{};
@@ -74,8 +74,8 @@ class RenderController {
   Outcome render_all(const Snapshot& seen) const;
 
   std::string version_;
-  std::string inputs_;  // what was rendered, object by object
-  WallTime changed_{};  // since when it is that
+  std::string inputs_;  // states of all objects that outcome_ depends on
+  WallTime changed_{};  // when inputs_ last changed
   Outcome outcome_;
 };
 

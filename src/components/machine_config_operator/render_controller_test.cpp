@@ -63,7 +63,7 @@ struct Cluster {
 
   RenderPlan plan() { return controller.plan(view.snapshot(), now); }
 
-  // Does what plans wish, until they wish nothing more. returns: what the last one says
+  // Executes plans until a plan changes nothing. returns: the last plan
   RenderPlan settle() {
     for (int round = 0; round < 10; ++round) {
       RenderPlan made = plan();
@@ -76,7 +76,7 @@ struct Cluster {
       if (open == 0 && !made.plan.again) return made;
       if (open == 0) now = *made.plan.again;
     }
-    ADD_FAILURE() << "there is no end of it";
+    ADD_FAILURE() << "the plans never settle";
     return {};
   }
 
@@ -98,7 +98,7 @@ struct Cluster {
         find_string(*seen.find(types::machine_config_pools, "", pool), {"spec", "configuration", "name"}).value_or(""));
   }
 
-  // All machines of the pool have what they shall have.
+  // Sets the pool's status as if all its machines had their config.
   void reach(std::string_view name) {
     Json pool = *view.snapshot().find(types::machine_config_pools, "", name);
     pool.as_object()["status"] = JsonObject{{"configuration", pool.at("spec").at("configuration")}};
@@ -113,7 +113,7 @@ struct Cluster {
   int version = 0;
 };
 
-// What the bootstrap machine makes of the same objects.
+// The name of the config that the bootstrap machine renders from the same objects.
 std::string bootstrap_name(const Cluster& cluster, std::string_view pool) {
   std::vector<YamlDocument> documents;
   const Snapshot seen = cluster.view.snapshot();
@@ -137,7 +137,7 @@ std::string bootstrap_name(const Cluster& cluster, std::string_view pool) {
   return "";
 }
 
-TEST(RenderController, GivesPoolsTheNamesThatTheBootstrapGave) {
+TEST(RenderController, GivesTheSameNamesAsTheBootstrapMachine) {
   Cluster cluster;
   cluster.put(user_config("99-motd", "worker", motd));
   cluster.settle();
@@ -163,12 +163,12 @@ TEST(RenderController, WhatDiffersBetweenBootstrapAndClusterChangesNoName) {
   EXPECT_EQ(cluster.target("master"), before);
 }
 
-TEST(RenderController, TheConfigIsThereBeforeItsPoolNamesIt) {
+TEST(RenderController, TheConfigExistsBeforeItsPoolNamesIt) {
   Cluster cluster;
   const RenderPlan first = cluster.plan();
   for (const DesiredObject& desired : first.plan.desired_objects) EXPECT_NE(desired.type, types::machine_config_pools);
   cluster.settle();
-  // Written by somebody's hand, it is there again.
+  // A config that a user deleted is created again.
   const std::string name = cluster.target("worker");
   cluster.view.remove(types::machine_configs, "", name);
   cluster.settle();
@@ -190,7 +190,7 @@ TEST(RenderController, RenderedConfigsBelongToTheirPool) {
   EXPECT_EQ(find_array(*live, {"spec", "configuration", "source"}).size(), 3u);
 }
 
-TEST(RenderController, ChangesThatComeTogetherAreOne) {
+TEST(RenderController, ChangesThatAreAppliedTogetherAreOneChange) {
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");
@@ -217,7 +217,7 @@ TEST(RenderController, ChangesThatComeTogetherAreOne) {
 TEST(RenderController, HeartbeatsOfNodesRenderNothing) {
   Cluster cluster;
   cluster.settle();
-  // The config of a user would be refused now; without a change nobody looks at it.
+  // Rendering would refuse the user's config now, but without a change nothing is rendered.
   const std::string before = cluster.target("worker");
   cluster.put({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "worker-0"}}}});
   const auto begin = std::chrono::steady_clock::now();
@@ -226,7 +226,7 @@ TEST(RenderController, HeartbeatsOfNodesRenderNothing) {
   EXPECT_EQ(cluster.target("worker"), before);
 }
 
-TEST(RenderController, AConfigThatIsNoneStopsThePoolsOfItsRole) {
+TEST(RenderController, AnInvalidConfigStopsThePoolsOfItsRole) {
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");
@@ -240,7 +240,7 @@ TEST(RenderController, AConfigThatIsNoneStopsThePoolsOfItsRole) {
   EXPECT_EQ(cluster.settle().pools.at("worker").problem, "");
 }
 
-TEST(RenderController, WhatOnlyANewMachineCanGetIsRefusedByName) {
+TEST(RenderController, NamesTheConfigThatOnlyNewMachinesCanApply) {
   Cluster cluster;
   cluster.put(user_config("50-motd", "worker", motd));
   cluster.settle();
@@ -256,7 +256,7 @@ TEST(RenderController, WhatOnlyANewMachineCanGetIsRefusedByName) {
   EXPECT_EQ(cluster.target("worker"), before);
 }
 
-TEST(RenderController, AUsersObjectGoesBeforeOursOfTheSameName) {
+TEST(RenderController, AUsersObjectReplacesTheGeneratedOne) {
   Cluster cluster;
   cluster.put(user_config("00-worker", "worker", motd));
   cluster.settle();
@@ -293,7 +293,7 @@ Json kubelet_config(std::string_view name, std::string_view pool, JsonObject fie
           {"spec", std::move(more)}};
 }
 
-TEST(RenderController, KubeletConfigsAreLaidOverTheTemplate) {
+TEST(RenderController, KubeletConfigsAreMergedIntoTheTemplate) {
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker"), master = cluster.target("master");
@@ -318,27 +318,27 @@ TEST(RenderController, KubeletConfigsAreLaidOverTheTemplate) {
   EXPECT_EQ(find_string(conf, {"authentication", "x509", "clientCAFile"}), "/etc/kubernetes/kubelet-ca.crt");
 }
 
-TEST(RenderController, SaysWhichKubeletConfigsAreRefused) {
-  const kube::ResourceType& type = kube::types::kubelet_configs;
+TEST(RenderController, ReportsRefusedKubeletConfigs) {
+  const kube::ResourceType type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");
   cluster.put(kubelet_config("dns", "worker", {{"clusterDNS", JsonArray{"1.1.1.1"}}}));
   cluster.put(kubelet_config("sizing", "worker", {}, {{"autoSizingReserved", true}}));
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> status_of;
   for (const DesiredObject& desired : cluster.plan().plan.desired_objects) {
     if (desired.type != type) continue;
     EXPECT_EQ(kube::condition_status(desired.object, "Accepted"), "False");
-    told[std::string(kube::name_of(desired.object))] =
+    status_of[std::string(kube::name_of(desired.object))] =
         find_string(find_array(desired.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
   }
-  EXPECT_EQ(told["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
-  EXPECT_EQ(told["sizing"], "spec.autoSizingReserved has no effect");
+  EXPECT_EQ(status_of["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
+  EXPECT_EQ(status_of["sizing"], "spec.autoSizingReserved has no effect");
   EXPECT_FALSE(cluster.has("99-worker-generated-kubelet"));
   EXPECT_EQ(cluster.target("worker"), before);
 }
 
-TEST(RenderController, SaysWhatIsMissing) {
+TEST(RenderController, ReportsWhatIsMissing) {
   {
     Cluster cluster;
     cluster.view.remove(types::controller_configs, "", "machine-config-controller");

@@ -28,7 +28,7 @@ Signer authority() {
           .lifetime = {.valid = 10 * year, .refresh = 8 * year}};
 }
 
-// The same Secret with other values of some keys, in plain text.
+// The Secret with new values for some keys. values: plain text
 Json with_values(const Json& secret, const Texts& values) {
   JsonObject data = find_object(secret, {"data"});
   for (const auto& [key, text] : values) data[key] = base64_encode(text);
@@ -39,7 +39,7 @@ Json with_values(const Json& secret, const Texts& values) {
           {"data", std::move(data)}};
 }
 
-// The config with one more authority; nothing when it has it already.
+// The config with the additional authority; nothing when no change is needed.
 Result<std::optional<std::string>> with_authority(const std::string& config, const std::string& pem) {
   Json pointer = TRY(parse_json(config, "data.userData"));
   const std::string source = "data:text/plain;charset=utf-8;base64," + base64_encode(pem);
@@ -47,7 +47,7 @@ Result<std::optional<std::string>> with_authority(const std::string& config, con
   if (std::ranges::any_of(trusted, [&](const Json& each) { return find_string(each, {"source"}) == source; })) {
     return std::optional<std::string>();
   }
-  // One that trusts what the system trusts, or is no pointer at all.
+  // This config trusts the authorities of the system, or it is not a pointer config.
   if (trusted.empty()) return std::optional<std::string>();
   trusted.push_back(JsonObject{{"source", source}});
   pointer.as_object()["ignition"].as_object()["security"].as_object()["tls"].as_object()["certificateAuthorities"] =
@@ -55,7 +55,7 @@ Result<std::optional<std::string>> with_authority(const std::string& config, con
   return std::optional(emit_json(pointer, JsonStyle::compact));
 }
 
-// Whether every config of new machines trusts the authority; wishes for those that do not.
+// Returns whether every config of new machines trusts the authority; plans a change for those that do not.
 Result<bool> publish(const std::string& pem, const Snapshot& seen, Plan& plan) {
   bool is_everywhere = true;
   for (std::string_view name : pointer_names) {

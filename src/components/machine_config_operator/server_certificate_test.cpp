@@ -15,7 +15,7 @@ constexpr WallTime start = std::chrono::sys_days{std::chrono::year{2026} / 11 / 
 constexpr Seconds year = std::chrono::hours(24 * 365);
 const std::string space = "openshift-machine-config-operator";
 
-// As the installer made it.
+// The objects that the installer creates.
 struct Cluster {
   Cluster() {
     root = net::make_certificate({.subject = {"root-ca"}, .is_ca = true, .valid_from = start, .valid_for = 10 * year}, nullptr)
@@ -42,7 +42,7 @@ struct Cluster {
   std::string text(std::string_view in, std::string_view name, std::string_view key) const {
     return held(view.snapshot().find(types::secrets, in, name), key).value_or("");
   }
-  // What the config of new workers trusts.
+  // The authorities that the config of new workers trusts.
   std::vector<std::string> trusted() const {
     const Json pointer = parse_json(text("openshift-machine-api", "worker-user-data", "userData"), "").value();
     std::vector<std::string> pems;
@@ -57,7 +57,7 @@ struct Cluster {
   net::Certificate root;
 };
 
-TEST(ServerCertificate, StaysWhileItIsYoung) {
+TEST(ServerCertificate, StaysUntilItIsDue) {
   const Cluster cluster;
   const Plan plan = plan_server_certificate(cluster.view.snapshot(), start + year).value();
   EXPECT_TRUE(plan.desired_objects.empty());
@@ -92,7 +92,7 @@ TEST(ServerCertificate, IsRenewedAfterNewMachinesTrustItsAuthority) {
 TEST(ServerCertificate, IsRenewedForYears) {
   Cluster cluster;
   const auto renewals = testing_support::renewals_within(cluster.view, start, 25 * year, plan_server_certificate);
-  // The first one of the server is the installer's.
+  // The installer created the first certificate of the server.
   EXPECT_EQ(renewals,
             (std::map<std::string, int>{{space + "/machine-config-server-ca", 2}, {space + "/machine-config-server-tls", 2}}));
 }

@@ -16,13 +16,13 @@ Result<std::shared_ptr<const PoolConfig>> RenderedFolder::find(const std::string
     return error(Code::invalid, "pool '{}' is not served by the bootstrap machine, only by the cluster (retry later)", pool);
   }
   Texts texts = TRY(read_texts(pool));
-  const std::shared_ptr<const PoolConfig> known = known_.with_lock([&](const auto& all) -> std::shared_ptr<const PoolConfig> {
+  const std::shared_ptr<const PoolConfig> known = cache_.with_lock([&](const auto& all) -> std::shared_ptr<const PoolConfig> {
     const auto found = all.find(pool);
     return found != all.end() && found->second.texts == texts ? found->second.config : nullptr;
   });
   if (known) return known;
   std::shared_ptr<const PoolConfig> config = TRY(parse(texts));
-  known_.with_lock([&](auto& all) { all[pool] = {std::move(texts), config}; });
+  cache_.with_lock([&](auto& all) { all[pool] = {std::move(texts), config}; });
   return config;
 }
 
@@ -30,7 +30,8 @@ Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool
   const std::string pools = folder_ + "/machine-pools/";
   const std::optional<std::string> text = TRY(files_.read_if_exists(pools + pool + ".yaml"));
   if (!text) {
-    // Pools are written in the order of their names and last of all, so master's says that arbiter's will not come.
+    // Pools are written last, in the order of their names. If pool master exists and pool arbiter does not, it will not be
+    // written.
     if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
     return error(Code::unavailable, "the configs are not rendered yet");
   }

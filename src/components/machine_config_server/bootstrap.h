@@ -1,4 +1,4 @@
-// `machine-config-server bootstrap`: gives masters their configs while the cluster is not there yet.
+// `machine-config-server bootstrap`: serves configs to masters on the bootstrap machine, before the cluster exists.
 #pragma once
 
 #include "base/guarded.h"
@@ -11,19 +11,21 @@
 
 namespace slipway::components::machine_config_server {
 
-// What `machine-config-controller bootstrap` rendered below a folder, also when that comes later. Workers wait for the cluster.
-// not_found: pools are there but this one or its config is not.
+// Serves the files that `machine-config-controller bootstrap` renders into a folder. They may be written after the start. Only
+// pools of the control plane are served; workers have to wait for the server of the cluster.
 //
-// Lifetime: files outlive it. Threads: any.
+//   errors    of find(): not_found: pools exist, but this pool or its config does not; unavailable: nothing is rendered yet
+//   lifetime  files must outlive it
+//   threads   any
 class RenderedFolder final : public ConfigSource {
  public:
   RenderedFolder(sys::Files& files, std::string folder, std::string kubeconfig_file);
   Result<std::shared_ptr<const PoolConfig>> find(const std::string& pool) override;
 
  private:
-  // Texts of pool, ControllerConfig and kubeconfig: small, and read for each request, so that nothing has to watch them.
+  // Texts of pool, ControllerConfig and kubeconfig. They are small, so they are read for each request instead of watched.
   using Texts = std::array<std::string, 3>;
-  struct Known {
+  struct CachedConfig {
     Texts texts;
     std::shared_ptr<const PoolConfig> config;
   };
@@ -34,10 +36,10 @@ class RenderedFolder final : public ConfigSource {
   sys::Files& files_;
   std::string folder_;
   std::string kubeconfig_file_;
-  Guarded<std::map<std::string, Known>> known_;
+  Guarded<std::map<std::string, CachedConfig>> cache_;
 };
 
-// The command. Flags: --server-basedir, --bootstrap-kubeconfig, those of config_server_flags().
+// The command. Flags: --server-basedir, --bootstrap-kubeconfig, and those of config_server_flags().
 Result<> run_bootstrap(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::machine_config_server

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view accounts_space = "openshift-machine-config-operator";
 constexpr Seconds join_token_life = std::chrono::hours(24);
-constexpr Milliseconds answer_limit{10'000};  // a machine that waits longer asks again
+constexpr Milliseconds answer_limit{10'000};  // Ignition retries when it has to wait longer
 
 bool has_updated_machine(const Json& pool) {
   const Json* count = slipway::find(pool, {"status", "updatedMachineCount"});
@@ -42,16 +42,16 @@ Result<> ClusterConfigs::follow(const sys::Context& context) {
   sys::TaskGroup tasks(context);
   tasks.run("pools", [this](const sys::Context& own) {
     return kube::follow(own, api_, kube::types::machine_config_pools, "", {},
-                        [this](const kube::Objects& pools) { return take_pools(pools); });
+                        [this](const kube::Objects& pools) { return set_pools(pools); });
   });
   tasks.run("controller config", [this](const sys::Context& own) {
     return kube::follow(own, api_, kube::types::controller_configs, "", {.fields = "metadata.name=machine-config-controller"},
-                        [this](const kube::Objects& found) { return take_controller(found); });
+                        [this](const kube::Objects& found) { return set_controller(found); });
   });
   return tasks.wait();
 }
 
-Result<> ClusterConfigs::take_pools(const kube::Objects& pools) {
+Result<> ClusterConfigs::set_pools(const kube::Objects& pools) {
   std::map<std::string, std::string> names;
   for (const Json& pool : pools) names.emplace(kube::name_of(pool), config_to_serve(pool));
   state_.with_lock([&](State& state) {
@@ -64,7 +64,7 @@ Result<> ClusterConfigs::take_pools(const kube::Objects& pools) {
   return Ok{};
 }
 
-Result<> ClusterConfigs::take_controller(const kube::Objects& controllers) {
+Result<> ClusterConfigs::set_controller(const kube::Objects& controllers) {
   if (controllers.empty()) return Ok{};
   Result<machineconfig::ControllerConfig> parsed =
       machineconfig::parse_controller_config(controllers[0], "ControllerConfig machine-config-controller");
@@ -74,7 +74,7 @@ Result<> ClusterConfigs::take_controller(const kube::Objects& controllers) {
   }
   auto controller = std::make_shared<const machineconfig::ControllerConfig>(std::move(parsed).value());
   state_.with_lock([&](State& state) {
-    // Its status changes, too.
+    // The watch also reports changes of the status, which are irrelevant here.
     if (state.controller && *state.controller == *controller) return;
     state.controller = std::move(controller);
     state.configs.clear();
@@ -82,7 +82,7 @@ Result<> ClusterConfigs::take_controller(const kube::Objects& controllers) {
   return Ok{};
 }
 
-// Whatever is in the way may pass, and a machine that waits asks again.
+// Failures are unavailable: they may be temporary, and Ignition retries.
 Result<Secret> ClusterConfigs::join_token(const std::string& account) {
   const WallTime now = context_.clock.now();
   const auto known = tokens_.with_lock([&](const auto& all) -> std::optional<Secret> {
@@ -131,7 +131,7 @@ Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string
   }
   const std::string path = kube::path_of(kube::types::machine_configs, "", name->second);
   const Result<Json> object = api_.send(context_, {.path = path, .limit = answer_limit});
-  // Whatever it is, it may pass, while an answer of 404 would be the end of the machine.
+  // Unavailable for every failure: it may be temporary, and after status 404 Ignition would give up.
   if (!object.ok()) return error(Code::unavailable, "{}", object.error().message());
   PoolConfig config;
   config.rendered = TRY(machineconfig::parse_machine_config(object.value(), name->second));
@@ -139,7 +139,7 @@ Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string
   config.kubeconfig = std::move(credential);
   auto made = std::make_shared<const PoolConfig>(std::move(config));
   state_.with_lock([&](State& state) {
-    // Something else may be served by now.
+    // The pool or the ControllerConfig may have changed meanwhile.
     const bool is_current = state.controller == seen.controller && state.names && state.names->contains(pool) &&
                             state.names->at(pool) == made->rendered.name;
     if (is_current) state.configs[pool] = made;

@@ -1,4 +1,4 @@
-// `machine-config-server start`: gives the machines of every pool their configs, from what the cluster says now.
+// `machine-config-server start`: serves configs to the machines of every pool, from the objects of the cluster.
 #pragma once
 
 #include "base/guarded.h"
@@ -12,32 +12,33 @@
 
 namespace slipway::components::machine_config_server {
 
-// The name of the rendered config that a new machine of a MachineConfigPool gets: the one that machines of it are on their way
-// to once one of them has arrived there, before that the one that all have. Empty when nothing is rendered yet. Pure.
+// The name of the rendered config that a new machine of a MachineConfigPool gets. During an update this is the old config until
+// one machine has the new config, and then the new one. Empty when nothing is rendered yet. Pure.
 std::string config_to_serve(const Json& pool);
 
-// The ServiceAccount whose token the machines of a pool join with: the control plane's is another one than the workers'. Pure.
+// The ServiceAccount whose token the machines of a pool join with. Control plane and workers have different accounts. Pure.
 std::string join_account(std::string_view pool);
 
-// Follows pools and the ControllerConfig; a rendered config is read when the first machine asks for it, and only those that
-// pools serve are kept, for they are large. A pool that is not known and a config that cannot be read are unavailable: a machine
-// that waits in Ignition asks again, so they may come later. The tokens that machines join with last a day; half of that is left
-// when they are served.
+// Watches pools and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only the configs that
+// pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error unavailable:
+// Ignition
+// retries, and they may exist later. Join tokens are valid for a day; a served token is valid for at least half a day.
 //
-// Lifetime: context, api and files outlive it. Threads: any.
+//   lifetime  context, api and files must outlive it
+//   threads   any
 class ClusterConfigs final : public ConfigSource {
  public:
-  // ca_file: the authority of the API server, PEM; read for each answer, since it is renewed
+  // ca_file: authority of the API server, PEM; read for each answer, because it is renewed
   ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, std::string ca_file);
 
-  // Until a stop. errors: denied; invalid
+  // Watches until a stop is requested. errors: denied; invalid
   Result<> follow(const sys::Context& context);
 
   Result<std::shared_ptr<const PoolConfig>> find(const std::string& pool) override;
 
  private:
   struct State {
-    std::optional<std::map<std::string, std::string>> names{};  // of what is served, by pool
+    std::optional<std::map<std::string, std::string>> names{};  // names of the configs to serve, by pool; nothing: not known yet
     std::shared_ptr<const machineconfig::ControllerConfig> controller{};
     std::map<std::string, std::shared_ptr<const PoolConfig>> configs{};  // by pool
   };
@@ -47,8 +48,8 @@ class ClusterConfigs final : public ConfigSource {
     WallTime renew_at{};
   };
 
-  Result<> take_pools(const kube::Objects& pools);
-  Result<> take_controller(const kube::Objects& controllers);
+  Result<> set_pools(const kube::Objects& pools);
+  Result<> set_controller(const kube::Objects& controllers);
   Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account);
   Result<Secret> join_token(const std::string& account);
 
@@ -57,10 +58,10 @@ class ClusterConfigs final : public ConfigSource {
   sys::Files& files_;
   std::string ca_file_;
   Guarded<State> state_;
-  Guarded<std::map<std::string, JoinToken>> tokens_;  // by account
+  Guarded<std::map<std::string, JoinToken>> tokens_;  // by ServiceAccount
 };
 
-// The command. Flags: --apiserver-url, --kubeconfig for a start outside of a pod, --ca-file, those of config_server_flags().
+// The command. Flags: --apiserver-url, --kubeconfig (only outside of a pod), --ca-file, and those of config_server_flags().
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::machine_config_server

@@ -28,7 +28,7 @@ Json pool(std::string_view name, std::string_view wanted, std::string_view reach
   return object;
 }
 
-TEST(ConfigToServe, IsTheNewOneOnceAMachineArrivedThere) {
+TEST(ConfigToServe, IsTheNewConfigOnceAMachineHasIt) {
   struct Case {
     const char* wanted;
     const char* reached;
@@ -42,7 +42,7 @@ TEST(ConfigToServe, IsTheNewOneOnceAMachineArrivedThere) {
   }
 }
 
-// The fake API, which also gives out tokens: "node-bootstrapper 1".
+// The fake API, which also issues tokens: "node-bootstrapper 1".
 class ApiWithTokens final : public kube::Api {
  public:
   ApiWithTokens(kube::Api& api, sys::Clock& clock) : api_(api), clock_(clock) {}
@@ -105,7 +105,7 @@ class ClusterConfigsTest : public testing::Test {
                           .peer = "10.0.0.9"});
   }
 
-  // Watches tell of it on threads of their own. The last answer, when it never comes.
+  // Retries, because watches report changes on their own threads. Returns the last answer at the time limit.
   net::ServerAnswer get_until(const std::string& path, const std::function<bool(const net::ServerAnswer&)>& is_it) {
     const SteadyTime deadline = test.clock.steady() + Seconds(10);
     for (;;) {
@@ -138,7 +138,7 @@ class ClusterConfigsTest : public testing::Test {
   std::jthread thread;
 };
 
-TEST_F(ClusterConfigsTest, ServesEachPoolAndNeverSaysThatOneWillNotCome) {
+TEST_F(ClusterConfigsTest, ServesEachPoolAndNeverReportsNotFound) {
   EXPECT_EQ(get("/config/worker").status, 503) << "nothing is known";
   follow();
   put_controller("api-int.demo.example.com");
@@ -154,7 +154,7 @@ TEST_F(ClusterConfigsTest, ServesEachPoolAndNeverSaysThatOneWillNotCome) {
   get_until("/config/infra", 200);
 }
 
-TEST_F(ClusterConfigsTest, AskingTwiceReadsOnce) {
+TEST_F(ClusterConfigsTest, TwoRequestsReadOnce) {
   put_controller("api-int.demo.example.com");
   kube.put(pool("worker", "rendered-worker-1", "", 0));
   put_rendered("rendered-worker-1");
@@ -165,7 +165,7 @@ TEST_F(ClusterConfigsTest, AskingTwiceReadsOnce) {
   EXPECT_TRUE(kube.requests().empty());
 }
 
-TEST_F(ClusterConfigsTest, WhatChangesIsServed) {
+TEST_F(ClusterConfigsTest, ServesChanges) {
   put_controller("api-int.demo.example.com");
   kube.put(pool("worker", "rendered-worker-1", "rendered-worker-1", 1));
   put_rendered("rendered-worker-1");
@@ -228,7 +228,7 @@ TEST_F(ClusterConfigsTest, ATokenIsServedAsLongAsHalfOfItsLifeIsLeft) {
   EXPECT_GE(test.clock.steady() - begin, Milliseconds(1500));
 }
 
-TEST_F(ClusterConfigsTest, AnApiThatDoesNotAnswerIsNotTheEndOfAMachine) {
+TEST_F(ClusterConfigsTest, MachinesRetryWhenTheApiDoesNotAnswer) {
   put_controller("api-int.demo.example.com");
   kube.put(pool("worker", "rendered-worker-1", "", 0));
   put_rendered("rendered-worker-1");

@@ -16,16 +16,16 @@ namespace slipway::components::machine_config_server {
 
 namespace {
 
-constexpr Milliseconds between_looks = std::chrono::minutes(1);
+constexpr Milliseconds poll_interval = std::chrono::minutes(1);
 constexpr int config_server_port = 22623;
 constexpr std::array control_plane_pools = {"arbiter", "master"};
 
-// Machines ask once, and all machines behind a load balancer may have one address.
+// A machine sends one request, and all machines behind a load balancer may have the same address.
 constexpr int connections = 512;
 constexpr int connections_per_address = 32;
 constexpr Seconds exchange_limit{20};
 
-// Takes the same time wherever the first difference is.
+// The time does not depend on the position of the first difference.
 bool equal_in_constant_time(std::string_view a, std::string_view b) {
   unsigned char difference = a.size() == b.size() ? 0 : 1;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -50,7 +50,7 @@ Result<int> port_of(const Flags& flags, std::string_view flag) {
 
 net::ServerAnswer failure(int status, std::string text) { return net::text_answer(status, std::move(text) + "\n"); }
 
-// The text without what could change the meaning of a line or a terminal: "/config/a\x0ab".
+// Escapes control characters, which could forge log lines or control a terminal: "/config/a\x0ab".
 std::string printable(std::string_view text) {
   std::string out;
   for (const char c : text) {
@@ -70,7 +70,7 @@ bool is_pool_name(std::string_view text) {
   });
 }
 
-// What the server proves itself and knows machines by.
+// The server's certificate and the tokens of machines.
 struct Credentials {
   std::string certificate;
   Secret key;
@@ -103,12 +103,12 @@ Result<Credentials> read_credentials(sys::Files& files, const Flags& flags) {
   return found;
 }
 
-// Ends when a stop is asked for or the files say something else. One that vanished meanwhile opens no door: what was read at
-// the start stays true until there is something new.
+// Returns when a stop is requested or the files have changed. A file that is missing meanwhile is ignored: the values that were
+// read at the start stay valid.
 void wait_for_renewal(const Environment& environment, const Flags& flags, const Credentials& known) {
   const sys::Context& context = environment.context;
   while (!context.stop.stop_requested()) {
-    context.clock.wait(context.clock.steady() + between_looks, context.stop, nullptr, 0);
+    context.clock.wait(context.clock.steady() + poll_interval, context.stop, nullptr, 0);
     const Result<Credentials> now = read_credentials(environment.files, flags);
     if (!now.ok() || now.value() == known) continue;
     context.log.info("the certificate or the token was renewed: exiting, to restart with it");
@@ -138,7 +138,7 @@ net::ServerAnswer ConfigServer::make_answer(const net::ServerRequest& request) {
   if (!request.path.starts_with(configs)) return failure(404, "only /config/POOL exists here");
   const std::string pool = request.path.substr(request.path.rfind('/') + 1);
   if (!is_allowed(request, pool)) {
-    tell_refusal(request);
+    report_refusal(request);
     return failure(403, "access denied: the token of the pool is missing or wrong");
   }
   if (!is_pool_name(pool)) return failure(404, "invalid name of a pool");
@@ -155,25 +155,25 @@ bool ConfigServer::is_allowed(const net::ServerRequest& request, std::string_vie
   return is_control_plane || (is_worker && !is_control_plane_pool(pool));
 }
 
-void ConfigServer::tell_refusal(const net::ServerRequest& request) {
+void ConfigServer::report_refusal(const net::ServerRequest& request) {
   const SteadyTime now = context_.clock.steady();
-  const std::optional<int> untold = refusals_.with_lock([&](Refusals& refusals) -> std::optional<int> {
-    if (refusals.told && now - *refusals.told < Seconds(1)) {
-      ++refusals.since;
+  const std::optional<int> unreported = refusals_.with_lock([&](Refusals& refusals) -> std::optional<int> {
+    if (refusals.reported && now - *refusals.reported < Seconds(1)) {
+      ++refusals.unreported;
       return std::nullopt;
     }
-    refusals.told = now;
-    return std::exchange(refusals.since, 0);
+    refusals.reported = now;
+    return std::exchange(refusals.unreported, 0);
   });
-  if (!untold) return;
+  if (!unreported) return;
   const std::string path = printable(request.path);
   context_.log.warn("refused {} to {}: the token is missing or wrong ({} more refused since the last line)", path, request.peer,
-                    *untold);
+                    *unreported);
   context_.events.emit({.kind = "config-request",
                         .name = path,
                         .phase = sys::Phase::failed,
                         .error = error(Code::denied, "{} sent no token or a wrong one", request.peer),
-                        .fields = {{"peer", request.peer}, {"not_told", *untold}}});
+                        .fields = {{"peer", request.peer}, {"not_told", *unreported}}});
 }
 
 net::ServerAnswer ConfigServer::answer_config(const net::ServerRequest& request, const std::string& pool) {
@@ -193,7 +193,7 @@ net::ServerAnswer ConfigServer::answer_config(const net::ServerRequest& request,
   return {.status = 200, .headers = {{"Content-Type", "application/json"}}, .body = std::move(found).value()};
 }
 
-// Nothing when the cluster does not say by which name machines reach it.
+// Nothing when the cluster has no internal URL of the API.
 Result<std::optional<machineconfig::ConfigServerAccess>> ConfigServer::access_for(
     const std::string& pool, const machineconfig::ControllerConfig& controller) const {
   const std::string api = controller.internal_api_url();
@@ -252,7 +252,7 @@ Result<> serve_configs(const Environment& environment, const Flags& flags, Confi
                                    handler);
   };
   Result<net::HttpServer> everywhere = listen("::");
-  if (!everywhere.ok()) everywhere = listen("0.0.0.0");  // where there is no IPv6
+  if (!everywhere.ok()) everywhere = listen("0.0.0.0");  // machines without IPv6
   const net::HttpServer machines = TRY(std::move(everywhere));
   const net::HttpServer local = TRY(net::HttpServer::listen({.address = "127.0.0.1", .port = insecure_port}, handler));
   context.log.info("serving configs on port {}", machines.port());

@@ -1,6 +1,7 @@
-// The server that gives machines their config, on the bootstrap machine and in the cluster. The protocol is that of
-// openshift/machine-config-operator docs/MachineConfigServer.md; here a request also needs a token. Where configs come from is a
-// ConfigSource: server_bootstrap.h, server_cluster.h.
+// The HTTPS server that gives machines their Ignition configs, on the bootstrap machine and in the cluster. The protocol is that
+// of
+// openshift/machine-config-operator docs/MachineConfigServer.md, but a request also needs a token. A ConfigSource provides the
+// configs: bootstrap.h, cluster.h.
 #pragma once
 
 #include "base/flags.h"
@@ -23,7 +24,7 @@
 
 namespace slipway::components::machine_config_server {
 
-// All that the config of a pool's machines is made of.
+// The inputs of the config that the machines of a pool get.
 struct PoolConfig {
   machineconfig::MachineConfig rendered;
   machineconfig::ControllerConfig controller;
@@ -35,14 +36,14 @@ class ConfigSource {
  public:
   virtual ~ConfigSource() = default;
 
-  // The same object as long as nothing changed.
+  // Returns the same object until something changes.
   //
-  //   errors  unavailable: not there yet, ask again; not_found: will not come; all others: not from here, or broken
+  //   errors  unavailable: does not exist yet (retry); not_found: will not exist; others: invalid, or not served here
   virtual Result<std::shared_ptr<const PoolConfig>> find(const std::string& pool) = 0;
 };
 
-// What pointer configs carry. The one of the control plane opens every pool, the one of workers all but those of the control
-// plane. Clusters that were installed before there were two have the same in both.
+// The tokens in pointer configs. The token of the control plane gives access to every pool, the token of workers to all pools
+// except those of the control plane. In clusters that were installed with a single token, both are equal.
 struct PointerTokens {
   Secret control_plane;
   Secret worker;
@@ -50,21 +51,24 @@ struct PointerTokens {
   bool operator==(const PointerTokens&) const = default;
 };
 
-// Whether the machines of a pool are of the control plane: their configs and credentials are for them alone.
+// Whether the machines of a pool belong to the control plane. Their configs and credentials must not reach other machines.
 bool is_control_plane_pool(std::string_view pool);
 
 // Answers requests for configs.
 //
-//   GET /config/POOL  200 the Ignition config, 400 for a version of Ignition that we do not write; 503 (Ignition asks again), 404
-//                     (it gives up) and 500 (it asks again) as the source says unavailable, not_found and anything else
+//   GET /config/POOL  200: the Ignition config; 400: unsupported version of Ignition; for errors of the source 503 (unavailable;
+//                     Ignition retries), 404 (not_found; Ignition gives up) or 500 (others; Ignition retries)
 //   GET /healthz      200
 //   otherwise         404; 405 for methods other than GET and HEAD
 //
-// A client that does not send "Authorization: Bearer TOKEN" with a token of the pool gets 403, is logged and reported as an event
-// "config-request", once a second at most. Each answer ends its connection, so that strangers cannot hold one. What clients send
-// is logged without control characters.
+// A client that does not send "Authorization: Bearer TOKEN" with a token of the pool gets 403. Refusals are logged and reported
+// as
+// events "config-request", at most once a second. The server closes the connection after each answer, so that unauthorized
+// clients
+// cannot hold one. It logs text of clients without control characters.
 //
-// Lifetime: context and source outlive it. Threads: any.
+//   lifetime  context and source must outlive it
+//   threads   any
 class ConfigServer {
  public:
   ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens);
@@ -78,13 +82,13 @@ class ConfigServer {
     std::map<ignition::Version, Body> bodies{};
   };
   struct Refusals {
-    std::optional<SteadyTime> told;
-    int since = 0;  // that were not told
+    std::optional<SteadyTime> reported;  // when a refusal was last reported
+    int unreported = 0;                  // refusals since then
   };
 
   net::ServerAnswer make_answer(const net::ServerRequest& request);
   bool is_allowed(const net::ServerRequest& request, std::string_view pool) const;
-  void tell_refusal(const net::ServerRequest& request);
+  void report_refusal(const net::ServerRequest& request);
   net::ServerAnswer answer_config(const net::ServerRequest& request, const std::string& pool);
   Result<std::optional<machineconfig::ConfigServerAccess>> access_for(const std::string& pool,
                                                                       const machineconfig::ControllerConfig& controller) const;
@@ -97,16 +101,22 @@ class ConfigServer {
   Guarded<Refusals> refusals_;
 };
 
-// What both commands have in common: --secure-port on all addresses; --insecure-port on 127.0.0.1 only, for it has no TLS, and
-// what it serves are secrets; --cert, --key, --token-file, --worker-token-file (no such file: the other one is for workers, too),
-// --payload-version, which changes nothing.
+// The flags of both commands:
+//
+//   --secure-port        HTTPS, on all addresses
+//   --insecure-port      HTTP, only on 127.0.0.1, because configs contain secrets
+//   --cert, --key        PEM files
+//   --token-file         token of the control plane
+//   --worker-token-file  token of workers; if the file does not exist, workers use the token of the control plane
+//   --payload-version    ignored
 std::vector<Flag> config_server_flags();
 
-// Serves until a stop, or until certificate, key or token are other files than at the start, as they are after a renewal: the
-// program is then started again by whoever keeps it. Looked at once a minute.
+// Serves until a stop is requested, or until certificate, key or tokens have been renewed: the program then exits, and the
+// kubelet
+// starts it again. The files are checked once a minute.
 //
-//   source  answers the requests
-//   errors  of the flags and their files, as not_found: there is no token; conflict: a port is taken
+//   source  provides the configs
+//   errors  invalid flags or files; not_found: no token; conflict: a port is in use
 Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source);
 
 }  // namespace slipway::components::machine_config_server

@@ -60,7 +60,7 @@ class ConfigServerTest : public testing::Test {
   std::optional<ConfigServer> server_;
 };
 
-TEST_F(ConfigServerTest, AnswersAsTheTableSays) {
+TEST_F(ConfigServerTest, AnswersEachRequest) {
   struct Case {
     const char* method;
     const char* path;
@@ -87,7 +87,7 @@ TEST_F(ConfigServerTest, AnswersAsTheTableSays) {
   for (const Case& c : cases) EXPECT_EQ(get(c.path, {{"Accept", ignition + c.accept}}, c.method).status, c.after) << c.path;
 }
 
-TEST_F(ConfigServerTest, ServesWhatIsRenderedNow) {
+TEST_F(ConfigServerTest, ServesTheCurrentConfig) {
   render("rendered-master-1", "one");
   const net::ServerAnswer first = get("/config/master"), second = get("/config/master");
   EXPECT_NE(first.body->find("data:,one"), std::string::npos);
@@ -99,7 +99,7 @@ TEST_F(ConfigServerTest, ServesWhatIsRenderedNow) {
   EXPECT_NE(*get("/config/master").body, *before);
 }
 
-TEST_F(ConfigServerTest, EachVersionIsServedAsAsked) {
+TEST_F(ConfigServerTest, ServesTheRequestedVersion) {
   render("rendered-master-1", "one");
   for (const char* version : {"3.0.0", "3.1.0", "3.2.0", "3.3.0", "3.4.0", "3.5.0"}) {
     const net::ServerAnswer answer =
@@ -115,7 +115,7 @@ TEST_F(ConfigServerTest, APoolWhoseConfigIsMissingIsNotFound) {
   EXPECT_EQ(get("/config/master").status, 404);
 }
 
-TEST_F(ConfigServerTest, OnlyATokenOfThePoolOpens) {
+TEST_F(ConfigServerTest, OnlyATokenOfThePoolGivesAccess) {
   sends_token = false;
   render("rendered-master-1", "one");
   struct Case {
@@ -137,15 +137,15 @@ TEST_F(ConfigServerTest, OnlyATokenOfThePoolOpens) {
   EXPECT_EQ(get("/healthz").status, 200);
 }
 
-// One connection an answer: strangers cannot hold one by asking again.
-TEST_F(ConfigServerTest, EachAnswerEndsItsConnection) {
+// One answer for each connection: unauthorized clients cannot hold a connection by sending more requests.
+TEST_F(ConfigServerTest, ClosesTheConnectionAfterEachAnswer) {
   for (const char* path : {"/healthz", "/config/master", "/other"}) {
     const net::ServerAnswer answer = get(path);
     EXPECT_EQ(net::find_header(answer.headers, "Connection"), "close") << path;
   }
 }
 
-TEST_F(ConfigServerTest, ControlCharactersOfStrangersReachNoLog) {
+TEST_F(ConfigServerTest, ControlCharactersOfClientsReachNoLog) {
   render("rendered-master-1", "one");
   for (const bool has_token : {false, true}) {
     sends_token = has_token;
@@ -160,13 +160,13 @@ TEST_F(ConfigServerTest, ControlCharactersOfStrangersReachNoLog) {
   }
 }
 
-TEST_F(ConfigServerTest, StrangersAreToldOfOnceASecondAndTheTokenNever) {
+TEST_F(ConfigServerTest, ReportsRefusalsOnceASecondAndNeverTheToken) {
   sends_token = false;
   for (int i = 0; i < 5; ++i) (void)get("/config/master", {{"Authorization", "Bearer guess"}});
-  EXPECT_EQ(test.told(), std::vector<std::string>{"config-request /config/master failed"});
+  EXPECT_EQ(test.reported(), std::vector<std::string>{"config-request /config/master failed"});
   test.clock.wait(test.clock.steady() + Seconds(2), {}, nullptr, 0);
   (void)get("/config/master");
-  ASSERT_EQ(test.told().size(), 2u);
+  ASSERT_EQ(test.reported().size(), 2u);
   EXPECT_EQ(test.events().back().fields.at("not_told"), 4);
   EXPECT_EQ(test.events().back().fields.at("peer"), "10.0.0.9");
   for (const std::string& line : test.logged()) {
@@ -175,7 +175,7 @@ TEST_F(ConfigServerTest, StrangersAreToldOfOnceASecondAndTheTokenNever) {
   }
 }
 
-// With a clock whose minutes pass at once.
+// Uses a clock whose minutes pass at once.
 class ServeConfigs : public testing::Test {
  protected:
   ServeConfigs() {
@@ -191,10 +191,10 @@ class ServeConfigs : public testing::Test {
       ended = serve_configs(environment, flags, rendered);
     });
     const SteadyTime begin = world.test.clock.steady();
-    while (world.test.clock.steady() < begin + std::chrono::minutes(3)) std::this_thread::yield();  // it looks
+    while (world.test.clock.steady() < begin + std::chrono::minutes(3)) std::this_thread::yield();  // the server checks its files
   }
 
-  // As the kubelet does: one after the other.
+  // Writes the files one after the other, as the kubelet does.
   void renew() {
     const net::Certificate made = net::make_certificate({.subject = {.common_name = "server"},
                                                          .server_auth = true,
@@ -212,19 +212,19 @@ class ServeConfigs : public testing::Test {
   std::jthread thread;
 };
 
-TEST_F(ServeConfigs, EndsWhenAskedTo) {
+TEST_F(ServeConfigs, EndsWhenAStopIsRequested) {
   world.test.stop.request_stop();
   thread.join();
   EXPECT_TRUE(ended.ok());
 }
 
-TEST_F(ServeConfigs, EndsToBeStartedAgainWithARenewedCertificate) {
+TEST_F(ServeConfigs, EndsForARestartWithARenewedCertificate) {
   renew();
   thread.join();
   EXPECT_TRUE(ended.ok()) << ended.error().message();
 }
 
-TEST_F(ServeConfigs, EndsWithANewTokenButNotWithoutOne) {
+TEST_F(ServeConfigs, EndsWithANewTokenButNotWithAMissingOne) {
   (void)world.files.remove("/token");
   const SteadyTime begin = world.test.clock.steady();
   while (world.test.clock.steady() < begin + std::chrono::minutes(5)) std::this_thread::yield();

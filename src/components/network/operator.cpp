@@ -25,8 +25,14 @@ const std::vector<Watched> watched = {
     {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
 };
 
-// What administrators asked the installer for, where they look for what the operator does. The rest of it is theirs.
-DesiredObject settings_wish(const Json& config, const Json* settings) {
+Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
+  if (const Json* object = seen.find(type, "", "cluster")) return object;
+  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
+}
+
+// Network.operator.openshift.io cluster with the settings of the installation, where administrators look for them. Other fields
+// belong to administrators.
+DesiredObject settings_object(const Json& config, const Json* settings) {
   JsonObject spec = {{"clusterNetwork", find_array(config, {"spec", "clusterNetwork"})},
                      {"serviceNetwork", find_array(config, {"spec", "serviceNetwork"})},
                      {"defaultNetwork", {{"type", text_of(config, {"spec", "networkType"})}}}};
@@ -38,8 +44,8 @@ DesiredObject settings_wish(const Json& config, const Json* settings) {
   return {kube::types::network_settings, std::move(object)};
 }
 
-Result<std::vector<DesiredObject>> operand_wishes(const Images& images, const std::string& cluster_network,
-                                                  const Json& infrastructure) {
+Result<std::vector<DesiredObject>> operand_objects(const Images& images, const std::string& cluster_network,
+                                                   const Json& infrastructure) {
   const std::string uri = text_of(infrastructure, {"status", "apiServerInternalURI"});
   const net::Url api = TRY(net::parse_url(uri).context("status.apiServerInternalURI of Infrastructure cluster"));
   Json config = TRY(fill_document("network/config.yaml", {{"CLUSTER_NETWORK", cluster_network}}));
@@ -54,7 +60,8 @@ Result<std::vector<DesiredObject>> operand_wishes(const Images& images, const st
   return desired_objects;
 }
 
-// Others look here for what the network is; this says it once every node has it.
+// Network.config.openshift.io cluster: its status has the network in force, for other components. It is set once every node has
+// the network.
 void add_status(const Json& config, DesiredState& desired_state) {
   Json object = config;
   JsonObject status = find_object(config, {"status"});
@@ -66,7 +73,7 @@ void add_status(const Json& config, DesiredState& desired_state) {
   desired_state.plan.desired_objects.push_back({kube::types::networks, std::move(object), DesiredObject::How::status});
 }
 
-// Their types are those that people know from the settings of OpenShift's operator.
+// The condition types equal those of OpenShift's operator.
 std::vector<Condition> conditions_of(const Json& config, const std::vector<std::string>& refusals, const Snapshot& seen) {
   std::vector<Condition> conditions = workload_conditions("", {on_nodes}, seen);
   const std::string_view asked = find_string(config, {"spec", "networkType"}).value_or("");
@@ -86,10 +93,10 @@ Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTi
   const Wanted wanted = read_wanted(config, settings ? *settings : Json());
   desired_state.conditions = conditions_of(config, wanted.refusals, seen);
   if (!settings || is_managed(*settings)) {
-    desired_state.plan.desired_objects.push_back(settings_wish(config, settings));
+    desired_state.plan.desired_objects.push_back(settings_object(config, settings));
     if (wanted.refusals.empty()) {
-      const Json& infrastructure = *TRY(of_installer(kube::types::infrastructures, seen));
-      for (DesiredObject& desired : TRY(operand_wishes(images, wanted.cluster_network, infrastructure)))
+      const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
+      for (DesiredObject& desired : TRY(operand_objects(images, wanted.cluster_network, infrastructure)))
         desired_state.plan.desired_objects.push_back(std::move(desired));
       const Json* pods = seen.find(on_nodes.type, on_nodes.space, on_nodes.name);
       if (pods && !not_rolled_out(*pods)) add_status(config, desired_state);

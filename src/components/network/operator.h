@@ -1,11 +1,11 @@
-// cluster-network-operator start: flannel for the network of the pods, kube-proxy for the addresses of Services.
+// cluster-network-operator start: manages flannel (pod network) and kube-proxy (Services).
 #pragma once
 
 #include "components/workload/workload_operator.h"
 
 namespace slipway::components::network {
 
-// Of the operator's environment: FLANNEL_IMAGE, KUBE_PROXY_IMAGE.
+// From the operator's environment: FLANNEL_IMAGE, KUBE_PROXY_IMAGE.
 struct Images {
   std::string flannel;
   std::string kube_proxy;

@@ -14,7 +14,7 @@ using kube::types::daemon_sets;
 using kube::types::network_settings;
 using kube::types::networks;
 
-// A cluster at the beginning, in which wishes can be made true.
+// A new cluster, to which the objects of plans can be applied.
 struct Cluster : testing_support::WorkloadCluster {
   Cluster() : WorkloadCluster(make_operator({"r/flannel@sha256:1", "r/kube-proxy@sha256:2"})) {
     put("{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: Flannel, "
@@ -23,8 +23,8 @@ struct Cluster : testing_support::WorkloadCluster {
         "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443'}}");
   }
 
-  // Makes all of it true; how much that was.
-  int play() {
+  // Applies all objects of the plan; returns how many changed.
+  int apply_all() {
     int count = 0;
     for (const DesiredObject& desired : desired_state().plan.desired_objects) {
       if (is_fulfilled(desired, view.snapshot())) continue;
@@ -44,8 +44,8 @@ struct Cluster : testing_support::WorkloadCluster {
   const Json* settings() const { return view.snapshot().find(network_settings, "", "cluster"); }
 };
 
-const DesiredObject* find_wish(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name,
-                               DesiredObject::How how = DesiredObject::How::apply) {
+const DesiredObject* find_desired(const DesiredState& desired_state, const kube::ResourceType& type, std::string_view name,
+                                  DesiredObject::How how = DesiredObject::How::apply) {
   for (const DesiredObject& desired : desired_state.plan.desired_objects) {
     if (desired.type == type && desired.how == how && kube::name_of(desired.object) == name) return &desired;
   }
@@ -62,7 +62,7 @@ Condition condition(const DesiredState& desired_state, std::string_view type) {
 TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   Cluster cluster;
   const DesiredState desired_state = cluster.desired_state();
-  const DesiredObject* pods = find_wish(desired_state, daemon_sets, "flannel-kube-proxy");
+  const DesiredObject* pods = find_desired(desired_state, daemon_sets, "flannel-kube-proxy");
   ASSERT_NE(pods, nullptr);
   const JsonArray& containers = find_array(pods->object, {"spec", "template", "spec", "containers"});
   ASSERT_EQ(containers.size(), 2u);
@@ -75,7 +75,7 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
   EXPECT_EQ(text_of(containers[0], {"image"}), "r/flannel@sha256:1");
   EXPECT_EQ(text_of(containers[1], {"image"}), "r/kube-proxy@sha256:2");
 
-  const DesiredObject* config = find_wish(desired_state, config_maps, "flannel-kube-proxy-config");
+  const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
   ASSERT_NE(config, nullptr);
   const Result<Json> flannel = parse_json(text_of(config->object, {"data", "net-conf.json"}), "net-conf.json");
   ASSERT_TRUE(flannel.ok()) << flannel.error().message();
@@ -89,7 +89,7 @@ TEST(NetworkOperator, RunsFlannelAndKubeProxyOnEveryNode) {
 
 TEST(NetworkOperator, RollsOutAnotherConfiguration) {
   const auto digest = [](const DesiredState& desired_state) {
-    return text_of(find_wish(desired_state, daemon_sets, "flannel-kube-proxy")->object,
+    return text_of(find_desired(desired_state, daemon_sets, "flannel-kube-proxy")->object,
                    {"spec", "template", "metadata", "annotations", "network.operator.openshift.io/config-digest"});
   };
   Cluster cluster, other;
@@ -100,10 +100,10 @@ TEST(NetworkOperator, RollsOutAnotherConfiguration) {
   EXPECT_NE(digest(cluster.desired_state()), digest(other.desired_state()));
 }
 
-TEST(NetworkOperator, MakesItsSettingsAndLeavesWhatPeopleAddedToThem) {
+TEST(NetworkOperator, CreatesItsSettingsAndKeepsOtherFields) {
   Cluster cluster;
   const DesiredState first = cluster.desired_state();
-  const DesiredObject* settings = find_wish(first, network_settings, "cluster");
+  const DesiredObject* settings = find_desired(first, network_settings, "cluster");
   ASSERT_NE(settings, nullptr);
   EXPECT_EQ(text_of(settings->object, {"spec", "managementState"}), "Managed");
   EXPECT_EQ(text_of(settings->object, {"spec", "defaultNetwork", "type"}), "Flannel");
@@ -111,18 +111,18 @@ TEST(NetworkOperator, MakesItsSettingsAndLeavesWhatPeopleAddedToThem) {
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
       "spec: {logLevel: Debug, managementState: Force}}");
   const DesiredState second = cluster.desired_state();
-  EXPECT_EQ(find(find_wish(second, network_settings, "cluster")->object, {"spec", "managementState"}), nullptr);
+  EXPECT_EQ(find(find_desired(second, network_settings, "cluster")->object, {"spec", "managementState"}), nullptr);
 }
 
-TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
+TEST(NetworkOperator, SetsTheStatusOnceEveryNodeHasTheNetwork) {
   Cluster cluster;
-  cluster.play();
-  cluster.play();
-  EXPECT_EQ(find_wish(cluster.desired_state(), networks, "cluster", DesiredObject::How::status), nullptr);
+  cluster.apply_all();
+  cluster.apply_all();
+  EXPECT_EQ(find_desired(cluster.desired_state(), networks, "cluster", DesiredObject::How::status), nullptr);
   EXPECT_FALSE(condition(cluster.desired_state(), "Available").is_true);
   EXPECT_TRUE(condition(cluster.desired_state(), "Progressing").is_true);
   cluster.roll_out();
-  cluster.play();
+  cluster.apply_all();
   const Json& config = *cluster.view.snapshot().find(networks, "", "cluster");
   EXPECT_EQ(text_of(config, {"status", "networkType"}), "Flannel");
   EXPECT_EQ(integer_of(config, {"status", "clusterNetworkMTU"}), 1500);
@@ -130,38 +130,38 @@ TEST(NetworkOperator, TellsTheStatusOnceEveryNodeHasIt) {
   EXPECT_EQ(find_array(config, {"status", "serviceNetwork"}), find_array(config, {"spec", "serviceNetwork"}));
   EXPECT_TRUE(condition(cluster.desired_state(), "Available").is_true);
   EXPECT_FALSE(condition(cluster.desired_state(), "Degraded").is_true);
-  cluster.play();
-  EXPECT_EQ(cluster.play(), 0);
+  cluster.apply_all();
+  EXPECT_EQ(cluster.apply_all(), 0);
 }
 
-TEST(NetworkOperator, SaysWhatItRunsInThePlaceOfAnotherNetwork) {
+TEST(NetworkOperator, ReportsTheNetworkThatItRunsInstead) {
   Cluster cluster;
   cluster.put(
       "{apiVersion: config.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {networkType: OVNKubernetes, "
       "clusterNetwork: [{cidr: 10.0.0.0/14}], serviceNetwork: [172.30.0.0/16]}}");
-  cluster.play();
+  cluster.apply_all();
   cluster.roll_out();
-  cluster.play();
+  cluster.apply_all();
   EXPECT_EQ(text_of(*cluster.view.snapshot().find(networks, "", "cluster"), {"status", "networkType"}), "Flannel");
   EXPECT_EQ(condition(cluster.desired_state(), "Available").message,
             "spec.networkType is \"OVNKubernetes\"; this release runs Flannel instead");
 }
 
-TEST(NetworkOperator, LeavesWhatIsThereWhenItRefuses) {
+TEST(NetworkOperator, ChangesNothingWhenItRefusesSettings) {
   Cluster cluster;
-  cluster.play();
+  cluster.apply_all();
   cluster.roll_out();
   cluster.put(
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, "
       "spec: {managementState: Managed, additionalNetworks: [{name: a}]}}");
   const DesiredState desired_state = cluster.desired_state();
-  EXPECT_EQ(find_wish(desired_state, daemon_sets, "flannel-kube-proxy"), nullptr);
+  EXPECT_EQ(find_desired(desired_state, daemon_sets, "flannel-kube-proxy"), nullptr);
   EXPECT_TRUE(condition(desired_state, "Degraded").is_true);
   EXPECT_EQ(condition(desired_state, "Degraded").reason, "NotSupported");
   EXPECT_TRUE(condition(desired_state, "Available").is_true);
 }
 
-TEST(NetworkOperator, TouchesNothingThatIsUnmanaged) {
+TEST(NetworkOperator, ChangesNothingWhenUnmanaged) {
   Cluster cluster;
   cluster.put(
       "{apiVersion: operator.openshift.io/v1, kind: Network, metadata: {name: cluster}, spec: {managementState: Unmanaged}}");
@@ -170,7 +170,7 @@ TEST(NetworkOperator, TouchesNothingThatIsUnmanaged) {
   EXPECT_EQ(desired_state.plan.desired_objects[0].how, DesiredObject::How::status);
 }
 
-TEST(NetworkOperator, SaysWhatIsMissing) {
+TEST(NetworkOperator, ReportsWhatIsMissing) {
   Cluster cluster;
   cluster.view.remove(kube::types::infrastructures, "", "cluster");
   const Result<DesiredState> made = cluster.work.desired_state(cluster.view.snapshot(), cluster.now);

@@ -12,7 +12,7 @@ namespace slipway::components::network {
 
 namespace {
 
-// Names under which people ask for a network that works by itself; each gets ours.
+// The supported values of networkType; flannel is used for both.
 constexpr std::array known_types = {network_type, std::string_view("OVNKubernetes")};
 
 void refuse_type(const Json& config, Wanted& wanted) {
@@ -22,7 +22,7 @@ void refuse_type(const Json& config, Wanted& wanted) {
       fmt::format("spec.networkType of Network.config.openshift.io cluster is \"{}\", must be {}", type, network_type));
 }
 
-// One network of pods and one of Services, both IPv4.
+// Exactly one pod network and one Service network are supported, both IPv4.
 void read_networks(const Json& config, Wanted& wanted) {
   const JsonArray& pods = find_array(config, {"spec", "clusterNetwork"});
   const JsonArray& services = find_array(config, {"spec", "serviceNetwork"});
@@ -46,7 +46,7 @@ void read_networks(const Json& config, Wanted& wanted) {
   refuse_unless_v4("serviceNetwork[0]", services[0].is_string() ? std::string_view(services[0].get_string()) : "");
 }
 
-// Nodes keep the pod networks that they were given, and Services their addresses.
+// Refuses other networks than those in force: nodes keep their pod networks, and Services their addresses.
 void refuse_changes(const Json& config, Wanted& wanted) {
   if (!find(config, {"status", "networkType"})) return;
   for (std::string_view field : {"clusterNetwork", "serviceNetwork"}) {
@@ -65,7 +65,7 @@ bool is_given(const Json& settings, std::initializer_list<std::string_view> keys
   return true;
 }
 
-// What the settings can ask for and nothing here would do.
+// Refuses settings that would have no effect.
 void refuse_settings(const Json& settings, Wanted& wanted) {
   const auto refuse = [&](std::string_view field, std::string_view why) {
     wanted.refusals.push_back(fmt::format("spec.{} of Network.operator.openshift.io cluster: {} (remove it)", field, why));

@@ -1,4 +1,4 @@
-// What the settings of the network ask for, and what of it this release cannot do. Pure.
+// Interprets the settings of the network, and refuses those that this release does not support. Pure.
 #pragma once
 
 #include "base/json.h"
@@ -9,18 +9,18 @@
 
 namespace slipway::components::network {
 
-// What this release runs, whatever networkType it is asked under.
+// The network of this release, for every supported networkType.
 inline constexpr std::string_view network_type = "Flannel";
 
-// A pair of virtual interfaces has this, and nothing of ours sets another.
+// The kernel's default MTU of virtual interfaces, which nothing here changes.
 inline constexpr int pod_mtu = 1500;
 
 struct Wanted {
   std::string cluster_network;        // "10.128.0.0/14"
-  std::vector<std::string> refusals;  // sentences; nothing is changed while there are any
+  std::vector<std::string> refusals;  // why settings are refused, a message for each; while there are any, nothing changes
 };
 
-//   config    Network.config.openshift.io cluster: its status says what is in force, which cannot be changed
+//   config    Network.config.openshift.io cluster: its status has the settings in force, which cannot be changed
 //   settings  Network.operator.openshift.io cluster, or null
 Wanted read_wanted(const Json& config, const Json& settings);
 

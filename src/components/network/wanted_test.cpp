@@ -20,7 +20,7 @@ Json with_spec(std::string_view spec, std::string_view status = "{}") {
   return yaml(fmt::format("spec: {}\nstatus: {}\n", spec, status));
 }
 
-TEST(WantedNetwork, TakesWhatInstallersWrite) {
+TEST(WantedNetwork, AcceptsTheInstallersSettings) {
   for (std::string_view type : {"Flannel", "OVNKubernetes"}) {
     const Json config = with_spec(
         fmt::format("{{networkType: {}, clusterNetwork: [{{cidr: 10.128.0.0/14}}], serviceNetwork: [172.30.0.0/16]}}", type));
@@ -30,7 +30,7 @@ TEST(WantedNetwork, TakesWhatInstallersWrite) {
   }
 }
 
-TEST(WantedNetwork, RefusesWhatItCannotDo) {
+TEST(WantedNetwork, RefusesUnsupportedNetworks) {
   const struct {
     std::string config, refusal;
   } cases[] = {
@@ -47,7 +47,7 @@ TEST(WantedNetwork, RefusesWhatItCannotDo) {
   EXPECT_EQ(read_wanted(Json(), Json()).refusals.size(), 2u);
 }
 
-TEST(WantedNetwork, RefusesToChangeWhatIsInForce) {
+TEST(WantedNetwork, RefusesToChangeTheSettingsInForce) {
   const std::string in_force =
       "{networkType: Flannel, clusterNetwork: [{cidr: 10.128.0.0/14, hostPrefix: 23}], "
       "serviceNetwork: [172.30.0.0/16]}";
@@ -59,7 +59,7 @@ TEST(WantedNetwork, RefusesToChangeWhatIsInForce) {
                                      "[{\"cidr\":\"10.128.0.0/14\",\"hostPrefix\":23}])"});
 }
 
-TEST(WantedNetwork, RefusesSettingsThatNothingFollows) {
+TEST(WantedNetwork, RefusesSettingsWithoutEffect) {
   const struct {
     std::string spec, begins;
   } cases[] = {

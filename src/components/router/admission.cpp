@@ -14,12 +14,12 @@ namespace {
 constexpr std::string_view claimed = "HostAlreadyClaimed";
 
 struct Claim {
-  std::string space;                         // of the oldest route
-  std::map<std::string, std::string> names;  // of routes, by path
+  std::string space;                         // namespace of the oldest route
+  std::map<std::string, std::string> names;  // full names of routes, by path
 };
 
-// Takes the place of a route, or says who has it.
-std::string claim_place(std::map<std::string, Claim>& claims, const Route& route, bool shares_hosts) {
+// Claims host and path for the route; returns why that is not possible, or an empty string.
+std::string claim_host_and_path(std::map<std::string, Claim>& claims, const Route& route, bool shares_hosts) {
   Claim& claim = claims.try_emplace(route.host, Claim{route.space, {}}).first->second;
   if (!shares_hosts && claim.space != route.space) {
     return fmt::format("an older route in another namespace has the host {}", route.host);
@@ -96,7 +96,7 @@ Admission admit(const Snapshot& seen, const Options& options, const AdmissionCon
                out != admission_context.left_out.end()) {
       verdict.reason = "ExtendedValidationFailed";
       verdict.message = "haproxy rejects this route: " + out->second;
-    } else if (std::string owner = claim_place(claims, *reading.route, options.shares_hosts); !owner.empty()) {
+    } else if (std::string owner = claim_host_and_path(claims, *reading.route, options.shares_hosts); !owner.empty()) {
       verdict.reason = claimed;
       verdict.message = std::move(owner);
     } else {
@@ -117,7 +117,7 @@ Plan plan_statuses(const Admission& admission, const Options& options, WallTime 
     bool is_found = false;
     for (const Json& entry : before) {
       const bool is_ours = find_string(entry, {"routerName"}) == std::string_view(options.name);
-      // One of ours is enough.
+      // Keeps only the first of this router's entries.
       if (is_ours && std::exchange(is_found, true)) continue;
       entries.push_back(is_ours ? entry_of(verdict, &entry, options, now) : entry);
     }

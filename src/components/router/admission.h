@@ -1,4 +1,4 @@
-// Which Routes are served, and what their status says about it. Pure.
+// Admits Routes: decides which Routes are served, and plans their status. Pure.
 #pragma once
 
 #include "components/controller/reconcile.h"
@@ -10,32 +10,33 @@
 
 namespace slipway::components::router {
 
-// What admission depends on besides the cluster.
+// Inputs of admission that are not objects of the cluster.
 struct AdmissionContext {
   bool has_service_ca = false;
-  // Routes that haproxy does not take, as they were then, and what it says.
+  // Routes that haproxy rejected, with its message. A route that has changed since then is no longer left out.
   std::vector<std::pair<Route, std::string>> left_out{};
 
   bool operator==(const AdmissionContext&) const = default;
 };
 
 struct Verdict {
-  const Json* object;  // the Route, as long as the snapshot
+  const Json* object;  // the Route; valid as long as the snapshot
   std::string host;
   bool is_admitted = false;
-  std::string reason{}, message{};  // an admitted one may have a message too
+  std::string reason{}, message{};  // an admitted route may have a message too
 };
 
 struct Admission {
   std::vector<Route> routes;      // admitted, oldest first
-  std::vector<Verdict> verdicts;  // of all
+  std::vector<Verdict> verdicts;  // of all routes
 };
 
-// The oldest route of a host and path has it. A host belongs to the namespace of its oldest route (HostAlreadyClaimed), unless
-// namespaces share hosts.
+// The oldest route of a host and path is admitted. A host belongs to the namespace of its oldest route, unless namespaces share
+// hosts; other routes get HostAlreadyClaimed.
 Admission admit(const Snapshot& seen, const Options& options, const AdmissionContext& admission_context);
 
-// Writes what differs but for times, so that several routers of one name agree after one write. Entries of others stay.
+// Plans writes for statuses that differ, ignoring times. Several routers of one name therefore agree after one write. Entries of
+// other routers stay.
 Plan plan_statuses(const Admission& admission, const Options& options, WallTime now);
 
 }  // namespace slipway::components::router

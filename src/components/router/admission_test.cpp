@@ -11,7 +11,7 @@ const Options options{
     .name = "default", .domain = "apps.demo.example.com", .canonical_hostname = "router-default.apps.demo.example.com"};
 const WallTime now = parse_rfc3339("2026-11-22T02:00:00Z").value();
 
-// day: of its making
+// day: day of the creation time
 Json route(const std::string& space, const std::string& name, int day, const std::string& spec) {
   return parse_yaml(fmt::format("{{apiVersion: route.openshift.io/v1, kind: Route, metadata: {{namespace: {}, name: {}, "
                                 "resourceVersion: '7', creationTimestamp: '2026-01-{:02}T00:00:00Z'}}, spec: {}}}",
@@ -21,7 +21,7 @@ Json route(const std::string& space, const std::string& name, int day, const std
       .value;
 }
 
-// "shop/web" for what is admitted, "shop/web REASON" for what is not, by name.
+// "shop/web" for an admitted route, "shop/web REASON" for others; sorted by name.
 std::vector<std::string> outcome(const View& view, const Options& with = options,
                                  const AdmissionContext& admission_context = {}) {
   std::vector<std::string> lines;
@@ -33,7 +33,7 @@ std::vector<std::string> outcome(const View& view, const Options& with = options
   return lines;
 }
 
-TEST(Admit, TheOldestOfAHostAndPathHasIt) {
+TEST(Admit, TheOldestRouteOfAHostAndPathIsAdmitted) {
   View view;
   view.put(route("shop", "new", 3, "{host: a.example.com, to: {name: x}}"));
   view.put(route("shop", "old", 1, "{host: A.example.com, path: /, to: {name: x}}"));
@@ -66,7 +66,7 @@ TEST(Admit, OnlyChosenNamespaces) {
   EXPECT_EQ(outcome(view).size(), 2u);
 }
 
-TEST(Admit, WhatHaproxyRefusedWaitsUntilItChanges) {
+TEST(Admit, ARouteThatHaproxyRejectedIsLeftOutUntilItChanges) {
   View view;
   view.put(route("shop", "web", 2, "{to: {name: x}}"));
   const Route before = admit(view.snapshot(), options, {}).routes.at(0);
@@ -78,7 +78,7 @@ TEST(Admit, WhatHaproxyRefusedWaitsUntilItChanges) {
   EXPECT_EQ(outcome(view, options, admission_context), std::vector<std::string>{"shop/web"});
 }
 
-TEST(PlanStatuses, WritesOnceAndKeepsWhatOthersSay) {
+TEST(PlanStatuses, WritesOnceAndKeepsEntriesOfOtherRouters) {
   View view;
   Json object = route("shop", "web", 2, "{to: {name: x}}");
   object.as_object()["status"] = {{"ingress", JsonArray{{{"routerName", "other"}, {"host", "h"}}}}};

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view http_map = "http.map", https_map = "https.map", names_map = "names.map";
 constexpr std::string_view certificate_list = "certificates.list";
 constexpr std::string_view page = "no-application.html";
-// haproxy takes 64 words a line.
+// haproxy accepts 64 words in a line.
 constexpr std::size_t sources_a_line = 50;
 
 Result<std::string> fill(std::string_view path, const TemplateValues& values) {
@@ -32,8 +32,9 @@ std::string backend_name(const Route& route) {
   return fmt::format("{}:{}:{}", prefix, route.space, route.name);
 }
 
-// Files with keys and authorities are called after their content, so that processes share them and one never changes.
-std::string keep(Configuration& configuration, const Options& options, const Secret& content) {
+// Adds a file with a key or authority; returns its path. Its name is the hash of its content, so processes can share files and no
+// file ever changes.
+std::string add_key_file(Configuration& configuration, const Options& options, const Secret& content) {
   const std::string name = sha256_hex(content.reveal()) + ".pem";
   configuration.keys.emplace(name, content);
   return fmt::format("{}/certificates/{}", options.folder, name);
@@ -90,20 +91,20 @@ Result<std::string> head_of(const Route& route, const Options& options) {
               {{"NAME", backend_name(route)}, {"BALANCE", balance}, {"LINES", lines}});
 }
 
-// What stands behind the address of a service's servers.
+// The settings that follow the address of each server of a service.
 Result<std::string> server_settings(const Route& route, const Target& target, const Material& material, const Options& options,
                                     Configuration& configuration) {
   if (route.termination != Termination::reencrypt) return std::string();
   if (!route.destination_ca.empty()) {
-    const std::string file = keep(configuration, options, Secret(route.destination_ca));
+    const std::string file = add_key_file(configuration, options, Secret(route.destination_ca));
     return fill("lines/verify.cfg", {{"CA_FILE", file}});
   }
-  const std::string file = keep(configuration, options, Secret(material.service_ca));
+  const std::string file = add_key_file(configuration, options, Secret(material.service_ca));
   const std::string name = fmt::format("{}.{}.svc", target.service, route.space);
   return fill("lines/verify_name.cfg", {{"CA_FILE", file}, {"NAME", name}});
 }
 
-// The key of a route in maps that are looked up by the longest beginning.
+// The key of a route in maps. haproxy looks for the longest key that is a prefix of host and path.
 std::string key_of(const Route& route) { return fmt::format("{}{}/", route.host, route.path); }
 
 void add_to_maps(const Route& route, Configuration& configuration) {
@@ -124,16 +125,17 @@ void add_to_maps(const Route& route, Configuration& configuration) {
 }
 
 void add_certificate(const Route& route, const Options& options, std::set<std::string>& hosts, Configuration& configuration) {
-  // Of several routes of a host the oldest decides: a certificate is chosen before the path is known.
+  // The oldest route of a host decides: haproxy chooses the certificate before it knows the path.
   if (route.certificate.empty() || !hosts.insert(route.host).second) return;
-  const std::string file = keep(configuration, options, route.certificate);
-  // Over HTTP/2 clients send requests for all hosts of a certificate on one connection; a certificate of many routes would mix
-  // them up.
+  const std::string file = add_key_file(configuration, options, route.certificate);
+  // HTTP/2 is only enabled for certificates of routes. Clients reuse an HTTP/2 connection for all hosts of its certificate, so
+  // with
+  // the router's own certificate a request could reach the route of another host.
   configuration.lists[std::string(certificate_list)] +=
       fmt::format("{}{} {}\n", file, options.http2 ? " [alpn h2,http/1.1]" : "", route.host);
 }
 
-// Each family for itself: on a socket for both IPv4 clients would have other addresses than their own.
+// One socket for each address family: on a socket for both, IPv4 clients appear with IPv4-mapped IPv6 addresses.
 std::string all_addresses(int port, const Options& options) {
   return options.has_ipv6 ? fmt::format(":{0},:::{0} v6only", port) : fmt::format(":{}", port);
 }
@@ -143,15 +145,16 @@ Result<std::string> frontends(const Material& material, const Options& options, 
   const std::string http = all_addresses(options.http_port, options);
   const std::string https = all_addresses(options.https_port, options);
   const std::string socket = options.folder + "/tls.sock";
-  std::string place = https;
+  std::string bind_address = https;
   std::string text =
       TRY(fill("frontend.cfg", {{"NAME", "public"}, {"BIND", http}, {"SCHEME", "http"}, {"MAP", std::string(http_map)}}));
   if (has_passthrough) {
     text += TRY(fill("by_name.cfg", {{"BIND", https}, {"SOCKET", socket}}));
-    place = fmt::format("unix@{} mode 600{} accept-proxy", socket, options.user == 0 ? "" : fmt::format(" uid {}", options.user));
+    bind_address =
+        fmt::format("unix@{} mode 600{} accept-proxy", socket, options.user == 0 ? "" : fmt::format(" uid {}", options.user));
   }
-  const std::string certificate = keep(configuration, options, material.certificate);
-  const std::string bind = TRY(fill("lines/bind_tls.cfg", {{"PLACE", place}, {"CERTIFICATE", certificate}}));
+  const std::string certificate = add_key_file(configuration, options, material.certificate);
+  const std::string bind = TRY(fill("lines/bind_tls.cfg", {{"PLACE", bind_address}, {"CERTIFICATE", certificate}}));
   return text +
          TRY(fill(
              "frontend.cfg",
@@ -218,7 +221,7 @@ Servers find_servers(const std::vector<Route>& routes, const Slices& slices) {
       heaviest = std::max(heaviest, shares.back());
     }
     for (std::size_t i = 0; i < services.size(); ++i) {
-      // haproxy's weights end at 256; one of several services that has any is not to have none.
+      // haproxy's maximum weight is 256. A service with a weight above 0 gets at least 1.
       const double share = heaviest == 0 ? 0 : shares[i] / heaviest;
       const int weight = share == 0 ? 0 : services.size() == 1 ? 1 : std::max(1, static_cast<int>(std::lround(256 * share)));
       for (Server& server : services[i]) server.weight = weight;

@@ -95,7 +95,7 @@ TEST(Configure, WithoutPassthroughConnectionsEndAtOnce) {
   EXPECT_NE(text.find("bind :443,:::443 v6only ssl"), std::string::npos);
 }
 
-TEST(Configure, KeysAreFilesCalledAfterTheirContent) {
+TEST(Configure, KeysAreFilesNamedByTheirContent) {
   const Configuration configuration = configure(all_kinds(), material, options()).value();
   std::vector<std::string> contents;
   for (const auto& [name, content] : configuration.keys) contents.push_back(content.reveal());
@@ -163,7 +163,7 @@ TEST(FindCulprits, FindsEachBadRouteAndNothingElse) {
   EXPECT_LE(checks, 2 * 9 + 1);
 }
 
-TEST(FindCulprits, TellsWhatIsNoRoutesFault) {
+TEST(FindCulprits, ReportsProblemsThatNoRouteCauses) {
   const auto broken = [](const std::vector<Route>&) -> Result<> { return error(Code::invalid, "no such keyword"); };
   EXPECT_EQ(find_culprits({route("a")}, broken).error().code(), Code::invalid);
   const auto away = [](const std::vector<Route>&) -> Result<> { return error(Code::not_found, "no haproxy"); };

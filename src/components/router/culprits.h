@@ -1,4 +1,4 @@
-// Finds the routes that haproxy does not take, so that they do not take the others down.
+// Finds the routes that haproxy rejects, so that the router can serve all others.
 #pragma once
 
 #include "components/router/route.h"
@@ -10,11 +10,11 @@
 
 namespace slipway::components::router {
 
-// Each bad route with what is said about it; empty: all routes together are fine.
+// Returns each bad route with haproxy's message; empty: haproxy accepts all routes.
 //
-//   check   whether a set of routes is taken: invalid says that it is not
-//   errors  those of `check` but invalid; invalid: not even no routes are taken, or there are more than 20 bad ones
-//   time    for each bad route a check for each bit of their number
+//   check   checks a set of routes; the error invalid means that haproxy rejects it
+//   errors  those of `check` except invalid; invalid: haproxy rejects even an empty set, or more than 20 routes are bad
+//   time    about log2(number of routes) checks for each bad route
 Result<std::vector<std::pair<Route, std::string>>> find_culprits(std::vector<Route> routes,
                                                                  const std::function<Result<>(const std::vector<Route>&)>& check);
 

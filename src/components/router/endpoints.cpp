@@ -18,7 +18,7 @@ std::optional<int> port_of(const Json& slice, std::string_view wanted) {
   return std::nullopt;
 }
 
-// What is not said: ready, and serving as it is ready.
+// A condition of an endpoint; `otherwise` when it is not set.
 bool is_true(const Json& endpoint, std::string_view condition, bool otherwise) {
   const Json* value = find(endpoint, {"conditions", condition});
   return value && value->is_bool() ? value->get_bool() : otherwise;

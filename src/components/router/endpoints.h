@@ -19,15 +19,15 @@ struct Endpoint {
   auto operator<=>(const Endpoint&) const = default;
 };
 
-// One moment of all slices. Valid as long as the snapshot.
+// All slices of a snapshot. Valid as long as the snapshot.
 class Slices {
  public:
   explicit Slices(const Snapshot& seen);
 
-  // Sorted, each once. Ready ones; when there are none, those that still serve though they are ending. A service of both
-  // families is reached by IPv4.
+  // The endpoints of a service, sorted, without duplicates. Returns ready endpoints; if none is ready, terminating endpoints that
+  // still serve. A dual-stack service is reached by IPv4.
   //
-  //   port  name or number as the pods have it; empty: the first of each slice
+  //   port  name or number of the pods' port; empty: the first port of each slice
   std::vector<Endpoint> of(std::string_view space, std::string_view service, std::string_view port) const;
 
  private:

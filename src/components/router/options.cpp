@@ -15,55 +15,55 @@ namespace {
 
 constexpr std::string_view hint = "the ingress operator sets these variables in the Deployment of the router";
 
-// Reads variables into places; what is not set leaves them as they are.
+// Reads variables into options. A variable that is not set leaves its option unchanged.
 class Reader {
  public:
   explicit Reader(const std::function<std::string(const std::string&)>& variable) : variable_(variable) {}
 
-  void need(const std::string& name, std::string& place) {
-    place = variable_(name);
-    if (place.empty()) problems_.push_back(name + " is not set");
+  void need(const std::string& name, std::string& option) {
+    option = variable_(name);
+    if (option.empty()) problems_.push_back(name + " is not set");
   }
-  void text(const std::string& name, std::string& place) {
-    if (std::string value = variable_(name); !value.empty()) place = std::move(value);
+  void text(const std::string& name, std::string& option) {
+    if (std::string value = variable_(name); !value.empty()) option = std::move(value);
   }
-  void number(const std::string& name, int least, int most, int& place) {
+  void number(const std::string& name, int least, int most, int& option) {
     const std::string value = variable_(name);
     if (value.empty()) return;
     const std::optional<std::int64_t> number = parse_number<std::int64_t>(value);
     if (number && *number >= least && *number <= most) {
-      place = static_cast<int>(*number);
+      option = static_cast<int>(*number);
     } else {
       problems_.push_back(fmt::format("{}: '{}' is not a number from {} to {}", name, value, least, most));
     }
   }
-  void flag(const std::string& name, bool& place) {
+  void flag(const std::string& name, bool& option) {
     const std::string value = to_lower(variable_(name));
     if (value.empty()) return;
     if (value != "true" && value != "false") problems_.push_back(fmt::format("{}: '{}' is neither true nor false", name, value));
-    place = value == "true";
+    option = value == "true";
   }
-  void time(const std::string& name, std::string& place) {
+  void time(const std::string& name, std::string& option) {
     std::string value = variable_(name);
     if (value.empty()) return;
     if (!is_time(value)) problems_.push_back(fmt::format("{}: '{}' is not a duration, for example 30s", name, value));
-    place = std::move(value);
+    option = std::move(value);
   }
-  void duration(const std::string& name, Milliseconds& place) {
+  void duration(const std::string& name, Milliseconds& option) {
     const std::string value = variable_(name);
     if (value.empty()) return;
     const Result<Milliseconds> read = parse_duration(value);
     if (read.ok()) {
-      place = read.value();
+      option = read.value();
     } else {
       problems_.push_back(fmt::format("{}: {}", name, read.error().message()));
     }
   }
-  void one_of(const std::string& name, const std::vector<std::string_view>& known, std::string& place) {
+  void one_of(const std::string& name, const std::vector<std::string_view>& known, std::string& option) {
     std::string value = variable_(name);
     if (value.empty()) return;
     if (std::ranges::find(known, value) == known.end()) problems_.push_back(fmt::format("{}: unknown value '{}'", name, value));
-    place = std::move(value);
+    option = std::move(value);
   }
   const std::vector<std::string>& problems() const { return problems_; }
 
@@ -79,7 +79,7 @@ constexpr std::array<std::string_view, 4> balances = {"leastconn", "random", "ro
 bool is_time(std::string_view text) {
   constexpr std::array<std::pair<std::string_view, std::int64_t>, 6> units = {
       {{"us", 0}, {"ms", 1}, {"s", 1'000}, {"m", 60'000}, {"h", 3'600'000}, {"d", 86'400'000}}};
-  // haproxy counts milliseconds in 31 bits.
+  // haproxy stores milliseconds in 31 bits.
   constexpr std::int64_t most = 2'147'483'647;
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const std::optional<std::int64_t> number = parse_number<std::int64_t>(text.substr(0, digits));

@@ -18,15 +18,15 @@ using namespace std::chrono_literals;
 
 constexpr Milliseconds answer_limit = 2s;
 constexpr Milliseconds start_limit = 30s;
-// Nobody tells when a process listens.
-constexpr Milliseconds start_look = 5ms;
-constexpr std::size_t words_kept = 2'000;
-// A line to the socket ends with a buffer of haproxy's, 16 KB.
+// Polling interval: haproxy does not report when it listens.
+constexpr Milliseconds start_poll = 5ms;
+constexpr std::size_t max_output = 2'000;
+// haproxy's buffer for a line on its socket has 16 KB.
 constexpr std::size_t line_limit = 8'000;
-// Of processes with connections that last. The oldest is ended when there are more.
-constexpr std::size_t most_old = 32;
+// Limit of replaced processes with long connections. If there are more, the oldest process is stopped.
+constexpr std::size_t max_old = 32;
 
-// haproxy's own mark before each of its words is the time and its number.
+// The text of haproxy's first alert. A prefix with time and process ID ends with " : ".
 std::string first_alert(std::string_view words) {
   for (const std::string_view line : split(words, '\n')) {
     const std::size_t mark = line.find(" : ");
@@ -36,10 +36,10 @@ std::string first_alert(std::string_view words) {
 }
 
 Result<int> pid_of(const std::string& socket) {
-  const std::string said = TRY(send_socket_command(socket, "show info", answer_limit));
+  const std::string text = TRY(ask_over_socket(socket, "show info", answer_limit));
   constexpr std::string_view key = "\nPid: ";
-  const std::size_t place = said.find(key);
-  std::string_view rest = place == std::string::npos ? "" : std::string_view(said).substr(place + key.size());
+  const std::size_t place = text.find(key);
+  std::string_view rest = place == std::string::npos ? "" : std::string_view(text).substr(place + key.size());
   const int pid = take_number<int>(rest).value_or(0);
   if (pid <= 0) return error(Code::unavailable, "haproxy did not report its process ID");
   return pid;
@@ -53,18 +53,18 @@ struct Proxy::Process {
   Process& operator=(const Process&) = delete;
 
   std::string socket() const { return folder + "/admin.sock"; }
-  bool is_over() const {
+  bool has_ended() const {
     return end.with_lock([](const auto& it) { return it.has_value(); });
   }
 
-  // Its own: it lives on while we finish.
+  // Not the caller's: the process has to outlive a stop of the router while connections drain.
   std::stop_source stop;
   sys::Context context;
   std::string folder;
   int pid = 0;
   sys::Wakeup ended;
-  Guarded<std::optional<std::string>> end;  // how, once it has
-  std::jthread thread{};                    // first to go
+  Guarded<std::optional<std::string>> end;  // why the process ended; nothing: it runs
+  std::jthread thread{};                    // last member, so it is joined before the others are destroyed
 };
 
 Proxy::Proxy(sys::Files& files, sys::Runner& runner, const Options& options, std::function<void()> changed)
@@ -81,11 +81,11 @@ std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::s
   std::vector<std::string> words = {"haproxy", "-db", "-f", process->folder + "/haproxy.cfg"};
   words.insert(words.end(), more.begin(), more.end());
   process->thread = std::jthread([this, words = std::move(words), it = process.get()] {
-    std::string said;
+    std::string text;
     sys::Command command{.argv = words, .environment = {"ROUTER_FOLDER=" + it->folder}, .grace = 1s, .output_limit = 1};
     command.on_line = [&](sys::Stream, std::string_view line) {
-      if (said.size() < words_kept) said += fmt::format("{}\n", line);
-      // The rest is about each server that comes or goes and each backend that ends.
+      if (text.size() < max_output) text += fmt::format("{}\n", line);
+      // All other lines are about single servers that change and backends that end.
       if (line.starts_with("[ALERT]") && line.find(" has no server available") == std::string_view::npos) {
         it->context.log.warn("haproxy: {}", line);
       } else {
@@ -93,7 +93,7 @@ std::unique_ptr<Proxy::Process> Proxy::start(const sys::Context& context, std::s
       }
     };
     const Result<sys::Output> output = runner_.run(it->context, command);
-    std::string end = output.ok() ? first_alert(said) : output.error().message();
+    std::string end = output.ok() ? first_alert(text) : output.error().message();
     if (output.ok() && end.empty()) end = fmt::format("exit status {}", output->status);
     it->end.with_lock([&](auto& place) { place = std::move(end); });
     it->ended.notify();
@@ -112,22 +112,22 @@ Result<std::string> Proxy::write(const std::string& name, const Configuration& c
   return folder;
 }
 
-bool Proxy::is_running() const { return current_ && !current_->is_over(); }
+bool Proxy::is_running() const { return current_ && !current_->has_ended(); }
 
-Proxy::Differences Proxy::distance_to(const Configuration& configuration, const Servers& servers) const {
+Proxy::Differences Proxy::differences_to(const Configuration& configuration, const Servers& servers) const {
   if (!is_running()) return {true, {}};
   SlotChange change = change_slots(layout_, servers);
   return {!change.is_all || configuration != configuration_, std::move(change.commands)};
 }
 
-Result<> Proxy::tell(const Servers& servers) {
+Result<> Proxy::update_servers(const Servers& servers) {
   if (!is_running()) return error(Code::unavailable, "haproxy is not running");
   SlotChange change = change_slots(layout_, servers);
   std::string line;
   const auto send = [&]() -> Result<> {
-    const std::string said = TRY(send_socket_command(current_->socket(), line, answer_limit));
+    const std::string text = TRY(ask_over_socket(current_->socket(), line, answer_limit));
     line.clear();
-    return is_done(said) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(said.substr(0, 200)));
+    return is_done(text) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(text.substr(0, 200)));
   };
   for (const std::string& command : change.commands) {
     if (line.size() + command.size() > line_limit) TRY(send());
@@ -139,14 +139,14 @@ Result<> Proxy::tell(const Servers& servers) {
 }
 
 Result<> Proxy::replace(const sys::Context& context, const Configuration& configuration, const Servers& servers) {
-  sweep();
+  remove_leftovers();
   Layout layout = first_layout(servers);
   const std::string folder = TRY(write(std::to_string(next_++), configuration, layout));
   std::vector<std::string> more;
   if (is_running()) more = {"-x", current_->socket(), "-sf", std::to_string(current_->pid)};
   std::unique_ptr<Process> process = start(context, folder, std::move(more));
   const SteadyTime deadline = context.clock.steady() + start_limit;
-  // It answers when it listens everywhere and has told the one before to end.
+  // haproxy answers once it listens on all addresses and has stopped the previous process.
   for (;;) {
     const std::uint64_t seen = process->ended.count();
     const Result<int> pid = pid_of(process->socket());
@@ -163,15 +163,15 @@ Result<> Proxy::replace(const sys::Context& context, const Configuration& config
       if (end) return error(Code::invalid, "{}", *end);
       return error(Code::timeout, "haproxy did not start to serve within {}", human_duration(start_limit));
     }
-    // Not ended by a stop: the one before may have been told to end already.
-    context.clock.wait(context.clock.steady() + start_look, {}, &process->ended, seen);
+    // A stop does not interrupt this wait: the previous process may have been stopped already.
+    context.clock.wait(context.clock.steady() + start_poll, {}, &process->ended, seen);
   }
   if (current_) old_.push_back(std::move(current_));
   current_ = std::move(process);
   configuration_ = configuration;
   layout_ = std::move(layout);
   socket_.with_lock([&](std::string& socket) { socket = current_->socket(); });
-  sweep();
+  remove_leftovers();
   return Ok{};
 }
 
@@ -186,25 +186,25 @@ Result<> Proxy::check(const sys::Context& context, const Configuration& configur
 }
 
 int Proxy::draining() {
-  return static_cast<int>(std::ranges::count_if(old_, [](const auto& process) { return !process->is_over(); }));
+  return static_cast<int>(std::ranges::count_if(old_, [](const auto& process) { return !process->has_ended(); }));
 }
 
-// Removes what processes have left that ended, and the certificates that nobody has any more.
-void Proxy::sweep() {
-  while (old_.size() > most_old) {
+// Removes the folders of ended processes, and certificates that are no longer used.
+void Proxy::remove_leftovers() {
+  while (old_.size() > max_old) {
     old_.front()->stop.request_stop();
     old_.front()->thread.join();
     (void)files_.remove(old_.front()->folder);
     old_.pop_front();
   }
   std::erase_if(old_, [&](const std::unique_ptr<Process>& process) {
-    if (!process->is_over()) return false;
+    if (!process->has_ended()) return false;
     (void)files_.remove(process->folder);
     return true;
   });
   const Result<std::vector<std::string>> names = files_.list(options_.folder + "/certificates");
   if (!names.ok()) return;
-  // haproxy has read its files when it serves.
+  // A process that serves has read all its files, so they can be removed.
   for (const std::string& name : names.value()) {
     if (!configuration_.keys.contains(name)) (void)files_.remove(fmt::format("{}/certificates/{}", options_.folder, name));
   }
@@ -223,7 +223,7 @@ void Proxy::finish(const sys::Context& context, Milliseconds limit) {
   old_.push_back(std::move(current_));
   const SteadyTime deadline = context.clock.steady() + limit;
   for (const auto& process : old_) {
-    while (!process->is_over() && context.clock.steady() < deadline) {
+    while (!process->has_ended() && context.clock.steady() < deadline) {
       context.clock.wait(deadline, {}, &process->ended, 0);
     }
   }

@@ -1,8 +1,9 @@
-// The haproxy processes of the router: one that takes connections, and those before it, which end when their connections have.
+// The haproxy processes of the router: the current process, which accepts connections, and replaced processes, which end when
+// their connections end.
 //
-// A new process gets the listening sockets of the one before over its socket (-x) and tells it to end once it listens itself
-// (-sf): no connection is refused meanwhile. There is no master process: we start each one ourselves and so see at once what is
-// wrong with it. Facts: haproxy's management guide, "Stopping and restarting", and its command line.
+// A new process gets the listening sockets from the previous process over its socket (-x), and stops it once it listens itself
+// (-sf), so no connection is refused. There is no master process: the router starts each process itself and sees its errors at
+// once. Source: haproxy's management guide, "Stopping and restarting", and its command line.
 #pragma once
 
 #include "base/guarded.h"
@@ -19,41 +20,42 @@
 
 namespace slipway::components::router {
 
-// Threads: one but for ask().
+// Threads: one; ask() may be called by any thread.
 class Proxy {
  public:
-  // files, runner: outlive it. changed: called, by any thread, when a process has ended
+  // files, runner: must outlive the proxy. changed: called by any thread when a process has ended
   Proxy(sys::Files& files, sys::Runner& runner, const Options& options, std::function<void()> changed);
   Proxy(const Proxy&) = delete;
   Proxy& operator=(const Proxy&) = delete;
-  ~Proxy();  // kills what is left
+  ~Proxy();  // kills all processes
 
-  // What separates the process that takes connections from a configuration and its servers.
+  // Differences between the current process and a configuration with its servers.
   struct Differences {
-    bool is_replacement = false;        // it takes another process
-    std::vector<std::string> commands;  // what this one can be told meanwhile, or that is all
+    bool is_replacement = false;        // a new process is required
+    std::vector<std::string> commands;  // commands that bring the current process as close as possible
   };
-  Differences distance_to(const Configuration& configuration, const Servers& servers) const;
+  Differences differences_to(const Configuration& configuration, const Servers& servers) const;
 
-  // Tells the process that runs, as far as it has places. errors: unavailable: it does not answer, or refuses; then replace it
-  Result<> tell(const Servers& servers);
+  // Updates the servers of the current process, as far as it has slots.
+  // errors: unavailable: it does not answer, or it refuses (replace it)
+  Result<> update_servers(const Servers& servers);
 
-  // Starts a process and waits until it serves; the one before serves when it cannot.
+  // Starts a process and waits until it serves. If it cannot start, the previous process keeps serving.
   //
-  //   errors  invalid: haproxy does not take the configuration, with its words; timeout, those of Files
-  //   time    50 ms for few routes; a stop does not end it
+  //   errors  invalid: haproxy rejects the configuration, with its message; timeout, those of Files
+  //   time    50 ms for few routes; a stop does not interrupt it
   Result<> replace(const sys::Context& context, const Configuration& configuration, const Servers& servers);
 
-  // Whether haproxy takes a configuration; nothing is started. errors: as replace; cancelled
+  // Checks whether haproxy accepts a configuration, without starting a process. errors: those of replace; cancelled
   Result<> check(const sys::Context& context, const Configuration& configuration, const Servers& servers);
 
-  // How many processes of before have connections still.
+  // Number of replaced processes that still have connections.
   int draining();
 
-  // Whether the process that takes connections answers. Threads: any.
+  // Whether the current process answers. Threads: any.
   Result<> ask() const;
 
-  // Takes no more connections, and returns when there are none or the limit is over.
+  // Accepts no more connections; returns when all connections have ended or the limit is reached.
   void finish(const sys::Context& context, Milliseconds limit);
 
  private:
@@ -61,7 +63,7 @@ class Proxy {
 
   std::unique_ptr<Process> start(const sys::Context& context, std::string folder, std::vector<std::string> more);
   Result<std::string> write(const std::string& name, const Configuration& configuration, const Layout& layout);
-  void sweep();
+  void remove_leftovers();
   bool is_running() const;
 
   sys::Files& files_;
@@ -73,7 +75,7 @@ class Proxy {
   std::list<std::unique_ptr<Process>> old_;
   Configuration configuration_;
   Layout layout_;
-  Guarded<std::string> socket_;  // of current_; empty: there is none
+  Guarded<std::string> socket_;  // socket of current_; empty: no process
 };
 
 }  // namespace slipway::components::router

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view invalid = "ExtendedValidationFailed";
 constexpr std::string_view prefix = "haproxy.router.openshift.io/";
-// Annotations that are read; others with this prefix have no effect.
+// Supported annotations; others with this prefix have no effect.
 constexpr std::array<std::string_view, 8> known_annotations = {"timeout",     "timeout-tunnel",  "balance",      "rewrite-target",
                                                                "hsts_header", "disable_cookies", "ip_allowlist", "ip_whitelist"};
 
@@ -30,7 +30,7 @@ bool is_host(std::string_view host) {
   });
 }
 
-// Blanks would end an entry of the map early; queries and fragments are no part of paths.
+// A blank would end the key of a map entry. Queries and fragments are not parts of paths.
 bool is_path(std::string_view path) {
   return path.empty() || (path.starts_with('/') &&
                           std::ranges::all_of(path, [](unsigned char c) { return c > ' ' && c < 0x7f && c != '?' && c != '#'; }));
@@ -48,7 +48,7 @@ std::string host_of(const Json& object, const Options& options) {
   return fmt::format("{}-{}.{}", kube::name_of(object), kube::namespace_of(object), options.domain);
 }
 
-// What keeps haproxy from using a certificate; empty: nothing.
+// Why haproxy cannot use a certificate; empty: it can.
 std::string certificate_problem(const std::string& pem, const Secret& key) {
   if (pem.empty()) return "spec.tls.certificate: missing, required with spec.tls.key";
   if (key.empty()) return "spec.tls.key: missing, required with spec.tls.certificate";
@@ -62,7 +62,7 @@ std::string authority_problem(const std::string& pem, std::string_view field) {
   return read.ok() ? "" : fmt::format("spec.tls.{}: {}", field, read.error().message());
 }
 
-// Certificates are read once by each thread as long as they stay the same: every change of the cluster reads all routes.
+// Each thread caches the result for a certificate, because every change of the cluster reads all routes again.
 std::string tls_problem(const std::string& pem, const Secret& key, const std::string& chain, const std::string& destination) {
   thread_local std::unordered_map<std::string, std::string> known;
   Sha256 digest;
@@ -77,7 +77,7 @@ std::string tls_problem(const std::string& pem, const Secret& key, const std::st
   if (!pem.empty() || !key.empty()) problem = certificate_problem(pem, key);
   if (problem.empty() && !chain.empty()) problem = authority_problem(chain, "caCertificate");
   if (problem.empty() && !destination.empty()) problem = authority_problem(destination, "destinationCACertificate");
-  // More than that are certificates of yesterday.
+  // By then most entries are certificates that no route has any more.
   if (known.size() > 5'000) known.clear();
   return known.emplace(name, problem).first->second;
 }
@@ -93,23 +93,23 @@ class Reader {
     route_.uid = text_of(object_, {"metadata", "uid"});
     route_.created = text_of(object_, {"metadata", "creationTimestamp"});
     route_.host = host_of(object_, options_);
-    read_place();
+    read_host_and_path();
     read_tls();
     read_targets();
     read_annotations();
-    remark_on_the_rest();
+    remark_on_ignored_settings();
     if (!refusal_.reason.empty()) return {route_.host, std::nullopt, refusal_};
     std::string host = route_.host;
     return {std::move(host), std::move(route_), {}};
   }
 
  private:
-  // The first problem counts: others often follow from it.
+  // Keeps the first problem only: later problems often follow from it.
   void refuse(std::string_view reason, std::string message) {
     if (refusal_.reason.empty()) refusal_ = {std::string(reason), std::move(message)};
   }
 
-  void read_place() {
+  void read_host_and_path() {
     const std::string wildcard = text_of(object_, {"spec", "wildcardPolicy"});
     if (!wildcard.empty() && wildcard != "None") {
       refuse("RouteNotAdmitted", fmt::format("spec.wildcardPolicy: must be None, got '{}'", wildcard));
@@ -185,26 +185,26 @@ class Reader {
     return text_of(object_, {"metadata", "annotations", std::string(prefix) + std::string(name)});
   }
 
-  // What cannot be followed is left out and told: a route works without it.
+  // Ignores an annotation with an invalid value and adds a remark: the route works without it.
   template <class IsGood>
-  void follow(std::string_view name, std::string& place, std::string_view expected, const IsGood& is_good) {
+  void apply_annotation(std::string_view name, std::string& setting, std::string_view expected, const IsGood& is_good) {
     const std::string value = annotation(name);
     if (value.empty()) return;
     if (is_good(value)) {
-      place = value;
+      setting = value;
     } else {
       route_.remarks.push_back(fmt::format("annotation {}{}: ignored, not a {}", prefix, name, expected));
     }
   }
 
   void read_annotations() {
-    follow("timeout", route_.timeout, "duration, for example 30s", is_time);
-    follow("timeout-tunnel", route_.timeout_tunnel, "duration, for example 1h", is_time);
-    follow("balance", route_.balance, "value of leastconn, random, roundrobin, source", is_balance);
-    follow("rewrite-target", route_.rewrite, "path of letters, digits and -._~/",
-           [](std::string_view text) { return text.starts_with('/') && is_plain(text, "-._~/"); });
-    follow("hsts_header", route_.hsts, "value of Strict-Transport-Security",
-           [](std::string_view text) { return text.starts_with("max-age=") && is_plain(text, "-=; "); });
+    apply_annotation("timeout", route_.timeout, "duration, for example 30s", is_time);
+    apply_annotation("timeout-tunnel", route_.timeout_tunnel, "duration, for example 1h", is_time);
+    apply_annotation("balance", route_.balance, "value of leastconn, random, roundrobin, source", is_balance);
+    apply_annotation("rewrite-target", route_.rewrite, "path of letters, digits and -._~/",
+                     [](std::string_view text) { return text.starts_with('/') && is_plain(text, "-._~/"); });
+    apply_annotation("hsts_header", route_.hsts, "value of Strict-Transport-Security",
+                     [](std::string_view text) { return text.starts_with("max-age=") && is_plain(text, "-=; "); });
     const std::string cookie = text_of(object_, {"metadata", "annotations", "router.openshift.io/cookie_name"});
     if (is_plain(cookie, "-_")) route_.cookie = cookie;
     const std::string without = to_lower(annotation("disable_cookies"));
@@ -215,8 +215,8 @@ class Reader {
     }
   }
 
-  // What this router does nothing with.
-  void remark_on_the_rest() {
+  // Adds remarks about settings that have no effect.
+  void remark_on_ignored_settings() {
     if (!find_object(object_, {"spec", "httpHeaders"}).empty()) {
       route_.remarks.emplace_back("spec.httpHeaders: has no effect in this release");
     }
@@ -228,7 +228,7 @@ class Reader {
     }
   }
 
-  // A list that is not understood refuses the route: without it everybody would get in.
+  // An invalid list refuses the route: without the list, all clients would have access.
   void read_sources(std::string_view name, const std::string& list) {
     for (std::string_view word : split(list, ' ')) {
       word = trim(word);

@@ -1,4 +1,4 @@
-// What one Route says, read and checked (route.openshift.io/v1). Pure.
+// Reads and checks one Route (route.openshift.io/v1). Pure.
 #pragma once
 
 #include "base/json.h"
@@ -26,20 +26,20 @@ struct Route {
   std::string space, name, uid;
   std::string created;  // RFC 3339
   std::string host;     // lower case
-  std::string path;     // "/shop", without a slash at its end; empty: all paths
+  std::string path;     // "/shop", without a trailing slash; empty: all paths
   Termination termination = Termination::none;
   Insecure insecure = Insecure::allow;
-  Secret certificate;          // PEM: certificate, its chain, key; empty: the router's own
-  std::string destination_ca;  // PEM; empty: the authority of services
+  Secret certificate;          // PEM: certificate, chain, key; empty: the router's certificate
+  std::string destination_ca;  // PEM; empty: the service CA
   std::vector<Target> targets;
-  std::string port;  // of the pods, name or number; empty: their first
+  std::string port;  // name or number of the pods' port; empty: the first
 
-  // Annotations haproxy.router.openshift.io/...; empty: not given
+  // Annotations haproxy.router.openshift.io/...; empty: not set
   std::string balance, timeout, timeout_tunnel, rewrite, hsts, cookie;
   bool has_cookie = true;
-  std::vector<std::string> sources;  // addresses and networks that may come; empty: all
+  std::vector<std::string> sources;  // client addresses and networks that are allowed; empty: all
 
-  std::vector<std::string> remarks;  // what of it is not followed, for its owner
+  std::vector<std::string> remarks;  // settings that are ignored, for the owner of the route
 
   std::string full_name() const { return space + "/" + name; }
   bool operator==(const Route&) const = default;
@@ -53,13 +53,13 @@ struct Refusal {
 };
 
 struct Reading {
-  std::string host;            // also of a route that is refused
+  std::string host;            // also set when the route is refused
   std::optional<Route> route;  // nothing: refused
   Refusal refusal;
 };
 
-// has_service_ca: the authority of services is known, so that reencrypt routes need none of their own
-// time: 0.3 ms for a certificate that is new to this thread, 0.01 ms otherwise
+// has_service_ca: a service CA exists, so reencrypt routes do not need a destination CA
+// time: 0.3 ms for a certificate that this thread has not read before, otherwise 0.01 ms
 Reading read_route(const Json& object, const Options& options, bool has_service_ca);
 
 }  // namespace slipway::components::router

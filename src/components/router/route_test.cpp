@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 const Options options{.name = "default", .domain = "apps.demo.example.com"};
 
-// A Route of namespace shop with these members of spec and annotations, both as YAML in one line.
+// A Route of namespace shop with this spec and these annotations, both as YAML in one line.
 Json route(const std::string& spec, const std::string& annotations = "{}") {
   Json object = parse_yaml(fmt::format("{{kind: Route, metadata: {{namespace: shop, name: web, uid: u1, creationTimestamp: "
                                        "'2026-01-01T00:00:00Z', annotations: {}}}, spec: {}}}",
@@ -27,7 +27,7 @@ Reading read(const std::string& spec, const std::string& annotations = "{}") {
   return read_route(route(spec, annotations), options, false);
 }
 
-TEST(ReadRoute, TellsTheHostThatItGetsOrIsGiven) {
+TEST(ReadRoute, ReadsOrGeneratesTheHost) {
   EXPECT_EQ(read("{to: {name: web}}").host, "web-shop.apps.demo.example.com");
   EXPECT_EQ(read("{to: {name: web}, subdomain: Store}").host, "store.apps.demo.example.com");
   EXPECT_EQ(read("{to: {name: web}, subdomain: store, host: WWW.Example.com}").host, "www.example.com");
@@ -75,7 +75,7 @@ TEST(ReadRoute, RefusesWithAReason) {
   }
 }
 
-TEST(ReadRoute, TakesACertificateWhoseKeyFits) {
+TEST(ReadRoute, AcceptsACertificateWithItsKey) {
   const net::CertificateSpec spec{.subject = {.common_name = "web"}, .server_auth = true, .valid_for = 24h};
   const net::Certificate one = net::make_certificate(spec, nullptr).value(), other = net::make_certificate(spec, nullptr).value();
   const auto with = [&](const Secret& key) {
@@ -89,11 +89,11 @@ TEST(ReadRoute, TakesACertificateWhoseKeyFits) {
   const Reading good = with(one.key);
   ASSERT_TRUE(good.route) << good.refusal.message;
   EXPECT_EQ(good.route->certificate.reveal(), one.pem + "\n" + other.pem + "\n" + one.key.reveal() + "\n");
-  EXPECT_TRUE(with(one.key).route);  // from what is remembered
+  EXPECT_TRUE(with(one.key).route);  // from the cache
   EXPECT_NE(with(other.key).refusal.message.find("not the key of"), std::string::npos);
 }
 
-TEST(ReadRoute, FollowsAnnotationsThatItUnderstands) {
+TEST(ReadRoute, AppliesValidAnnotations) {
   const Reading reading =
       read("{to: {name: web}}",
            "{haproxy.router.openshift.io/timeout: 5m, haproxy.router.openshift.io/balance: leastconn, "
@@ -111,8 +111,8 @@ TEST(ReadRoute, FollowsAnnotationsThatItUnderstands) {
   EXPECT_TRUE(reading.route->remarks.empty());
 }
 
-// Nothing that people write may become a line of haproxy's configuration.
-TEST(ReadRoute, LeavesOutAnnotationsThatItDoesNot) {
+// Text of users must not become a line of haproxy's configuration.
+TEST(ReadRoute, IgnoresInvalidAnnotations) {
   const Reading reading = read(
       "{to: {name: web}}",
       "{haproxy.router.openshift.io/timeout: 90d, haproxy.router.openshift.io/balance: uri, "
@@ -126,7 +126,7 @@ TEST(ReadRoute, LeavesOutAnnotationsThatItDoesNot) {
             "ExtendedValidationFailed");
 }
 
-TEST(ReadRoute, RemarksOnWhatHasNoEffect) {
+TEST(ReadRoute, RemarksOnSettingsWithoutEffect) {
   const Reading reading =
       read("{to: {name: web}, httpHeaders: {actions: {request: [{name: A}]}}}",
            "{haproxy.router.openshift.io/rate-limit-connections: 'true', haproxy.router.openshift.io/timeout: 5m, other/one: x}");
@@ -151,7 +151,7 @@ TEST(Options, ReadsTheEnvironment) {
   EXPECT_EQ(read.value(), expected);
 }
 
-TEST(Options, TellsEverythingThatIsWrong) {
+TEST(Options, ReportsAllProblemsTogether) {
   const std::map<std::string, std::string> set = {{"ROUTER_SERVICE_NAME", "default"},
                                                   {"STATS_PORT", "http"},
                                                   {"ROUTER_DEFAULT_TUNNEL_TIMEOUT", "long"},

@@ -11,14 +11,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The kubelet writes mounted Secrets anew a minute after they changed.
+// Polling interval: the kubelet updates mounted Secrets about a minute after they change.
 constexpr Milliseconds read_again = 10s;
 constexpr Milliseconds first_pace = 200ms, longest_pace = 5s;
 constexpr Milliseconds first_pause = 500ms, longest_pause = 15s;
 
 Milliseconds pace_for(int draining) { return std::min(first_pace * (1 << std::min(draining, 8)), longest_pace); }
 
-// Browsers refuse it, and health checks of the port need no more.
+// A self-signed certificate. Browsers reject it, but it is enough for health checks of the port.
 Result<Secret> make_own_certificate(WallTime now) {
   const net::Certificate made = TRY(net::make_certificate({.subject = {.common_name = "router without a certificate"},
                                                            .server_auth = true,
@@ -31,21 +31,21 @@ Result<Secret> make_own_certificate(WallTime now) {
 }  // namespace
 
 Result<Material> MaterialReader::read(const sys::Context& context) {
-  const auto tell = [&](std::string text) {
-    if (text != std::exchange(told_, text) && !text.empty()) context.log.warn("{}", text);
+  const auto log_once = [&](std::string text) {
+    if (text != std::exchange(logged_, text) && !text.empty()) context.log.warn("{}", text);
   };
   const std::string& folder = options_.certificate_folder;
-  const std::string doing = fmt::format("the certificate in {}", folder);
+  const std::string what = fmt::format("the certificate in {}", folder);
   if (material_.certificate.empty()) material_.certificate = TRY(make_own_certificate(context.clock.now()));
   Result<std::optional<std::string>> certificate = files_.read_if_exists(folder + "/tls.crt");
   Result<std::optional<std::string>> key = files_.read_if_exists(folder + "/tls.key");
   if (!certificate.ok() || !key.ok() || !certificate.value() || !key.value()) {
-    tell(fmt::format("{}: not found; continuing with the previous one", doing));
+    log_once(fmt::format("{}: not found; continuing with the previous one", what));
   } else if (const Result<bool> fits = net::key_fits(*certificate.value(), Secret(*key.value())); !fits.ok() || !fits.value()) {
-    tell(fmt::format("{}: cannot be used: {}; continuing with the previous one", doing,
-                     fits.ok() ? "the key does not belong to the certificate" : fits.error().message()));
+    log_once(fmt::format("{}: cannot be used: {}; continuing with the previous one", what,
+                         fits.ok() ? "the key does not belong to the certificate" : fits.error().message()));
   } else {
-    tell("");
+    log_once("");
     material_.certificate = Secret(fmt::format("{}\n{}\n", *certificate.value(), *key.value()));
   }
   Result<std::optional<std::string>> authority = std::optional<std::string>();
@@ -65,7 +65,7 @@ AdmissionContext Serving::admission_context() const {
   return state_.with_lock([](const State& state) { return state.admission_context; });
 }
 
-Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& seen) {
+Result<SteadyTime> Serving::update(const sys::Context& context, const Snapshot& seen) {
   const SteadyTime begin = context.clock.steady();
   if (material_.certificate.empty() || begin >= read_ + read_again) {
     read_ = begin;
@@ -79,12 +79,12 @@ Result<SteadyTime> Serving::look(const sys::Context& context, const Snapshot& se
   const std::vector<Route> routes = admit(seen, options_, admission_context()).routes;
   const Slices slices(seen);
   const Servers servers = find_servers(routes, slices);
-  const Proxy::Distance distance = proxy_.distance_to(TRY(configure(routes, material_, options_)), servers);
-  bool is_replacement = distance.is_replacement;
-  if (!distance.commands.empty()) {
-    const Result<> told = proxy_.tell(servers);
-    if (!told.ok()) {
-      context.log.warn("haproxy cannot be updated with pods: {}; starting another process", told.error().message());
+  const Proxy::Differences differences = proxy_.differences_to(TRY(configure(routes, material_, options_)), servers);
+  bool is_replacement = differences.is_replacement;
+  if (!differences.commands.empty()) {
+    const Result<> updated = proxy_.update_servers(servers);
+    if (!updated.ok()) {
+      context.log.warn("haproxy cannot be updated with pods: {}; starting another process", updated.error().message());
       is_replacement = true;
     }
   }
@@ -121,7 +121,7 @@ Result<> Serving::replace(const sys::Context& context, const std::vector<Route>&
   return Ok{};
 }
 
-// Remembers the routes that haproxy does not take. False: it is none of them that keeps it from starting.
+// Finds the routes that haproxy rejects and leaves them out. False: no route is the reason that haproxy does not start.
 Result<bool> Serving::leave_out(const sys::Context& context, const std::vector<Route>& routes, const Slices& slices) {
   std::vector<std::pair<Route, std::string>> culprits =
       TRY(find_culprits(routes, [&](const std::vector<Route>& some) -> Result<> {
@@ -131,7 +131,7 @@ Result<bool> Serving::leave_out(const sys::Context& context, const std::vector<R
   for (const auto& [route, words] : culprits) context.log.warn("route {} is omitted: {}", route.full_name(), words);
   state_.with_lock([&](State& state) {
     auto& known = state.admission_context.left_out;
-    // Of a route that was changed since, what was wrong before does not count.
+    // Replaces the entry of an earlier version of the route.
     for (auto& culprit : culprits) {
       std::erase_if(known, [&](const auto& it) { return it.first.full_name() == culprit.first.full_name(); });
       known.push_back(std::move(culprit));

@@ -1,4 +1,4 @@
-// Keeps haproxy as the Routes and pods of the cluster say, and tells how it is.
+// Updates haproxy when Routes or pods of the cluster change, and answers health checks.
 #pragma once
 
 #include "base/guarded.h"
@@ -12,45 +12,45 @@
 
 namespace slipway::components::router {
 
-// Certificates that the ingress operator mounts. What cannot be read or does not belong together leaves what was there, at first
-// a certificate of our own making.
+// Reads the certificates that the ingress operator mounts. If they are missing or invalid, the previous certificate stays; the
+// first one is self-signed.
 class MaterialReader {
  public:
   MaterialReader(sys::Files& files, const Options& options) : files_(files), options_(options) {}
 
-  // Reads again. errors: internal: no certificate could be made
+  // Reads the files again. errors: internal: the self-signed certificate could not be generated
   Result<Material> read(const sys::Context& context);
 
  private:
   sys::Files& files_;
   const Options options_;
   Material material_;
-  std::string told_;
+  std::string logged_;
 };
 
-// Threads: look() and finish() are called by one, the others by any.
+// Threads: one thread calls update() and finish(); any thread may call the other functions.
 class Serving {
  public:
-  // changed: called when the next look should be at once
+  // changed: called when update() should be called again at once
   Serving(const Environment& environment, const Options& options, std::function<void()> changed);
 
-  // Brings haproxy to what a snapshot says, and returns when to look again though nothing changes. What takes another process of
-  // haproxy waits until some time after the last one: 200 ms, doubled for each process that has connections still, at most 5 s.
-  // What is wrong is logged and tried again.
+  // Updates haproxy from a snapshot. If a new process is required, it starts at the earliest 200 ms after the previous start; the
+  // interval doubles with each process that still has connections, up to 5 s. Failures of haproxy are logged and retried.
   //
-  //   errors  those of MaterialReader::read; internal
-  Result<SteadyTime> look(const sys::Context& context, const Snapshot& seen);
+  //   returns  when to call it again if nothing changes
+  //   errors   those of MaterialReader::read; internal
+  Result<SteadyTime> update(const sys::Context& context, const Snapshot& seen);
 
-  // What the status of routes depends on.
   AdmissionContext admission_context() const;
 
-  // /healthz: haproxy answers, or was never started; /healthz/ready: it serves all routes that there were when we came.
+  // Answers /healthz and /healthz/ready. /healthz is ok while haproxy answers or has not been started. /healthz/ready is ok once
+  // haproxy has started with the routes of the first complete snapshot, until leave().
   net::ServerAnswer answer(const net::ServerRequest& request) const;
 
-  // From now on we are not ready.
+  // From now on /healthz/ready fails.
   void leave();
 
-  // Lets connections end.
+  // Waits until connections have ended, at most the drain limit.
   void finish(const sys::Context& context) { proxy_.finish(context, options_.drain_limit); }
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(MaterialReader, GoesOnWithWhatItHasUntilThereIsSomethingGood) {
+TEST(MaterialReader, KeepsThePreviousCertificateUntilAValidOneExists) {
   testing_support::MemoryFiles files;
   testing_support::TestContext test;
   MaterialReader reader(files, {.name = "default",
@@ -34,7 +34,7 @@ TEST(MaterialReader, GoesOnWithWhatItHasUntilThereIsSomethingGood) {
   ASSERT_TRUE(files.write("/c/tls.crt", other.pem, 0600).ok());
   EXPECT_EQ(reader.read(test.context()).value(), good);
   EXPECT_EQ(reader.read(test.context()).value(), good);
-  ASSERT_EQ(test.logged().size(), 2u);  // each once
+  ASSERT_EQ(test.logged().size(), 2u);  // each message once
   EXPECT_NE(test.logged()[1].find("the key does not belong to the certificate"), std::string::npos);
 }
 

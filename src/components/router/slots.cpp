@@ -11,18 +11,18 @@ namespace slipway::components::router {
 
 namespace {
 
-// Changes one service's places and adds the commands. False when there are too few for all.
+// Changes the slots of one service and adds the commands. Returns false when there are not enough slots.
 bool change_service(Slots& slots, const std::vector<Server>& servers, std::string_view backend, std::size_t service,
                     std::vector<std::string>& commands) {
   const auto path = [&](std::size_t slot) { return fmt::format("{}/{}", backend, slot_name(service, slot)); };
   std::vector<const Server*> missing;
   for (const Server& server : servers) missing.push_back(&server);
-  std::vector<std::size_t> leaving;
+  std::vector<std::size_t> removed;
   for (std::size_t i = 0; i < slots.size(); ++i) {
     if (!slots[i]) continue;
     const auto kept = std::ranges::find_if(missing, [&](const Server* it) { return it->endpoint == slots[i]->endpoint; });
     if (kept == missing.end()) {
-      leaving.push_back(i);
+      removed.push_back(i);
       continue;
     }
     if ((*kept)->weight != slots[i]->weight) {
@@ -42,9 +42,9 @@ bool change_service(Slots& slots, const std::vector<Server>& servers, std::strin
       slots[i] = server;
     }
   };
-  // Who comes first, so that there is no moment without anybody.
+  // Adds new servers before it removes old ones, so that the service always has a server.
   fill_free();
-  for (const std::size_t i : leaving) {
+  for (const std::size_t i : removed) {
     commands.push_back(fmt::format("set server {} state maint", path(i)));
     slots[i].reset();
   }
@@ -59,9 +59,9 @@ std::string slot_name(std::size_t service, std::size_t slot) { return fmt::forma
 Layout first_layout(const Servers& servers) {
   Layout layout;
   for (const auto& [backend, services] : servers) {
-    std::vector<Slots>& places = layout[backend];
+    std::vector<Slots>& backend_slots = layout[backend];
     for (const std::vector<Server>& service : services) {
-      Slots& slots = places.emplace_back(service.begin(), service.end());
+      Slots& slots = backend_slots.emplace_back(service.begin(), service.end());
       slots.resize(std::max<std::size_t>(2, std::bit_ceil(service.size() + 1)));
     }
   }
@@ -71,13 +71,13 @@ Layout first_layout(const Servers& servers) {
 SlotChange change_slots(const Layout& running, const Servers& servers) {
   SlotChange change{running, {}, running.size() == servers.size()};
   for (const auto& [backend, services] : servers) {
-    const auto places = change.layout.find(backend);
-    if (places == change.layout.end() || places->second.size() != services.size()) {
+    const auto backend_slots = change.layout.find(backend);
+    if (backend_slots == change.layout.end() || backend_slots->second.size() != services.size()) {
       change.is_all = false;
       continue;
     }
     for (std::size_t i = 0; i < services.size(); ++i) {
-      if (!change_service(places->second[i], services[i], backend, i, change.commands)) change.is_all = false;
+      if (!change_service(backend_slots->second[i], services[i], backend, i, change.commands)) change.is_all = false;
     }
   }
   return change;

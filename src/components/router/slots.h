@@ -1,5 +1,6 @@
-// Servers of haproxy and the places they take. A process has as many places as it began with, and is told over its socket who is
-// in them; so pods come and go without another process. Pure. Commands: haproxy's management guide, "set server".
+// Assigns servers to the slots of a haproxy process. The number of slots is fixed when a process starts; commands on its socket
+// change the servers in them. Pods can therefore start and end without a new process. Pure. Source of the commands: haproxy's
+// management guide, "set server".
 #pragma once
 
 #include "components/router/endpoints.h"
@@ -20,31 +21,31 @@ struct Server {
   bool operator==(const Server&) const = default;
 };
 
-// The places of a service in a backend. One that is nothing is free.
+// The slots of a service in a backend; nothing: the slot is free.
 using Slots = std::vector<std::optional<Server>>;
 
-// Places of all backends of a process, by backend and place of the service in it.
+// The slots of all backends of a process: by backend, then by index of the service.
 using Layout = std::map<std::string, std::vector<Slots>, std::less<>>;
 
-// Servers as they shall be, in the same order.
+// The desired servers, in the same order.
 using Servers = std::map<std::string, std::vector<std::vector<Server>>, std::less<>>;
 
-// "b0-s3": the fourth place of the first service.
+// "b0-s3": the fourth slot of the first service.
 std::string slot_name(std::size_t service, std::size_t slot);
 
-// Places for a process that begins: the servers, and at least one that is free, for the pod that comes before another goes.
+// The slots for a new process: all servers and at least one free slot, so that a new pod can start before an old one ends.
 Layout first_layout(const Servers& servers);
 
 struct SlotChange {
   Layout layout;                      // afterwards
-  std::vector<std::string> commands;  // none: nothing differs
-  bool is_all = true;                 // false: there are too few places or other backends; that takes another process
+  std::vector<std::string> commands;  // empty: nothing differs
+  bool is_all = true;                 // false: too few slots or other backends, so a new process is required
 };
 
-// What brings a running process from its layout to the servers, as far as it can; servers stay in their places.
+// The commands that bring a running process from its layout to the servers, as far as possible. Servers keep their slots.
 SlotChange change_slots(const Layout& running, const Servers& servers);
 
-// Whether haproxy did what a "set server" wanted, by its answer.
+// Whether haproxy's answer says that it executed all "set server" commands.
 bool is_done(std::string_view answer);
 
 }  // namespace slipway::components::router

@@ -11,14 +11,14 @@ Server server(const std::string& address, int weight = 1) { return {{address, 80
 
 Servers one_service(std::vector<Server> servers) { return {{"be", {std::move(servers)}}}; }
 
-TEST(FirstLayout, HasAFreePlaceForTheNextPod) {
+TEST(FirstLayout, HasAFreeSlotForTheNextPod) {
   const std::vector<std::pair<std::size_t, std::size_t>> table = {{0, 2}, {1, 2}, {2, 4}, {3, 4}, {4, 8}, {7, 8}, {8, 16}};
   for (const auto& [servers, places] : table) {
     EXPECT_EQ(first_layout(one_service(std::vector<Server>(servers, server("10.0.0.1")))).at("be")[0].size(), places) << servers;
   }
 }
 
-TEST(ChangeSlots, ServersStayAndNewOnesComeBeforeOthersGo) {
+TEST(ChangeSlots, ServersKeepSlotsAndNewServersAreAddedFirst) {
   const Layout running = first_layout(one_service({server("10.0.0.1"), server("10.0.0.2")}));
   const SlotChange change = change_slots(running, one_service({server("10.0.0.2"), server("10.0.0.3")}));
   EXPECT_TRUE(change.is_all);
@@ -35,7 +35,7 @@ TEST(ChangeSlots, AWeightIsOneCommand) {
             std::vector<std::string>{"set server be/b0-s0 weight 9"});
 }
 
-TEST(ChangeSlots, DoesWhatItCanWithTooFewPlaces) {
+TEST(ChangeSlots, FillsTheSlotsWhenThereAreTooFew) {
   const Layout running = first_layout(one_service({server("10.0.0.1")}));
   const SlotChange change = change_slots(running, one_service({server("10.0.0.2"), server("10.0.0.3"), server("10.0.0.4")}));
   EXPECT_FALSE(change.is_all);
@@ -85,7 +85,7 @@ TEST(Slices, GiveReadyPodsOnceByPort) {
   EXPECT_TRUE(slices.of("other", "web", "").empty());
 }
 
-TEST(Slices, PodsThatEndServeWhenThereAreNoOthers) {
+TEST(Slices, TerminatingPodsServeWhenNoPodIsReady) {
   View view;
   view.put(
       slice("a", "IPv4", "[{port: 80}]",

@@ -19,8 +19,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr sys::Pace connect_pace{200ms, 5s};
-constexpr Milliseconds between_looks = 20ms;
-// "nobody": haproxy opens its ports and reads its files before.
+constexpr Milliseconds between_updates = 20ms;
+// The user "nobody". haproxy opens its ports and reads its files before it switches the user.
 constexpr int haproxy_user = 65534;
 constexpr rlim_t spare_descriptors = 500;
 
@@ -29,7 +29,7 @@ Result<Options> find_options(const Environment& environment, const Flags& flags)
   options.folder = flags.text("working-dir");
   options.has_ipv6 = TRY(environment.files.info("/proc/net/if_inet6")).has_value();
   options.threads = std::min(options.threads, static_cast<int>(std::max(1u, std::thread::hardware_concurrency())));
-  // A connection through haproxy takes two descriptors.
+  // A connection through haproxy uses two descriptors.
   rlimit descriptors{};
   if (::getrlimit(RLIMIT_NOFILE, &descriptors) == 0 && descriptors.rlim_max > 2 * spare_descriptors) {
     const rlim_t most = (descriptors.rlim_max - spare_descriptors) / 2;
@@ -51,19 +51,19 @@ Result<> keep_serving(const sys::Context& context, View& view, Serving& serving)
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view.changed().count();
     SteadyTime again = context.clock.steady() + 1h;
-    if (view.is_complete()) again = TRY(serving.look(context, view.snapshot()));
+    if (view.is_complete()) again = TRY(serving.update(context, view.snapshot()));
     context.clock.wait(again, context.stop, &view.changed(), seen);
-    // Changes often come several at once.
-    if (!sys::pause(context, between_looks)) break;
+    // Several changes often arrive together; this pause handles them in one update.
+    if (!sys::pause(context, between_updates)) break;
   }
   return error(Code::cancelled, "stopped");
 }
 
-// Follows the cluster with one client until that is refused.
+// Serves with one API client until the API server rejects its credentials.
 Result<> serve_with(const sys::Context& context, kube::Api& api, const Options& options, View& view, Serving& serving) {
   sys::TaskGroup tasks(context);
   tasks.run("serving", [&](const sys::Context& own) { return keep_serving(own, view, serving); });
-  tasks.run("telling routes", [&](const sys::Context& own) {
+  tasks.run("status of routes", [&](const sys::Context& own) {
     return reconcile(own, api,
                      {.manager = "openshift-router",
                       .watched = watched_by(options),
@@ -75,7 +75,7 @@ Result<> serve_with(const sys::Context& context, kube::Api& api, const Options& 
   return tasks.wait();
 }
 
-// What of the folder a container before this one has left.
+// Removes the files of an earlier container.
 Result<> empty_folder(sys::Files& files, const std::string& folder) {
   TRY(files.remove(folder));
   return files.make_directories(folder, 0755);
@@ -110,15 +110,15 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   context.log.info("serving routes for {} on ports {} and {}; /healthz on port {}", options.domain, options.http_port,
                    options.https_port, health.port());
 
-  // Stopped later than we are told to.
+  // The tasks continue after a stop request, until the drain delay has passed.
   std::stop_source work;
   const sys::Context working = context.with_stop(work.get_token());
   sys::TaskGroup tasks(working);
   tasks.run("leaving", [&](const sys::Context& own) -> Result<> {
-    sys::Wakeup told;
-    const std::stop_callback on_stop(context.stop, [&] { told.notify(); });
+    sys::Wakeup stop_requested;
+    const std::stop_callback on_stop(context.stop, [&] { stop_requested.notify(); });
     while (!context.stop.stop_requested() && !own.stop.stop_requested()) {
-      own.clock.wait(own.clock.steady() + 24h, own.stop, &told, 0);
+      own.clock.wait(own.clock.steady() + 24h, own.stop, &stop_requested, 0);
     }
     serving.leave();
     if (sys::pause(own, options.drain_delay)) work.request_stop();
@@ -133,7 +133,7 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
       const Result<> ended = serve_with(own, api, options, view, serving);
       now_seen.with_lock([](View*& it) { it = nullptr; });
       if (own.stop.stop_requested()) return Ok{};
-      // Permissions may come later than this pod; a token may have been replaced by a newer one.
+      // Permissions may be granted after this pod starts, and a token may have been replaced.
       if (ended.ok() || ended.error().code() != Code::denied) return ended;
       own.log.warn("{}; retrying", ended.error().message());
       if (!sys::pause(own, pause)) return Ok{};

@@ -1,17 +1,19 @@
 // openshift-router start: serves the Routes of the cluster with haproxy, and writes their status. Several routers of one name
-// serve the same Routes; each writes only what differs.
+// serve the same Routes; each writes only statuses that differ.
 #pragma once
 
 #include "components/program/program.h"
 
 namespace slipway::components::router {
 
-// The command `openshift-router start [--kubeconfig=FILE] [--working-dir=FOLDER]`; the rest is in the environment (options.h).
-// FOLDER is emptied, and gets the keys of routes: have it in memory. Answers /healthz and /healthz/ready on STATS_PORT of all
-// addresses. Told to stop it is not ready any more, goes on for ROUTER_GRACEFUL_SHUTDOWN_DELAY (5s), then takes no more
-// connections and ends when there are none, after ROUTER_DRAIN_LIMIT (30s) at the latest. When haproxy dies another is started.
+// The command `openshift-router start [--kubeconfig=FILE] [--working-dir=FOLDER]`; environment variables have the other options
+// (options.h). The command deletes the content of FOLDER and writes the keys of routes there, so FOLDER should be in memory. It
+// answers /healthz and /healthz/ready on STATS_PORT of all addresses. When haproxy ends, it starts another one.
 //
-//   errors  invalid: flags, variables; conflict: STATS_PORT is taken; those of kube_access
+// After a stop request it reports "not ready" and serves for ROUTER_GRACEFUL_SHUTDOWN_DELAY (5s). Then it accepts no more
+// connections, and ends when all connections have ended, at the latest after ROUTER_DRAIN_LIMIT (30s).
+//
+//   errors  invalid: flags, variables; conflict: STATS_PORT is in use; those of kube_access
 Result<> run_start(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::router

@@ -18,22 +18,21 @@ namespace slipway::components::runtimecfg {
 
 namespace {
 
-// As in haproxy.cfg.
+// The same values as in haproxy.cfg.
 constexpr std::string_view backend = "masters";
 constexpr std::string_view proxy = "127.0.0.1:9445";
 constexpr int api_port = 6443;
 
-// haproxy tells nobody when it ends or a server of its comes and goes.
-constexpr Milliseconds between_looks{500};
+// Polling interval: haproxy does not report when it ends or when the state of a server changes.
+constexpr Milliseconds poll_interval{500};
 
-// The router "default" answers there on every machine on which it runs. A look costs next to nothing where there is none, but
-// most machines have none.
+// The router "default" answers there on every machine where it runs. Most machines have no router; a check is cheap there.
 constexpr std::string_view router = "http://127.0.0.1:1936/healthz/ready";
-constexpr Milliseconds between_router_looks{1'000};
+constexpr Milliseconds router_poll_interval{1'000};
 
-// keepalived takes anything below -253 as "must not have the address".
-constexpr int out_of_the_game = -254;
-constexpr int enough = 40;
+// keepalived does not hold the virtual IP with a value below -253.
+constexpr int no_virtual_ip = -254;
+constexpr int full_priority = 40;
 
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words = split(line, ' ');
@@ -41,18 +40,20 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
-// Bits: 1, 2 and 32 are maintenance by command, by another server and by DNS; 4 only remembers how the server began.
-bool is_looked_after(std::string_view admin_state) {
+// Bits 1, 2 and 32 mean maintenance by command, because of another server, and because of DNS. Bit 4 only records the initial
+// state.
+bool is_in_use(std::string_view admin_state) {
   const std::optional<unsigned> bits = parse_number<unsigned>(admin_state);
   return bits && (*bits & (1 | 2 | 32)) == 0;
 }
 
-Result<std::vector<ProxySlot>> ask_for_places(const ProxyMonitor::Parts& parts) {
+Result<std::vector<ProxySlot>> read_slots(const ProxyMonitor::Parts& parts) {
   return parse_proxy_slots(TRY(parts.ask_proxy(fmt::format("show servers state {}", backend))));
 }
 
-// The status of the answer; nothing when nobody answers. A kept connection may be to a server that just ended: that says nothing
-// of the next one, so callers ask twice.
+// The status of the answer; nothing without an answer. Callers try twice, because a reused connection may lead to a server that
+// has
+// just ended.
 std::optional<int> ask(const Environment& environment, const net::Request& request) {
   const Result<net::Answer> answer = environment.http.send(request, environment.context.stop);
   if (!answer.ok()) return std::nullopt;
@@ -61,12 +62,13 @@ std::optional<int> ask(const Environment& environment, const net::Request& reque
 
 bool api_answers(const Environment& environment) {
   const Result<net::Url> url = net::parse_url(fmt::format("https://{}/readyz", proxy));
-  // A busy API server may take its time; one that is gone is haproxy's to notice.
+  // A long limit, because a busy API server may be slow. haproxy detects servers that have ended.
   const net::Request request{.url = url.value(),
                              .trust = {.any_server = true},
                              .connect_limit = Milliseconds(1'000),
                              .whole_limit = Milliseconds(5'000)};
-  // Any answer will do: whether a server is ready is haproxy's to see. Our connection stays with one that is about to end.
+  // Any status counts, because haproxy checks whether servers are ready, and a reused connection may lead to a server that is
+  // shutting down.
   return ask(environment, request) || ask(environment, request);
 }
 
@@ -79,7 +81,7 @@ RouterHealth router_health(const Environment& environment) {
   return *status == 200 ? RouterHealth::ready : RouterHealth::not_ready;
 }
 
-// Whether it was something else: keepalived writes the file too, when it begins.
+// Returns whether the file had another value. keepalived also writes the file when it starts.
 Result<bool> write_priority_change(sys::Files& files, const std::string& track_file, int change) {
   const std::string text = fmt::format("{}\n", change);
   if (TRY(files.read_if_exists(track_file)) == text) return false;
@@ -99,10 +101,11 @@ Result<> follow_masters(const sys::Context& context, const Environment& environm
                       });
 }
 
-Result<> keep_following(const sys::Context& context, const Environment& environment, const std::string& kubeconfig, bool v4,
-                        ProxyMonitor& monitor) {
+Result<> follow_masters_and_retry(const sys::Context& context, const Environment& environment, const std::string& kubeconfig,
+                                  bool v4, ProxyMonitor& monitor) {
   for (;;) {
-    // The kubelet's certificate comes after this program and is replaced now and then.
+    // The kubelet gets its certificate after this program starts, and it is renewed later. Each attempt reads the kubeconfig
+    // again.
     const Result<> ended = follow_masters(context, environment, kubeconfig, v4, monitor);
     if (context.stop.stop_requested()) return Ok{};
     context.log.warn("cannot read the other masters: {}; continuing with the known ones", ended.error().message());
@@ -121,7 +124,7 @@ Result<int> parse_needed(const std::string& text) {
 Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text) {
   const std::vector<std::string_view> lines = split(text, '\n');
   std::map<std::string_view, std::size_t> columns;
-  std::vector<ProxySlot> places;
+  std::vector<ProxySlot> slots;
   for (std::string_view line : lines) {
     const std::vector<std::string_view> words = words_of(line);
     if (words.size() > 1 && words.front() == "#") {
@@ -133,39 +136,40 @@ Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text) {
       return found == columns.end() || found->second >= words.size() ? std::string_view() : words[found->second];
     };
     if (word("be_name") != backend) continue;
-    const bool is_enabled = is_looked_after(word("srv_admin_state"));
-    // 2: running, which haproxy also says before the first check; 0 and 1: no check has ended yet.
+    const bool is_enabled = is_in_use(word("srv_admin_state"));
+    // Operational state 2 is "running", which haproxy also reports before the first check. With check status 0 or 1 no check has
+    // ended yet.
     const std::string_view checked = word("srv_check_status");
     const bool is_up = is_enabled && word("srv_op_state") == "2" && checked != "0" && checked != "1";
-    places.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
+    slots.push_back({std::string(word("srv_name")), std::string(word("srv_addr")), is_enabled, is_up});
   }
-  if (places.empty()) return error(Code::invalid, "haproxy returned no servers of '{}': {}", backend, text.substr(0, 200));
-  return places;
+  if (slots.empty()) return error(Code::invalid, "haproxy returned no servers of '{}': {}", backend, text.substr(0, 200));
+  return slots;
 }
 
-std::vector<std::string> slot_commands(const std::vector<ProxySlot>& places, const std::set<std::string>& addresses) {
+std::vector<std::string> slot_commands(const std::vector<ProxySlot>& slots, const std::set<std::string>& addresses) {
   std::vector<std::string> commands;
   std::set<std::string> missing = addresses;
   std::vector<const ProxySlot*> free;
-  for (const ProxySlot& place : places) {
-    if (!place.is_enabled) {
-      free.push_back(&place);
-    } else if (missing.erase(place.address) == 0) {
-      commands.push_back(fmt::format("set server {}/{} state maint", backend, place.name));
+  for (const ProxySlot& slot : slots) {
+    if (!slot.is_enabled) {
+      free.push_back(&slot);
+    } else if (missing.erase(slot.address) == 0) {
+      commands.push_back(fmt::format("set server {}/{} state maint", backend, slot.name));
     }
   }
-  for (const ProxySlot* place : free) {
+  for (const ProxySlot* slot : free) {
     if (missing.empty()) break;
     const std::string address = missing.extract(missing.begin()).value();
-    commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, place->name, address, api_port));
-    commands.push_back(fmt::format("set server {}/{} state ready", backend, place->name));
+    commands.push_back(fmt::format("set server {}/{} addr {} port {}", backend, slot->name, address, api_port));
+    commands.push_back(fmt::format("set server {}/{} state ready", backend, slot->name));
   }
   return commands;
 }
 
 int priority_change(int up, int needed, bool answers) {
-  if (up == 0 || !answers) return out_of_the_game;
-  return up < needed ? 0 : enough;
+  if (up == 0 || !answers) return no_virtual_ip;
+  return up < needed ? 0 : full_priority;
 }
 
 std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4) {
@@ -190,21 +194,21 @@ void ProxyMonitor::set_masters(std::set<std::string> addresses) {
   changed_.notify();
 }
 
-Result<bool> ProxyMonitor::look(const sys::Context& context) {
+Result<bool> ProxyMonitor::update(const sys::Context& context) {
   const std::set<std::string> masters = masters_.with_lock([](const auto& known) { return known; });
-  const Result<std::vector<ProxySlot>> places = ask_for_places(parts_);
-  const std::string problem = places.ok() ? "" : places.error().message();
+  const Result<std::vector<ProxySlot>> slots = read_slots(parts_);
+  const std::string problem = slots.ok() ? "" : slots.error().message();
   if (problem != std::exchange(last_problem_, problem) && !problem.empty()) context.log.warn("haproxy: {}", problem);
   int up = 0;
   bool answers = false;
-  if (places.ok()) {
-    up = static_cast<int>(std::ranges::count_if(places.value(), &ProxySlot::is_up));
+  if (slots.ok()) {
+    up = static_cast<int>(std::ranges::count_if(slots.value(), &ProxySlot::is_up));
     answers = up > 0 && parts_.answers();
-    // One that fails shows in the next look.
-    const std::vector<std::string> commands = slot_commands(places.value(), masters);
+    // The next update retries commands that fail.
+    const std::vector<std::string> commands = slot_commands(slots.value(), masters);
     if (!commands.empty()) {
-      const Result<std::string> said = parts_.ask_proxy(join(commands, "; "));
-      context.log.info("haproxy: {}", trim(said.ok() ? said.value() : said.error().message()));
+      const Result<std::string> output = parts_.ask_proxy(join(commands, "; "));
+      context.log.info("haproxy: {}", trim(output.ok() ? output.value() : output.error().message()));
     }
   }
   const int change = priority_change(up, parts_.needed, answers);
@@ -217,17 +221,17 @@ Result<bool> ProxyMonitor::look(const sys::Context& context) {
 
 int priority_change(RouterHealth health) {
   switch (health) {
-    case RouterHealth::ready: return enough;
+    case RouterHealth::ready: return full_priority;
     case RouterHealth::not_ready: return 0;
     case RouterHealth::absent: break;
   }
-  return out_of_the_game;
+  return no_virtual_ip;
 }
 
 RouterMonitor::RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask)
     : files_(files), track_file_(std::move(track_file)), ask_(std::move(ask)) {}
 
-Result<> RouterMonitor::look(const sys::Context& context) {
+Result<> RouterMonitor::update(const sys::Context& context) {
   const RouterHealth health = ask_();
   const int change = priority_change(health);
   if (TRY(write_priority_change(files_, track_file_, change))) {
@@ -242,10 +246,10 @@ Result<> RouterMonitor::look(const sys::Context& context) {
 
 namespace {
 
-Result<> look_after_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
-                        const net::IpAddress& vip, const Flags& flags) {
-  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
-  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(said, "ip -json address")), vip));
+Result<> monitor_api(const sys::Context& whole, const Environment& environment, const std::string& kubeconfig,
+                     const net::IpAddress& vip, const Flags& flags) {
+  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const net::IpAddress own = TRY(own_address_for(TRY(parse_json(output, "ip -json address")), vip));
   const std::string& folder = flags.text("out-dir");
   const auto needed = TRY(parse_needed(flags.text("needed-backends")));
   ProxyMonitor monitor(
@@ -258,29 +262,29 @@ Result<> look_after_api(const sys::Context& whole, const Environment& environmen
        .answers = [&] { return api_answers(environment); }});
   sys::Wakeup answered;
   sys::TaskGroup tasks(whole);
-  tasks.run("looking at haproxy", [&](const sys::Context& context) -> Result<> {
+  tasks.run("updates of haproxy", [&](const sys::Context& context) -> Result<> {
     while (!context.stop.stop_requested()) {
       const std::uint64_t seen = monitor.changed().count();
-      if (TRY(monitor.look(context))) answered.notify();
-      context.clock.wait(context.clock.steady() + between_looks, context.stop, &monitor.changed(), seen);
+      if (TRY(monitor.update(context))) answered.notify();
+      context.clock.wait(context.clock.steady() + poll_interval, context.stop, &monitor.changed(), seen);
     }
     return Ok{};
   });
   tasks.run("following masters", [&](const sys::Context& context) {
-    // Not earlier: there is nobody to ask, and pauses between tries grow.
+    // Waits until the API answers: earlier attempts would fail and make the pauses between attempts longer.
     while (answered.count() == 0 && !context.stop.stop_requested()) {
       context.clock.wait(context.clock.steady() + std::chrono::hours(24), context.stop, &answered, 0);
     }
-    return keep_following(context, environment, kubeconfig, vip.is_v4(), monitor);
+    return follow_masters_and_retry(context, environment, kubeconfig, vip.is_v4(), monitor);
   });
   return tasks.wait();
 }
 
-Result<> look_after_ingress(const sys::Context& context, const Environment& environment, const std::string& folder) {
+Result<> monitor_ingress(const sys::Context& context, const Environment& environment, const std::string& folder) {
   RouterMonitor monitor(environment.files, folder + "/ingress", [&] { return router_health(environment); });
   while (!context.stop.stop_requested()) {
-    TRY(monitor.look(context));
-    context.clock.wait(context.clock.steady() + between_router_looks, context.stop, nullptr, 0);
+    TRY(monitor.update(context));
+    context.clock.wait(context.clock.steady() + router_poll_interval, context.stop, nullptr, 0);
   }
   return Ok{};
 }
@@ -301,12 +305,12 @@ Result<> run_monitor(const Environment& environment, const Arguments& arguments)
   sys::TaskGroup tasks(environment.context);
   if (addresses.api) {
     tasks.run("the address of the API", [&](const sys::Context& context) {
-      return look_after_api(context, environment, given.words.front(), *addresses.api, flags);
+      return monitor_api(context, environment, given.words.front(), *addresses.api, flags);
     });
   }
   if (addresses.ingress) {
     tasks.run("the address of the ingress",
-              [&](const sys::Context& context) { return look_after_ingress(context, environment, flags.text("out-dir")); });
+              [&](const sys::Context& context) { return monitor_ingress(context, environment, flags.text("out-dir")); });
   }
   return tasks.wait();
 }

@@ -1,7 +1,7 @@
-// `runtimecfg monitor`: tells the haproxy of a master which API servers there are, and keepalived whether that haproxy and this
-// machine's router work, so that a machine has a virtual address only while connections to it arrive.
+// `runtimecfg monitor`: configures the API servers in the haproxy of a master, and tells keepalived whether that haproxy and the
+// router of this machine work. A machine then holds a virtual IP only while connections to it succeed.
 //
-// haproxy forgets at its end what it was told, so each look compares what it has with what it should have. Formats: haproxy's
+// haproxy loses its state when it ends, so each update compares its current servers with the desired ones. Formats: haproxy's
 // management guide, "show servers state" (version 1) and "set server"; keepalived.conf(5), "track_file".
 #pragma once
 
@@ -19,34 +19,35 @@
 
 namespace slipway::components::runtimecfg {
 
-// A place for a server in haproxy.
+// A slot for a server in haproxy.
 struct ProxySlot {
   std::string name;         // "master1"
   std::string address;      // "10.0.0.10"
-  bool is_enabled = false;  // haproxy looks after it
-  bool is_up = false;       // its last check was good
+  bool is_enabled = false;  // haproxy uses and checks it
+  bool is_up = false;       // its last check succeeded
 
   bool operator==(const ProxySlot&) const = default;
 };
 
-// The answer to "show servers state". errors: invalid: it is of a version that we do not know
+// Parses the answer to "show servers state". errors: invalid: no servers, or an unknown format
 Result<std::vector<ProxySlot>> parse_proxy_slots(std::string_view text);
 
-// The commands after which the enabled places are those of the addresses. An address for which no place is free yet has to wait
-// for the next look. Pure.
-std::vector<std::string> slot_commands(const std::vector<ProxySlot>& places, const std::set<std::string>& addresses);
+// The commands that make the enabled slots equal to the addresses. An address without a free slot has to wait for the next
+// update.
+// Pure.
+std::vector<std::string> slot_commands(const std::vector<ProxySlot>& slots, const std::set<std::string>& addresses);
 
-// What is added to the priority of keepalived; the texts of its configuration say what the numbers mean.
+// The value that is added to keepalived's priority; keepalived.conf documents the values.
 //
-//   up       API servers that work
-//   needed   how many are enough
-//   answers  a request through the proxy got its answer
+//   up       number of healthy API servers
+//   needed   number of healthy API servers for the full priority
+//   answers  a request through the proxy was answered
 int priority_change(int up, int needed, bool answers);
 
-// Addresses of Nodes in the cluster's own network, of the family.
+// InternalIP addresses of the nodes, of one address family.
 std::set<std::string> node_addresses(const std::vector<Json>& nodes, bool v4);
 
-// Threads: look() is called by one, set_masters() by any.
+// Threads: one thread calls update(); any thread may call set_masters().
 class ProxyMonitor {
  public:
   struct Parts {
@@ -54,18 +55,18 @@ class ProxyMonitor {
     int needed = 1;
     std::string track_file;
     std::function<Result<std::string>(std::string_view command)> ask_proxy;
-    std::function<bool()> answers;  // an API server does, through the proxy, whatever it says
+    std::function<bool()> answers;  // whether an API server answers through the proxy, with any status
   };
   ProxyMonitor(sys::Files& files, Parts parts);
 
-  // This machine is always one of them.
+  // This machine is always added.
   void set_masters(std::set<std::string> addresses);
 
-  // Compares and corrects once. Whether the API answers through the proxy. errors: those of the files; a proxy that cannot be
-  // reached is none
-  Result<bool> look(const sys::Context& context);
+  // Updates haproxy and the file for keepalived once. Returns whether the API answers through the proxy.
+  // errors: those of the files; an unreachable proxy is not an error
+  Result<bool> update(const sys::Context& context);
 
-  // Is notified when the next look should be at once.
+  // Notified when update() should be called at once.
   sys::Wakeup& changed() { return changed_; }
 
  private:
@@ -77,20 +78,21 @@ class ProxyMonitor {
 };
 
 enum class RouterHealth {
-  absent,     // nobody answers on this machine
-  not_ready,  // it only begins, or is about to end and still serves: better than none
+  absent,     // no router answers on this machine
+  not_ready,  // the router is starting, or it is shutting down and still serves: better than none
   ready,
 };
 int priority_change(RouterHealth health);
 
-// Tells keepalived whether this machine may have the address of the ingress: while it has a router, best one that is ready.
-// Threads: one.
+// Tells keepalived whether this machine may hold the virtual IP of the ingress: only while it has a router, with higher priority
+// if
+// the router is ready. Threads: one.
 class RouterMonitor {
  public:
   RouterMonitor(sys::Files& files, std::string track_file, std::function<RouterHealth()> ask);
 
-  // Asks once, and writes the file when it has something else. errors: those of the files
-  Result<> look(const sys::Context& context);
+  // Checks the router once, and writes the file if it differs. errors: those of the files
+  Result<> update(const sys::Context& context);
 
  private:
   sys::Files& files_;
@@ -99,11 +101,12 @@ class RouterMonitor {
 };
 
 // The command: runtimecfg monitor [KUBECONFIG --api-vips=ADDRESS [--needed-backends=N]] [--ingress-vips=ADDRESS]
-// --out-dir=FOLDER. Looks after the addresses that are named, until a stop.
+// --out-dir=FOLDER. Monitors the given virtual IPs until a stop is requested.
 //
-// API: FOLDER has haproxy's socket "haproxy.sock" and gets the file "proxy". Masters are looked for with the kubeconfig through
-// the proxy itself, first through this machine's own API server: nobody has to have the virtual address for that.
-// Ingress: FOLDER gets the file "ingress". The router is asked once a second at port 1936, which it has for that.
+// API: FOLDER contains haproxy's socket "haproxy.sock"; the command writes the file "proxy" there. It watches masters with the
+// kubeconfig through the proxy, at first through this machine's own API server. No machine has to hold the virtual IP for that.
+//
+// Ingress: the command writes the file "ingress" to FOLDER. It checks the router once a second at its health port, 1936.
 Result<> run_monitor(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::components::runtimecfg

@@ -15,7 +15,7 @@ namespace {
 using testing_support::MemoryFiles;
 using testing_support::TestContext;
 
-// As haproxy 3.0.11 prints it: up; enabled and not yet checked; refusing; never used; taken out again; up and just being checked.
+// Output of haproxy 3.0.11: up; enabled and not checked yet; refusing; never used; disabled again; up and being checked.
 constexpr std::string_view state = R"(1
 # be_id be_name srv_id srv_name srv_addr srv_op_state srv_admin_state srv_uweight srv_iweight srv_time_since_last_change srv_check_status srv_check_result srv_check_health srv_check_state srv_agent_state bk_f_forced_id srv_f_forced_id srv_fqdn srv_port srvrecord srv_use_ssl srv_check_port srv_check_addr srv_agent_addr srv_agent_port
 3 masters 1 master1 10.0.0.10 2 4 1 1 1 15 3 2 6 0 0 0 - 6443 - 0 0 - - 0
@@ -27,7 +27,7 @@ constexpr std::string_view state = R"(1
 
 )";
 
-TEST(ProxyPlaces, AreReadFromHaproxysState) {
+TEST(ProxySlots, AreReadFromHaproxysState) {
   const std::vector<ProxySlot> expected = {{"master1", "10.0.0.10", true, true},   {"master2", "10.0.0.11", true, false},
                                            {"master3", "10.0.0.12", true, false},  {"master4", "127.0.0.1", false, false},
                                            {"master5", "10.0.0.13", false, false}, {"master6", "10.0.0.14", true, true}};
@@ -37,13 +37,13 @@ TEST(ProxyPlaces, AreReadFromHaproxysState) {
   }
 }
 
-TEST(PlaceCommands, MakeThePlacesThoseOfTheAddresses) {
+TEST(SlotCommands, MakeTheSlotsEqualToTheAddresses) {
   const ProxySlot free_1{"master1", "127.0.0.1"}, free_2{"master2", "127.0.0.1"};
   const ProxySlot a{"master1", "10.0.0.10", true, true}, b{"master2", "10.0.0.11", true}, again{"master3", "10.0.0.10", true};
   const std::string into_2 = "set server masters/master2 addr 10.0.0.11 port 6443";
   using Commands = std::vector<std::string>;
   struct Case {
-    std::vector<ProxySlot> places;
+    std::vector<ProxySlot> slots;
     std::set<std::string> addresses;
     Commands expected;
   };
@@ -52,14 +52,14 @@ TEST(PlaceCommands, MakeThePlacesThoseOfTheAddresses) {
       {{a, free_2}, {"10.0.0.10", "10.0.0.11"}, {into_2, "set server masters/master2 state ready"}},
       {{a, b}, {"10.0.0.10"}, {"set server masters/master2 state maint"}},
       {{a, b, again}, {"10.0.0.10", "10.0.0.11"}, {"set server masters/master3 state maint"}},
-      // One for which there is no place is left out.
+      // An address without a free slot is left out.
       {{free_1},
        {"10.0.0.10", "10.0.0.11"},
        {"set server masters/master1 addr 10.0.0.10 port 6443", "set server masters/master1 state ready"}},
       {{free_1, free_2}, {}, {}},
       {{free_1}, {"fd00::10"}, {"set server masters/master1 addr fd00::10 port 6443", "set server masters/master1 state ready"}},
   };
-  for (const Case& one : cases) EXPECT_EQ(slot_commands(one.places, one.addresses), one.expected);
+  for (const Case& one : cases) EXPECT_EQ(slot_commands(one.slots, one.addresses), one.expected);
 }
 
 TEST(PriorityChange, IsHighWithEnoughAndForbidsTheAddressWithNone) {
@@ -85,77 +85,77 @@ TEST(NodeAddresses, AreTheInternalOnesOfTheFamily) {
   EXPECT_EQ(node_addresses(nodes, false), (std::set<std::string>{"fd00::10", "fd00::11"}));
 }
 
-// A proxy that says `said` and keeps what it was told.
+// A fake proxy that answers with `haproxy_state` and records its commands.
 class ProxyMonitorTest : public testing::Test {
  protected:
   std::string proxy_file() { return files.read("/run/vrrp/proxy").value(); }
 
   TestContext test;
   MemoryFiles files;
-  Result<std::string> said = error(Code::unavailable, "connecting to haproxy.sock: No such file or directory");
+  Result<std::string> haproxy_state = error(Code::unavailable, "connecting to haproxy.sock: No such file or directory");
   bool answers = false;
   int requests = 0;
-  std::vector<std::string> told;
+  std::vector<std::string> sent_commands;
   ProxyMonitor monitor{files,
                        {.own_address = "10.0.0.10",
                         .needed = 2,
                         .track_file = "/run/vrrp/proxy",
                         .ask_proxy = [this](std::string_view command) -> Result<std::string> {
-                          if (command == "show servers state masters") return said;
-                          told.emplace_back(command);
+                          if (command == "show servers state masters") return haproxy_state;
+                          sent_commands.emplace_back(command);
                           return std::string();
                         },
                         .answers = [this] { return ++requests, answers; }}};
 };
 
-std::string places(std::string_view rows) {
+std::string slots(std::string_view rows) {
   return fmt::format("1\n# be_name srv_name srv_addr srv_op_state srv_admin_state srv_check_status\n{}\n", rows);
 }
 
-TEST_F(ProxyMonitorTest, WithoutHaproxyThisMachineMustNotHaveTheAddress) {
-  EXPECT_FALSE(monitor.look(test.context()).value());
+TEST_F(ProxyMonitorTest, WithoutHaproxyThisMachineMustNotHoldTheVirtualIp) {
+  EXPECT_FALSE(monitor.update(test.context()).value());
   EXPECT_EQ(proxy_file(), "-254\n");
-  ASSERT_TRUE(monitor.look(test.context()).ok());
+  ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(std::ranges::count_if(test.logged(), [](const std::string& line) { return line.starts_with("warn"); }), 1);
 }
 
-TEST_F(ProxyMonitorTest, BeginsWithItsOwnApiServerAndTakesTheOthersWhenItHearsOfThem) {
-  said = places("masters master1 127.0.0.1 0 5 1\nmasters master2 127.0.0.1 0 5 1");
-  EXPECT_FALSE(monitor.look(test.context()).value());
-  EXPECT_EQ(told, std::vector<std::string>{
-                      "set server masters/master1 addr 10.0.0.10 port 6443; set server masters/master1 state ready"});
+TEST_F(ProxyMonitorTest, BeginsWithItsOwnApiServerAndAddsOthersLater) {
+  haproxy_state = slots("masters master1 127.0.0.1 0 5 1\nmasters master2 127.0.0.1 0 5 1");
+  EXPECT_FALSE(monitor.update(test.context()).value());
+  EXPECT_EQ(sent_commands, std::vector<std::string>{
+                               "set server masters/master1 addr 10.0.0.10 port 6443; set server masters/master1 state ready"});
   EXPECT_EQ(requests, 0);
 
-  told.clear();
+  sent_commands.clear();
   answers = true;
-  said = places("masters master1 10.0.0.10 2 4 15\nmasters master2 127.0.0.1 0 5 1");
-  EXPECT_TRUE(monitor.look(test.context()).value());
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 127.0.0.1 0 5 1");
+  EXPECT_TRUE(monitor.update(test.context()).value());
   EXPECT_EQ(proxy_file(), "0\n");
-  EXPECT_TRUE(told.empty());
+  EXPECT_TRUE(sent_commands.empty());
 
-  // The list of Nodes may be without this machine.
+  // The list of nodes may lack this machine.
   const std::uint64_t before = monitor.changed().count();
   monitor.set_masters({"10.0.0.11"});
   EXPECT_GT(monitor.changed().count(), before);
-  ASSERT_TRUE(monitor.look(test.context()).ok());
-  EXPECT_EQ(told, std::vector<std::string>{
-                      "set server masters/master2 addr 10.0.0.11 port 6443; set server masters/master2 state ready"});
+  ASSERT_TRUE(monitor.update(test.context()).ok());
+  EXPECT_EQ(sent_commands, std::vector<std::string>{
+                               "set server masters/master2 addr 10.0.0.11 port 6443; set server masters/master2 state ready"});
 
-  said = places("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
-  ASSERT_TRUE(monitor.look(test.context()).ok());
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
+  ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(proxy_file(), "40\n");
   answers = false;
-  ASSERT_TRUE(monitor.look(test.context()).ok());
+  ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(proxy_file(), "-254\n");
 }
 
-TEST_F(ProxyMonitorTest, WritesAgainWhatKeepalivedMadeOfItsFile) {
+TEST_F(ProxyMonitorTest, RewritesTheFileAfterKeepalivedChangedIt) {
   answers = true;
-  said = places("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
+  haproxy_state = slots("masters master1 10.0.0.10 2 4 15\nmasters master2 10.0.0.11 2 4 15");
   monitor.set_masters({"10.0.0.11"});
-  ASSERT_TRUE(monitor.look(test.context()).ok());
+  ASSERT_TRUE(monitor.update(test.context()).ok());
   ASSERT_TRUE(files.write("/run/vrrp/proxy", "-254", 0644).ok());
-  ASSERT_TRUE(monitor.look(test.context()).ok());
+  ASSERT_TRUE(monitor.update(test.context()).ok());
   EXPECT_EQ(proxy_file(), "40\n");
 }
 
@@ -164,26 +164,26 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
   MemoryFiles files;
   RouterHealth health = RouterHealth::absent;
   RouterMonitor monitor(files, "/run/vrrp/ingress", [&] { return health; });
-  const auto after_look = [&] {
-    EXPECT_TRUE(monitor.look(test.context()).ok());
+  const auto after_update = [&] {
+    EXPECT_TRUE(monitor.update(test.context()).ok());
     return files.read("/run/vrrp/ingress").value();
   };
-  EXPECT_EQ(after_look(), "-254\n");
+  EXPECT_EQ(after_update(), "-254\n");
   health = RouterHealth::not_ready;
-  EXPECT_EQ(after_look(), "0\n");
+  EXPECT_EQ(after_update(), "0\n");
   health = RouterHealth::ready;
-  EXPECT_EQ(after_look(), "40\n");
-  EXPECT_EQ(after_look(), "40\n");
+  EXPECT_EQ(after_update(), "40\n");
+  EXPECT_EQ(after_update(), "40\n");
   EXPECT_EQ(test.logged().size(), 3u);
-  // keepalived's own beginning.
+  // keepalived writes this value when it starts.
   ASSERT_TRUE(files.write("/run/vrrp/ingress", "-254", 0644).ok());
-  EXPECT_EQ(after_look(), "40\n");
+  EXPECT_EQ(after_update(), "40\n");
   health = RouterHealth::absent;
-  EXPECT_EQ(after_look(), "-254\n");
+  EXPECT_EQ(after_update(), "-254\n");
 }
 
-TEST(AskOverSocket, SaysWhereNobodyListens) {
-  const Result<std::string> nobody = send_socket_command("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
+TEST(AskOverSocket, ReportsASocketWithoutAListener) {
+  const Result<std::string> nobody = ask_over_socket("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
   EXPECT_EQ(nobody.error().code(), Code::unavailable);
   EXPECT_NE(nobody.error().message().find("/nonexistent/haproxy.sock"), std::string::npos);
   EXPECT_EQ(send_socket_command("/" + std::string(200, 'x'), "", Milliseconds(100)).error().code(), Code::invalid);

@@ -9,7 +9,7 @@ namespace slipway::components::runtimecfg {
 
 namespace {
 
-// One of "addr_info" that `ip` prints.
+// Parses an entry of "addr_info" in the output of `ip`.
 std::optional<net::Cidr> parse_address(const Json& info) {
   const auto local = find_string(info, {"local"});
   const Json* prefix = find(info, {"prefixlen"});
@@ -19,12 +19,12 @@ std::optional<net::Cidr> parse_address(const Json& info) {
   return net::Cidr{std::move(address).value(), static_cast<int>(prefix->get_int64())};
 }
 
-struct Place {
+struct InterfaceAddress {
   std::string interface;
   net::IpAddress address;
 };
 
-Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& address) {
+Result<InterfaceAddress> address_in_network_of(const Json& addresses, const net::IpAddress& address) {
   std::vector<std::string> seen;
   const auto* interfaces = addresses.if_array();
   for (std::size_t i = 0; interfaces && i < interfaces->size(); ++i) {
@@ -32,7 +32,7 @@ Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& a
     for (const Json& info : find_array(interface, {"addr_info"})) {
       const std::optional<net::Cidr> own = parse_address(info);
       if (!own || own->address == address) continue;
-      if (own->contains(address)) return Place{TRY(require_string(interface, {"ifname"})), own->address};
+      if (own->contains(address)) return InterfaceAddress{TRY(require_string(interface, {"ifname"})), own->address};
       seen.push_back(to_string(*own));
     }
   }
@@ -40,7 +40,7 @@ Result<Place> place_in_network_of(const Json& addresses, const net::IpAddress& a
                join(seen, ", "));
 }
 
-// Fletcher's, of two halves of four bits: at most 238.
+// Fletcher's checksum with two halves of four bits: at most 238.
 int checksum(std::string_view text) {
   unsigned a = 0, b = 0;
   for (unsigned char byte : text) {
@@ -63,15 +63,15 @@ Result<> put_values(const std::string& prefix, const net::IpAddress& address, in
 
 int api_router_id(std::string_view cluster_domain) { return checksum(fmt::format("{}-api", cluster_domain)) + 1; }
 
-// Another than the API's: the letters of the two endings have different sums modulo 15.
+// Never equal to the API's ID: the letters of the two suffixes have different sums modulo 15.
 int ingress_router_id(std::string_view cluster_domain) { return checksum(fmt::format("{}-ingress", cluster_domain)) + 1; }
 
 Result<std::string> interface_for(const Json& addresses, const net::IpAddress& address) {
-  return TRY(place_in_network_of(addresses, address)).interface;
+  return TRY(address_in_network_of(addresses, address)).interface;
 }
 
 Result<net::IpAddress> own_address_for(const Json& addresses, const net::IpAddress& address) {
-  return TRY(place_in_network_of(addresses, address)).address;
+  return TRY(address_in_network_of(addresses, address)).address;
 }
 
 Result<TemplateValues> keepalived_values(std::string_view cluster_domain, const VirtualAddresses& virtual_addresses,
@@ -113,8 +113,8 @@ Result<> run_render(const Environment& environment, const Arguments& arguments) 
   if (given.words.empty()) return error(Code::invalid, "runtimecfg render: the folder of the templates is required");
   sys::Files& files = environment.files;
   const VirtualAddresses virtual_addresses = TRY(parse_virtual_addresses(flags));
-  const std::string said = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
-  const Json addresses = TRY(parse_json(said, "ip -json address"));
+  const std::string output = TRY(run_checked(environment.runner, environment.context, {.argv = {"ip", "-json", "address"}}));
+  const Json addresses = TRY(parse_json(output, "ip -json address"));
   const TemplateValues values = TRY(keepalived_values(flags.text("cluster-domain"), virtual_addresses, addresses));
   const std::string& folder = given.words.back();
   for (const std::string& name : TRY(files.list(folder))) {

@@ -7,7 +7,7 @@
 namespace slipway::components::runtimecfg {
 namespace {
 
-// As `ip -json address` prints it, less what is not read.
+// Output of `ip -json address`, without fields that are not read.
 const Json addresses = parse_json(R"([
   {"ifname": "lo", "addr_info": [{"family": "inet", "local": "127.0.0.1", "prefixlen": 8}]},
   {"ifname": "eth0", "addr_info": [{"family": "inet", "local": "192.168.1.4", "prefixlen": 24}]},
@@ -27,7 +27,7 @@ TEST(InterfaceFor, IsTheOneInTheNetworkOfTheAddress) {
 }
 
 TEST(ApiRouterId, IsInTheRangeOfVrrp) {
-  // Of "-api" by hand: a is 0, 7, 14, 14 and b is 0, 7, 6, 5.
+  // The checksum of "-api", calculated by hand: a is 0, 7, 14, 14 and b is 0, 7, 6, 5.
   EXPECT_EQ(api_router_id(""), (5 << 4 | 14) + 1);
   for (const char* name : {"demo", "a", "a-cluster-with-a-long-name", "zz"}) {
     EXPECT_GE(api_router_id(name), 1) << name;
@@ -42,7 +42,7 @@ TEST(OwnAddress, IsNeverTheVirtualOne) {
 }
 
 TEST(IngressRouterId, IsNeverTheApis) {
-  // Of "-ingress" by hand: a is 0, 0, 5, 3, 12, 8, 3, 13 and b is 0, 0, 5, 8, 5, 13, 1, 14.
+  // The checksum of "-ingress", calculated by hand: a is 0, 0, 5, 3, 12, 8, 3, 13 and b is 0, 0, 5, 8, 5, 13, 1, 14.
   EXPECT_EQ(ingress_router_id(""), (14 << 4 | 13) + 1);
   for (int i = 0; i < 1000; ++i) {
     const std::string domain = fmt::format("{}.example.com", i);
@@ -74,7 +74,7 @@ TEST(KeepalivedValues, FillTheTemplates) {
   }
 }
 
-TEST(KeepalivedValues, AreThoseOfTheAddressesThatAMachineMayHave) {
+TEST(KeepalivedValues, OnlyHaveTheGivenVirtualIps) {
   EXPECT_FALSE(keepalived_values("a", {.api = both.api}, addresses)->contains("INGRESS_ADDRESS"));
   EXPECT_FALSE(keepalived_values("a", {.ingress = both.ingress}, addresses)->contains("ADDRESS"));
 }
