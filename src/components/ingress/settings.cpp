@@ -114,7 +114,7 @@ Result<> put_variables(const Json& controller, Settings& settings) {
   if (const int threads = integer_of(controller, {"spec", "tuningOptions", "threadCount"}))
     put("ROUTER_THREADS", std::to_string(threads));
   // -1 means as many as the machine allows.
-  if (const int most = integer(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
+  if (const int most = integer_of(controller, {"spec", "tuningOptions", "maxConnections"}); most > 0) {
     put("ROUTER_MAX_CONNECTIONS", std::to_string(most));
   }
   for (const auto& [member, variable] : times) {

@@ -54,7 +54,7 @@ std::string deployment_problem(const Json& deployment) {
     return std::string(kube::condition_text(deployment, "Progressing", "message"));
   }
   if (kube::condition_text(deployment, "Progressing", "reason") != "NewReplicaSetAvailable") return "";
-  const int replicas = integer(deployment, {"spec", "replicas"});
+  const int replicas = integer_of(deployment, {"spec", "replicas"});
   return replicas == 0 ? "" : too_few(deployment, min_available(replicas));
 }
 

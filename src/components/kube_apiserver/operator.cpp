@@ -72,11 +72,6 @@ std::vector<Watched> watched() {
           {secrets, std::string(managed_space)}};
 }
 
-void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.desired_objects.push_back(
-      {config_maps, config_map(named(target_space, name), {{std::string(key), std::move(text)}})});
-}
-
 // The host of a URL in the Infrastructure; empty when it is missing, with a line in target.missing.
 std::string host_of(std::string_view field, const Snapshot& seen, Target& target) {
   const std::string text = infrastructure_text(field, seen, target);
@@ -296,10 +291,10 @@ Result<Target> plan_target(const OperatorVariables& variables, const Snapshot& s
   plan_bundles(seen, now, target);
   plan_copies(seen, target);
   TRY(plan_bound_key(seen, settings, target));
-  put("control-plane-node-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})),
-      target);
-  put("kube-apiserver-cert-syncer-kubeconfig", "kubeconfig", TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})),
-      target);
+  put_text(target_space, "control-plane-node-kubeconfig", "kubeconfig",
+           TRY(fill_text("kube_apiserver/kubeconfigs/control-plane-node.yaml", {})), target);
+  put_text(target_space, "kube-apiserver-cert-syncer-kubeconfig", "kubeconfig",
+           TRY(fill_text("kube_apiserver/kubeconfigs/cert-syncer.yaml", {})), target);
   // Without its certificates a revision could not start.
   const std::vector<Part> parts = operand().unversioned;
   for (const Part& part : parts) {

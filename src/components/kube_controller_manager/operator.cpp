@@ -48,11 +48,6 @@ std::vector<Watched> watched() {
           {kube::types::secrets, "openshift-config", {.fields = "metadata.name=initial-service-account-private-key"}}};
 }
 
-void put(std::string_view name, std::string_view key, std::string text, Target& target) {
-  target.plan.desired_objects.push_back(
-      {kube::types::config_maps, config_map({std::string(space), std::string(name)}, {{std::string(key), std::move(text)}})});
-}
-
 // Plans the configs only when all inputs exist: a config from incomplete inputs would cause a second revision.
 Result<> plan_configs(const OperatorVariables& variables, const Lifetimes& lifetimes, const Snapshot& seen, const Json& settings,
                       Target& target) {

@@ -24,9 +24,7 @@ constexpr Milliseconds later_pause = 10s;
 constexpr Milliseconds first_period = 1min;  // a drain uses first_pause for this time
 constexpr std::size_t max_listed_pods = 3;
 
-std::string annotation_of(const Json& object, std::string_view key) {
-  return std::string(find_string(object, {"metadata", "annotations", key}).value_or(""));
-}
+std::string annotation_of(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
 
 bool is_of_a_daemon_set(const Json& pod) {
   return std::ranges::any_of(find_array(pod, {"metadata", "ownerReferences"}),

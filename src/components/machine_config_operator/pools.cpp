@@ -34,9 +34,7 @@ struct ControlPlanePod {
 constexpr std::array control_plane_pods = {ControlPlanePod{"openshift-etcd", "etcd-"},
                                            ControlPlanePod{"openshift-kube-apiserver", "kube-apiserver-"}};
 
-std::string annotation_of(const Json& node, std::string_view key) {
-  return std::string(find_string(node, {"metadata", "annotations", key}).value_or(""));
-}
+std::string annotation_of(const Json& node, std::string_view key) { return text_of(node, {"metadata", "annotations", key}); }
 
 bool is_true(const Json* value) { return value && value->is_bool() && value->get_bool(); }
 
@@ -259,8 +257,8 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
     const JsonObject& labels = labels_of(*object);
     PoolNode node{.object = object,
                   .name = std::string(kube::name_of(*object)),
-                  .zone = std::string(find_string(*object, {"metadata", "labels", zone_label}).value_or("")),
-                  .created = std::string(find_string(*object, {"metadata", "creationTimestamp"}).value_or("")),
+                  .zone = text_of(*object, {"metadata", "labels", zone_label}),
+                  .created = text_of(*object, {"metadata", "creationTimestamp"}),
                   .current = annotation_of(*object, mc::current_config),
                   .desired = annotation_of(*object, mc::desired_config),
                   .state = annotation_of(*object, mc::daemon_state),

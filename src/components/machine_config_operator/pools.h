@@ -14,7 +14,7 @@ namespace slipway::components::machine_config_operator {
 // An object in the view of this process only: why a node is not drained yet (drain.h). Its name is that of the node; `message`
 // has
 // the reason.
-inline const kube::ResourceType node_drains{"slipway.invalid", "v1", "nodedrains", "NodeDrain", false};
+inline const kube::ResourceType node_drains{std::string(kube::private_domain), "v1", "nodedrains", "NodeDrain", false};
 
 // A node and its state for pools. Valid as long as the snapshot.
 struct PoolNode {

@@ -113,8 +113,7 @@ std::map<std::string, std::string> add_user_configs(const Snapshot& seen, std::v
     if (config.ok()) {
       configs.push_back(std::move(config).value());
     } else {
-      invalid[std::string(find_string(*object, {"metadata", "labels", machineconfig::role_label}).value_or(""))] =
-          config.error().message();
+      invalid[text_of(*object, {"metadata", "labels", machineconfig::role_label})] = config.error().message();
     }
   }
   return invalid;

@@ -319,7 +319,7 @@ TEST(RenderController, KubeletConfigsAreMergedIntoTheTemplate) {
 }
 
 TEST(RenderController, ReportsRefusedKubeletConfigs) {
-  const kube::ResourceType type{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
+  const kube::ResourceType& type = kube::types::kubelet_configs;
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");

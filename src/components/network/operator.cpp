@@ -25,11 +25,6 @@ const std::vector<Watched> watched = {
     {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
 };
 
-Result<const Json*> needed(const kube::ResourceType& type, const Snapshot& seen) {
-  if (const Json* object = seen.find(type, "", "cluster")) return object;
-  return error(Code::not_found, "{}.{} cluster, which the installer creates, does not exist", type.kind, type.group);
-}
-
 // Network.operator.openshift.io cluster with the settings of the installation, where administrators look for them. Other fields
 // belong to administrators.
 DesiredObject settings_object(const Json& config, const Json* settings) {
@@ -95,7 +90,7 @@ Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTi
   if (!settings || is_managed(*settings)) {
     desired_state.plan.desired_objects.push_back(settings_object(config, settings));
     if (wanted.refusals.empty()) {
-      const Json& infrastructure = *TRY(needed(kube::types::infrastructures, seen));
+      const Json& infrastructure = *TRY(of_installer(kube::types::infrastructures, seen));
       for (DesiredObject& desired : TRY(operand_objects(images, wanted.cluster_network, infrastructure)))
         desired_state.plan.desired_objects.push_back(std::move(desired));
       const Json* pods = seen.find(on_nodes.type, on_nodes.space, on_nodes.name);

@@ -36,7 +36,7 @@ std::string first_alert(std::string_view words) {
 }
 
 Result<int> pid_of(const std::string& socket) {
-  const std::string text = TRY(ask_over_socket(socket, "show info", answer_limit));
+  const std::string text = TRY(send_socket_command(socket, "show info", answer_limit));
   constexpr std::string_view key = "\nPid: ";
   const std::size_t place = text.find(key);
   std::string_view rest = place == std::string::npos ? "" : std::string_view(text).substr(place + key.size());
@@ -125,7 +125,7 @@ Result<> Proxy::update_servers(const Servers& servers) {
   SlotChange change = change_slots(layout_, servers);
   std::string line;
   const auto send = [&]() -> Result<> {
-    const std::string text = TRY(ask_over_socket(current_->socket(), line, answer_limit));
+    const std::string text = TRY(send_socket_command(current_->socket(), line, answer_limit));
     line.clear();
     return is_done(text) ? Result<>(Ok{}) : error(Code::unavailable, "haproxy said: {}", trim(text.substr(0, 200)));
   };

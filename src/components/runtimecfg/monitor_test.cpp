@@ -183,7 +183,7 @@ TEST(RouterMonitor, PrefersReadyRoutersAndForbidsTheAddressWithoutOne) {
 }
 
 TEST(AskOverSocket, ReportsASocketWithoutAListener) {
-  const Result<std::string> nobody = ask_over_socket("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
+  const Result<std::string> nobody = send_socket_command("/nonexistent/haproxy.sock", "show info", Milliseconds(100));
   EXPECT_EQ(nobody.error().code(), Code::unavailable);
   EXPECT_NE(nobody.error().message().find("/nonexistent/haproxy.sock"), std::string::npos);
   EXPECT_EQ(send_socket_command("/" + std::string(200, 'x'), "", Milliseconds(100)).error().code(), Code::invalid);
