@@ -19,7 +19,7 @@ bool is_token(std::string_view text) {
   });
 }
 
-// The types that Ignition's own reader knows; it refuses all others.
+// The types that Ignition accepts. It rejects all others.
 bool is_media_type(std::string_view text) {
   static constexpr std::array<std::string_view, 7> types = {"text",        "image",   "audio",    "video",
                                                             "application", "message", "multipart"};
@@ -35,7 +35,7 @@ int hex_value(char c) {
   return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
 }
 
-// Messages do not quote: what looks like a broken URL may be a secret in the wrong place.
+// Messages do not quote the text: a broken URL may be a secret in the wrong place.
 Result<std::string> percent_decode(std::string_view text) {
   std::string bytes;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -55,7 +55,7 @@ Result<std::string> percent_decode(std::string_view text) {
   return bytes;
 }
 
-// Where the text up to a comma, or the next parameter, ends; quoted values may have any of both inside.
+// The position of the first ';' or ',' outside of quoted values; npos if there is none.
 std::size_t part_end(std::string_view text) {
   bool quoted = false;
   for (std::size_t i = 0; i < text.size(); ++i) {

@@ -6,7 +6,7 @@
 namespace slipway::ignition {
 namespace {
 
-TEST(EncodeDataUrl, KnowsBothWays) {
+TEST(EncodeDataUrl, SupportsBothEncodings) {
   EXPECT_EQ(encode_data_url("", DataEncoding::shorter), "data:,");
   EXPECT_EQ(encode_data_url("a-b_c.d~e", DataEncoding::percent), "data:,a-b_c.d~e");
   EXPECT_EQ(encode_data_url("{\"a\": 1}\n\xff", DataEncoding::percent), "data:,%7B%22a%22%3A%201%7D%0A%FF");
@@ -38,7 +38,7 @@ TEST(DecodeDataUrl, ReadsWhatTheStandardAllows) {
   }
 }
 
-TEST(DecodeDataUrl, RefusesWithAReason) {
+TEST(DecodeDataUrl, RejectsInvalidUrls) {
   struct Case {
     const char* url;
     const char* message;

@@ -1,5 +1,5 @@
-// The table of this folder: for every struct of ignition/types.h the JSON name of each member, the spec version that brought
-// it, and how its list merges. Reading, writing, unknown keys, versions, duplicates and merging all walk this table.
+// The table of fields: for each member of the structs in ignition/types.h, its JSON name, the first spec version that has it, and
+// how its list is merged. Reading, writing, unknown keys, versions, duplicates and merging use this table.
 //
 //   for_each_field<Link>([&](const auto& field) { visit(link.*field.member, field.name); });
 //
@@ -16,9 +16,9 @@ namespace slipway::ignition {
 
 struct FieldRules {
   Version since = oldest_version;
-  bool concatenated = false;  // a list where the same item may stand twice: merging appends
-  bool shares_keys = false;   // one namespace with the other lists of this struct that say so
-  // Before 3.1 a config or a CA to fetch could not be compressed, while the contents of a file could.
+  bool concatenated = false;  // the list may contain duplicates, and merging appends the child's items
+  bool shares_keys = false;   // the keys of all lists of the struct with this flag are one namespace
+  // Before 3.1, fetched configs and CA certificates could not be compressed, but file contents could.
   Version compression_since = oldest_version;
 };
 
@@ -226,7 +226,7 @@ void for_each_field(Visit&& visit) {
   std::apply([&](const auto&... each) { (visit(each), ...); }, fields_of(Type<T>{}));
 }
 
-// From which version on a member counts, in a struct that was reached through `outer`.
+// The first version that has a member. `outer` has the rules of the field that contains the struct.
 template <class Struct, class Member>
 constexpr Version version_of(const Field<Struct, Member>& inner, const FieldRules& outer) {
   if constexpr (std::is_same_v<Struct, Resource>) {
@@ -235,7 +235,7 @@ constexpr Version version_of(const Field<Struct, Member>& inner, const FieldRule
   return inner.rules.since;
 }
 
-// What two entries of a list must not have in common, and by which merging finds the parent's entry.
+// The key of a list item. Keys are unique in a list. Merging matches items of parent and child by key.
 inline const std::string& key_of(const std::string& text) { return text; }
 inline std::string key_of(const Resource& resource) { return resource.source.value_or(""); }
 inline const std::string& key_of(const Disk& disk) { return disk.device; }
@@ -249,7 +249,7 @@ template <class T>
 requires requires(const T& t) { t.name; }
 const std::string& key_of(const T& named) { return named.name; }
 
-// Steps of the path of a field: "storage.files[3]".
+// Append a member or an index to the path of a field: "storage.files[3]".
 std::string member_path(const std::string& path, std::string_view key);
 std::string item_path(const std::string& path, std::size_t index);
 

@@ -33,7 +33,7 @@ Result<std::string> gzip(std::string_view text, Compression compression) {
 }
 
 Result<std::string> gunzip(std::string_view packed, std::size_t limit) {
-  constexpr std::size_t largest_piece = 1u << 30;  // of what zlib counts
+  constexpr std::size_t largest_piece = 1u << 30;  // fits into avail_in of zlib
   z_stream stream{};
   if (inflateInit2(&stream, window + with_gzip_header) != Z_OK) return error(Code::internal, "gzip: no memory");
   std::string input(packed);

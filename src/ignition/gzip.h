@@ -8,15 +8,15 @@
 
 namespace slipway::ignition {
 
-enum class Compression { fast, best };  // how long is looked for what is shorter
+enum class Compression { fast, best };  // fast: less CPU time; best: smaller output
 
-// Without a name and a time: the same text gives the same bytes. errors: internal: no memory
+// The header has no name and no time: the same text gives the same bytes. errors: internal: no memory
 Result<std::string> gzip(std::string_view text, Compression compression = Compression::best);
 
-// All members of a gzip file, one after another.
+// Unpacks all members of a gzip file and concatenates them.
 //
-//   limit   bytes of the result
-//   errors  invalid: it is no gzip, is broken, or unpacks to more than the limit; internal: no memory
+//   limit   maximum size of the result, bytes
+//   errors  invalid: not gzip, broken, or larger than the limit when unpacked; internal: no memory
 Result<std::string> gunzip(std::string_view packed, std::size_t limit);
 
 }  // namespace slipway::ignition

@@ -1,4 +1,4 @@
-// Pieces of configs, as those who write configs need them.
+// Builds configs from parts.
 //
 //   put(config, make_file("/etc/hostname", "master-0\n", 0644));
 //   put(config, make_unit("kubelet.service", text, true));
@@ -12,26 +12,26 @@
 
 namespace slipway::ignition {
 
-// A file of root that replaces whatever is there.
+// A file of root. It replaces an existing file.
 File make_file(std::string path, std::string_view content, int mode);
 
-// A symbolic link that replaces whatever is there.
+// A symbolic link. It replaces an existing node.
 Link make_link(std::string path, std::string target);
 
 Unit make_unit(std::string name, std::string contents, bool enabled);
 
-// "20-logging" is written to 20-logging.conf.
+// stem: "20-logging" for 20-logging.conf
 Dropin make_dropin(std::string_view stem, std::string contents);
 
-// Adds an entry, or replaces the one of the same path or name: the last one put is the one that stands.
+// Adds an item, or replaces the item with the same path or name.
 void put(Config& config, File file);
 void put(Config& config, Link link);
 void put(Config& config, Unit unit);
 
-// The same for a drop-in of a unit, which may be one that the config does not have: it then exists on the machine.
+// Adds or replaces a drop-in of a unit. If the config does not have the unit, the machine must have it.
 void put_dropin(Config& config, std::string_view unit, std::string_view stem, std::string contents);
 
-// Another config that Ignition fetches and merges over this one.
+// A reference to another config. Ignition fetches that config and merges it into this one.
 Resource make_reference(std::string url);
 
 }  // namespace slipway::ignition

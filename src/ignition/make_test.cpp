@@ -7,7 +7,7 @@
 namespace slipway::ignition {
 namespace {
 
-TEST(MakeConfig, GivesWhatIgnitionTakes) {
+TEST(MakeConfig, GivesAValidConfig) {
   Config config{.ignition = {.version = Version::v3_2}};
   config.ignition.config.merge.push_back(make_reference("https://api-int.example.com:22623/config/master"));
   put(config, make_file("/etc/hostname", "master-0\n", 0644));
@@ -74,7 +74,7 @@ TEST(MakeConfig, GivesWhatIgnitionTakes) {
 )");
 }
 
-TEST(PutIntoConfig, ReplacesTheOneOfTheSameName) {
+TEST(PutIntoConfig, ReplacesAnItemOfTheSameName) {
   Config config;
   put(config, make_file("/a", "1", 0600));
   put(config, make_file("/b", "2", 0600));

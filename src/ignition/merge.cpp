@@ -29,9 +29,10 @@ Keys shared_keys(const T& value) {
   return keys;
 }
 
-// `gone` has the keys of parent's entries that the child has in another list.
+// removed: keys of the child in lists that share the namespace. Items of the parent with these keys are dropped, unless the child
+// has them in this list.
 template <class T>
-std::vector<T> merged_by_key(const std::vector<T>& parent, const std::vector<T>& child, const Keys& gone) {
+std::vector<T> merged_by_key(const std::vector<T>& parent, const std::vector<T>& child, const Keys& removed) {
   std::unordered_map<std::string, const T*> of_child;
   for (const T& item : child) of_child.insert_or_assign(key_of(item), &item);
   std::vector<T> result;
@@ -45,7 +46,7 @@ std::vector<T> merged_by_key(const std::vector<T>& parent, const std::vector<T>&
         if (!other->second->value) continue;
       }
       result.push_back(merged(item, *other->second));
-    } else if (!gone.contains(key)) {
+    } else if (!removed.contains(key)) {
       result.push_back(item);
     }
   }

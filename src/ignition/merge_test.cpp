@@ -109,7 +109,7 @@ TEST(Merge, RaisesTheOlderConfigFirst) {
   EXPECT_EQ(merge(old, with("", "3.1.0")), old);
 }
 
-TEST(Merge, OfValidConfigsMayBeInvalid) {
+TEST(Merge, OfValidConfigsCanBeInvalid) {
   const Config parent = with(R"("storage":{"files":[{"path":"/a","user":{"id":1}}]})");
   const Config child = with(R"("storage":{"files":[{"path":"/a","user":{"name":"core"}}]})");
   EXPECT_TRUE(validate(parent).empty() && validate(child).empty());
@@ -118,7 +118,7 @@ TEST(Merge, OfValidConfigsMayBeInvalid) {
             "them)\n");
 }
 
-TEST(Merge, IsNotAssociativeWhereAPathChangesItsKindAndBack) {
+TEST(Merge, IsNotAssociativeIfAPathChangesItsKindAndBack) {
   const Config a = with(R"("storage":{"files":[{"path":"/a","mode":1}]})");
   const Config b = with(R"("storage":{"directories":[{"path":"/a"}]})");
   const Config c = with(R"("storage":{"files":[{"path":"/a"}]})");
@@ -151,7 +151,7 @@ RC_GTEST_PROP(MergeProperty, AppliesAChildOnce, ()) {
   RC_ASSERT(merge(once, b) == once);
 }
 
-// No duplicates is one of the rules of validity.
+// Validity includes that lists have no duplicates.
 RC_GTEST_PROP(MergeProperty, KeepsValidity, ()) {
   const Config a = *arbitrary_ignition({.kinds_change = true});
   const Config b = *arbitrary_ignition({.kinds_change = true});

@@ -10,7 +10,7 @@ namespace slipway::ignition {
 
 namespace {
 
-// The field of a struct that somebody who wrote `key` may have meant; empty when none is near.
+// The field of a struct with the name most similar to `key`; empty if none is similar.
 template <IsStruct T>
 std::string_view near_name(std::string_view key) {
   std::vector<std::string_view> names;
@@ -113,7 +113,7 @@ JsonObject write_members(const T& value) {
   return object;
 }
 
-// Null stands for what is not worth writing.
+// Returns null for values that are omitted.
 template <class T>
 Json write(const T& value) {
   if constexpr (IsStruct<T>) {
@@ -138,7 +138,7 @@ Json write(const T& value) {
   }
 }
 
-// The version decides how everything else is read, so it comes first.
+// Reads the version first: it decides how the other fields are read.
 std::optional<Version> read_version(const Json& value, const std::string& root, Findings& findings) {
   const std::string path = member_path(member_path(root, "ignition"), "version");
   const Json* json = find(value, {"ignition", "version"});

@@ -9,7 +9,7 @@
 namespace slipway::ignition {
 namespace {
 
-// Every field of the newest spec, in the order in which we write them.
+// Every field of the newest spec, in the order of to_json().
 constexpr std::string_view everything =
     R"({"ignition":{"version":"3.5.0","config":{"merge":[{"source":"http://a","compression":"gzip",)"
     R"("httpHeaders":[{"name":"X","value":"1"}],)"
@@ -44,7 +44,7 @@ TEST(ParseConfig, ReadsAndWritesEveryField) {
   EXPECT_EQ(emit_json(to_json(parsed->config), JsonStyle::compact), everything);
 }
 
-TEST(ParseConfig, WritesNothingThatIsNotThere) {
+TEST(ParseConfig, DoesNotWriteAbsentFields) {
   const auto parsed = parse_text(R"({"storage":{"files":[{"contents":{},"path":"/a","mode":null}],"links":[]},"passwd":{},)"
                                  R"("ignition":{"version":"3.0.0","security":{"tls":{}}}})",
                                  "f");
@@ -107,7 +107,7 @@ TEST(ParseConfig, NeedsAVersion) {
   }
 }
 
-TEST(ParseConfig, RefusesWhatIsNotJson) {
+TEST(ParseConfig, RejectsInvalidJson) {
   EXPECT_EQ(parse_text(R"({"ignition":)", "f").error().code(), Code::invalid);
   EXPECT_EQ(parse_text(R"({"ignition":{"version":"3.0.0"},"ignition":{}})", "f").error().code(), Code::invalid);
 }
@@ -117,8 +117,8 @@ TEST(ParseConfig, ReadsAConfigInsideADocument) {
   EXPECT_EQ(parsed.findings.to_text(), "error: spec.config.storage: must be an object, got a number\n");
 }
 
-TEST(ParseConfig, FallsBackToTheNameWhereTheTextHasNoPlaces) {
-  // A key that YAML finds too long.
+TEST(ParseConfig, FallsBackToTheNameIfTheTextHasNoPlaces) {
+  // A key that is too long for YAML.
   const std::string key(1100, 'x');
   const auto parsed = parse_text(R"({"ignition":{"version":"3.2.0"},")" + key + R"(":1})", "f");
   ASSERT_TRUE(parsed.ok());

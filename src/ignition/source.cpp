@@ -21,7 +21,7 @@ Result<> check_escapes(std::string_view text) {
   return Ok{};
 }
 
-// A versionId that is named has to say one.
+// A versionId parameter must have a value.
 Result<> check_version_id(std::string_view url) {
   const std::size_t question = url.find('?');
   if (question == std::string_view::npos) return Ok{};

@@ -1,4 +1,4 @@
-// URLs that Ignition fetches from. Private to the folder.
+// Checks URLs that Ignition fetches. Private to the folder.
 #pragma once
 
 #include "base/result.h"
@@ -8,13 +8,14 @@
 
 namespace slipway::ignition {
 
-// In lower case; empty when the text does not begin with a scheme.
+// The scheme of a URL in lower case; empty if the text does not begin with a scheme.
 std::string scheme_of(std::string_view url);
 
-// errors: invalid, with what is wrong with a URL that somebody wants Ignition to fetch; data URLs are decoded to find out
+// Checks a URL that Ignition is to fetch. Data URLs are decoded.
+// errors: invalid: the reason, without the URL
 Result<> check_source(std::string_view url);
 
-// The same for URLs of servers, as proxies and Tang have; the scheme is the caller's to judge.
+// The same for URLs of servers, such as proxies and Tang servers. The caller checks the scheme.
 Result<> check_server_url(std::string_view url);
 
 }  // namespace slipway::ignition

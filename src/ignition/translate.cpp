@@ -18,7 +18,7 @@ class Search {
  public:
   explicit Search(Version version) : version_(version) {}
 
-  // Whether there is anything in a value at all: only then does it matter that its field is newer.
+  // Whether the value is not empty. An empty value of a newer field does not matter.
   template <class T>
   static bool is_present(const T& value) {
     if constexpr (is_list<T>) {
@@ -52,7 +52,7 @@ class Search {
   std::vector<Feature> found;
 
  private:
-  // Fields that are old but took on values later.
+  // Adds values that are newer than their field.
   template <class T>
   void values(const T& value, const std::string& path) {
     if constexpr (std::is_same_v<T, Resource>) {
@@ -86,7 +86,7 @@ std::vector<Feature> features_after(const Config& config, Version version) {
 Result<Config> translate(const Config& config, Version target) {
   std::string problems;
   for (const Feature& feature : features_after(config, target)) {
-    // Without effect where it comes from, so nothing is lost.
+    // The feature has no effect in the version of the config, so nothing is lost.
     if (feature.in_older == Severity::warning && feature.since > config.ignition.version) continue;
     problems += fmt::format("\n{}: {} requires spec {}", feature.field, feature.what, to_string(feature.since));
   }
@@ -102,7 +102,7 @@ Result<Config> translate(const Config& config, Version target) {
 
 Config raise(Config config, Version target) {
   CHECK(target >= config.ignition.version);
-  // setuid, setgid and sticky have no effect before 3.4; they must not come alive with a version.
+  // setuid, setgid and sticky have no effect before 3.4. A newer version must not activate them.
   if (config.ignition.version < Version::v3_4 && target >= Version::v3_4) {
     for (File& file : config.storage.files) clear_special_bits(file.mode);
     for (Directory& directory : config.storage.directories) clear_special_bits(directory.mode);

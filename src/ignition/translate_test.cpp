@@ -10,7 +10,7 @@
 namespace slipway::ignition {
 namespace {
 
-// One config for everything that came after 3.0, built by hand: reading would drop what its version does not have.
+// A config for each feature after 3.0. The configs are built in code: reading would drop fields that the version does not have.
 struct Case {
   const char* field;
   Version since;
@@ -52,13 +52,13 @@ const Case cases[] = {
     {"storage.luks[0].cex", Version::v3_5, [](Config& c) { c.storage.luks = {{.name = "l", .cex = {.enabled = false}}}; }},
 };
 
-TEST(TranslateConfig, RefusesWhateverTheOlderVersionDoesNotHave) {
+TEST(TranslateConfig, RejectsFeaturesThatTheOlderVersionDoesNotHave) {
   for (const Case& c : cases) {
     Config config{.ignition = {.version = newest_version}};
     c.set(config);
     for (int minor = 0; minor <= static_cast<int>(newest_version); ++minor) {
       const Version target = static_cast<Version>(minor);
-      // LUKS devices as a whole came with 3.2, their other fields are named from there on.
+      // LUKS devices require 3.2. Below that, the feature is storage.luks and not one of its fields.
       const bool whole = target < Version::v3_2 && std::string_view(c.field).starts_with("storage.luks");
       const auto features = features_after(config, target);
       ASSERT_EQ(features.size(), target < c.since ? 1u : 0u) << c.field << " for " << to_string(target);
@@ -68,7 +68,7 @@ TEST(TranslateConfig, RefusesWhateverTheOlderVersionDoesNotHave) {
   }
 }
 
-TEST(TranslateConfig, NamesEverythingThatIsInTheWay) {
+TEST(TranslateConfig, ReportsAllFeaturesThatCannotBeExpressed) {
   Config config{.ignition = {.version = Version::v3_4}};
   config.kernel_arguments.should_exist = {"a"};
   config.storage.luks = {{.name = "l", .device = "/d", .discard = true}};
@@ -80,7 +80,7 @@ TEST(TranslateConfig, NamesEverythingThatIsInTheWay) {
             "storage.files[0].mode: setuid, setgid or sticky requires spec 3.4.0");
 }
 
-TEST(TranslateConfig, LeavesAloneWhatHadNoEffectAnyway) {
+TEST(TranslateConfig, KeepsFeaturesWithoutEffect) {
   Config config{.ignition = {.version = Version::v3_3}};
   config.storage.files = {{.path = "/a", .mode = 04755}};
   const auto older = translate(config, Version::v3_1);
@@ -88,7 +88,7 @@ TEST(TranslateConfig, LeavesAloneWhatHadNoEffectAnyway) {
   EXPECT_EQ(older->storage, config.storage);
 }
 
-TEST(RaiseConfig, KeepsSpecialBitsAsleep) {
+TEST(RaiseConfig, DoesNotActivateSpecialBits) {
   Config config{.ignition = {.version = Version::v3_3}};
   config.storage.files = {{.path = "/a", .mode = 04755}, {.path = "/b"}};
   config.storage.directories = {{.path = "/c", .mode = 01777}};
@@ -98,7 +98,7 @@ TEST(RaiseConfig, KeepsSpecialBitsAsleep) {
   EXPECT_EQ(raised.ignition.version, Version::v3_4);
 }
 
-RC_GTEST_PROP(TranslateProperty, LosesNothingOnTheWayDown, ()) {
+RC_GTEST_PROP(TranslateProperty, LosesNothingInAnOlderVersion, ()) {
   const Config config = *testing_support::arbitrary_ignition({.kinds_change = true});
   const Version target = static_cast<Version>(*rc::gen::inRange(0, static_cast<int>(newest_version) + 1));
   const auto older = translate(config, target);

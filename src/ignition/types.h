@@ -1,10 +1,10 @@
-// The Ignition config, spec 3.0 to 3.5, as values: one set of types for all versions, the newest spec's fields.
+// The Ignition config, spec 3.0 to 3.5, as values. One set of types, with the fields of the newest spec, serves all versions.
 //
 //   Config config{.ignition = {.version = Version::v3_2}};
 //   config.storage.files.push_back({.path = "/etc/motd", .mode = 0644, .contents = {.source = "data:,hello"}});
 //
-// Optional scalars tell "not said" from "said to be empty", since merging depends on it; a list or a struct that is empty is
-// the same as one that is absent. Which version has which field stands in ignition/fields.h.
+// Optional scalars distinguish "absent" from "empty", because merging depends on it. An empty list or struct is the same as an
+// absent one. ignition/fields.h has the first version of each field.
 #pragma once
 
 #include <cstdint>
@@ -29,20 +29,20 @@ using Number = std::optional<std::int64_t>;
 using Text = std::optional<std::string>;
 using Texts = std::vector<std::string>;
 
-// Without a value, a header takes away the one of that name when it is merged.
+// When configs are merged, a header without a value removes the header of the same name.
 struct HttpHeader {
   std::string name;
   Text value{};
   bool operator==(const HttpHeader&) const = default;
 };
 
-// "sha512-<128 hexadecimal digits>" or "sha256-<64>", of the content after decompression.
+// hash: "sha512-<128 hexadecimal digits>" or "sha256-<64>", of the decompressed content
 struct Verification {
   Text hash{};
   bool operator==(const Verification&) const = default;
 };
 
-// Something to fetch: http, https, tftp, s3, arn, gs or data.
+// Something that Ignition fetches. The scheme of the source is http, https, tftp, s3, arn, gs or data.
 struct Resource {
   Text source{};
   Text compression{};  // "" or "gzip"
@@ -129,7 +129,7 @@ struct Passwd {
 };
 
 struct Partition {
-  Number number{};  // 0 or absent: the next free one
+  Number number{};  // 0 or absent: the next free number
   Text label{};
   Number size_mib{};
   Number start_mib{};
@@ -211,7 +211,7 @@ struct Filesystem {
   bool operator==(const Filesystem&) const = default;
 };
 
-// The user or the group of a file: by number or by name.
+// The user or the group of a file, by ID or by name.
 struct Owner {
   Number id{};
   Text name{};

@@ -6,7 +6,7 @@ namespace slipway::ignition {
 
 namespace {
 
-// Ignition refuses lines that older systemds would have cut.
+// Ignition rejects lines that older versions of systemd would truncate.
 constexpr std::size_t line_limit = 2048;
 
 bool continues(std::string_view line) { return line.ends_with('\\'); }
@@ -17,8 +17,8 @@ Result<UnitText> read_unit_text(std::string_view text) {
   UnitText unit;
   std::string_view section;
   bool in_section = false;
-  bool in_comment = false;  // a comment goes on
-  bool in_value = false;    // an option's value goes on
+  bool in_comment = false;  // the line continues a comment
+  bool in_value = false;    // the line continues the value of an option
   int number = 0;
   for (std::string_view line : split(text, '\n')) {
     ++number;

@@ -1,4 +1,4 @@
-// The form of systemd unit files, as far as Ignition looks at it. Private to the folder.
+// Checks the syntax of systemd unit files, as far as Ignition does. Private to the folder.
 #pragma once
 
 #include "base/result.h"
@@ -8,10 +8,10 @@
 namespace slipway::ignition {
 
 struct UnitText {
-  bool has_install = false;  // an option in a section [Install]
+  bool has_install = false;  // there is an option in a section [Install]
 };
 
-// errors: invalid, "line 3: ..."; text before the first section is no error, as it is none to Ignition
+// errors: invalid: "line 3: ...". Text before the first section is not an error, as in Ignition
 Result<UnitText> read_unit_text(std::string_view text);
 
 }  // namespace slipway::ignition

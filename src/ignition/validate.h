@@ -1,4 +1,4 @@
-// The rules of the spec that no single value shows: whether Ignition would take a config.
+// Validates configs: whether Ignition would accept a config.
 #pragma once
 
 #include "base/findings.h"
@@ -11,16 +11,17 @@
 
 namespace slipway::ignition {
 
-// All problems, without places (see located()); their text is in the order of the document once they have them. `root` begins
-// the path of every finding.
+// Returns all findings, without places (see located()). With places, they are sorted as in the document.
 //
-// Agrees with Ignition's own validator but where that lets through what can only fail later; the list of those rules, each
-// with its reason, is the table in tests/component/ignition/test_ignition.py.
+//   root  prefix of the path of every finding
+//
+// The result agrees with Ignition's validator, but is stricter about configs that would fail later. The table in
+// tests/component/ignition/test_ignition.py lists the stricter rules with their reasons.
 Findings validate(const Config& config, const std::string& root = "");
 
-// parse_text() and validate() at once; on success the findings hold warnings only.
+// Calls parse_text() and validate(). On success the findings are warnings only.
 //
-//   errors  invalid: not JSON, or all findings, a line each, with their places
+//   errors  invalid: not JSON, or all findings with their places, one per line
 Result<Parsed> read_config(std::string_view text, std::string_view name);
 
 }  // namespace slipway::ignition

@@ -5,10 +5,10 @@
 namespace slipway::ignition {
 namespace {
 
-// tests/component/ignition/cases has a case for every rule, judged by Ignition's own validator and with the exact text of the
-// findings. Here is what a judge cannot see.
+// tests/component/ignition/cases has a case for every rule, with the exact text of the findings, and compares the results with
+// Ignition's validator. The tests here cover what that validator cannot check.
 
-TEST(ValidateConfig, SaysEverythingAtOnceWithPlaces) {
+TEST(ValidateConfig, ReportsAllFindingsWithPlaces) {
   const auto read = read_config(R"({
   "ignition": {"version": "3.2.0"},
   "storage": {"files": [
@@ -35,7 +35,7 @@ TEST(ValidateConfig, ReturnsWarningsWithTheConfig) {
             "(set ignition.version to 3.4.0)\n");
 }
 
-TEST(ValidateConfig, FindsFieldsThatABuiltConfigCannotHave) {
+TEST(ValidateConfig, ReportsFieldsThatTheVersionDoesNotHave) {
   Config config{.ignition = {.version = Version::v3_1}};
   config.kernel_arguments.should_exist = {"a"};
   EXPECT_EQ(validate(config, "spec.config").to_text(),
@@ -43,7 +43,7 @@ TEST(ValidateConfig, FindsFieldsThatABuiltConfigCannotHave) {
             "ignition.version to 3.3.0)\n");
 }
 
-// Newer than the judge.
+// Ignition's validator in tests/component/ignition does not know these versions.
 TEST(ValidateConfig, KnowsSpec34And35) {
   struct Case {
     const char* luks;
