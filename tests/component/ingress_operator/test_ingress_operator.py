@@ -114,7 +114,7 @@ class Cluster(ControlPlane):
 
 def as_released(plane):
     """The kubeconfig of the operator's account, with its roles in the release."""
-    for name in ("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac", "0000_50_ingress-operator_05_serviceaccount"):
+    for name in ("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac"):
         documents = [each for each in yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text())]
         plane.apply(yaml.safe_dump_all(documents))
     token = plane.kubectl("create", "token", "ingress-operator", "-n", OPERATOR, "--duration=2h").strip()
