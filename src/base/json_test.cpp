@@ -80,5 +80,18 @@ TEST(FindInJson, AbsenceIsNotAnError) {
   EXPECT_EQ(require_string(value, {"spec", "x"}).error().message(), "spec.x: missing, must be a string");
 }
 
+TEST(ReadJson, MissingAndOtherValuesAreEmpty) {
+  const Json value = {{"text", "a"}, {"number", 7}, {"large", 4'000'000'000}, {"list", {"a", 1, "b"}}};
+  EXPECT_EQ(text_of(value, {"text"}), "a");
+  EXPECT_EQ(text_of(value, {"number"}), "");
+  EXPECT_EQ(text_of(value, {"missing", "too"}), "");
+  EXPECT_EQ(texts_of(value, {"list"}), (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(texts_of(value, {"text"}).empty());
+  EXPECT_EQ(array_of({"a", "b"}), (JsonArray{"a", "b"}));
+  EXPECT_EQ(integer_of(value, {"number"}), 7);
+  EXPECT_EQ(integer_of(value, {"large"}), 0);
+  EXPECT_EQ(integer_of(value, {"text"}), 0);
+}
+
 }  // namespace
 }  // namespace slipway
