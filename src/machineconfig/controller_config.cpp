@@ -86,7 +86,7 @@ Json to_json(const ControllerConfig& config) {
 Result<ControllerConfig> parse_controller_config(const Json& object, std::string_view name) {
   const Place place{std::string(name)};
   Findings findings;
-  const auto text_of = [&](std::string_view key) -> std::string {
+  const auto spec_text = [&](std::string_view key) -> std::string {
     const Json* value = find(object, {"spec", key});
     if (!value || value->is_null()) return "";
     if (const auto* text = value->if_string()) return std::string(*text);
@@ -95,9 +95,9 @@ Result<ControllerConfig> parse_controller_config(const Json& object, std::string
   };
   ControllerConfig config;
   config.version = find_string(object, {"metadata", "annotations", config_generated_by}).value_or("");
-  for (const TextField& field : plain_fields) config.*field.member = text_of(field.key);
+  for (const TextField& field : plain_fields) config.*field.member = spec_text(field.key);
   for (const TextField& field : encoded_fields) {
-    Result<std::string> decoded = base64_decode(text_of(field.key));
+    Result<std::string> decoded = base64_decode(spec_text(field.key));
     if (decoded.ok())
       config.*field.member = std::move(decoded).value();
     else

@@ -18,7 +18,7 @@ const std::vector<Flag> table = {
     {.name = "asset-output-dir", .required = true},
     {.name = "rendered-manifest-dir", .required = true},
     {.name = "payload-version", .required = true},
-    {.name = "cluster-profile", .fallback = release::default_profile},
+    {.name = "cluster-profile", .fallback = std::string(release::default_profile)},
     {.name = "image-manifests", .fallback = "/usr/share/bootkube/manifests/manifests"},
 };
 

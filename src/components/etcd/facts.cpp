@@ -72,11 +72,11 @@ Cluster read_cluster(const Snapshot& seen) {
   for (const Json* node : find_masters(seen, settings ? *settings : Json(JsonObject())).nodes) {
     std::string address = internal_address(*node, cluster.install_config);
     if (address.empty()) continue;
-    const Result<WallTime> since = parse_rfc3339(text(*node, {"metadata", "creationTimestamp"}));
+    const Result<WallTime> since = parse_rfc3339(text_of(*node, {"metadata", "creationTimestamp"}));
     cluster.masters.push_back({std::string(kube::name_of(*node)), std::move(address), since.ok() ? since.value() : WallTime{}});
   }
   if (const Json* endpoints = seen.find(kube::types::config_maps, space, "etcd-endpoints")) {
-    cluster.bootstrap_address = text(*endpoints, {"metadata", "annotations", bootstrap_annotation});
+    cluster.bootstrap_address = text_of(*endpoints, {"metadata", "annotations", bootstrap_annotation});
   }
   if (const Json* object = seen.find(kube::types::namespaces, "", space)) {
     cluster.is_delayed = find(*object, {"metadata", "annotations", "openshift.io/delayed-bootstrap"}) != nullptr;
@@ -122,7 +122,7 @@ Json facts_object(const Facts& facts) {
 std::optional<Facts> find_facts(const Snapshot& seen) {
   const Json* object = seen.find(facts_type, "", "cluster");
   if (!object) return {};
-  Facts facts{.unreadable = text(*object, {"unreadable"}), .refused = text(*object, {"refused"})};
+  Facts facts{.unreadable = text_of(*object, {"unreadable"}), .refused = text(*object, {"refused"})};
   for (const Json& member : find_array(*object, {"members"})) facts.members.push_back(parse_observed(member));
   for (const Json& change : find_array(*object, {"changes"})) {
     facts.changes.push_back({text_of(change, {"reason"}), text_of(change, {"message"})});

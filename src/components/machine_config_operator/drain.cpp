@@ -79,7 +79,7 @@ Result<std::string> evict(const sys::Context& context, kube::Api& api, const Jso
   if (answer.ok() || answer.error().code() == Code::not_found) return std::string();
   // The API server refuses an eviction because of a budget with the same status as when it is overloaded.
   if (answer.error().code() != Code::unavailable) return answer.error();
-  const std::vector<Json> budgets = TRY(kube::list(context, api, budget_type, space));
+  const std::vector<Json> budgets = TRY(kube::list(context, api, kube::types::pod_disruption_budgets, space));
   const std::vector<std::string> holders = blocking_budgets(pod, budgets);
   if (holders.empty()) return fmt::format("{} cannot be evicted: {}", pod_name(pod), answer.error().message());
   return fmt::format("{} is held by PodDisruptionBudget {}", pod_name(pod), join(holders, ", "));
