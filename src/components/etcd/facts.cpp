@@ -122,7 +122,7 @@ Json facts_object(const Facts& facts) {
 std::optional<Facts> find_facts(const Snapshot& seen) {
   const Json* object = seen.find(facts_type, "", "cluster");
   if (!object) return {};
-  Facts facts{.unreadable = text_of(*object, {"unreadable"}), .refused = text(*object, {"refused"})};
+  Facts facts{.unreadable = text_of(*object, {"unreadable"}), .refused = text_of(*object, {"refused"})};
   for (const Json& member : find_array(*object, {"members"})) facts.members.push_back(parse_observed(member));
   for (const Json& change : find_array(*object, {"changes"})) {
     facts.changes.push_back({text_of(change, {"reason"}), text_of(change, {"message"})});

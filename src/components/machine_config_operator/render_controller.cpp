@@ -181,7 +181,7 @@ void plan_generated(const std::vector<MachineConfig>& generated, const Snapshot&
 
 // Plans condition Accepted of KubeletConfigs and ContainerRuntimeConfigs.
 void plan_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
-  for (const kube::ResourceType& type : {kubelet_config_type, runtime_config_type}) {
+  for (const kube::ResourceType& type : {kube::types::kubelet_configs, kube::types::runtime_configs}) {
     for (const Json* object : seen.list(type)) {
       const std::string reason = reason_to_refuse(*object);
       const Condition accepted{
