@@ -61,7 +61,7 @@ TEST(RunStages, FollowsNeedsAndRunsTheRestAtOnce) {
     both_started.notify();
     return wait_for(
         context, "the other", Seconds(30),
-        [&]() -> Result<Observation> { return started == 2 ? Look::done() : Look::not_yet("alone"); }, &both_started);
+        [&]() -> Result<Observation> { return started == 2 ? Observation::done() : Observation::not_yet("alone"); }, &both_started);
   };
   Result<> result = run_stages(
       test.context(), files, "/run",
