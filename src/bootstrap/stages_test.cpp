@@ -80,7 +80,7 @@ Outcome bootstrap(
   for (const std::string& name : repeated_stages) (void)files.remove(sys::marker_path(assets, name)).ok();
   Outcome outcome;
   outcome.result = sys::run_stages(test.context(), files, assets, stages({inputs, files, runner, servers, containers}));
-  outcome.events = test.told();
+  outcome.events = test.event_lines();
   outcome.requests = servers.lines.with_lock([](const auto& lines) { return lines; });
   outcome.patch = servers.patch.with_lock([](const auto& patch) { return patch; });
   return outcome;

@@ -69,7 +69,7 @@ TEST_F(FaultWatchTest, TellsWhatMayHealOnceAndGoesOn) {
   diagnosis::Finding again = finding("dns-wrong", false);
   again.cause = "in other words";
   EXPECT_EQ(run({{finding("dns-wrong", false)}, {again}, {}}).error().code(), Code::cancelled);
-  EXPECT_EQ(test.told(), std::vector<std::string>{"finding dns-wrong failed"});
+  EXPECT_EQ(test.event_lines(), std::vector<std::string>{"finding dns-wrong failed"});
 }
 
 TEST_F(FaultWatchTest, EndsWhenASecondLookSaysTheSame) {
@@ -77,7 +77,7 @@ TEST_F(FaultWatchTest, EndsWhenASecondLookSaysTheSame) {
   EXPECT_EQ(ended.error().message(), "disk-full: c\n  stage: s\n  what to do: n\n  log bundle: /d/bundle");
   EXPECT_EQ(examined_at, (std::vector<Milliseconds>{Seconds(30), Seconds(35)}));
   EXPECT_EQ(kept, (std::vector{KeepBundle::never, KeepBundle::if_final}));
-  EXPECT_EQ(test.told(), std::vector<std::string>{"finding disk-full failed"});
+  EXPECT_EQ(test.event_lines(), std::vector<std::string>{"finding disk-full failed"});
 }
 
 TEST_F(FaultWatchTest, DoesNotEndForWhatWasGoneAtTheSecondLook) {

@@ -94,9 +94,7 @@ class GatherMachinesTest : public GatherElsewhereTest {
     const sys::TempDir work = sys::TempDir::make("slipway-gather-test").value();
     EXPECT_TRUE(files.write(work.path() + "/journal.log", "of " + machine + "\n", 0600).ok());
     const sys::Context context = test.context();
-    return sys::run_checked(runner, context, {.argv = {"tar", "--create", "--directory", work.path(), "journal.log"}})
-        .value()
-        .out;
+    return sys::run_checked(runner, context, {.argv = {"tar", "--create", "--directory", work.path(), "journal.log"}}).value();
   }
 
   provider::fake::FakeProvider provider;

@@ -64,7 +64,7 @@ class InstallTest : public testing::Test {
     return all;
   }
   bool was_told(const std::string& line) {
-    const std::vector<std::string> told = test.told();
+    const std::vector<std::string> told = test.event_lines();
     return std::ranges::find(told, line) != told.end();
   }
 

@@ -189,7 +189,7 @@ class ConditionsTest : public testing::Test {
 
 TEST_F(ConditionsTest, AreStepsInOrder) {
   ASSERT_TRUE(wait(bootstrap_conditions(config)).ok());
-  EXPECT_EQ(test.told(), (std::vector<std::string>{"step kubernetes-api started", "step kubernetes-api finished",
+  EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"step kubernetes-api started", "step kubernetes-api finished",
                                                    "step control-plane-nodes started", "step control-plane-nodes finished",
                                                    "step bootstrap-complete started", "step bootstrap-complete finished",
                                                    "step bootstrap-member started", "step bootstrap-member finished"}));
@@ -257,7 +257,7 @@ TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
     ASSERT_FALSE(waited.ok()) << c.step;
     EXPECT_EQ(waited.error().code(), Code::timeout);
     EXPECT_NE(waited.error().message().find(c.words), std::string::npos) << waited.error().message();
-    EXPECT_EQ(test.told().back(), "step " + c.step + " failed");
+    EXPECT_EQ(test.event_lines().back(), "step " + c.step + " failed");
     kube.put(before);
   }
 }

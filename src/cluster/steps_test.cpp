@@ -43,7 +43,7 @@ TEST(Steps, RememberWhichOneFailed) {
   const auto fail = []() -> Result<> { return error(Code::timeout, "late"); };
   EXPECT_FALSE(steps.run(context, Step::kubernetes_api, fail).ok());
   EXPECT_EQ(steps.failed(), Step::kubernetes_api);
-  EXPECT_EQ(test.told(), (std::vector<std::string>{"step machines started", "step machines finished",
+  EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"step machines started", "step machines finished",
                                                    "step kubernetes-api started", "step kubernetes-api failed"}));
 }
 

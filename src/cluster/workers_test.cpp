@@ -171,7 +171,7 @@ TEST_F(WorkersTest, NeedTheConfigThatTheClusterHasForThem) {
   EXPECT_EQ(made.error().code(), Code::not_found);
   EXPECT_NE(made.error().message().find("Secret openshift-machine-api/worker-user-data: not found"), std::string::npos)
       << made.error().message();
-  EXPECT_EQ(test.told().back(), "step worker-machine failed");
+  EXPECT_EQ(test.event_lines().back(), "step worker-machine failed");
   EXPECT_EQ(kube.writes(), 0);
 }
 

@@ -102,7 +102,7 @@ TEST(CertificateRecovery, ReplacesOnlyExpiredCertificates) {
 }
 
 TEST(CertificateRecovery, PlansNothingWithoutSettings) {
-  const StaticPodOperator work = apiserver::make_operator(variables);
+  const StaticPodOperator work = kube_apiserver::make_operator(variables);
   View empty;
   EXPECT_TRUE(plan_recovery(work, empty.snapshot(), WallTime{})->desired_objects.empty());
 }

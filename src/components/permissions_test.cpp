@@ -301,7 +301,7 @@ TEST_F(PermissionsTest, OperatorsHaveThePermissionsTheyNeed) {
 }
 
 TEST_F(PermissionsTest, ProgramsOnNodesMayReadWhatTheyWatch) {
-  run({.account = "openshift-static-pod-installer/installer", .watched = installer::watched()});
+  run({.account = "openshift-static-pod-installer/installer", .watched = static_pod_installer::watched()});
   run({.account = "openshift-machine-config-operator/machine-config-controller",
        .watched = machine_config_operator::MachineConfigController::watched(),
        .lease_space = "openshift-machine-config-operator",
@@ -339,7 +339,7 @@ TEST_F(PermissionsTest, RecoveryMayReplaceCertificates) {
          .least_writes = 1});
   }
   run({.account = account, .watched = {{kube::types::certificate_requests}, {kube::types::nodes}}});
-  run({.account = account, .watched = installer::watched()});
+  run({.account = account, .watched = static_pod_installer::watched()});
   // Records of the approver.
   const std::string approver = "openshift-cluster-machine-approver", table = "openshift-config";
   judge({.account = account, .watched = {}}, {{"get", "", "configmaps", approver, "node-identities"},

@@ -62,7 +62,7 @@ TEST_F(CertificateRepair, NothingIsDoneWhenAllAreValid) {
   world.put(pod, "left by a kill");
   ASSERT_TRUE(run().ok());
   EXPECT_FALSE(world.has(pod));
-  EXPECT_EQ(world.test.told(), std::vector<std::string>{});
+  EXPECT_EQ(world.test.event_lines(), std::vector<std::string>{});
 }
 
 TEST_F(CertificateRepair, MachinesWithoutAControlPlaneAreLeftAlone) {

@@ -130,7 +130,7 @@ current-context: default-context
   const auto content = net::parse_request(base64_decode(*find_string(requests[0], {"spec", "request"})).value());
   ASSERT_TRUE(content.ok());
   EXPECT_EQ(content->subject, (net::SubjectName{.common_name = "system:node:master-0", .organizations = {"system:nodes"}}));
-  EXPECT_EQ(world.test.told(),
+  EXPECT_EQ(world.test.event_lines(),
             (std::vector<std::string>{"kubelet-certificate master-0 started", "kubelet-certificate master-0 progress",
                                       "kubelet-certificate master-0 progress", "kubelet-certificate master-0 progress",
                                       "kubelet-certificate master-0 finished"}));

@@ -39,7 +39,7 @@ TEST(Span, TellsStartAndEnd) {
   context.clock.wait(context.clock.steady() + Milliseconds(250), {}, nullptr, 0);
   Result<int> result = span.end(Result<int>(error(Code::unavailable, "no network")));
   EXPECT_FALSE(result.ok());
-  EXPECT_EQ(test.told(), (std::vector<std::string>{"image etcd started", "image etcd failed"}));
+  EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"image etcd started", "image etcd failed"}));
   EXPECT_EQ(test.events()[1].duration, Milliseconds(250));
 }
 

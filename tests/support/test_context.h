@@ -20,7 +20,7 @@ class TestContextWith {
   sys::Context context() { return {clock, log_, events_, stop.get_token()}; }
 
   // The events in order, one line each: "stage etcd started".
-  std::vector<std::string> told() const {
+  std::vector<std::string> event_lines() const {
     return journal_.with_lock([](const auto& journal) {
       std::vector<std::string> lines;
       for (const sys::Event& event : journal)

@@ -10,7 +10,7 @@ namespace {
 
 using testing_support::OperatorEnvironment;
 
-TEST(ConfigOperatorRender, GivesTheCloudConfigItsName) {
+TEST(ConfigOperatorRender, RenamesTheKeyOfTheCloudConfig) {
   OperatorEnvironment world;
   world.put("/infra.yml", "spec: {cloudConfig: {key: config, name: cloud-provider-config}}");
   world.put("/given.yaml", "kind: ConfigMap\ndata: {config: '[Global]', ca-bundle.pem: PEM}");

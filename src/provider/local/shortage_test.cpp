@@ -41,7 +41,7 @@ std::vector<sys::Fd> take_descriptors(int end) {
 }
 
 void wait_until_told(testing_support::RealTimeContext& context, const std::string& line) {
-  for (Lines told = context.told(); std::ranges::find(told, line) == told.end(); told = context.told()) {
+  for (Lines told = context.event_lines(); std::ranges::find(told, line) == told.end(); told = context.event_lines()) {
     sys::pause(context.context(), Milliseconds(5));
   }
 }
@@ -66,7 +66,7 @@ void serve_through_a_shortage(const std::string& folder, int most, int taken_up_
     others.clear();
   }
   served = server && client.send("late").ok() && server->receive({}).value() == "late";
-  const bool told = context.told() == Lines{"shortage the test failed", "shortage the test finished"};
+  const bool told = context.event_lines() == Lines{"shortage the test failed", "shortage the test finished"};
   const Lines logged = context.logged();
   const bool warned_once = std::ranges::count_if(logged, [](const std::string& line) { return line.starts_with("warn"); }) == 1;
   std::exit(served && told && warned_once ? 0 : 1);
@@ -97,7 +97,7 @@ TEST(Shortage, OtherErrorsAreNotWaitedFor) {
   testing_support::TestContext context;
   Shortage shortage(context.context(), "the test");
   EXPECT_EQ(shortage.until_done([] { return Result<>(error(Code::denied, "never")); }).error().code(), Code::denied);
-  EXPECT_TRUE(context.told().empty());
+  EXPECT_TRUE(context.event_lines().empty());
 }
 
 TEST(Shortage, ThreadThatCannotBeStartedIsAnError) {
