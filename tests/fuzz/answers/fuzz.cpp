@@ -75,7 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'e': etcd_members(100 + 2 * data[1], text.substr(1)); break;
     case 'p': {
       const auto pods = parse_required_pods(text);
-      if (pods.ok()) CHECK(judge(pods.value(), {}).size() == pods->size());
+      if (pods.ok()) CHECK(pod_states(pods.value(), {}).size() == pods->size());
       break;
     }
     case 'g': (void)parse_go_duration(text).ok(); break;
