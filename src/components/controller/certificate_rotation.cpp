@@ -284,6 +284,7 @@ constexpr std::array lifetime_keys = {
     LifetimeKey{"leaf", &Lifetimes::leaf, std::chrono::minutes(5), std::chrono::hours(720)},
     LifetimeKey{"authority", &Lifetimes::authority, std::chrono::minutes(10), std::chrono::hours(1440)},
     LifetimeKey{"kubelet", &Lifetimes::kubelet, std::chrono::minutes(5), std::chrono::hours(720)},
+    LifetimeKey{"etcd", &Lifetimes::etcd, std::chrono::minutes(5), std::chrono::hours(43800)},
 };
 
 Result<Seconds> parse_length(const LifetimeKey& key, const Json& value) {
@@ -320,7 +321,7 @@ Result<Lifetimes> parse_lifetimes(const Snapshot& seen) {
   for (const auto& [name, value] : find_object(*setting, {"data"})) {
     const auto key = std::ranges::find(lifetime_keys, std::string_view(name), &LifetimeKey::name);
     if (key == lifetime_keys.end()) {
-      return error(Code::invalid, "data.{}: unknown key (known keys: leaf, authority, kubelet)", std::string_view(name));
+      return error(Code::invalid, "data.{}: unknown key (known keys: leaf, authority, kubelet, etcd)", std::string_view(name));
     }
     lifetimes.*key->member = TRY(parse_length(*key, value));
   }

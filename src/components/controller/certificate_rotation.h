@@ -39,11 +39,12 @@ struct Leaf {
 };
 
 // Shorter lifetimes that an administrator sets in ConfigMap openshift-config/certificate-lifetimes (docs/lifetimes.md), for
-// example data: {leaf: 168h, authority: 336h, kubelet: 24h}. A certificate with such a lifetime is replaced after half of it.
+// example data: {leaf: 168h, authority: 336h, kubelet: 24h, etcd: 8760h}. A certificate with such a lifetime is replaced after half of it.
 struct Lifetimes {
-  std::optional<Seconds> leaf{};       // certificates of clients and servers
+  std::optional<Seconds> leaf{};       // certificates of clients and servers, except those of etcd
   std::optional<Seconds> authority{};  // authorities that only programs of the control plane trust
   std::optional<Seconds> kubelet{};    // certificates that the controller manager signs for kubelets, as clients and servers
+  std::optional<Seconds> etcd{};       // certificates of etcd: a cluster that is off beyond their end cannot start
 };
 inline constexpr std::string_view lifetimes_space = "openshift-config";
 inline constexpr std::string_view lifetimes_name = "certificate-lifetimes";

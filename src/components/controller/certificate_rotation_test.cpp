@@ -328,10 +328,11 @@ TEST(Lifetimes, AreReadOrRefused) {
   const Lifetimes none = parse_lifetimes(view.snapshot()).value();
   EXPECT_FALSE(none.authority || none.leaf || none.kubelet);
   const Lifetimes all =
-      parse_lifetimes(with_setting(view, {{"authority", "1h30m"}, {"leaf", "5m"}, {"kubelet", "720h"}})).value();
+      parse_lifetimes(with_setting(view, {{"authority", "1h30m"}, {"leaf", "5m"}, {"kubelet", "720h"}, {"etcd", "43800h"}})).value();
   EXPECT_EQ(all.authority, Seconds(5400));
   EXPECT_EQ(all.leaf, Seconds(300));
   EXPECT_EQ(all.kubelet, Seconds(2592000));
+  EXPECT_EQ(all.etcd, Seconds(157680000));
   for (std::string_view wrong : {"5", "5x", "m", "", "-1m", "299s", "721h", "99999999h"}) {
     const Result<Lifetimes> refused = parse_lifetimes(with_setting(view, {{"leaf", std::string(wrong)}}));
     ASSERT_FALSE(refused.ok()) << wrong;
@@ -340,7 +341,7 @@ TEST(Lifetimes, AreReadOrRefused) {
   EXPECT_FALSE(parse_lifetimes(with_setting(view, {{"authority", "9m"}})).ok());
   const Result<Lifetimes> unknown = parse_lifetimes(with_setting(view, {{"leafs", "1h"}}));
   ASSERT_FALSE(unknown.ok());
-  EXPECT_EQ(unknown.error().message(), "data.leafs: unknown key (known keys: leaf, authority, kubelet)");
+  EXPECT_EQ(unknown.error().message(), "data.leafs: unknown key (known keys: leaf, authority, kubelet, etcd)");
 }
 
 TEST(Lifetimes, AreNamedByACondition) {

@@ -66,9 +66,10 @@ void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen
 
 Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime now, Target& target) {
   if (!has_authorities(seen, target)) return Ok{};
-  // Members read their authorities only when they start. A signer with a lifetime of minutes would expire before all members have
-  // restarted, so only the lifetime of leaves applies.
-  const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).leaf};
+  // The setting `leaf` does not apply: without etcd there is no API, so no program can renew certificates of etcd that expired while
+  // the cluster was off. The setting `etcd` does not apply to signers: members read their authorities only when they start, and a
+  // signer with a lifetime of minutes would expire before all members have restarted.
+  const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).etcd};
   std::vector<Leaf> leaves = rotated_clients(), servers;
   for (const Master& master : cluster.masters) {
     for (Leaf& leaf : rotated_servers(master.node, master.address)) servers.push_back(std::move(leaf));

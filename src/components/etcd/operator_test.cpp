@@ -140,6 +140,10 @@ TEST(EtcdOperator, RotatesCertificatesWithoutARevision) {
   cluster.set_lifetimes({{"leaf", "5m"}, {"authority", "20m"}});
   cluster.now += 10min;
   cluster.settle();
+  EXPECT_EQ(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before) << "these settings are not etcd's";
+  cluster.set_lifetimes({{"etcd", "5m"}, {"authority", "20m"}});
+  cluster.now += 10min;
+  cluster.settle();
   EXPECT_NE(cluster.text(secrets, space, "etcd-all-certs", "etcd-peer-master-0.crt"), before);
   const net::CertificateInfo after = cluster.certificate("etcd-peer-master-0.crt");
   EXPECT_LE(after.not_after - after.not_before, 5min);

@@ -14,7 +14,7 @@ from installation import MACHINES
 from lifetimes import ask_for_new_certificates, set_lifetimes
 
 KUBELETS = {"kubelet": "5m"}
-ALL = {"kubelet": "5m", "leaf": "5m", "authority": "10m"}
+ALL = {"kubelet": "5m", "leaf": "5m", "authority": "10m", "etcd": "5m"}
 WATCHED_FOR = 15 * 60
 MANAGED = "auth.openshift.io/managed-certificate-type"
 # Certificates that the setting does not affect, for the reasons in docs/lifetimes.md.
