@@ -163,10 +163,10 @@ TEST_F(ConfigServerTest, ControlCharactersOfClientsReachNoLog) {
 TEST_F(ConfigServerTest, ReportsRefusalsOnceASecondAndNeverTheToken) {
   sends_token = false;
   for (int i = 0; i < 5; ++i) (void)get("/config/master", {{"Authorization", "Bearer guess"}});
-  EXPECT_EQ(test.told(), std::vector<std::string>{"config-request /config/master failed"});
+  EXPECT_EQ(test.event_lines(), std::vector<std::string>{"config-request /config/master failed"});
   test.clock.wait(test.clock.steady() + Seconds(2), {}, nullptr, 0);
   (void)get("/config/master");
-  ASSERT_EQ(test.told().size(), 2u);
+  ASSERT_EQ(test.event_lines().size(), 2u);
   EXPECT_EQ(test.events().back().fields.at("not_told"), 4);
   EXPECT_EQ(test.events().back().fields.at("peer"), "10.0.0.9");
   for (const std::string& line : test.logged()) {
