@@ -48,7 +48,8 @@ Condition watched(Step step, const kube::ResourceType& type, std::string space, 
 
 Look control_plane_look(const config::InstallConfig& config) {
   const int expected = config.control_plane.replicas;
-  if (!config::platform_row(config.platform.type).names_nodes) {
+  const config::PlatformRow* platform = config::find_platform_row(config.platform.type);
+  if (platform == nullptr || !platform->names_nodes) {
     return [expected](const kube::Objects& found) { return too_few_control_plane_nodes(found, expected); };
   }
   std::vector<std::string> names;

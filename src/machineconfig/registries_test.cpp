@@ -24,7 +24,7 @@ TEST(RegistryConfigs, ListTheMirrorsOfARegistryInTheirOrder) {
   const ignition::File& file = configs[0].config.storage.files.at(0);
   EXPECT_EQ(file.path, "/etc/containerd/certs.d/r.example.com/hosts.toml");
   EXPECT_EQ(ignition::decode_data_url(*file.contents.source).value(),
-            R"(# Where images of r.example.com are: mirrors from the cluster's image mirror sets, then the registry itself.
+            R"(# Sources of images of r.example.com: mirrors from the cluster's image mirror sets, then the registry itself.
 server = "https://r.example.com"
 
 [host."https://m1:5000/v2"]

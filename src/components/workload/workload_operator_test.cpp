@@ -227,13 +227,13 @@ TEST(Wishes, AreOfKnownTypes) {
 }
 
 TEST(Wishes, AreMadeOfFolders) {
-  const Result<std::vector<DesiredObject>> desired_objects = desired_objects_of_folder("credentials", {{"MODE", "Manual"}});
+  const Result<std::vector<DesiredObject>> desired_objects = desired_objects_of_folder("cloud_credential", {{"MODE", "Manual"}});
   ASSERT_TRUE(desired_objects.ok()) << desired_objects.error().message();
   std::string text;
   for (const DesiredObject& desired : desired_objects.value()) text += fmt::format("{} ", desired.type.plural);
   EXPECT_EQ(text, "customresourcedefinitions namespaces cloudcredentials ");
   EXPECT_EQ(find_string(desired_objects.value().at(2).object, {"spec", "credentialsMode"}), "Manual");
-  const Result<std::vector<DesiredObject>> hollow = desired_objects_of_folder("credentials", {});
+  const Result<std::vector<DesiredObject>> hollow = desired_objects_of_folder("cloud_credential", {});
   ASSERT_FALSE(hollow.ok());
   EXPECT_NE(hollow.error().message().find("cloud_credential/cco-operator-config.yaml"), std::string::npos)
       << hollow.error().message();
