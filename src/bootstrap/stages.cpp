@@ -17,17 +17,19 @@ using sys::Stage;
 using Work = std::function<Result<>(const Context&)>;
 
 constexpr const char* frozen = "freeze-manifests";
-constexpr int readyz_attempts = 3;                           // its address may just have moved
-const std::string for_users = "auth/kubeconfig";             // reaches the masters by the name for users
-const std::string for_machines = "auth/kubeconfig-kubelet";  // reaches the masters by the name for machines
+constexpr int readyz_attempts = 3;                           // a request fails if the API's address moves meanwhile
+const std::string for_users = "auth/kubeconfig";             // its server is api.CLUSTER.DOMAIN
+const std::string for_machines = "auth/kubeconfig-kubelet";  // its server is api-int.CLUSTER.DOMAIN
 
 // Runs a render with an empty output folder.
+//
+//   rank  priority among waiting containers; lower ranks run first
 Work run_render(const Engine& engine, const Render& render, int rank) {
   return [=](const Context& context) -> Result<> {
     const std::string& assets = engine.inputs.assets;
     TRY(engine.files.remove(assets + "/" + render.output));
     TRY(engine.files.make_directories(assets + "/" + render.output, 0700));
-    if (render.pair.size() == 2) {
+    if (render.pair.size() == 2) {  // two files that are valid only together (renders.h)
       const std::string first = assets + "/" + render.pair[0], second = assets + "/" + render.pair[1];
       const bool has_first = TRY(engine.files.info(first)).has_value(), has_second = TRY(engine.files.info(second)).has_value();
       if (has_first != has_second) TRY(engine.files.remove(has_first ? first : second));
@@ -65,8 +67,8 @@ Work freeze(const Engine& engine) {
   };
 }
 
-// Logs the output of cluster-bootstrap. It ends long after it was unable to create a manifest, so that error is reported at once:
-// only the user can correct the manifest.
+// Logs a line of cluster-bootstrap's output. A line about a manifest that the API refuses is also reported as a failed check at
+// once: only the user can correct the manifest, and cluster-bootstrap itself retries for a long time before it fails.
 void report_line(const Context& context, std::string_view line) {
   constexpr std::string_view warning = "warning: ";
   context.log.info("cluster-bootstrap: {}", line);
@@ -93,7 +95,8 @@ Work wait_on_etcd(const Engine& engine, Result<> (*wait)(const Context&, sys::Fi
   return [=](const Context& context) { return wait(context, engine.files, engine.http, engine.inputs.assets); };
 }
 
-// Work on the API of the cluster, with the name for users: when the work ends, this machine no longer serves the API.
+// Work on the API of the cluster. It uses the server api.CLUSTER.DOMAIN, because this machine stops serving the API before the
+// work ends.
 Work on_api(const Engine& engine, std::function<Result<>(const Context&, kube::Api&)> work) {
   return [=](const Context& context) -> Result<> {
     const std::string path = engine.inputs.assets + "/" + for_users;
@@ -147,8 +150,9 @@ void add_manifests(std::vector<Stage>& stages, const Engine& engine) {
   stages.push_back({.name = frozen, .needs = {"api-bootstrap"}, .run = freeze(engine)});
 }
 
-// Renders of all components; several run concurrently. Their copies start etcd and the machine config server. Returns the names
-// of the stages that copy.
+// Adds two stages for each component: its render, and the stage that copies the rendered files to their places. Several renders
+// run concurrently. The kubelet starts etcd and the machine-config-server when their static pods are copied. Returns the names of
+// the stages that copy.
 std::vector<std::string> add_components(std::vector<Stage>& stages, const Engine& engine) {
   std::vector<std::string> names;
   int rank = 0;
@@ -159,8 +163,8 @@ std::vector<std::string> add_components(std::vector<Stage>& stages, const Engine
   return names;
 }
 
-// The temporary control plane on this machine, until the masters run theirs. A new etcd has no leader for up to a second; the API
-// server starts meanwhile.
+// The temporary control plane on this machine, until the masters run theirs. A new etcd has no leader for up to a second. The
+// stages do not wait for the leader before they start the API server.
 void add_control_plane(std::vector<Stage>& stages, const Engine& engine, std::vector<std::string> needs) {
   stages.push_back({.name = "wait-for-etcd-process",
                     .needs = {"etcd-bootstrap"},
@@ -174,7 +178,8 @@ void add_control_plane(std::vector<Stage>& stages, const Engine& engine, std::ve
   stages.push_back({.name = "cb-bootstrap", .needs = std::move(needs), .run = run_cluster_bootstrap(engine)});
 }
 
-// The last steps when the masters take over. Each asks an API server that has just started, so all run concurrently.
+// The last steps of an installation with separate masters. Most of them send requests to an API server that has just started and
+// answers slowly, so all run concurrently.
 void add_last_steps(std::vector<Stage>& stages, const Engine& engine) {
   const bool has_masters = !engine.inputs.in_place;
   stages.push_back({.name = "cvo-overrides",

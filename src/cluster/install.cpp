@@ -66,7 +66,8 @@ Result<> start_machines(const Environment& environment, const Installation& inst
   return steps.run(context, Step::machines, [&] { return installation.machines.start(context, installation.request()); });
 }
 
-// The bootstrap machine is created first and removed after the handover. It is never created a second time.
+// Whether an earlier run completed the bootstrap. create() creates the bootstrap machine first, so a cluster that has other
+// machines but no bootstrap machine has completed the handover. Its bootstrap machine must not be created a second time.
 Result<bool> is_bootstrap_removed(const sys::Context& context, provider::Provider& provider) {
   const auto listed = provider.list(context);
   if (!listed.ok() && listed.error().code() == Code::not_found) return false;
@@ -88,7 +89,7 @@ Result<> install(const Environment& environment, const Installation& installatio
     const auto machines = installation.machines.list(context);
     return machines.ok() ? machine_problems(machines.value(), {}) : std::string();
   };
-  // A group of its own: it stops when the bootstrap machine is removed, before the other group.
+  // These watches are in a separate group because they stop earlier than the others: before the bootstrap machine is removed.
   sys::TaskGroup bootstrap_watches(context);
   sys::TaskGroup watches(context);
   if (!has_bootstrapped) {

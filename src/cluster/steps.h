@@ -1,4 +1,4 @@
-// The steps of an installation in one table: name, time limit, and exit status on failure.
+// The steps of an installation: name, time limit, and exit status on failure. The table is in steps.cpp.
 #pragma once
 
 #include "base/result.h"
@@ -52,7 +52,7 @@ const StepRow& row_of(Step step);
 // Runs steps, emits each as an event of kind "step", and records the one that failed. Threads: one.
 class Steps {
  public:
-  // description: replaces that of the table; empty: that of the table
+  // description: replaces the description in the table; if it is empty, the table's is used
   Result<> run(const sys::Context& context, Step step, const std::function<Result<>()>& work, std::string description = {});
 
   const std::optional<Step>& failed() const { return failed_; }

@@ -1,4 +1,5 @@
-// Provider: creates and removes the machines of one cluster. cluster/ and cli/ know a platform only through this header.
+// Provider: creates and removes the machines of one cluster. cluster/ and cli/ use the machines of a platform only through this
+// header.
 //
 // A provider belongs to one cluster, by name. Each call may be repeated: it keeps what exists and creates what is missing, so a
 // command that was killed continues when it is run again. A provider does not decide what a cluster needs: callers pass names,
@@ -26,8 +27,9 @@ struct ClusterSelection {
   std::map<std::string, std::string, std::less<>> options{};
 };
 
-// What callers branch on, never on the name of a platform. What is known of a platform without a provider is in
-// config/platforms.h: whether it names Nodes, moves virtual addresses by VRRP, and limits user data.
+// Differences between platforms that callers handle. Callers check these members, never the name of a platform. Properties that
+// are known without a provider are in config/platforms.h, for example whether Nodes have the names master-0, master-1, ...
+// (names_nodes), whether machines hold virtual addresses by VRRP (holds_virtual_addresses), and how large user data may be.
 struct Capabilities {
   bool plans_addresses = false;  // Machine::address is known before the machine exists
   bool runs_commands = false;    // run() and probe() work, without SSH
@@ -78,7 +80,8 @@ struct ExistingCluster {
   std::string release_version{};
 };
 
-// An address of this host and its ports that forward to the cluster. For hosts that cannot resolve the cluster's names.
+// An address of this host, and the ports at this address that the platform forwards to the cluster. Users need them if their host
+// cannot resolve the cluster's names.
 struct HostAccess {
   std::string address;
   int api_port = 0;

@@ -1,5 +1,5 @@
-// reconcile: changes the cluster until it is as a pure function of its state wants it. Every controller of the images is such a
-// function.
+// reconcile: a loop that changes the objects of the cluster until they are as planned. A pure function computes the plan from the
+// observed objects. Every controller in the images consists of such a function and this loop.
 //
 //   Plan plan(const Snapshot& seen, WallTime now);      // decides
 //   TRY(reconcile(context, api, {.manager = "cluster-etcd-operator", .watched = ..., .plan = plan}));    // acts
@@ -20,15 +20,15 @@
 
 namespace slipway::components {
 
-// A step that does not write an object, for example a call to etcd. Runs after all objects of its plan are as wanted. After a
-// failure the later tasks do not run; the failure is logged and planned again.
+// A step that does not write an object, for example a call to etcd. Tasks run after all objects of their plan are written. If a
+// task fails, the later tasks of the plan do not run. The failure is logged, and the next plan decides what to do.
 struct Task {
   std::string name;  // "promoting master-1", completes "... failed: "
   std::function<Result<>(const sys::Context&)> run;
 };
 
-// An Event about an object, which is also logged, once for each text, after the objects of its plan are written. A conflict about
-// an object suppresses the notices about it, because the plan may be wrong.
+// An Event about an object. It is created and logged after the objects of its plan are written; the same text is reported only
+// once. If writing the object causes a conflict, the notices about the object are dropped: the plan may be based on old data.
 struct Notice {
   Json about;
   std::string reason;  // "RevisionCreated"
@@ -52,11 +52,12 @@ struct Reconciliation {
   View& view;  // tasks and tests may put facts into it
 };
 
-// Runs until a stop. Plans after every watch has delivered its first list, after every change and at the time `again` of the last
-// plan, and does what is not yet as wanted. Writes are in the view before the next plan, so a plan may do one step at a time:
-// create an object, see it, continue.
-// A failed step is logged and retried after a pause of at most 15 s, or at the next change, but at most ten times a second. A
-// conflict is not a failure. Objects that no watch covers are read before they are written, and again every five minutes.
+// Runs until a stop. The first plan is made when every watch has delivered its first list. Further plans are made after every
+// change, and at the time `again` of the last plan. After each plan, only the differences are written. The view contains these
+// writes before the next plan is made. A plan may therefore do one step at a time: create an object, see it, continue.
+// A failed step is logged. It is retried after at most 15 s, or earlier if something changes, but at most ten times a second. A
+// conflict does not count as a failure. Objects that no watch covers are read before they are written, and again every five
+// minutes.
 //
 //   errors   cancelled; denied: a watch was refused; those of `plan` (a program that cannot plan ends)
 //   threads  `plan` and tasks run on one thread; watches have their own

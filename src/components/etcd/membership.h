@@ -1,5 +1,5 @@
-// Plans the members of etcd: the handover from the member of the bootstrap machine to the members of the masters. No step costs
-// etcd its quorum. Pure.
+// Plans changes of etcd's members. During the handover, members of the masters replace the member of the bootstrap machine. No
+// step costs etcd its quorum. Pure.
 #pragma once
 
 #include "base/time.h"
@@ -42,7 +42,9 @@ struct MembershipInput {
   ObservedMembers members{};
   std::vector<Master> masters{};  // sorted by name
   int replicas = 0;               // of the control plane, from the install-config
-  bool is_delayed = false;        // the bootstrap machine becomes the last master (assisted installation)
+  // One master joins only after the bootstrap, because it is the bootstrap machine itself, as in installations with OpenShift's
+  // Assisted Installer (annotation openshift.io/delayed-bootstrap of the namespace).
+  bool is_delayed = false;
   bool is_bootstrap_complete = false;
   bool is_managed = true;  // managementState of the operator; false: no actions
   WallTime now{};
@@ -80,13 +82,15 @@ struct Membership {
 // 4. When ConfigMap kube-system/bootstrap says complete, remove etcd-bootstrap.
 Membership plan_membership(const MembershipInput& input);
 
-// Why no master gets an etcd member yet. Nothing once all masters are registered, or two minutes after the first one registered.
+// The reason why no master gets an etcd member yet. Empty when all masters are registered, or two minutes after the first one
+// registered.
 std::optional<std::string> why_wait_for_masters(const MembershipInput& input);
 
 // Whether the voters that are healthy now form a quorum after the action.
 bool keeps_quorum(const ObservedMembers& members, const Action& action);
 
-// Why the member at this address must not be stopped now. A single voter may be stopped: waiting would not make that safer.
+// The reason why the member at this address must not be stopped now; empty if it may be stopped. The only voter may always
+// be stopped, because waiting would not make that safer.
 std::optional<std::string> why_keep_running(const ObservedMembers& members, const std::string& address);
 
 }  // namespace slipway::components::etcd
