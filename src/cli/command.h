@@ -21,7 +21,7 @@ struct Option {
   bool required = false;
   std::string fallback{};              // the default
   std::vector<std::string> choices{};  // allowed values; empty: all
-  bool repeats = false;                // may be repeated; a positional then takes all that follow
+  bool repeats = false;                // may be repeated; a repeating positional takes all remaining arguments
 };
 
 // The values of the command line. A command can only read names that it declares.

@@ -49,7 +49,7 @@ class Snapshot {
   std::shared_ptr<const Objects> objects_;
 };
 
-// The object `cluster` of a type of which the installer creates one. errors: not_found: it does not exist
+// The object `cluster` of a type with a single object `cluster`, which the installer creates. errors: not_found: it does not exist
 Result<const Json*> of_installer(const kube::ResourceType& type, const Snapshot& seen);
 
 // Threads: any.
