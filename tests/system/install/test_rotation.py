@@ -11,7 +11,7 @@ from lifetimes import set_lifetimes
 
 # The shortest lifetimes that docs/lifetimes.md allows. A certificate is renewed after half of its lifetime, and all programs have to reload
 # it before the old one expires: two and a half minutes for a leaf, of which API servers take up to one.
-LIFETIMES = {"authority": "10m", "leaf": "5m"}
+LIFETIMES = {"authority": "10m", "leaf": "5m", "etcd": "5m"}
 # Time until the last certificate is renewed: half of the longer lifetime, and a margin.
 LIMIT = 10 * 60
 MANAGED = "auth.openshift.io/managed-certificate-type"
