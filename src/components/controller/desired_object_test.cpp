@@ -1,6 +1,7 @@
 #include "components/controller/desired_object.h"
 
 #include "base/digest.h"
+#include "support/test_objects.h"
 
 #include <gtest/gtest.h>
 
@@ -10,17 +11,8 @@ namespace {
 using kube::types::config_maps;
 using kube::types::nodes;
 using kube::types::secrets;
-
-Json config_map(std::string_view name, Json data = JsonObject(), Json annotations = JsonObject()) {
-  return {{"apiVersion", "v1"},
-          {"kind", "ConfigMap"},
-          {"metadata", {{"name", name}, {"namespace", "kube-system"}, {"annotations", std::move(annotations)}}},
-          {"data", std::move(data)}};
-}
-
-Json node(std::string_view name, std::string_view zone) {
-  return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}, {"labels", {{"zone", zone}}}}}};
-}
+using testing_support::config_map;
+using testing_support::node;
 
 Snapshot with(const Json& object) {
   View view;

@@ -2,6 +2,7 @@
 
 #include "support/fake_kube.h"
 #include "support/test_context.h"
+#include "support/test_objects.h"
 
 #include <gtest/gtest.h>
 
@@ -14,20 +15,11 @@ namespace {
 
 using kube::types::config_maps;
 using kube::types::nodes;
+using testing_support::config_map;
 using testing_support::FakeKube;
+using testing_support::node;
 using testing_support::RealTimeContext;
 using testing_support::TestContext;
-
-Json config_map(std::string_view name, Json data = JsonObject(), Json annotations = JsonObject()) {
-  return {{"apiVersion", "v1"},
-          {"kind", "ConfigMap"},
-          {"metadata", {{"name", name}, {"namespace", "kube-system"}, {"annotations", std::move(annotations)}}},
-          {"data", std::move(data)}};
-}
-
-Json node(std::string_view name, std::string_view zone) {
-  return {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", name}, {"labels", {{"zone", zone}}}}}};
-}
 
 TEST(PlanAdd, TakesAllAndTheEarlierTime) {
   const WallTime noon{Milliseconds(1'795'262'400'000)};

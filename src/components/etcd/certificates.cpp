@@ -21,8 +21,7 @@ constexpr Seconds five_years = std::chrono::hours(24 * 1825);
 constexpr Validity long_validity{five_years, std::chrono::hours(36792)};
 
 // Time until every process trusts a new authority. Members and API servers read authorities only when they start, and they
-// restart
-// one after another.
+// restart one after another.
 constexpr Seconds roll_out = std::chrono::hours(1);
 
 constexpr std::string_view space = "openshift-etcd";
