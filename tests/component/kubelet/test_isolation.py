@@ -7,10 +7,12 @@ The test reads the real mounts. docs/local-machines.md lists what a container do
 the kernel).
 """
 
+import contextlib
 import hashlib
 import json
 import os
 import pathlib
+import signal
 import stat
 
 from test_kubelet import BUILD, PAYLOAD, Cluster, new_cluster, payload  # noqa: F401
@@ -66,6 +68,10 @@ def state_of(files):
     return states
 
 
+def changed(before, after):
+    return [path for path, state in before.items() if after[path] != state]
+
+
 def digests(files):
     return {path: hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest() for path in files}
 
@@ -76,6 +82,24 @@ def root_of(cluster, machine):
     leader = next(each["leader"] for each in listed if each["name"] == machine)
     owner = json.loads((cluster.folder / "owner.json").read_text())["pid"]
     return f"/proc/{owner}/root/proc/{leader}"
+
+
+@contextlib.contextmanager
+def halted(process):
+    """Stops all processes of a machine (its journal changes at any time) and continues them at the end."""
+
+    def signal_all(number):
+        for each in pathlib.Path("/proc").iterdir():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError, PermissionError):  # it has ended, or it is of the host
+                if each.name.isdigit() and os.readlink(each / "ns/pid") == space:
+                    os.kill(int(each.name), number)
+
+    space = os.readlink(f"{process}/ns/pid")
+    signal_all(signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        signal_all(signal.SIGCONT)
 
 
 def mounts(process):
@@ -129,17 +153,18 @@ def test_what_root_of_a_machine_writes_stays_there():
         assert by_device == [] and len(shared) > 1000 and len(of_system) > 1000
         tried = [*shared, *of_system[::EVERY]]
 
-        samples = sorted(host.values())[::50]
-        before, contents = state_of(host.values()), digests(samples)
-        seen_by_m1 = [f"{m1}/root{path}" for path in tried if os.path.exists(f"{m1}/root{path}")]
-        before_in_m1, contents_in_m1 = state_of(seen_by_m1), digests(seen_by_m1[::20])
+        with halted(m1):
+            samples = sorted(host.values())[::50]
+            before, contents = state_of(host.values()), digests(samples)
+            seen_by_m1 = [f"{m1}/root{path}" for path in tried if os.path.exists(f"{m1}/root{path}")]
+            before_in_m1, contents_in_m1 = state_of(seen_by_m1), digests(seen_by_m1[::20])
 
-        done = cluster.shell("sh", "-c", WRITER, input="".join(f"{path}\n" for path in tried))
+            done = cluster.shell("sh", "-c", WRITER, input="".join(f"{path}\n" for path in tried))
+
+            assert changed(before, state_of(host.values())) == [] and changed(contents, digests(samples)) == []
+            assert changed(before_in_m1, state_of(seen_by_m1)) == [] and changed(contents_in_m1, digests(seen_by_m1[::20])) == []
         wrote = {line.removeprefix("wrote ") for line in done.stdout.splitlines()}
         print(f"m0 wrote to {len(wrote)} of {len(tried)} files")
         # Checks that writes happened: the overlay accepts writes to the machine OS; images accept none.
         assert wrote >= set(of_system[::EVERY])
         assert [path for path in wrote if path in shared] == []
-
-        assert state_of(host.values()) == before and digests(samples) == contents
-        assert state_of(seen_by_m1) == before_in_m1 and digests(seen_by_m1[::20]) == contents_in_m1
