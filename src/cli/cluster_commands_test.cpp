@@ -90,7 +90,7 @@ constexpr std::string_view others_cluster = R"({"name":"demo","id":"0123456789ab
 
 TEST_F(ClusterCommandsTest, LeaveTheClusterOfAnotherDirectoryAlone) {
   // The lock of the directory is a file of this host.
-  const sys::TempDir made = sys::TempDir::make("slipway-cli").value();
+  const sys::TempDir made = sys::TempDir::make("cli").value();
   const std::string& demo = made.path();
   std::filesystem::create_directory(demo + "/.slipway");
   ASSERT_TRUE(files.write(demo + "/metadata.json", R"({"clusterName":"demo","infraID":"demo-aaaaa","local":{}})", 0644).ok());

@@ -64,7 +64,7 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
                            .api = api ? &*api : nullptr,
                            .secrets = assets::known_secrets(environment.files, folder)};
   std::optional<OpenedProvider> machines;
-  const sys::TempDir keys = TRY(sys::TempDir::make("slipway-ssh"));
+  const sys::TempDir keys = TRY(sys::TempDir::make("ssh"));
   if (remote) {
     subject.remote = &*remote;
     subject.access = TRY(access_to_bootstrap(environment, folder, keys.path(), remote->bootstrap));

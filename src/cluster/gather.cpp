@@ -210,7 +210,7 @@ Result<> gather_remote(const Environment& environment, const Subject& subject, c
 
 // Starts a bundle with the data that needs no answer of a machine or the API.
 Result<Bundle> start_bundle(const Environment& environment, const Subject& subject) {
-  sys::TempDir work = TRY(sys::TempDir::make("slipway-gather"));
+  sys::TempDir work = TRY(sys::TempDir::make("gather"));
   Bundle bundle{
       .work = std::move(work), .id = id_of(environment.context.clock.now()), .redactor = diagnosis::Redactor(subject.secrets)};
   const Writer writer = bundle.writer(environment);

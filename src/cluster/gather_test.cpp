@@ -36,7 +36,7 @@ class GatherElsewhereTest : public testing::Test {
   }
   diagnosis::Bundle bundle(const std::string& path) { return diagnosis::unpack(files.read(path).value()).value(); }
 
-  const sys::TempDir folder = sys::TempDir::make("slipway-gather-test").value();
+  const sys::TempDir folder = sys::TempDir::make("gather-test").value();
   testing_support::RealTimeContext test;
   testing_support::FakeKube kube;
   testing_support::SeededRandom random{1};
@@ -91,7 +91,7 @@ class GatherMachinesTest : public GatherElsewhereTest {
 
   // What the script of a machine writes: an archive with one file.
   std::string archive_of(const std::string& machine) {
-    const sys::TempDir work = sys::TempDir::make("slipway-gather-test").value();
+    const sys::TempDir work = sys::TempDir::make("gather-test").value();
     EXPECT_TRUE(files.write(work.path() + "/journal.log", "of " + machine + "\n", 0600).ok());
     const sys::Context context = test.context();
     return sys::run_checked(runner, context, {.argv = {"tar", "--create", "--directory", work.path(), "journal.log"}}).value();

@@ -317,7 +317,7 @@ def test_the_lent_agent_ends_when_gather_is_killed(machines, assets, tmp_path):
     before, sockets = agents(), sockets_of_agents()
     try:
         process = subprocess.Popen(machines.command(folder, "--bootstrap", BOOTSTRAP), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                   stdin=subprocess.DEVNULL, env=clean_environment(SSH_AUTH_SOCK=""))
+                                   stdin=subprocess.DEVNULL, env=clean_environment(SSH_AUTH_SOCK="", TMPDIR=str(tmp_path)))
         until("the machine has the agent", lambda: (machines.folder / "lent").exists() and machines.lent())
         assert agents() > before and sockets_of_agents() > sockets
         process.send_signal(signal.SIGKILL)
