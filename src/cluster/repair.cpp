@@ -170,6 +170,22 @@ class Repair {
   std::vector<Json> namespaces_;
 };
 
+// Removes the annotations that say which releases contain an object: they grant nothing, and differ between releases.
+void remove_release_annotations(Json& object) {
+  JsonObject* metadata = object.as_object()["metadata"].if_object();
+  Json* annotations = metadata ? metadata->if_contains("annotations") : nullptr;
+  if (!annotations || !annotations->is_object()) return;
+  JsonObject kept;
+  for (const auto& [key, value] : annotations->get_object()) {
+    if (std::string_view(key).find("release.openshift.io/") == std::string_view::npos) kept.emplace(key, value);
+  }
+  if (kept.empty()) {
+    metadata->erase("annotations");
+  } else {
+    *annotations = std::move(kept);
+  }
+}
+
 }  // namespace
 
 std::vector<kube::Manifest> access_manifests() {
@@ -183,6 +199,7 @@ std::vector<kube::Manifest> access_manifests() {
       // The release deletes this object.
       if (find_string(document.value, {"metadata", "annotations", "release.openshift.io/delete"}) == "true") continue;
       manifests.push_back({std::string(file.path), document.value});
+      remove_release_annotations(manifests.back().object);
     }
   }
   return manifests;

@@ -34,7 +34,8 @@ Result<> repair(const net::Environment& environment, const kube::Access& access,
 Result<> repair(const sys::Context& context, kube::Api& api, const std::function<std::vector<std::string>()>& take_warnings,
                 const ReportLine& report);
 
-// Roles, bindings and admission policies of the release (images/manifests). Pure.
+// Roles, bindings and admission policies of the release (images/manifests), without the annotations that say which releases
+// contain them. Pure.
 std::vector<kube::Manifest> access_manifests();
 
 // Whether a namespace is for user pods: it is not one of the platform (openshift, openshift-*, kube-*), and it has no policy of

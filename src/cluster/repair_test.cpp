@@ -41,6 +41,9 @@ TEST(AccessManifests, AreRolesBindingsAndPolicies) {
   for (const kube::Manifest& manifest : manifests) {
     const std::string_view kind = find_string(manifest.object, {"kind"}).value_or("");
     EXPECT_TRUE(kind.find("Role") != std::string_view::npos || kind.starts_with("ValidatingAdmissionPolicy")) << manifest.name;
+    for (const auto& [key, value] : find_object(manifest.object, {"metadata", "annotations"})) {
+      EXPECT_EQ(std::string_view(key).find("release.openshift.io/"), std::string_view::npos) << manifest.name;
+    }
   }
 }
 
