@@ -20,11 +20,6 @@ std::optional<Target> find_target(std::string_view name) {
   return std::nullopt;
 }
 
-bool bool_at(const Json& value, std::string_view key) {
-  const Json* found = find(value, {key});
-  return found && found->is_bool() && found->get_bool();
-}
-
 Result<Tls> parse_tls(const Json& value) {
   Tls tls;
   for (const auto& member : find_object(value, {"tls"})) {
@@ -60,7 +55,7 @@ Result<State> read_state(const Json& value) {
   state.token.text = Secret(TRY(require_string(value, {"machineConfigServerToken"})));
   const auto worker_token = find_string(value, {"machineConfigServerWorkerToken"});
   state.token.worker = worker_token ? Secret(std::string(*worker_token)) : state.token.text;
-  state.no_kubeadmin = bool_at(value, "noKubeadmin");
+  state.no_kubeadmin = is_true(value, {"noKubeadmin"});
   state.bootstrap_url = find_string(value, {"bootstrapURL"}).value_or("");
   if (find(value, {"ironic"})) {
     std::string user = TRY(require_string(value, {"ironic", "user"}));
@@ -71,8 +66,8 @@ Result<State> read_state(const Json& value) {
   const std::optional<Target> known = find_target(target);
   if (!known) return error(Code::invalid, "target: '{}' is not a target", target);
   state.target = *known;
-  state.complete = bool_at(value, "complete");
-  state.has_cluster = bool_at(value, "hasCluster");
+  state.complete = is_true(value, {"complete"});
+  state.has_cluster = is_true(value, {"hasCluster"});
   for (const auto& member : find_object(value, {"written"})) {
     auto& digests = state.written[std::string(member.key())];
     for (const Json& digest : find_array(member.value(), {})) digests.insert(TRY(require_string(digest, {})));

@@ -278,6 +278,11 @@ std::vector<std::string> texts_of(const Json& value, std::initializer_list<std::
 
 JsonArray array_of(const std::vector<std::string>& texts) { return JsonArray(texts.begin(), texts.end()); }
 
+bool is_true(const Json& value, std::initializer_list<std::string_view> keys) {
+  const Json* found = find(value, keys);
+  return found && found->is_bool() && found->get_bool();
+}
+
 int integer_of(const Json& value, std::initializer_list<std::string_view> keys) {
   const Json* found = find(value, keys);
   if (found == nullptr) return 0;

@@ -68,6 +68,9 @@ JsonArray array_of(const std::vector<std::string>& texts);
 // The integer reached by these keys, 0 when it is missing, no integer or outside of the range of int.
 int integer_of(const Json& value, std::initializer_list<std::string_view> keys);
 
+// Whether the value reached by these keys is `true`; false when it is missing or no boolean.
+bool is_true(const Json& value, std::initializer_list<std::string_view> keys);
+
 // errors  invalid, with the path ("metadata.name: missing, must be a string")
 Result<std::string> require_string(const Json& value, std::initializer_list<std::string_view> keys);
 

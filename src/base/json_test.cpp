@@ -81,7 +81,8 @@ TEST(FindInJson, AbsenceIsNotAnError) {
 }
 
 TEST(ReadJson, MissingAndOtherValuesAreEmpty) {
-  const Json value = {{"text", "a"}, {"number", 7}, {"large", 4'000'000'000}, {"list", {"a", 1, "b"}}};
+  const Json value = {{"text", "a"},           {"number", 7}, {"large", 4'000'000'000},
+                      {"list", {"a", 1, "b"}}, {"yes", true}, {"no", false}};
   EXPECT_EQ(text_of(value, {"text"}), "a");
   EXPECT_EQ(text_of(value, {"number"}), "");
   EXPECT_EQ(text_of(value, {"missing", "too"}), "");
@@ -91,6 +92,10 @@ TEST(ReadJson, MissingAndOtherValuesAreEmpty) {
   EXPECT_EQ(integer_of(value, {"number"}), 7);
   EXPECT_EQ(integer_of(value, {"large"}), 0);
   EXPECT_EQ(integer_of(value, {"text"}), 0);
+  EXPECT_TRUE(is_true(value, {"yes"}));
+  EXPECT_FALSE(is_true(value, {"no"}));
+  EXPECT_FALSE(is_true(value, {"text"}));
+  EXPECT_FALSE(is_true(value, {"missing"}));
 }
 
 }  // namespace

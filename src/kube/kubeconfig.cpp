@@ -102,8 +102,7 @@ class Reader {
     access.server = required(cluster, "server");
     access.ca = content(cluster, "certificate-authority", "certificate-authority-data");
     access.tls_server_name = cluster.text("tls-server-name");
-    const Json* insecure = slipway::find(cluster.value, {"insecure-skip-tls-verify"});
-    if (insecure && insecure->is_bool() && insecure->get_bool()) {
+    if (is_true(cluster.value, {"insecure-skip-tls-verify"})) {
       fail(cluster.field_of("insecure-skip-tls-verify"), "not allowed (use certificate-authority-data instead)");
     }
     if (!cluster.text("proxy-url").empty()) fail(cluster.field_of("proxy-url"), "not supported");

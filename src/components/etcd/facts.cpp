@@ -37,19 +37,14 @@ std::string internal_address(const Json& node, const std::optional<InstallConfig
   return {};
 }
 
-bool truth(const Json& object, std::string_view key) {
-  const Json* value = find(object, {key});
-  return value && value->is_bool() && value->get_bool();
-}
-
 ObservedMember parse_observed(const Json& object) {
   return {.member = {.id = parse_number<MemberId>(text_of(object, {"id"})).value_or(0),
                      .name = text_of(object, {"name"}),
                      .peer_urls = texts_of(object, {"peerURLs"}),
                      .client_urls = texts_of(object, {"clientURLs"}),
-                     .is_learner = truth(object, "isLearner")},
-          .is_healthy = truth(object, "isHealthy"),
-          .is_leader = truth(object, "isLeader"),
+                     .is_learner = is_true(object, {"isLearner"})},
+          .is_healthy = is_true(object, {"isHealthy"}),
+          .is_leader = is_true(object, {"isLeader"}),
           .problem = text_of(object, {"problem"})};
 }
 

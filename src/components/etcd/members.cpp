@@ -22,12 +22,11 @@ std::uint64_t number(const Json& object, std::string_view key) {
 }
 
 Member parse_member(const Json& object) {
-  const Json* learner = find(object, {"isLearner"});
   return {.id = number(object, "ID"),
           .name = text_of(object, {"name"}),
           .peer_urls = texts_of(object, {"peerURLs"}),
           .client_urls = texts_of(object, {"clientURLs"}),
-          .is_learner = learner && learner->is_bool() && learner->get_bool()};
+          .is_learner = is_true(object, {"isLearner"})};
 }
 
 // The gateway maps gRPC codes to HTTP statuses, several of them to 400. The message shows which of these are temporary.
@@ -122,8 +121,7 @@ Result<std::string> Gateway::exchange(const sys::Context& context, const std::st
   const Json answer =
       TRY(call(context, endpoint, "/v3/kv/txn",
                {{"compare", JsonArray{Json(is_there)}}, {"success", JsonArray{Json(put)}}, {"failure", JsonArray{Json(read)}}}));
-  const Json* succeeded = find(answer, {"succeeded"});
-  if (succeeded && succeeded->is_bool() && succeeded->get_bool()) return to;
+  if (is_true(answer, {"succeeded"})) return to;
   for (const Json& response : find_array(answer, {"responses"})) {
     for (const Json& pair : find_array(response, {"response_range", "kvs"})) {
       return base64_decode(find_string(pair, {"value"}).value_or("")).context(endpoint);

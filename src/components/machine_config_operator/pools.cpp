@@ -36,8 +36,6 @@ constexpr std::array control_plane_pods = {ControlPlanePod{"openshift-etcd", "et
 
 std::string annotation_of(const Json& node, std::string_view key) { return text_of(node, {"metadata", "annotations", key}); }
 
-bool is_true(const Json* value) { return value && value->is_bool() && value->get_bool(); }
-
 const JsonObject& labels_of(const Json& object) { return find_object(object, {"metadata", "labels"}); }
 
 // A pool with an empty selector has no nodes.
@@ -207,7 +205,7 @@ std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>
   std::vector<PoolView> pools;
   for (const Json* object : seen.list(types::machine_config_pools)) {
     PoolView pool{object, std::string(kube::name_of(*object)), text_of(*object, {"spec", "configuration", "name"}),
-                  is_true(find(*object, {"spec", "paused"}))};
+                  is_true(*object, {"spec", "paused"})};
     for (const PoolNode& node : nodes) {
       if (node.pool == pool.name) pool.nodes.push_back(&node);
     }
@@ -265,7 +263,7 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
                   .reason = annotation_of(*object, mc::daemon_reason),
                   .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
                   .is_ready = kube::condition_status(*object, "Ready") == "True",
-                  .is_cordoned = is_true(find(*object, {"spec", "unschedulable"}))};
+                  .is_cordoned = is_true(*object, {"spec", "unschedulable"})};
     const std::string asked = annotation_of(*object, mc::desired_drain);
     node.waits_for_drain =
         node.state == mc::state_working && asked.starts_with("drain-") && asked != annotation_of(*object, mc::last_applied_drain);
@@ -320,7 +318,7 @@ std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen) {
   std::vector<NodeChange> changes;
   const Json* scheduler = seen.find(types::schedulers, "", "cluster");
   if (!scheduler) return changes;
-  const bool is_schedulable = is_true(find(*scheduler, {"spec", "mastersSchedulable"}));
+  const bool is_schedulable = is_true(*scheduler, {"spec", "mastersSchedulable"});
   for (const Json* node : seen.list(types::nodes)) {
     if (!labels_of(*node).contains(kube::master_label)) continue;
     JsonObject metadata = metadata_of_patch(*node);

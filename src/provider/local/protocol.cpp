@@ -18,16 +18,6 @@ constexpr std::array orders = {
 constexpr std::array codes = {Code::invalid,     Code::not_found, Code::conflict,  Code::denied,
                               Code::unavailable, Code::timeout,   Code::cancelled, Code::internal};
 
-int number_or_zero(const Json& value, std::string_view name) {
-  const Json* found = find(value, {name});
-  return found && found->is_int64() ? static_cast<int>(found->get_int64()) : 0;
-}
-
-bool is_true(const Json& value, std::string_view name) {
-  const Json* found = find(value, {name});
-  return found && found->is_bool() && found->get_bool();
-}
-
 }  // namespace
 
 std::string to_line(const Request& request) {
@@ -61,7 +51,7 @@ Result<Request> parse_request(std::string_view line) {
     request.machines.emplace_back(std::string_view(machine.get_string()));
   }
   if (const auto ignition = find_string(document, {"ignition"})) request.ignition = std::string(*ignition);
-  request.wait = is_true(document, "wait");
+  request.wait = is_true(document, {"wait"});
   request.after = find_string(document, {"after"}).value_or("");
   return request;
 }
@@ -89,8 +79,8 @@ Result<MachineStatus> parse_machine_status(const Json& value) {
   if (!known) return error(Code::invalid, "unknown machine state '{}'", state);
   machine.reason = find_string(value, {"reason"}).value_or("");
   machine.deployment = find_string(value, {"deployment"}).value_or("");
-  machine.boots = number_or_zero(value, "boots");
-  machine.leader = number_or_zero(value, "leader");
+  machine.boots = integer_of(value, {"boots"});
+  machine.leader = integer_of(value, {"leader"});
   return machine;
 }
 
