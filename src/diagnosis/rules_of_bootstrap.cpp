@@ -198,12 +198,10 @@ Found port_taken(const Bundle& bundle) {
           .next_step = fmt::format("stop {} on {}, or configure it to use another port; the program that needs the port retries",
                                    holder->second, machine.name),
           .is_final = true};
-      for (const std::string_view words : {"address already in use", "the address is taken"}) {
-        for (const Quote& line : bundle.log_lines_with(machine, words)) {
-          if (line.text.find(fmt::format(":{}", owner.port)) == std::string::npos) continue;
-          finding.evidence.insert(finding.evidence.begin(), {line.file, line.line, shortened(line.text)});
-          return finding;
-        }
+      for (const Quote& line : bundle.log_lines_with(machine, "address already in use")) {
+        if (line.text.find(fmt::format(":{}", owner.port)) == std::string::npos) continue;
+        finding.evidence.insert(finding.evidence.begin(), {line.file, line.line, shortened(line.text)});
+        break;
       }
       return finding;
     }

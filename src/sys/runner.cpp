@@ -42,7 +42,8 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return result;
 }
 
-// This process's environment; settings of the command replace variables of the same name.
+// This process's environment; settings of the command replace variables of the same name. An entry
+// without = is no variable and is left out.
 std::vector<std::string> merged_environment(const std::vector<std::string>& settings) {
   std::vector<std::string> result = settings;
   for (char** entry = environ; *entry; ++entry) {

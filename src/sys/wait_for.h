@@ -1,4 +1,4 @@
-// wait_for: the only way in which slipway waits for an external condition.
+// wait_for: how slipway waits for an external condition. pause: a fixed pause, for loops that check something at an interval.
 //
 //   TRY(wait_for(context, "three etcd voters", Seconds(60), [&]() -> Result<Observation> {
 //     int voters = TRY(count_voters(etcd));
@@ -59,7 +59,8 @@ Result<> wait_for(const Context& context, std::string_view what, Milliseconds li
 template <class T>
 Result<T> retry(const Context& context, int attempts, Pace pace, const std::function<Result<T>()>& attempt);
 
-// Blocks for the duration; false if a stop was requested. Only for wait_for, retry and the rate limits of other services.
+// Blocks for the duration; false if a stop was requested. For programs that check at an interval
+// what no event announces; code that waits for something uses wait_for.
 bool pause(const Context& context, Milliseconds duration);
 
 template <class T>
