@@ -47,9 +47,9 @@ inline std::map<std::string, int> renewals_within(
       now += Seconds(1);
       continue;
     }
-    EXPECT_TRUE(planned.value().again.has_value() && *planned.value().again > now) << to_rfc3339(now);
-    if (!planned.value().again || *planned.value().again <= now) break;
-    now = *planned.value().again;
+    EXPECT_TRUE(planned.value().replan_at.has_value() && *planned.value().replan_at > now) << to_rfc3339(now);
+    if (!planned.value().replan_at || *planned.value().replan_at <= now) break;
+    now = *planned.value().replan_at;
   }
   return renewals;
 }

@@ -55,7 +55,7 @@ Result<Plan> plan_recovery(const StaticPodOperator& work, const Snapshot& seen, 
   std::erase_if(target.plan.desired_objects, [](const DesiredObject& desired) { return !is_certificate(desired); });
   return Plan{.desired_objects = std::move(target.plan.desired_objects),
               .notices = std::move(target.plan.notices),
-              .again = target.plan.again};
+              .replan_at = target.plan.replan_at};
 }
 
 Result<> run_start(const Environment& environment, const Arguments& arguments, const Parts& parts) {

@@ -118,8 +118,6 @@ std::string pem_of(const std::vector<Entry>& entries) {
   return text;
 }
 
-void plan_again_by(Plan& plan, WallTime when) { plan.again = plan.again ? std::min(*plan.again, when) : when; }
-
 // Puts the pair into its Secret. Adds a notice if it replaces an existing one.
 Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotation& rotation, const Snapshot& seen, Plan& plan) {
   Json object = TRY(tls_secret(name, made, rotation));
@@ -172,7 +170,7 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
     TRY(renew(signer.secret, made, rotation_of(signer, lifetime), seen, plan));
     // The existing signer stays in use until the new Secret is in the snapshot.
   } else {
-    plan_again_by(plan, renewal_time(authority.pair->info, lifetime.refresh));
+    plan.replan_by(renewal_time(authority.pair->info, lifetime.refresh));
   }
 
   const Json* bundle = seen.find(kube::types::config_maps, signer.bundle.space, signer.bundle.name);
@@ -198,7 +196,7 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
     annotations.emplace_back(since_annotation, to_rfc3339(now));
   }
   const std::vector<Entry> wanted = TRY(read_bundle({own.front().pem, pem_of(authority.trusted)}, now));
-  for (const Entry& entry : wanted) plan_again_by(plan, entry.info.not_after);
+  for (const Entry& entry : wanted) plan.replan_by(entry.info.not_after);
   if (const std::string text = pem_of(wanted); text != published) {
     plan.desired_objects.push_back(
         {kube::types::config_maps, config_map(signer.bundle, {{std::string(bundle_key), text}}, annotations,
@@ -241,7 +239,7 @@ bool needs_new_leaf(const Leaf& leaf, const Lifetime& lifetime, const std::optio
     const Milliseconds spread = std::min<Milliseconds>(authority.row->spread, (current->info.not_after - refresh) / 2);
     when = std::max(when, *authority.since + std::max((refresh - current->info.not_before) / 10, spread));
   }
-  if (now < when) plan_again_by(plan, when);
+  if (now < when) plan.replan_by(when);
   return now >= when;
 }
 

@@ -144,9 +144,9 @@ TEST_P(RotationWalk, KeepsEveryLeafTrustedAtEveryMoment) {
       now += Seconds(1);
       continue;
     }
-    ASSERT_TRUE(plan.again.has_value());
-    ASSERT_GT(*plan.again, now);
-    now = *plan.again + Seconds(random() % 3);
+    ASSERT_TRUE(plan.replan_at.has_value());
+    ASSERT_GT(*plan.replan_at, now);
+    now = *plan.replan_at + Seconds(random() % 3);
   }
   EXPECT_GE(static_cast<int>(signers.size()), walk.signers);
 }
@@ -188,7 +188,7 @@ TEST(Rotation, TakesOverWhatIsThereAndThenRests) {
   EXPECT_EQ(info.not_after - info.not_before, 30 * day);
   const Plan plan = world.plan(client, start + day);
   EXPECT_TRUE(plan.desired_objects.empty());
-  EXPECT_EQ(plan.again, start - Seconds(1) + 15 * day) << "of the leaf";
+  EXPECT_EQ(plan.replan_at, start - Seconds(1) + 15 * day) << "of the leaf";
   const Snapshot seen = world.view.snapshot();
   const Json* secret = seen.find(kube::types::secrets, "target", "client");
   EXPECT_EQ(find_string(*secret, {"type"}), "kubernetes.io/tls");
@@ -220,7 +220,7 @@ TEST(Rotation, ASignerSignsNothingThatItsBundleDoesNotHaveForLongEnough) {
   EXPECT_EQ(find_string(late.desired_objects.front().object, {"kind"}), "ConfigMap");
   world.put(late.desired_objects.front(), replaced + 2 * day);
   EXPECT_TRUE(world.plan(client, replaced + 3 * day).desired_objects.empty());
-  EXPECT_EQ(world.plan(client, replaced + 3 * day).again, replaced + 2 * day + hours(36));
+  EXPECT_EQ(world.plan(client, replaced + 3 * day).replan_at, replaced + 2 * day + hours(36));
   world.plan_and_fulfil(client, replaced + 2 * day + hours(36));
   EXPECT_EQ(world.info(client.secret).issuer, world.info(authority.secret).subject);
 }
@@ -328,7 +328,8 @@ TEST(Lifetimes, AreReadOrRefused) {
   const Lifetimes none = parse_lifetimes(view.snapshot()).value();
   EXPECT_FALSE(none.authority || none.leaf || none.kubelet);
   const Lifetimes all =
-      parse_lifetimes(with_setting(view, {{"authority", "1h30m"}, {"leaf", "5m"}, {"kubelet", "720h"}, {"etcd", "43800h"}})).value();
+      parse_lifetimes(with_setting(view, {{"authority", "1h30m"}, {"leaf", "5m"}, {"kubelet", "720h"}, {"etcd", "43800h"}}))
+          .value();
   EXPECT_EQ(all.authority, Seconds(5400));
   EXPECT_EQ(all.leaf, Seconds(300));
   EXPECT_EQ(all.kubelet, Seconds(2592000));

@@ -164,7 +164,7 @@ Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& fac
   JsonArray conditions = find_array(*known, {"status", "conditions"});
   for (const ConditionGroup& group : condition_groups) {
     const Summary summary = is_managed(operator_object)
-                                ? summarize(group, operator_object, now, plan.again)
+                                ? summarize(group, operator_object, now, plan.replan_at)
                                 : Summary{group.type, "Unknown", state, fmt::format("spec.managementState is {}", state)};
     if (summary.status.empty()) {
       drop_condition(conditions, summary.type);

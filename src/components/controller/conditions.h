@@ -41,8 +41,8 @@ struct ClusterOperatorFacts {
 // Plans the status of the ClusterOperator. Degraded, Progressing, Available and Upgradeable each summarize the conditions of the
 // operator's object whose type has that suffix. Each bad condition adds its reason as "TYPE_REASON" and its message. Without such
 // a condition the status is Unknown; Upgradeable is left out. A Degraded condition counts after two minutes, because it may be
-// temporary; `again` is set to that time. The plan is empty if the ClusterOperator does not exist: the cluster-version operator
-// creates it.
+// temporary; `replan_at` is set to that time. The plan is empty if the ClusterOperator does not exist: the cluster-version
+// operator creates it.
 Plan plan_cluster_operator(const Snapshot& seen, const ClusterOperatorFacts& facts, const Json& operator_object, WallTime now);
 
 }  // namespace slipway::components

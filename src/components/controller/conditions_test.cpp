@@ -175,18 +175,18 @@ TEST(ClusterOperator, IsDegradedAfterTwoMinutesOnly) {
   Json object = with_conditions(settings(), {{"OldDegraded", false}, {"YoungDegraded", true, "Error", "young"}}, noon);
   const Plan soon = plan_for(object, noon);
   EXPECT_EQ(text_of(soon.desired_objects.at(0).object, "Degraded"), "False AsExpected ");
-  EXPECT_EQ(soon.again, since + Seconds(120));
+  EXPECT_EQ(soon.replan_at, since + Seconds(120));
   EXPECT_EQ(text_of(reported(object, since + Milliseconds(119'999)), "Degraded"), "False AsExpected ");
   const Plan late = plan_for(object, since + Seconds(120));
   EXPECT_EQ(text_of(late.desired_objects.at(0).object, "Degraded"), "True Young_Error YoungDegraded: young");
-  EXPECT_EQ(late.again, std::nullopt);
+  EXPECT_EQ(late.replan_at, std::nullopt);
 
   // An old condition does not make a new one count earlier, and the earliest time is used.
   object = with_conditions(object, {{"OldDegraded", true, "Error", "old"}}, noon - Seconds(300));
   object = with_conditions(object, {{"NewDegraded", true, "Error", "new"}}, noon + Seconds(30));
   const Plan mixed = plan_for(object, noon + Seconds(30));
   EXPECT_EQ(text_of(mixed.desired_objects.at(0).object, "Degraded"), "True Old_Error OldDegraded: old");
-  EXPECT_EQ(mixed.again, since + Seconds(120));
+  EXPECT_EQ(mixed.replan_at, since + Seconds(120));
 }
 
 TEST(ClusterOperator, IsUnknownWhenNobodyLooksAfterIt) {

@@ -66,7 +66,7 @@ class Reconciler {
       }
       const SteadyTime now = context.clock.steady();
       Milliseconds until_next = until_next_read(now);
-      if (plan.again) until_next = std::min(until_next, std::max(*plan.again - context.clock.now(), shortest_pause));
+      if (plan.replan_at) until_next = std::min(until_next, std::max(*plan.replan_at - context.clock.now(), shortest_pause));
       if (round.conflict) until_next = std::min(until_next, shortest_pause);
       if (round.has_failed) {
         until_next = std::min(until_next, after_failure);
@@ -300,8 +300,10 @@ void Plan::add(Plan other) {
   std::ranges::move(other.desired_objects, std::back_inserter(desired_objects));
   std::ranges::move(other.tasks, std::back_inserter(tasks));
   std::ranges::move(other.notices, std::back_inserter(notices));
-  if (other.again) again = again ? std::min(*again, *other.again) : other.again;
+  if (other.replan_at) replan_by(*other.replan_at);
 }
+
+void Plan::replan_by(WallTime when) { replan_at = replan_at ? std::min(*replan_at, when) : when; }
 
 Result<> reconcile(const sys::Context& context, kube::Api& api, const Reconciliation& work) {
   return Reconciler(api, work).run(context);

@@ -40,9 +40,10 @@ struct Plan {
   std::vector<DesiredObject> desired_objects{};  // written in parallel, in no order
   std::vector<Task> tasks{};                     // run one after another
   std::vector<Notice> notices{};
-  std::optional<WallTime> again{};  // time of the next plan if nothing changes before
+  std::optional<WallTime> replan_at{};  // time of the next plan if nothing changes before
 
-  void add(Plan other);  // appends all of it; the earlier `again` wins
+  void add(Plan other);           // appends all of it; the earlier `replan_at` wins
+  void replan_by(WallTime when);  // makes `replan_at` at most this time
 };
 
 struct Reconciliation {
@@ -53,9 +54,9 @@ struct Reconciliation {
 };
 
 // Runs until a stop. The first plan is made when every watch has delivered its first list. Further plans are made after every
-// change, and at the time `again` of the last plan. After each plan, only the differences are written. The view contains these
-// writes before the next plan is made. A plan may therefore do one step at a time: create an object, see it, continue.
-// A failed step is logged. It is retried after at most 15 s, or earlier if something changes, but at most ten times a second. A
+// change, and at the time `replan_at` of the last plan. After each plan, only the differences are written. The view contains
+// these writes before the next plan is made. A plan may therefore do one step at a time: create an object, see it, continue. A
+// failed step is logged. It is retried after at most 15 s, or earlier if something changes, but at most ten times a second. A
 // conflict does not count as a failure. Objects that no watch covers are read before they are written, and again every five
 // minutes.
 //

@@ -24,17 +24,17 @@ using testing_support::TestContext;
 TEST(PlanAdd, TakesAllAndTheEarlierTime) {
   const WallTime noon{Milliseconds(1'795'262'400'000)};
   Plan plan;
-  plan.add({.desired_objects = {{config_maps, config_map("a")}}, .again = noon});
+  plan.add({.desired_objects = {{config_maps, config_map("a")}}, .replan_at = noon});
   plan.add({.desired_objects = {{config_maps, config_map("b")}},
             .tasks = {{"t", {}}},
             .notices = {{{}, "r", "m"}},
-            .again = noon - Seconds(1)});
-  plan.add({.again = noon + Seconds(1)});
+            .replan_at = noon - Seconds(1)});
+  plan.add({.replan_at = noon + Seconds(1)});
   plan.add({});
   EXPECT_EQ(plan.desired_objects.size(), 2u);
   EXPECT_EQ(plan.tasks.size(), 1u);
   EXPECT_EQ(plan.notices.size(), 1u);
-  EXPECT_EQ(plan.again, noon - Seconds(1));
+  EXPECT_EQ(plan.replan_at, noon - Seconds(1));
 }
 
 // Reconciles until `plan` calls stop(), or for ten seconds.
@@ -297,7 +297,7 @@ TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
   int tasks = 0;
   std::string others;
   (void)world.run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
-    if (has(seen, "bad")) return tasks > 0 ? world.stop() : Plan{.again = WallTime()};
+    if (has(seen, "bad")) return tasks > 0 ? world.stop() : Plan{.replan_at = WallTime()};
     if (world.rounds == 2) others = world.data("good");
     return Plan{.desired_objects = {{config_maps, config_map("bad")}, {config_maps, config_map("good", {{"k", "v"}})}},
                 .tasks = {{"counting", [&](const sys::Context&) -> Result<> {
@@ -351,7 +351,7 @@ TEST(Reconcile, TellsWhatFailsOnceMoreAfterItWentWell) {
                              EXPECT_EQ(tries % 4, 0) << "the one before it failed";
                              return Ok{};
                            }}},
-                .again = now};
+                .replan_at = now};
   });
   EXPECT_EQ(world.logged("warning: promoting master-1 failed: etcd is away; retrying"), 2);
 }
@@ -392,7 +392,7 @@ TEST(Reconcile, PlansAgainWhenThePlanSaysSo) {
       second = now;
       return world.stop();
     }
-    return Plan{.again = *first + Seconds(120)};
+    return Plan{.replan_at = *first + Seconds(120)};
   });
   EXPECT_EQ(*second - *first, Seconds(120));
 }

@@ -33,8 +33,6 @@ constexpr std::string_view peer_description = "Member of etcd among members";
 constexpr std::string_view serving_description = "Member of etcd towards clients";
 constexpr std::string_view serving_metrics_description = "Metrics of a member of etcd";
 
-ObjectName named(std::string name) { return {std::string(space), std::move(name)}; }
-
 net::SubjectName client_subject(const std::string& name) { return {.common_name = name, .organizations = {"system:etcd", name}}; }
 
 std::vector<std::string> addresses_of(const std::string& address) { return {"127.0.0.1", "::1", address}; }
@@ -111,9 +109,10 @@ Result<Certificates> make_certificates(const std::string& host, const std::strin
 std::vector<Signer> rotated_signers() {
   const Lifetime lifetime = long_validity.lifetime();
   return {
-      {named("etcd-signer"), named("etcd-ca-bundle"), "etcd", std::string(signer_description), lifetime, roll_out},
-      {named("etcd-metric-signer"), named("etcd-metrics-ca-bundle"), "etcd", std::string(metric_signer_description), lifetime,
+      {object_name(space, "etcd-signer"), object_name(space, "etcd-ca-bundle"), "etcd", std::string(signer_description), lifetime,
        roll_out},
+      {object_name(space, "etcd-metric-signer"), object_name(space, "etcd-metrics-ca-bundle"), "etcd",
+       std::string(metric_signer_description), lifetime, roll_out},
   };
 }
 
@@ -121,8 +120,8 @@ std::vector<Leaf> rotated_clients() {
   const Lifetime lifetime = long_validity.lifetime();
   const auto client = [&](const std::string& name, const std::string& user, const std::string& signer,
                           std::string_view description) {
-    return Leaf{.secret = named(name),
-                .signer = named(signer),
+    return Leaf{.secret = object_name(space, name),
+                .signer = object_name(space, signer),
                 .subject = client_subject(user),
                 .is_client = true,
                 .component = "etcd",
@@ -137,8 +136,8 @@ std::vector<Leaf> rotated_servers(const std::string& node, const std::string& ad
   const Lifetime lifetime = long_validity.lifetime();
   const std::vector<std::string> ips = addresses_of(address), names = names_of(ips);
   const auto server = [&](const std::string& name, const std::string& signer, std::string_view description) {
-    return Leaf{.secret = named(fmt::format("{}-{}", name, node)),
-                .signer = named(signer),
+    return Leaf{.secret = object_name(space, fmt::format("{}-{}", name, node)),
+                .signer = object_name(space, signer),
                 .subject = {.common_name = *std::ranges::min_element(names)},
                 .is_server = true,
                 .is_client = true,

@@ -47,7 +47,7 @@ class Planner {
     result.actions = actions();
     result.conditions = {running_in_cluster(), bootstrap_removed(), available(), degraded(), progressing()};
     result.is_settled = !bootstrap_ && result.actions.empty() && unfinished_masters().empty();
-    if (why_wait_for_masters(in_) && !in_.masters.empty()) result.again = waiting_ends(in_);
+    if (why_wait_for_masters(in_) && !in_.masters.empty()) result.replan_at = waiting_ends(in_);
     return result;
   }
 

@@ -70,8 +70,8 @@ struct Membership {
   // new list. etcd refuses to promote a learner that is not in sync yet; the promotion is retried.
   std::vector<Action> actions{};
   std::vector<Condition> conditions{};
-  bool is_settled = false;          // nothing to do and nothing to wait for
-  std::optional<WallTime> again{};  // when the wait for missing masters ends
+  bool is_settled = false;              // nothing to do and nothing to wait for
+  std::optional<WallTime> replan_at{};  // when the wait for missing masters ends
 };
 
 // The plan has these steps:

@@ -159,7 +159,7 @@ TEST(Membership, WaitsTwoMinutesForMissingMasters) {
   MembershipInput in = input({lonely_boot}, 2);
   Membership early = plan_membership(in);
   EXPECT_EQ(doings(early), Doings{});
-  EXPECT_EQ(early.again, start + 2min);
+  EXPECT_EQ(early.replan_at, start + 2min);
   EXPECT_EQ(why_wait_for_masters(in), "2 of 3 masters are registered with an address");
   in.now = start + 2min;
   EXPECT_EQ(doings(plan_membership(in)), (Doings{"adding master-0 as a learner", "adding master-1 as a learner"}));

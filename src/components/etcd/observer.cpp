@@ -133,7 +133,7 @@ Milliseconds MembershipObserver::look(const sys::Context& context, const net::Tr
   const Membership membership = plan_membership(plan_input);
   if (act(context, etcd, facts_.members, membership.actions)) return 0ms;
   Milliseconds pause = membership.is_settled ? idle_pause : unsettled_pause;
-  if (membership.again) pause = std::clamp(*membership.again - plan_input.now, busy_pause, pause);
+  if (membership.replan_at) pause = std::clamp(*membership.replan_at - plan_input.now, busy_pause, pause);
   return pause;
 }
 

@@ -22,8 +22,6 @@ using Kind = Part::Kind;
 
 constexpr std::string_view program = "cluster-etcd-operator";
 
-ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
-
 // Objects that pods read in addition to their revision must exist before the revision is created.
 void expect_fulfilled(DesiredObject desired, std::string_view what, const Snapshot& seen, Target& target) {
   if (!is_fulfilled(desired, seen)) target.missing.push_back(std::string(what));
@@ -58,7 +56,7 @@ void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen
     if (!pair) target.missing.push_back(fmt::format("Secret {}/{}", leaf.secret.space, leaf.secret.name));
   }
   if (!is_whole) return;
-  Json object = secret(named("etcd-all-certs"), "Opaque", {});
+  Json object = secret(object_name(space, "etcd-all-certs"), "Opaque", {});
   object.as_object()["data"] = std::move(data);
   expect_fulfilled({kube::types::secrets, std::move(object)}, "Secret openshift-etcd/etcd-all-certs of all masters", seen,
                    target);
@@ -66,9 +64,9 @@ void collect_certificates(const std::vector<Leaf>& servers, const Snapshot& seen
 
 Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime now, Target& target) {
   if (!has_authorities(seen, target)) return Ok{};
-  // The setting `leaf` does not apply: without etcd there is no API, so no program can renew certificates of etcd that expired while
-  // the cluster was off. The setting `etcd` does not apply to signers: members read their authorities only when they start, and a
-  // signer with a lifetime of minutes would expire before all members have restarted.
+  // The setting `leaf` does not apply: without etcd there is no API, so no program can renew certificates of etcd that expired
+  // while the cluster was off. The setting `etcd` does not apply to signers: members read their authorities only when they start,
+  // and a signer with a lifetime of minutes would expire before all members have restarted.
   const Lifetimes lifetimes{.leaf = lifetimes_of(seen, target.conditions).etcd};
   std::vector<Leaf> leaves = rotated_clients(), servers;
   for (const Master& master : cluster.masters) {
@@ -83,8 +81,8 @@ Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime
   };
   target.plan.desired_objects.push_back(
       {kube::types::config_maps,
-       config_map(named("etcd-all-bundles"), {{"metrics-ca-bundle.crt", bundle("etcd-metrics-ca-bundle")},
-                                              {"server-ca-bundle.crt", bundle("etcd-ca-bundle")}})});
+       config_map(object_name(space, "etcd-all-bundles"), {{"metrics-ca-bundle.crt", bundle("etcd-metrics-ca-bundle")},
+                                                           {"server-ca-bundle.crt", bundle("etcd-ca-bundle")}})});
   return Ok{};
 }
 
@@ -116,7 +114,7 @@ Result<> add_pod(const OperatorVariables& variables, const Cluster& cluster, con
                                    {"QUOTA_BYTES", std::to_string(quota_bytes(settings))},
                                    {"MAX_LEARNERS", std::to_string(config.control_plane_replicas + config.arbiter_replicas)}}));
   target.plan.desired_objects.push_back(
-      {kube::types::config_maps, config_map(named("etcd-pod"), {{"pod.yaml", std::move(pod)}})});
+      {kube::types::config_maps, config_map(object_name(space, "etcd-pod"), {{"pod.yaml", std::move(pod)}})});
   return Ok{};
 }
 
@@ -130,7 +128,7 @@ Result<> add_addresses(const Cluster& cluster, const Snapshot& seen, Target& tar
     gateways.push_back(gateway_url(address));
   }
   std::string text = TRY(fill_text("etcd/etcd.env", {{"ENDPOINTS", join(endpoints, ",")}, {"GATEWAYS", join(gateways, ",")}}));
-  expect_fulfilled({kube::types::config_maps, config_map(named("etcd-scripts"), {{"etcd.env", std::move(text)}})},
+  expect_fulfilled({kube::types::config_maps, config_map(object_name(space, "etcd-scripts"), {{"etcd.env", std::move(text)}})},
                    "ConfigMap openshift-etcd/etcd-scripts of all masters", seen, target);
   return Ok{};
 }
@@ -147,7 +145,7 @@ void add_endpoints(const ObservedMembers& members, const Cluster& cluster, Targe
   }
   // Until a master votes, the ConfigMap that the bootstrap machine wrote is correct.
   if (data.empty()) return;
-  Json object = config_map(named("etcd-endpoints"), data);
+  Json object = config_map(object_name(space, "etcd-endpoints"), data);
   if (!has_bootstrap && !cluster.bootstrap_address.empty()) {
     object.at("metadata").as_object()["annotations"] = JsonObject{{bootstrap_annotation, nullptr}};
   }
@@ -173,11 +171,11 @@ void add_copies(const Snapshot& seen, Target& target) {
     copy_object(kind, from, {std::string(to_space), std::string(to_name)}, "", seen, target);
   };
   copy(Kind::config_map, {"kube-system", "cluster-config-v1"}, space, "cluster-config-v1");
-  copy(Kind::config_map, named("etcd-ca-bundle"), operator_space, "etcd-ca-bundle");
-  copy(Kind::config_map, named("etcd-ca-bundle"), "openshift-config", "etcd-ca-bundle");
-  copy(Kind::config_map, named("etcd-ca-bundle"), "openshift-config", "etcd-serving-ca");
-  copy(Kind::secret, named("etcd-client"), operator_space, "etcd-client");
-  copy(Kind::secret, named("etcd-client"), "openshift-config", "etcd-client");
+  copy(Kind::config_map, object_name(space, "etcd-ca-bundle"), operator_space, "etcd-ca-bundle");
+  copy(Kind::config_map, object_name(space, "etcd-ca-bundle"), "openshift-config", "etcd-ca-bundle");
+  copy(Kind::config_map, object_name(space, "etcd-ca-bundle"), "openshift-config", "etcd-serving-ca");
+  copy(Kind::secret, object_name(space, "etcd-client"), operator_space, "etcd-client");
+  copy(Kind::secret, object_name(space, "etcd-client"), "openshift-config", "etcd-client");
 }
 
 const std::vector<Watched> watched = {
@@ -210,7 +208,7 @@ Result<Target> make_target(const OperatorVariables& variables, const Snapshot& s
   const MembershipInput input = cluster.membership({}, now);
   if (std::optional<std::string> why = why_wait_for_masters(input)) {
     target.missing.push_back(std::move(*why));
-    target.plan.again = plan_membership(input).again;
+    target.plan.replan_at = plan_membership(input).replan_at;
   }
   TRY(add_certificates(cluster, seen, now, target));
   TRY(add_pod(variables, cluster, settings, seen, target));

@@ -156,7 +156,7 @@ TEST(EtcdOperator, WaitsForItsInputs) {
   two.settle();
   EXPECT_EQ(two.target().missing, std::vector<std::string>{"2 of 3 masters are registered with an address"});
   EXPECT_FALSE(two.has_revision(1));
-  EXPECT_EQ(two.target().plan.again.has_value(), true);
+  EXPECT_EQ(two.target().plan.replan_at.has_value(), true);
   two.now += 2min;
   two.settle();
   EXPECT_TRUE(two.has_revision(1));

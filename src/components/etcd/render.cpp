@@ -37,24 +37,22 @@ TemplateValues pod_values(const RenderInput& input) {
           {"MAX_LEARNERS", std::to_string(input.install_config.control_plane_replicas + input.install_config.arbiter_replicas)}};
 }
 
-ObjectName named(std::string_view name) { return {std::string(space), std::string(name)}; }
-
 // ConfigMap etcd-endpoints. An annotation has the address of the bootstrap machine's member and is removed together with that
 // member. A single node in place keeps its first member, so there the address is an entry of the data.
 Json endpoints(const RenderInput& input) {
   const std::string address = to_string(input.address);
   if (!is_in_place(input.install_config)) {
-    return config_map(named("etcd-endpoints"), {}, {{"alpha.installer.openshift.io/etcd-bootstrap", address}});
+    return config_map(object_name(space, "etcd-endpoints"), {}, {{"alpha.installer.openshift.io/etcd-bootstrap", address}});
   }
   std::string key = base64_encode(address);
   key.erase(key.find_last_not_of('=') + 1);
-  return config_map(named("etcd-endpoints"), {{key, address}});
+  return config_map(object_name(space, "etcd-endpoints"), {{key, address}});
 }
 
 Json bundle(std::string_view name, std::string_view description, const Texts& data, Texts annotations = {}) {
   annotations.emplace_back("openshift.io/description", description);
   annotations.emplace_back("openshift.io/owning-component", "etcd");
-  return config_map(named(name), data, annotations, {{"auth.openshift.io/managed-certificate-type", "ca-bundle"}});
+  return config_map(object_name(space, name), data, annotations, {{"auth.openshift.io/managed-certificate-type", "ca-bundle"}});
 }
 
 RenderedFile object_file(const Json& object) {
@@ -107,10 +105,10 @@ Result<RenderedFiles> render(const RenderInput& input, const Certificates& certi
     of_node.emplace_back(material->name + ".key", material->certificate.key.reveal());
   }
   for (const Material* material : certificates.all()) {
-    const Json object = TRY(tls_secret(named(material->name), material->certificate, material->rotation));
+    const Json object = TRY(tls_secret(object_name(space, material->name), material->certificate, material->rotation));
     files.push_back(object_file(object));
   }
-  files.push_back(object_file(secret(named("etcd-all-certs"), "Opaque", of_node)));
+  files.push_back(object_file(secret(object_name(space, "etcd-all-certs"), "Opaque", of_node)));
   files.push_back(object_file(bundle("etcd-ca-bundle", "Authorities of members and clients of etcd", {{"ca-bundle.crt", ca}})));
   files.push_back(object_file(
       bundle("etcd-metrics-ca-bundle", "Authorities of clients that read metrics of etcd", {{"ca-bundle.crt", metric_ca}})));

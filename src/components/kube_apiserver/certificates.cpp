@@ -19,12 +19,10 @@ constexpr Seconds machine_update = hours(4);
 
 constexpr std::string_view component = "kube-apiserver";
 
-ObjectName named(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
-
 Signer signer(std::string_view name, std::string_view bundle_space, std::string_view bundle, Lifetime lifetime,
               std::string_view description, Seconds spread = {}) {
-  return {named(operator_space, name),
-          named(bundle_space, bundle),
+  return {object_name(operator_space, name),
+          object_name(bundle_space, bundle),
           std::string(component),
           std::string(description),
           lifetime,
@@ -33,8 +31,8 @@ Signer signer(std::string_view name, std::string_view bundle_space, std::string_
 
 Leaf client(std::string_view space, std::string_view name, std::string_view signer, net::SubjectName subject, Lifetime lifetime,
             std::string_view description) {
-  return {.secret = named(space, name),
-          .signer = named(operator_space, signer),
+  return {.secret = object_name(space, name),
+          .signer = object_name(operator_space, signer),
           .subject = std::move(subject),
           .is_client = true,
           .component = std::string(component),
@@ -45,8 +43,8 @@ Leaf client(std::string_view space, std::string_view name, std::string_view sign
 Leaf server(std::string_view name, std::string_view signer, std::vector<std::string> names, std::vector<std::string> addresses,
             Lifetime lifetime, std::string_view description) {
   std::string first = names.empty() ? addresses.front() : names.front();
-  return {.secret = named(target_space, name),
-          .signer = named(operator_space, signer),
+  return {.secret = object_name(target_space, name),
+          .signer = object_name(operator_space, signer),
           .subject = {std::move(first)},
           .is_server = true,
           .dns_names = std::move(names),

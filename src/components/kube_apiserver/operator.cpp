@@ -24,8 +24,6 @@ constexpr std::string_view next_key_name = "next-bound-service-account-signing-k
 constexpr std::string_view key_name = "bound-service-account-signing-key";
 constexpr std::string_view public_keys_name = "bound-sa-token-signing-certs";
 
-ObjectName named(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
-
 // The server reads certificates, their keys and authorities again while it runs, so they are not parts of revisions. It reads the
 // keys of tokens, its config and the authorities of etcd only once.
 Operand operand() {
@@ -139,7 +137,7 @@ Result<> plan_pod(const OperatorVariables& variables, const Facts& facts, Target
   std::string pod = TRY(fill_text("kube_apiserver/static-pod.yaml", values));
   std::string recovery = TRY(fill_text("kube_apiserver/recovery-pod.yaml", of_recovery));
   target.plan.desired_objects.push_back(
-      {config_maps, config_map(named(target_space, "kube-apiserver-pod"),
+      {config_maps, config_map(object_name(target_space, "kube-apiserver-pod"),
                                {{"pod.yaml", std::move(pod)}, {"recovery-pod.yaml", std::move(recovery)}})});
   return Ok{};
 }
@@ -179,21 +177,21 @@ std::string plan_bundle(const std::vector<Source>& sources, std::string_view nam
 
 void plan_bundles(const Snapshot& seen, WallTime now, Target& target) {
   constexpr std::string_view installer = "the installer", self = "this operator";
-  std::vector<Source> clients = {{named(config_space, "admin-kubeconfig-client-ca"), installer},
-                                 {named(managed_space, "csr-controller-ca"), "the kube-controller-manager operator"},
-                                 {named(operator_space, "kube-apiserver-to-kubelet-client-ca"), self},
-                                 {named(operator_space, "kube-control-plane-signer-ca"), self},
-                                 {named(managed_space, "kubelet-bootstrap-kubeconfig"), installer},
-                                 {named(operator_space, "node-system-admin-ca"), self}};
+  std::vector<Source> clients = {{object_name(config_space, "admin-kubeconfig-client-ca"), installer},
+                                 {object_name(managed_space, "csr-controller-ca"), "the kube-controller-manager operator"},
+                                 {object_name(operator_space, "kube-apiserver-to-kubelet-client-ca"), self},
+                                 {object_name(operator_space, "kube-control-plane-signer-ca"), self},
+                                 {object_name(managed_space, "kubelet-bootstrap-kubeconfig"), installer},
+                                 {object_name(operator_space, "node-system-admin-ca"), self}};
   if (const Json* object = seen.find(kube::types::api_servers, "", "cluster")) {
     const std::string_view own = find_string(*object, {"spec", "clientCA", "name"}).value_or("");
-    if (!own.empty()) clients.push_back({named(config_space, own), "the administrator, as set in APIServer cluster,"});
+    if (!own.empty()) clients.push_back({object_name(config_space, own), "the administrator, as set in APIServer cluster,"});
   }
   const std::string wrong_clients = plan_bundle(clients, "client-ca", seen, now, target);
   std::vector<Source> servers;
   for (std::string_view name :
        {"loadbalancer-serving-ca", "localhost-serving-ca", "service-network-serving-ca", "localhost-recovery-serving-ca"}) {
-    servers.push_back({named(operator_space, name), self});
+    servers.push_back({object_name(operator_space, name), self});
   }
   const std::string wrong_servers = plan_bundle(servers, "kube-apiserver-server-ca", seen, now, target);
   target.conditions.push_back(
@@ -221,7 +219,7 @@ void plan_copies(const Snapshot& seen, Target& target) {
       Row{Kind::config_map, target_space, public_keys_name, managed_space, public_keys_name, ""},
   };
   for (const Row& row : rows) {
-    copy_object(row.kind, named(row.from_space, row.from), named(row.to_space, row.to), row.maker, seen, target);
+    copy_object(row.kind, object_name(row.from_space, row.from), object_name(row.to_space, row.to), row.maker, seen, target);
   }
 }
 
@@ -254,7 +252,7 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
     const Secret made = TRY(net::make_key());
     const std::string public_half = TRY(net::public_key(made));
     target.plan.desired_objects.push_back(
-        {secrets, secret(named(operator_space, next_key_name), "Opaque",
+        {secrets, secret(object_name(operator_space, next_key_name), "Opaque",
                          {{"service-account.key", made.reveal()}, {"service-account.pub", public_half}})});
     target.missing.push_back(fmt::format("Secret {}/{}, which this operator creates", operator_space, next_key_name));
     return Ok{};
@@ -270,12 +268,12 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
     last = std::max(last, number_of(name));
   }
   if (!is_known) keys.emplace_back(fmt::format("service-account-{:03}.pub", last + 1), *pem);
-  target.plan.desired_objects.push_back({config_maps, config_map(named(target_space, public_keys_name), keys)});
+  target.plan.desired_objects.push_back({config_maps, config_map(object_name(target_space, public_keys_name), keys)});
 
   const std::optional<std::string> used = held(seen.find(secrets, target_space, key_name), "service-account.key");
   if (used && used != key && !is_everywhere(*pem, settings, seen)) return Ok{};
-  target.plan.desired_objects.push_back(
-      {secrets, secret(named(target_space, key_name), "Opaque", {{"service-account.key", *key}, {"service-account.pub", *pem}})});
+  target.plan.desired_objects.push_back({secrets, secret(object_name(target_space, key_name), "Opaque",
+                                                         {{"service-account.key", *key}, {"service-account.pub", *pem}})});
   return Ok{};
 }
 

@@ -40,8 +40,6 @@ constexpr std::array signers = {
            "Authority of the API server in the service network"},
 };
 
-ObjectName named(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
-
 int seconds(const Json& entry, std::string_view key) {
   const Json* value = find(entry, {key});
   return value != nullptr && value->is_int64() ? static_cast<int>(value->get_int64()) : 0;
@@ -152,17 +150,18 @@ Result<RenderedFiles> make_manifests(const TemplateValues& values, const TlsInpu
     files.push_back(manifest_file(fmt::format("manifests/{}.yaml", name), object));
   };
   add("configmap-admin-kubeconfig-client-ca",
-      config_map(named(config_space, "admin-kubeconfig-client-ca"), {{"ca-bundle.crt", tls.admin_ca}}));
+      config_map(object_name(config_space, "admin-kubeconfig-client-ca"), {{"ca-bundle.crt", tls.admin_ca}}));
   add("configmap-kubelet-bootstrap-kubeconfig-ca",
-      config_map(named(managed_space, "kubelet-bootstrap-kubeconfig"), {{"ca-bundle.crt", tls.kubelet_bootstrap_ca}}));
-  add("configmap-sa-token-signing-certs",
-      config_map(named(managed_space, "sa-token-signing-certs"), {{"service-account-001.pub", tls.service_account_public}}));
+      config_map(object_name(managed_space, "kubelet-bootstrap-kubeconfig"), {{"ca-bundle.crt", tls.kubelet_bootstrap_ca}}));
+  add("configmap-sa-token-signing-certs", config_map(object_name(managed_space, "sa-token-signing-certs"),
+                                                     {{"service-account-001.pub", tls.service_account_public}}));
   add("secret-bound-sa-token-signing-key",
-      secret(named(operator_space, "next-bound-service-account-signing-key"), "",
+      secret(object_name(operator_space, "next-bound-service-account-signing-key"), "",
              {{"service-account.key", tls.bound_key.reveal()}, {"service-account.pub", tls.bound_public}}));
   for (const Signer& signer : signers) {
     const Rotation rotation{.component = "kube-apiserver", .description = std::string(signer.description)};
-    const Json object = TRY(tls_secret(named(operator_space, signer.name), tls.signers.at(std::string(signer.input)), rotation));
+    const Json object =
+        TRY(tls_secret(object_name(operator_space, signer.name), tls.signers.at(std::string(signer.input)), rotation));
     add(fmt::format("secret-{}", signer.file), object);
   }
   return files;

@@ -23,13 +23,9 @@ constexpr std::string_view bundle_key = "ca-bundle.crt";
 constexpr std::string_view private_key = "service-account.key";
 constexpr std::string_view public_key = "service-account.pub";
 
-ObjectName at(std::string_view space_name, std::string_view name) { return {std::string(space_name), std::string(name)}; }
-
 const Json* find_secret(const Snapshot& seen, std::string_view space_name, std::string_view name) {
   return seen.find(kube::types::secrets, space_name, name);
 }
-
-void ask_again(Plan& plan, WallTime when) { plan.again = plan.again ? std::min(*plan.again, when) : when; }
 
 Seconds shortened(Seconds usual, const Lifetimes& lifetimes) {
   return lifetimes.authority ? std::min(usual, *lifetimes.authority / 10) : usual;
@@ -41,8 +37,8 @@ bool is_valid(const Json* signer, WallTime now) {
 }
 
 Signer csr_signer() {
-  return {.secret = at(operator_space, "csr-signer"),
-          .bundle = at(operator_space, "csr-signer-ca"),
+  return {.secret = object_name(operator_space, "csr-signer"),
+          .bundle = object_name(operator_space, "csr-signer-ca"),
           .component = "kube-controller-manager",
           .description = "Authority of what the controller manager signs for those who ask",
           .lifetime = {.valid = 24h * 30, .refresh = 24h * 15}};
@@ -68,8 +64,8 @@ Result<> publish_signers(const Snapshot& seen, const std::string& signer, WallTi
   // If one of the bundles is invalid, only the known signer is published.
   const std::string text = all.ok() ? all.value() : TRY(join_bundles({signer}, now));
   if (!text.empty()) {
-    target.plan.desired_objects.push_back(
-        {kube::types::config_maps, config_map(at(managed_space, "csr-controller-ca"), {{std::string(bundle_key), text}})});
+    target.plan.desired_objects.push_back({kube::types::config_maps, config_map(object_name(managed_space, "csr-controller-ca"),
+                                                                                {{std::string(bundle_key), text}})});
   }
   return Ok{};
 }
@@ -148,7 +144,7 @@ void publish(const Snapshot& seen, const std::string& key, Target& target) {
   while (std::ranges::any_of(data, [&](const auto& entry) { return entry.first == name(); })) ++number;
   data.emplace_back(name(), key);
   target.plan.desired_objects.push_back(
-      {kube::types::config_maps, config_map(at(managed_space, "sa-token-signing-certs"), data)});
+      {kube::types::config_maps, config_map(object_name(managed_space, "sa-token-signing-certs"), data)});
 }
 
 // Plans the next step of replacing the installer's key.
@@ -156,7 +152,7 @@ Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, Wal
   const std::optional<WallTime> over = completed(seen);
   if (!over) return Ok{};
   if (const WallTime begin = *over + shortened(settle, lifetimes); now < begin) {
-    ask_again(target.plan, begin);
+    target.plan.replan_by(begin);
     return Ok{};
   }
   if (!is_bootstrap_gone(seen)) return Ok{};
@@ -165,7 +161,7 @@ Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, Wal
     const Secret key = TRY(net::make_key());
     const std::string half = TRY(net::public_key(key));
     target.plan.desired_objects.push_back({kube::types::secrets,
-                                           secret(at(operator_space, "next-service-account-private-key"), "Opaque",
+                                           secret(object_name(operator_space, "next-service-account-private-key"), "Opaque",
                                                   {{std::string(private_key), key.reveal()}, {std::string(public_key), half}}),
                                            DesiredObject::How::create});
     return Ok{};
@@ -177,7 +173,7 @@ Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, Wal
   }
   const Result<WallTime> made = parse_rfc3339(find_string(*next, {"metadata", "creationTimestamp"}).value_or(""));
   if (const WallTime due = (made.ok() ? made.value() : now) + shortened(spread, lifetimes); now < due) {
-    ask_again(target.plan, due);
+    target.plan.replan_by(due);
   } else if (are_api_servers_current(seen)) {
     put_key(*next, target);
   }
@@ -205,10 +201,10 @@ Result<> plan_csr_signer(const Snapshot& seen, const Lifetimes& lifetimes, WallT
   const Json* used = find_secret(seen, space, "csr-signer");
   const WallTime due = info.value().not_before + shortened(spread, lifetimes);
   if (used != nullptr && is_valid(used, now) && held(used, "tls.crt") != pem && now < due) {
-    ask_again(target.plan, due);
+    target.plan.replan_by(due);
     return Ok{};
   }
-  copy_object(Part::Kind::secret, at(operator_space, "csr-signer"), at(space, "csr-signer"), "", seen, target);
+  copy_object(Part::Kind::secret, object_name(operator_space, "csr-signer"), object_name(space, "csr-signer"), "", seen, target);
   return Ok{};
 }
 

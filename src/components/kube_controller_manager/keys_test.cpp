@@ -85,7 +85,7 @@ TEST(CsrSigner, ReportsWhenTheNextPlanIsDue) {
     const Snapshot seen = cluster.view.snapshot();
     Target target;
     EXPECT_TRUE(plan_csr_signer(seen, {}, cluster.now, target).ok());
-    return target.plan.again;
+    return target.plan.replan_at;
   };
   ASSERT_TRUE(again().has_value());
   const std::string first = cluster.signer();

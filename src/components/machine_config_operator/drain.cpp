@@ -177,7 +177,7 @@ Plan plan_drains(kube::Api& api, View& view, const DrainOptions& options, const 
         add(*node, fmt::format("draining {}", name), [&api, &view, own = options.own_pod](const auto& context, const Json& each) {
           return drain_node(context, api, view, each, own);
         });
-        plan.add({.again = now + pause_of(seen, name, now)});
+        plan.add({.replan_at = now + pause_of(seen, name, now)});
         if (const Json* known = seen.find(node_drains, "", name)) {
           const std::string message(find_string(*known, {"message"}).value_or(""));
           const bool is_held = message.find("is held by") != std::string::npos;

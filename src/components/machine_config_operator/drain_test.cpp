@@ -117,7 +117,7 @@ struct Drain : testing::Test {
       EXPECT_TRUE(done.ok()) << task.name << ": " << done.error().message();
     }
     notices = plan.notices;
-    return plan.again;
+    return plan.replan_at;
   }
 
   Json live() const { return *kube.look(types::nodes, "", "worker-0"); }

@@ -292,7 +292,7 @@ RenderPlan RenderController::plan(const Snapshot& seen, WallTime now) {
     const std::string_view before = find_string(*pool, {"spec", "configuration", "name"}).value_or("");
     if (!before.empty() && before != config && changed_ + render_settle > now) {
       status.is_settling = true;
-      made.plan.again = changed_ + render_settle;
+      made.plan.replan_at = changed_ + render_settle;
       continue;
     }
     const bool is_there = seen.find(types::machine_configs, "", config) != nullptr;

@@ -73,8 +73,8 @@ struct Cluster {
         ++open;
         fulfil(desired);
       }
-      if (open == 0 && !made.plan.again) return made;
-      if (open == 0) now = *made.plan.again;
+      if (open == 0 && !made.plan.replan_at) return made;
+      if (open == 0) now = *made.plan.replan_at;
     }
     ADD_FAILURE() << "the plans never settle";
     return {};
@@ -198,12 +198,12 @@ TEST(RenderController, ChangesThatAreAppliedTogetherAreOneChange) {
   const RenderPlan first = cluster.plan();
   EXPECT_TRUE(first.pools.at("worker").is_settling);
   EXPECT_FALSE(first.pools.at("master").is_settling);
-  ASSERT_TRUE(first.plan.again);
-  EXPECT_EQ(*first.plan.again, cluster.now + render_settle);
+  ASSERT_TRUE(first.plan.replan_at);
+  EXPECT_EQ(*first.plan.replan_at, cluster.now + render_settle);
   cluster.now += Milliseconds(1'500);
-  EXPECT_EQ(*cluster.plan().plan.again, start + render_settle) << "nothing changed";
+  EXPECT_EQ(*cluster.plan().plan.replan_at, start + render_settle) << "nothing changed";
   cluster.put(user_config("99-b", "worker", motd));
-  EXPECT_EQ(*cluster.plan().plan.again, cluster.now + render_settle);
+  EXPECT_EQ(*cluster.plan().plan.replan_at, cluster.now + render_settle);
   EXPECT_EQ(cluster.target("worker"), before);
   cluster.settle();
   EXPECT_NE(cluster.target("worker"), before);

@@ -88,7 +88,7 @@ Result<Plan> plan_server_certificate(const Snapshot& seen, WallTime now) {
   const net::CertificateInfo info = TRY(net::parse_certificate(*pem).context(kube::describe(*served)));
   const WallTime due = info.not_before + (info.not_after - info.not_before) * 4 / 5;
   if (now < due) {
-    plan.again = due;
+    plan.replan_at = due;
     return plan;
   }
 

@@ -61,7 +61,7 @@ TEST(ServerCertificate, StaysUntilItIsDue) {
   const Cluster cluster;
   const Plan plan = plan_server_certificate(cluster.view.snapshot(), start + year).value();
   EXPECT_TRUE(plan.desired_objects.empty());
-  EXPECT_EQ(plan.again, start + 8 * year);
+  EXPECT_EQ(plan.replan_at, start + 8 * year);
   EXPECT_TRUE(plan_server_certificate(View().snapshot(), start).value().desired_objects.empty());
 }
 

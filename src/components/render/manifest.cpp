@@ -28,6 +28,8 @@ std::string in_seconds(WallTime time) { return to_rfc3339(std::chrono::floor<Sec
 
 }  // namespace
 
+ObjectName object_name(std::string_view space, std::string_view name) { return {std::string(space), std::string(name)}; }
+
 Json config_map(const ObjectName& name, const Texts& data, const Texts& annotations, const Texts& labels) {
   JsonObject result = head("ConfigMap", name, annotations, labels);
   if (!data.empty()) result["data"] = object(data);

@@ -18,6 +18,8 @@ struct ObjectName {
   std::string name;
 };
 
+ObjectName object_name(std::string_view space, std::string_view name);
+
 // Texts by key, in order.
 using Texts = std::vector<std::pair<std::string, std::string>>;
 

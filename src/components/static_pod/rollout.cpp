@@ -107,7 +107,7 @@ class Rollout {
     NodeStatus& status = node.status;
     const bool is_back = node.pod.is_ready && node.pod.revision == status.current;
     status.target = is_back ? 0 : status.current;
-    plan_again_by(retry_time(status));
+    replan_by(retry_time(status));
   }
 
   // When the wait for the pod of a revision ends.
@@ -122,7 +122,7 @@ class Rollout {
   bool is_overdue(const NodeState& node, int revision) {
     if (node.pod.is_ready && node.pod.revision == revision) return false;
     const WallTime end = deadline(node, revision);
-    if (now_ < end) plan_again_by(end);
+    if (now_ < end) replan_by(end);
     return now_ >= end;
   }
 
@@ -176,7 +176,7 @@ class Rollout {
   std::optional<std::string> reason_to_wait(const NodeState& node, const RolloutGuard& rollout_guard) {
     const NodeStatus& status = node.status;
     if (node.has_failed(latest_) && now_ < retry_time(status)) {
-      plan_again_by(retry_time(status));
+      replan_by(retry_time(status));
       return fmt::format("revision {} failed on {}", latest_, status.node);
     }
     if (node.is_unreachable) return fmt::format("the kubelet of {} does not report its status", status.node);
@@ -189,8 +189,8 @@ class Rollout {
     return rollout_guard ? rollout_guard(seen_, status.node) : std::nullopt;
   }
 
-  void plan_again_by(WallTime when) {
-    if (when > now_ && (!state_.again || when < *state_.again)) state_.again = when;
+  void replan_by(WallTime when) {
+    if (when > now_ && (!state_.replan_at || when < *state_.replan_at)) state_.replan_at = when;
   }
 
   const Operand& operand_;

@@ -20,7 +20,7 @@ struct RolloutState {
   int published = 0;                // the next status.latestAvailableRevision: nodes without a revision install it
   std::vector<Condition> conditions{};
   std::vector<Notice> notices{};
-  std::optional<WallTime> again{};
+  std::optional<WallTime> replan_at{};
   int ready_replicas = 0;
   bool is_complete = false;  // every node runs the latest revision
 };

@@ -275,7 +275,7 @@ TEST(Rollout, GoesBackWhenTheInstallerFailedAndTriesAgainAfterAPause) {
   RolloutState state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1 1 1");
   EXPECT_EQ(world.wanted("master-0"), 1);
-  EXPECT_EQ(state.again, start + 10s);
+  EXPECT_EQ(state.replan_at, start + 10s);
   EXPECT_TRUE(condition(state, "NodeInstallerDegraded").is_true);
   EXPECT_EQ(condition(state, "NodeInstallerDegraded").message, "master-0: revision 2: no space");
   EXPECT_EQ(world.notices, (Names{"NodeRevisionFailed: etcd revision 2 failed on master-0 at attempt 1: no space; rolling back "
@@ -284,14 +284,14 @@ TEST(Rollout, GoesBackWhenTheInstallerFailedAndTriesAgainAfterAPause) {
   world.now += 9s;
   state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1 1 1");
-  EXPECT_EQ(state.again, start + 10s);
+  EXPECT_EQ(state.replan_at, start + 10s);
   EXPECT_NE(condition(state, "NodeInstallerProgressing").message.find("held: revision 2 failed on master-0"), std::string::npos);
   world.now += 1s;
   world.plan(2);
   EXPECT_EQ(world.revisions(), "1>2 1 1");
 
   world.installer_failed("master-0", 2);
-  EXPECT_EQ(world.plan(2).again, start + 25s);
+  EXPECT_EQ(world.plan(2).replan_at, start + 25s);
   world.now += 15s;
   world.plan(2);
   world.pod("master-0", 2, true);
@@ -316,7 +316,7 @@ TEST(Rollout, GoesBackWhenAPodIsNotReadyInTime) {
     world.now += 3s;
     world.pod("master-0", 2, false, row.containers);
     const WallTime end = world.now + row.limit;
-    EXPECT_EQ(world.plan(2).again, end);
+    EXPECT_EQ(world.plan(2).replan_at, end);
     EXPECT_EQ(world.revisions(), "1>2 1 1");
     world.now = end;
     RolloutState state = world.plan(2);
@@ -345,14 +345,14 @@ TEST(Rollout, GoesBackWhenAPodDoesNotComeAtAll) {
   world.now += 4min;
   state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1>2 1 1");
-  EXPECT_EQ(state.again, start + 5min);
+  EXPECT_EQ(state.replan_at, start + 5min);
   world.now += 1min;
   state = world.plan(2);
   EXPECT_EQ(world.revisions(), "1>1 1 1");
   EXPECT_EQ(state.nodes[0].last_failed_reason, "PodMissing");
   // The previous revision has the same time, although a pod was missing all the time.
   world.now += 1min;
-  EXPECT_EQ(world.plan(2).again, start + 10min);
+  EXPECT_EQ(world.plan(2).replan_at, start + 10min);
   EXPECT_EQ(world.revisions(), "1>1 1 1");
 }
 
@@ -365,9 +365,9 @@ TEST(Rollout, TriesTheLatestAgainWhenTheOneBeforeDoesNotComeBackEither) {
   world.plan(2);
   EXPECT_EQ(world.revisions(), "1>1 1 1");
   world.pod("master-0", 1, false);
-  EXPECT_EQ(world.plan(2).again, start + 5min + 10s);
+  EXPECT_EQ(world.plan(2).replan_at, start + 5min + 10s);
   world.now += 10s;
-  EXPECT_EQ(world.plan(2).again, start + 10min);
+  EXPECT_EQ(world.plan(2).replan_at, start + 10min);
   world.now = start + 10min;
   world.plan(2);
   EXPECT_EQ(world.revisions(), "1>2 1 1");
@@ -414,7 +414,7 @@ TEST(Rollout, TellsOnceOfAFirstRevisionThatFails) {
   world.now += 1h;
   state = world.plan(1);
   EXPECT_EQ(state.nodes[1].last_failed_count, 1);
-  EXPECT_EQ(state.again, std::nullopt);
+  EXPECT_EQ(state.replan_at, std::nullopt);
   world.pod("master-1", 1, true);
   EXPECT_EQ(world.plan(1).nodes[1], (NodeStatus{.node = "master-1", .current = 1}));
 }
@@ -456,7 +456,8 @@ TEST(Rollout, PausesLongerAfterEachFailureUpToTenMinutes) {
                    .last_failed_count = row.failures,
                    .last_failed_time = to_rfc3339(start)};
     world.settings = with_node_statuses(world.settings, statuses);
-    EXPECT_EQ(std::chrono::floor<Seconds>(*world.plan(2).again - start), std::chrono::floor<Seconds>(row.pause)) << row.failures;
+    EXPECT_EQ(std::chrono::floor<Seconds>(*world.plan(2).replan_at - start), std::chrono::floor<Seconds>(row.pause))
+        << row.failures;
   }
 }
 

@@ -113,7 +113,7 @@ Result<Plan> plan_static_pods(const StaticPodOperator& work, const OperatorVaria
     plan.notices.push_back(
         {*settings, "RevisionCreated", fmt::format("{} revision {}: {}", operand.name, revision.latest, revision.reason)});
   }
-  plan.add({.notices = std::move(rollout.notices), .again = rollout.again});
+  plan.add({.notices = std::move(rollout.notices), .replan_at = rollout.replan_at});
   ClusterOperatorFacts facts = facts_of(operand, variables, rollout.is_complete);
   facts.ignored = unused_settings({operand.settings}, seen);
   plan.add(plan_cluster_operator(seen, facts, next, now));

@@ -57,7 +57,7 @@ Plan Installer::plan_operand(const Operand& operand, const Json& settings, const
   if (layout.revision == 0) return plan;
   plan.add(plan_waiting(operand, settings, layout, now));
   if (state.written && state.written->is_same(layout) && now < state.checked + check_interval) {
-    plan.add({.again = state.checked + check_interval});
+    plan.add({.replan_at = state.checked + check_interval});
     return plan;
   }
   plan.tasks.push_back({fmt::format("installing {} revision {}", operand.name, layout.revision),
@@ -99,7 +99,7 @@ Plan Installer::plan_waiting(const Operand& operand, const Json& settings, const
   }
   if (!waiting) waiting = now;
   if (now < *waiting + missing_grace) {
-    plan.again = *waiting + missing_grace;
+    plan.replan_at = *waiting + missing_grace;
     return plan;
   }
   plan.notices.push_back({settings, "InstallerWaits",

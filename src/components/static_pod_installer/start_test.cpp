@@ -87,7 +87,7 @@ TEST(Installer, InstallsOnceAndTellsIt) {
   EXPECT_EQ(messages(next), Names{"InstallCompleted: etcd revision 1 is installed on master-0"});
   EXPECT_TRUE(next.tasks.empty());
   EXPECT_TRUE(next.desired_objects.empty());
-  EXPECT_EQ(next.again, world.test.clock.now() + 10min);
+  EXPECT_EQ(next.replan_at, world.test.clock.now() + 10min);
 
   world.nodes({{.node = "master-0", .current = 1}});
   const Plan later = world.plan();
@@ -185,7 +185,7 @@ TEST(Installer, SaysForWhatItWaits) {
   world.view.remove(kube::types::config_maps, "openshift-etcd", "etcd-pod-1");
   const Plan first = world.plan();
   EXPECT_EQ(messages(first), Names{});
-  EXPECT_EQ(first.again, world.test.clock.now() + 10s);
+  EXPECT_EQ(first.replan_at, world.test.clock.now() + 10s);
   EXPECT_EQ(world.run(first).size(), 1u) << "certificates";
   EXPECT_FALSE(world.files.info(manifest).value());
   const Plan late = world.plan(10s);

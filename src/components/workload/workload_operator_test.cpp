@@ -137,7 +137,7 @@ TEST(WorkloadOperator, IsDegradedWhenItCannotForTwoMinutes) {
   view.put(source("two"));
   view.put(running(deployment("one")));
   EXPECT_EQ(condition(reported(make_operator(), view, noon), "Degraded"), "False AsExpected: ");
-  EXPECT_EQ(plan_workloads(make_operator(), release, view.snapshot(), noon + 30s).value().again, noon + 2min);
+  EXPECT_EQ(plan_workloads(make_operator(), release, view.snapshot(), noon + 30s).value().replan_at, noon + 2min);
   // The conditions are stored in the cluster, so another leader continues with them.
   View next;
   next.put(*view.snapshot().find(kube::types::cluster_operators, "", "dns"));
