@@ -2,7 +2,7 @@
 #pragma once
 
 #include "assets/graph.h"
-#include "assets/plan.h"
+#include "assets/state.h"
 
 #include <span>
 #include <string_view>
@@ -12,6 +12,9 @@ namespace slipway::assets {
 inline constexpr std::string_view metadata_file = "metadata.json";
 inline constexpr std::string_view kubeconfig_file = "auth/kubeconfig";
 inline constexpr std::string_view bootstrap_file = "bootstrap.ign";
+
+// The user data of the bootstrap machine if bootstrap.ign is too large for the platform (assets/ignition/split_config.h).
+inline constexpr std::string_view user_data_file = "bootstrap-user-data.ign";
 
 // What a target does with an output file.
 enum class Use { nothing, write, consume };

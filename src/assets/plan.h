@@ -14,9 +14,6 @@ namespace slipway::assets {
 
 inline constexpr std::string_view install_config_file = "install-config.yaml";
 
-// The user data of the bootstrap machine if bootstrap.ign is too large for the platform (assets/ignition/split_config.h).
-inline constexpr std::string_view user_data_file = "bootstrap-user-data.ign";
-
 // Consumed files move here and keep their relative path. Slipway never reads them again.
 inline constexpr std::string_view consumed_folder = ".slipway/consumed";
 

@@ -1,7 +1,5 @@
 #include "assets/state.h"
 
-#include "assets/user_files.h"
-
 #include <algorithm>
 #include <array>
 
@@ -81,6 +79,10 @@ Result<State> read_state(const Json& value) {
 }
 
 }  // namespace
+
+bool is_for_machines(std::string_view path) { return path.starts_with("manifests/") || path.starts_with("openshift/"); }
+
+bool is_manifest_path(std::string_view path) { return is_for_machines(path) || path.starts_with("cluster-api/"); }
 
 std::string_view to_string(Target target) { return target_names[static_cast<std::size_t>(target)]; }
 

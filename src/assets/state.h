@@ -11,6 +11,9 @@ namespace slipway::assets {
 // Contents of the files of an asset directory that slipway uses, by path.
 using Snapshot = std::map<std::string, std::string, std::less<>>;
 
+bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: copied to the bootstrap machine
+bool is_manifest_path(std::string_view path);  // below manifests/, openshift/ or cluster-api/
+
 inline constexpr std::string_view state_file = ".openshift_install_state.json";
 
 // Targets of `create`, in the order in which they follow each other.

@@ -1,5 +1,6 @@
 #include "assets/store.h"
 
+#include "assets/outputs.h"
 #include "assets/user_files.h"
 #include "base/digest.h"
 #include "base/yaml.h"

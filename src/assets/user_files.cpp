@@ -18,10 +18,6 @@ bool is_ours(const Written& written, const std::string& path, std::string_view c
   return found != written.end() && found->second.contains(sha256_hex(content));
 }
 
-bool is_for_machines(std::string_view path) { return path.starts_with("manifests/") || path.starts_with("openshift/"); }
-
-bool is_manifest_path(std::string_view path) { return is_for_machines(path) || path.starts_with("cluster-api/"); }
-
 bool consumes(Target target, std::string_view path) {
   const bool is_behind = target != Target::install_config && target != Target::manifests;
   return is_for_machines(path) ? is_behind : is_manifest_path(path) && target == Target::cluster;

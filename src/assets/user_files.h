@@ -10,9 +10,6 @@ using Written = std::map<std::string, std::set<std::string>, std::less<>>;
 // Whether slipway wrote this content to this path.
 bool is_ours(const Written& written, const std::string& path, std::string_view content);
 
-bool is_for_machines(std::string_view path);   // below manifests/ or openshift/: copied to the bootstrap machine
-bool is_manifest_path(std::string_view path);  // below manifests/, openshift/ or cluster-api/
-
 // Whether a target consumes this manifest. Only target `cluster` consumes cluster-api/.
 bool consumes(Target target, std::string_view path);
 
