@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload demo demo-destroy check test test-long bench bench-install fuzz packages help
+.PHONY: programs payload dist demo demo-destroy check test test-long bench bench-install fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -12,6 +12,11 @@ programs: packages ## build the C++ programs, optimized, in build/cpp/release/bi
 
 payload: programs ## build Kubernetes, etcd and the rest from source, images and the release, in build/release
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
+	@ln -sfn $(build)/payload/bin/slipway-images $(build)/payload/bin/registry $(CURDIR)/os/commit $(CURDIR)/os/preload $(build)/cpp/release/lib/slipway/
+	@for name in build convert live; do ln -sfn $(CURDIR)/os/disk/$$name $(build)/cpp/release/lib/slipway/disk-$$name; done
+
+dist: payload ## the Debian package and the release in one file, in build/dist
+	@tools/dist $(build)
 
 demo: payload ## build everything and install a cluster on local machines with an application
 	@tools/demo $(programs) $(release)

@@ -47,7 +47,7 @@ std::string_view reason_to_consume(Target target) {
 bool is_same(const Folder& folder) {
   if (!folder.state) return false;
   if (config_text(folder.files, folder.state) == folder.state->install_config) return true;
-  const Result<config::Loaded> before = config::load_install_config(folder.state->install_config, state_file);
+  const Result<config::LoadedConfig> before = config::load_install_config(folder.state->install_config, state_file);
   return before.ok() && before->config.effective == folder.config.config.effective;
 }
 
@@ -369,13 +369,14 @@ Plan plan_install_config(const Folder& folder) {
 
 }  // namespace
 
-Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, const config::Reading& reading) {
+Result<config::LoadedConfig> config_of(const Snapshot& files, const std::optional<State>& state,
+                                       const config::LoadOptions& options) {
   const bool is_there = files.contains(install_config_file);
   if (!state && !is_there) {
     return error(Code::not_found, "{}: not found in this directory (write one; `slipway explain installconfig` lists the fields)",
                  install_config_file);
   }
-  return config::load_install_config(config_text(files, state), install_config_file, is_there ? reading : config::Reading());
+  return config::load_install_config(config_text(files, state), install_config_file, is_there ? options : config::LoadOptions());
 }
 
 Result<Plan> plan_target(const Request& request, const Folder& folder, const Environment& environment, sys::Random& random) {

@@ -22,7 +22,7 @@ struct Folder {
   std::string path{};
   Snapshot files{};
   std::optional<State> state{};
-  config::Loaded config{};              // install-config.yaml, or the copy in the state file if that file is missing
+  config::LoadedConfig config{};        // install-config.yaml, or the copy in the state file if that file is missing
   std::vector<std::string> warnings{};  // about files that are ignored
 };
 
@@ -63,7 +63,8 @@ struct Plan {
 //
 //   reading  how install-config.yaml is read; not used for the copy, which was validated before
 //   errors   not_found: there is neither; invalid: all findings
-Result<config::Loaded> config_of(const Snapshot& files, const std::optional<State>& state, const config::Reading& reading = {});
+Result<config::LoadedConfig> config_of(const Snapshot& files, const std::optional<State>& state,
+                                       const config::LoadOptions& options = {});
 
 // Computes the plan of a target. Pure except for random values.
 //

@@ -203,9 +203,9 @@ Result<config::InstallConfig> read_config(sys::Files& files, const std::string& 
   return TRY(config_of(found, state)).config;
 }
 
-Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::Reading& reading) {
+Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::LoadOptions& options) {
   Folder folder = TRY(read_folder(files, directory));
-  folder.config = TRY(config_of(folder.files, folder.state, reading));
+  folder.config = TRY(config_of(folder.files, folder.state, options));
   return folder;
 }
 

@@ -25,8 +25,8 @@ inline constexpr std::string_view known_hosts_file = ".slipway/known_hosts";  //
 // The install-config that the targets below use. errors: those of config_of (assets/plan.h), of parse_state and of Files
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);
 
-// Reads the directory. reading: as in config_of. errors: those of config_of, of parse_state and of Files
-Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::Reading& reading = {});
+// Reads the directory. options: as in config_of. errors: those of config_of, of parse_state and of Files
+Result<Folder> open_folder(sys::Files& files, const std::string& directory, const config::LoadOptions& options = {});
 
 struct TargetResult {
   std::vector<std::string> folders;      // of the target's files: "demo/auth", "demo"

@@ -51,7 +51,7 @@ UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& st
   if (!state || !state->complete) return user;
   for (const std::string_view prefix : {"manifests/", "openshift/", "cluster-api/"}) {
     if (consumes(state->target, prefix) || !has_files_below(folder, prefix)) continue;
-    auto look = [&](const std::string& path) {
+    auto mark_removed = [&](const std::string& path) {
       if (!path.starts_with(prefix) || folder.contains(path)) return;
       if (generated.contains(path)) {
         user.files[path] = std::nullopt;
@@ -59,9 +59,9 @@ UserFiles find_user_files(const Snapshot& folder, const std::optional<State>& st
         user.files.erase(path);
       }
     };
-    for (const auto& [path, digests] : state->written) look(path);
+    for (const auto& [path, digests] : state->written) mark_removed(path);
     for (const auto& [path, content] : state->user.files) {
-      if (content) look(path);
+      if (content) mark_removed(path);
     }
   }
   return user;

@@ -1,7 +1,7 @@
 #include "bootstrap/checks.h"
 
 #include "kube/kubeconfig.h"
-#include "net/read_trust.h"
+#include "net/read_tls_options.h"
 #include "sys/stages.h"
 #include "sys/wait_for.h"
 
@@ -25,13 +25,13 @@ constexpr int api_port = 6443;
 Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets,
                   std::string_view what, std::span<const std::string_view> addresses,
                   const std::function<bool(const Result<net::Answer>&)>& is_good) {
-  const std::string tls = assets + "/tls/etcd-";
-  const net::Trust trust = TRY(net::read_trust(files, tls + "ca-bundle.crt", tls + "client.crt", tls + "client.key"));
-  const auto look = [&]() -> Result<Observation> {
+  const std::string stem = assets + "/tls/etcd-";
+  const net::TlsOptions tls = TRY(net::read_tls_options(files, stem + "ca-bundle.crt", stem + "client.crt", stem + "client.key"));
+  const auto observe = [&]() -> Result<Observation> {
     std::string reason;
     for (const std::string_view address : addresses) {
       const net::Url url = TRY(net::parse_url(address));
-      const net::Request request{.url = url, .trust = trust, .connect_limit = Seconds(5), .idle_limit = Seconds(10)};
+      const net::Request request{.url = url, .tls = tls, .connect_limit = Seconds(5), .idle_limit = Seconds(10)};
       const Result<net::Answer> answer = http.send(request, context.stop);
       if (is_good(answer)) return Observation::done();
       if (!answer.ok() && answer.error().code() == Code::cancelled) return Error(answer.error());
@@ -40,7 +40,7 @@ Result<> ask_etcd(const sys::Context& context, sys::Files& files, net::Http& htt
     }
     return Observation::not_yet("{}", reason);
   };
-  return sys::wait_for(context, what, std::chrono::minutes(20), look, nullptr, {Milliseconds(25), Milliseconds(500)});
+  return sys::wait_for(context, what, std::chrono::minutes(20), observe, nullptr, {Milliseconds(25), Milliseconds(500)});
 }
 
 }  // namespace
@@ -57,8 +57,8 @@ Result<> wait_for_etcd(const sys::Context& context, sys::Files& files, net::Http
 }
 
 Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,
-                   const std::function<Result<>()>& look) {
-  const Result<> result = look();
+                   const std::function<Result<>()>& probe) {
+  const Result<> result = probe();
   if (result.ok()) return files.write(sys::marker_path(assets, check.marker), "", 0644);
   if (result.error().code() == Code::cancelled) return Error(result.error());
   context.log.warn("{}: {}; the bootstrap continues without it", check.stage, result.error().message());
@@ -82,7 +82,7 @@ Result<> resolve(const sys::Context& context, sys::Runner& runner, const std::st
 
 Result<> ask_readyz(const sys::Context& context, net::Http& http, const std::string& host) {
   const net::Request request{.url = {.scheme = "https", .host = host, .port = api_port, .target = "/readyz"},
-                             .trust = {.any_server = true},
+                             .tls = {.insecure_skip_verify = true},
                              .connect_limit = Seconds(10),
                              .idle_limit = Seconds(10)};
   const net::Answer answer = TRY(http.send(request, context.stop));

@@ -31,7 +31,7 @@ struct Check {
   std::string marker;  // "api-dns-resolved"
 };
 Result<> run_check(const sys::Context& context, sys::Files& files, const std::string& assets, const Check& check,
-                   const std::function<Result<>()>& look);
+                   const std::function<Result<>()>& probe);
 
 // The host of the server in a kubeconfig below the assets: auth/kubeconfig has the name for users, auth/kubeconfig-kubelet the
 // name for machines.

@@ -23,11 +23,11 @@ Result<> stop_etcd(const sys::Context& context, sys::Files& files, sys::Runner& 
   if (!TRY(files.info(etcd_data))) return error(Code::not_found, "{}: not found, so etcd has not run on this machine", etcd_data);
   // etcd holds a lock on this file while it is open.
   const sys::Command lock{.argv = {"flock", "--exclusive", "--timeout=5", etcd_data, "true"}, .limit = minutes(1)};
-  const auto look = [&]() -> Result<Observation> {
+  const auto observe = [&]() -> Result<Observation> {
     const sys::Output output = TRY(runner.run(context, lock));
     return output.status == 0 ? Observation::done() : Observation::not_yet("{} is in use", etcd_data);
   };
-  return sys::wait_for(context, "the end of etcd", minutes(5), look, nullptr, pace);
+  return sys::wait_for(context, "the end of etcd", minutes(5), observe, nullptr, pace);
 }
 
 Result<> fetch_master_config(const sys::Context& context, sys::Files& files, net::Http& http, const std::string& assets) {
@@ -38,7 +38,7 @@ Result<> fetch_master_config(const sys::Context& context, sys::Files& files, net
     request.authorization = Secret("Bearer " + *token);
   }
   std::string config;
-  const auto look = [&]() -> Result<Observation> {
+  const auto observe = [&]() -> Result<Observation> {
     net::Answer answer = TRY(http.send(request, context.stop));
     if (answer.status >= 500) return Observation::not_yet("{}: status {}: {}", config_server, answer.status, answer.body);
     if (answer.status != 200) {
@@ -48,7 +48,7 @@ Result<> fetch_master_config(const sys::Context& context, sys::Files& files, net
     config = std::move(answer.body);
     return Observation::done();
   };
-  TRY(sys::wait_for(context, "the config of a master", minutes(10), look, nullptr, pace));
+  TRY(sys::wait_for(context, "the config of a master", minutes(10), observe, nullptr, pace));
   return files.write(assets + "/original-master.ign", config, 0600);
 }
 

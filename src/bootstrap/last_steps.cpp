@@ -17,13 +17,13 @@ const std::string static_pods = "/etc/kubernetes/manifests/";
 }  // namespace
 
 Result<> restore_overrides(const sys::Context& context, kube::Api& api, const Json& patch) {
-  const auto look = [&]() -> Result<Observation> {
+  const auto observe = [&]() -> Result<Observation> {
     Result<Json> patched = kube::merge_patch(context, api, kube::types::cluster_versions, "", "version", patch);
     if (patched.ok()) return Observation::done();
     if (patched.error().code() == Code::not_found) return Observation::not_yet("{}", patched.error().message());
     return std::move(patched).error();
   };
-  return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, look, nullptr, pace);
+  return sys::wait_for(context, "the ClusterVersion to take the overrides of the user", limit, observe, nullptr, pace);
 }
 
 Result<> wait_for_etcd_in_cluster(const sys::Context& context, kube::Api& api) {

@@ -32,13 +32,13 @@ TEST(Overrides, ComeThroughAMoveOfTheAddress) {
   kube.put(
       yaml("{apiVersion: config.openshift.io/v1, kind: ClusterVersion, metadata: {name: version}, spec: {overrides: [{}]}}"));
   int failures = 5;
-  kube.spoil = [&](const kube::ApiRequest&) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest&) -> std::optional<Error> {
     if (failures-- <= 0) return {};
     return error(Code::unavailable, "connection reset");
   };
   const Json patch = yaml("{spec: {overrides: null}}");
   ASSERT_TRUE(restore_overrides(test.context(), kube, patch).ok());
-  EXPECT_EQ(find(*kube.look(kube::types::cluster_versions, "", "version"), {"spec", "overrides"}), nullptr);
+  EXPECT_EQ(find(*kube.stored(kube::types::cluster_versions, "", "version"), {"spec", "overrides"}), nullptr);
   EXPECT_LT(test.clock.elapsed(), Seconds(2)) << "five failures";
   ASSERT_TRUE(restore_overrides(test.context(), kube, patch).ok()) << "again";
 }
@@ -46,7 +46,7 @@ TEST(Overrides, ComeThroughAMoveOfTheAddress) {
 TEST(Overrides, AreNotTakenByWhoMayNot) {
   TestContext test;
   FakeKube kube;
-  kube.spoil = [](const kube::ApiRequest&) { return error(Code::denied, "you may not"); };
+  kube.fail_request = [](const kube::ApiRequest&) { return error(Code::denied, "you may not"); };
   EXPECT_EQ(restore_overrides(test.context(), kube, yaml("{spec: {}}")).error().code(), Code::denied);
 }
 

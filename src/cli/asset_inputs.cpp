@@ -4,9 +4,9 @@
 #include "assets/store.h"
 #include "base/text.h"
 #include "cli/bootstrap_inputs.h"
-#include "cli/release_source.h"
-#include "cli/seed.h"
 #include "cli/program_version.h"
+#include "cli/release/release_source.h"
+#include "cli/seed.h"
 #include "cluster/planned_nodes.h"
 #include "provider/providers.h"
 #include "release/manifest.h"
@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* skip_fips_variable = "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION";
 
-Result<KnownRelease> default_layout(const Environment& environment) {
-  release::OciLayout layout = TRY(release::OciLayout::open(environment.files, default_release));
+Result<KnownRelease> of_default_release(const Environment& environment) {
+  release::OciLayout layout = TRY(release::OciLayout::open(environment.files, TRY(default_layout(environment))));
   const release::Reference reference{.registry = std::string(layout_registry), .repository = "release", .tag = "release"};
   const release::RawManifest raw = TRY(layout.manifest(environment.context, reference));
   KnownRelease known{.image = image_name(reference, raw.digest), .architecture = "multi"};
@@ -38,7 +38,7 @@ Result<KnownRelease> default_layout(const Environment& environment) {
 KnownRelease known_release(const Environment& environment) {
   const std::string override = sys::environment_variable(override_variable);
   if (!override.empty()) return {.image = override, .architecture = "unknown"};
-  Result<KnownRelease> known = default_layout(environment);
+  Result<KnownRelease> known = of_default_release(environment);
   return known.ok() ? std::move(known).value() : KnownRelease();
 }
 
@@ -47,8 +47,7 @@ std::vector<Option> asset_input_options() {
       {.name = "--release",
        .value = "IMAGE|DIR",
        .help = "the release to install: an image reference, or a folder with an OCI image layout (default "
-               "$OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE, else " +
-               default_release + ")"}};
+               "$OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE, else the imported release, or that of the build in a checkout)"}};
   options.push_back(release_info_option());
   options.push_back({.name = "--no-kubeadmin",
                      .value = "",
@@ -75,7 +74,7 @@ Result<sys::FileLock> lock_assets(const Environment& environment, const std::str
   return sys::FileLock::acquire(path, fmt::format("asset directory {}", folder));
 }
 
-config::Reading reading_of(const Environment& environment, bool strict) {
+config::LoadOptions load_options(const Environment& environment, bool strict) {
   const Result<std::optional<std::string>> fips = environment.files.read_if_exists("/proc/sys/crypto/fips_enabled");
   const bool has_fips = fips.ok() && fips.value() && trim(*fips.value()) == "1";
   return {.strict = strict, .host = config::Host{has_fips, !sys::environment_variable(skip_fips_variable).empty()}};
@@ -90,7 +89,7 @@ Result<config::InstallConfig> read_config(const Environment& environment, const 
 }
 
 Result<assets::Folder> open_assets(const Environment& environment, const std::string& folder, bool strict) {
-  return or_exit_unread(environment, folder, assets::open_folder(environment.files, folder, reading_of(environment, strict)));
+  return or_exit_unread(environment, folder, assets::open_folder(environment.files, folder, load_options(environment, strict)));
 }
 
 Result<assets::Environment> asset_inputs(const Environment& environment, const Arguments& arguments,
@@ -113,7 +112,7 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
     inputs.seed = TRY(read_seed(environment.files, arguments["--seed"]));
     inputs.now = TRY(time_of_seed(sys::environment_variable("SOURCE_DATE_EPOCH"), inputs.now));
   }
-  inputs.fips_check_bypassed = config.fips && !reading_of(environment).host->has_fips;
+  inputs.fips_check_bypassed = config.fips && !load_options(environment).host->has_fips;
   inputs.load_certificates = sys::environment_variable("OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS") == "true";
   TRY(add_bootstrap_inputs(inputs, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
   if (provider::has_provider(config.platform.type)) {

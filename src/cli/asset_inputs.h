@@ -2,8 +2,8 @@
 #pragma once
 
 #include "assets/plan.h"
-#include "cli/chosen_release.h"
 #include "cli/command.h"
+#include "cli/release/chosen_release.h"
 #include "sys/lock.h"
 
 #include <optional>
@@ -23,7 +23,7 @@ struct KnownRelease {
 KnownRelease known_release(const Environment& environment);
 
 // The options for reading an install-config on this host.
-config::Reading reading_of(const Environment& environment, bool strict = false);
+config::LoadOptions load_options(const Environment& environment, bool strict = false);
 
 // The exit status after an install-config cannot be read: ExitStatus::install_config, but ExitStatus::failure when the state file
 // is the cause.

@@ -48,8 +48,9 @@ Result<OpenedProvider> open_machines(const Environment& environment, const Argum
   const std::string program = TRY(own_program());
   provider::ClusterSelection choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
   if (use == ProviderUse::new_cluster) {
-    choice.options["os-repo"] = absolute(arguments["--os-repo"]);
-    choice.options["images"] = absolute(arguments["--images"]);
+    const std::string images = TRY(images_folder(environment, arguments, arguments["--release"]));
+    choice.options["os-repo"] = os_repo_folder(arguments, images);
+    choice.options["images"] = images;
   }
   auto machines = TRY(provider::open_provider(environment, platform, std::move(choice)));
   return OpenedProvider{std::move(state), std::move(machines)};

@@ -5,9 +5,11 @@
 #include "cli/create_assets.h"
 #include "cli/explain.h"
 #include "cli/graph.h"
+#include "cli/image/image_commands.h"
 #include "cli/machine.h"
+#include "cli/man_pages.h"
 #include "cli/preview.h"
-#include "cli/release_commands.h"
+#include "cli/release/release_commands.h"
 #include "cli/repair.h"
 #include "cli/validate.h"
 #include "cli/version.h"
@@ -37,6 +39,10 @@ std::span<const Command> commands() {
       {.words = "gather", .summary = "Collect diagnostic data"},
       gather_bootstrap_command(),
       graph_command(),
+      {.words = "image", .summary = "Make disk images of the machine OS, and write them to disks"},
+      image_create_command(),
+      image_list_command(),
+      image_write_command(),
       {.words = "machine", .summary = "Manage local machines: containers on this host that behave like machines"},
       machine_create_command(),
       machine_start_command(),
@@ -47,10 +53,15 @@ std::span<const Command> commands() {
       machine_shell_command(),
       machine_destroy_command(),
       machine_owner_command(),
+      man_command(),
       plan_command(),
-      {.words = "release", .summary = "Show or copy a release"},
+      {.words = "release", .summary = "Show, copy, export and import releases"},
+      release_export_command(),
+      release_import_command(),
       release_info_command(),
+      release_list_command(),
       release_mirror_command(),
+      release_remove_command(),
       repair_command(),
       timeline_command(),
       validate_command(),

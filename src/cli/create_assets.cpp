@@ -38,8 +38,8 @@ Result<> print_sizes(const Environment& environment, const std::string& path) {
 
 // answers: an install-config for a folder without one
 Result<assets::Folder> open(const Environment& environment, const std::string& path, bool strict,
-                            std::optional<config::Loaded> answers) {
-  Result<assets::Folder> folder = assets::open_folder(environment.files, path, reading_of(environment, strict));
+                            std::optional<config::LoadedConfig> answers) {
+  Result<assets::Folder> folder = assets::open_folder(environment.files, path, load_options(environment, strict));
   if (answers && !folder.ok() && folder.error().code() == Code::not_found) {
     return assets::Folder{.path = path, .config = *std::move(answers)};
   }
@@ -47,7 +47,7 @@ Result<assets::Folder> open(const Environment& environment, const std::string& p
 }
 
 Result<> create(const assets::Request& request, const Environment& environment, const Arguments& arguments,
-                std::optional<config::Loaded> answers = std::nullopt) {
+                std::optional<config::LoadedConfig> answers = std::nullopt) {
   const std::string& path = arguments["--dir"];
   const sys::FileLock lock = TRY(lock_assets(environment, path));
   const assets::Folder folder = TRY(open(environment, path, arguments.has("--strict"), std::move(answers)));
@@ -71,11 +71,11 @@ Result<> create(const assets::Request& request, const Environment& environment, 
 Result<> create_install_config(const Environment& environment, const Arguments& arguments) {
   const std::string& folder = arguments["--dir"];
   Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
-  std::optional<config::Loaded> answers;
+  std::optional<config::LoadedConfig> answers;
   if (!config.ok() && config.error().code() == Code::not_found) {
     const std::string text =
         TRY(or_exit_with(ExitStatus::install_config, environment, ask_for_install_config(environment, folder)));
-    answers = TRY(config::load_install_config(text, "your answers", reading_of(environment)));
+    answers = TRY(config::load_install_config(text, "your answers", load_options(environment)));
     config = answers->config;
     TRY(environment.files.make_directories(folder, 0755));
   }

@@ -29,11 +29,11 @@ TEST(InstallLog, ThatCannotBeWrittenIsToldOnce) {
   testing_support::MemoryFiles files;
   testing_support::FakeClock clock;
   ASSERT_TRUE(files.make_directories("/demo/.openshift_install.log", 0755).ok());
-  int told = 0;
-  InstallLog log(files, clock, "/demo", [&](const Error&) { ++told; });
+  int failures = 0;
+  InstallLog log(files, clock, "/demo", [&](const Error&) { ++failures; });
   log.write("info", "first");
   log.write("info", "second");
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(failures, 1);
 }
 
 TEST(InstallLog, IsOfCommandsThatDoSomethingWithADirectory) {

@@ -1,5 +1,6 @@
 #include "cli/local_options.h"
 
+#include "cli/release/release_store.h"
 #include "sys/environment_variable.h"
 
 #include <filesystem>
@@ -25,15 +26,30 @@ Option state_of_directory_option() { return option_with_default("the folder of t
 Option os_repo_option() {
   return {.name = "--os-repo",
           .value = "DIR",
-          .help = "OSTree repository of the machine OS, for a new cluster",
-          .fallback = "build/payload/os/repo"};
+          .help = "OSTree repository of the machine OS, for a new cluster (default: os/repo below the folder of --images)"};
 }
 
 Option images_option() {
   return {.name = "--images",
           .value = "DIR",
-          .help = "folder with the images that `make payload` built, for a new cluster",
-          .fallback = "build/payload"};
+          .help = "folder with the images of machines, for a new cluster (default: the folder payload beside the release)"};
+}
+
+Result<std::string> images_folder(const Environment& environment, const Arguments& arguments, const std::string& release) {
+  if (arguments.has("--images")) return absolute(arguments["--images"]);
+  if (!release.empty()) {
+    const std::string beside = absolute(release + "/../payload");
+    if (TRY(environment.files.info(release + "/oci-layout")) && TRY(environment.files.info(beside))) return beside;
+  }
+  const std::string store = store_folder();
+  const auto folder = default_release(environment.files, TRY(own_program()), store);
+  // An existing cluster has its own copies. Without a release a new one fails where the release is chosen.
+  if (!folder.ok() && folder.error().code() == Code::not_found) return provider::local::ReleaseFolder{store}.payload();
+  return TRY(folder).payload();
+}
+
+std::string os_repo_folder(const Arguments& arguments, const std::string& images) {
+  return arguments.has("--os-repo") ? absolute(arguments["--os-repo"]) : provider::local::os_repo_in(images);
 }
 
 std::string state_folder(const Arguments& arguments) {
@@ -48,6 +64,10 @@ Result<std::string> own_program() {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
   if (failure) return error(Code::internal, "reading /proc/self/exe: {}", failure.message());
   return program.string();
+}
+
+Result<std::string> helper_folder() {
+  return (std::filesystem::path(TRY(own_program())).parent_path().parent_path() / "lib/slipway").string();
 }
 
 }  // namespace slipway::cli

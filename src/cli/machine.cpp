@@ -40,14 +40,16 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
     request.ignition = TRY(environment.files.read(arguments["--ignition"]).context("reading the Ignition config"));
     TRY(parse_json(*request.ignition, arguments["--ignition"]));
   }
-  const std::string os_repo = absolute(arguments["--os-repo"]);
-  const local::Images images = TRY(local::find_images(environment.files, absolute(arguments["--images"])));
+  const std::string payload = TRY(images_folder(environment, arguments, ""));
+  const std::string os_repo = os_repo_folder(arguments, payload);
+  const local::Images images = TRY(local::find_images(environment.files, payload));
   const local::ClusterOptions wishes{.os_repo = os_repo, .images = images, .forwards = forwards};
-  TRY(local::preflight(environment.context, environment.files, choice, wishes, {{names, request.ignition}}));
+  TRY(local::preflight(environment.context, environment.files, environment.runner, choice, wishes, {{names, request.ignition}}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
-        "{}: no images found, so machines of this cluster get no images and no registry (run `make payload`, or use --images)",
-        absolute(arguments["--images"]));
+        "{}: no images found, so machines of this cluster get no images and no registry (import a release with `slipway release "
+        "import FILE`, or use --images)",
+        payload);
   }
   TRY(local::ensure_cluster(environment.files, environment.random, choice, wishes));
   TRY(local::ensure_owner(environment.context, environment.files, choice));
@@ -62,7 +64,9 @@ Result<> order(const Environment& environment, const Arguments& arguments, local
 }
 
 Result<> start(const Environment& environment, const Arguments& arguments) {
-  TRY(local::ensure_owner(environment.context, environment.files, TRY(choice_of(arguments))));
+  const local::ClusterChoice choice = TRY(choice_of(arguments));
+  TRY(local::preflight_start(environment.context, environment.files, environment.runner, choice, arguments.list("NAME...")));
+  TRY(local::ensure_owner(environment.context, environment.files, choice));
   return order(environment, arguments, local::Order::start, arguments.has("--wait"));
 }
 

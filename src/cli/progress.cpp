@@ -49,7 +49,9 @@ std::optional<Milliseconds> limit_of(const sys::Event& event) {
 // "09:30 UTC"
 std::string time_of_day(WallTime time) { return to_rfc3339(time).substr(11, 5) + " UTC"; }
 
+// A command that continues gets events of its predecessor, too.
 std::string since(WallTime start, WallTime now) {
+  if (now < start) return "  before    ";
   return fmt::format("{:6.1f} s  ", std::chrono::duration<double>(now - start).count());
 }
 

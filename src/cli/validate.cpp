@@ -52,7 +52,7 @@ std::string as_text(const Findings& findings, const std::string& path) {
 Result<> validate(const Environment& environment, const Arguments& arguments) {
   const std::string path = path_of(arguments);
   const std::string text = TRY(or_exit_with(ExitStatus::install_config, environment, environment.files.read(path)));
-  const Findings findings = config::check_install_config(text, path, reading_of(environment, arguments.has("--strict")));
+  const Findings findings = config::check_install_config(text, path, load_options(environment, arguments.has("--strict")));
   environment.print(arguments["--output"] == "json" ? as_json(findings) : as_text(findings, path));
   // The findings are the result of the command, not an error.
   if (findings.has_errors()) environment.exit_status = static_cast<int>(ExitStatus::install_config);

@@ -63,9 +63,9 @@ class InstallTest : public testing::Test {
     for (const auto& [name, machine] : machines.machines) all.push_back(name);
     return all;
   }
-  bool was_told(const std::string& line) {
-    const std::vector<std::string> told = test.event_lines();
-    return std::ranges::find(told, line) != told.end();
+  bool was_emitted(const std::string& line) {
+    const std::vector<std::string> lines = test.event_lines();
+    return std::ranges::find(lines, line) != lines.end();
   }
 
   assets::Assets assets;
@@ -92,7 +92,7 @@ TEST_F(InstallTest, MakesTheMachinesWaitsAndRemovesTheBootstrapMachine) {
   EXPECT_EQ(names(), masters);
   for (const char* step : {"machines", "kubernetes-api", "control-plane-nodes", "bootstrap-complete", "bootstrap-member",
                            "bootstrap-machine", "nodes-ready", "api-servers", "cluster-operators", "cluster-version"}) {
-    EXPECT_TRUE(was_told(fmt::format("step {} finished", step))) << step;
+    EXPECT_TRUE(was_emitted(fmt::format("step {} finished", step))) << step;
   }
 }
 
@@ -115,14 +115,14 @@ TEST_F(InstallTest, ContinuesAfterEachCallWhoseAnswerWasLost) {
 }
 
 TEST_F(InstallTest, TellsWhichStepFailed) {
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.path.find("/etcds") == std::string::npos) return std::nullopt;
     return error(Code::denied, "not for you");
   };
   const Result<> failed = run();
   ASSERT_FALSE(failed.ok());
-  EXPECT_TRUE(was_told("step bootstrap-complete finished"));
-  EXPECT_TRUE(was_told("step bootstrap-member failed"));
+  EXPECT_TRUE(was_emitted("step bootstrap-complete finished"));
+  EXPECT_TRUE(was_emitted("step bootstrap-member failed"));
   EXPECT_EQ(steps.failed(), Step::bootstrap_member);
   EXPECT_TRUE(machines.machines.contains("bootstrap"));
 }

@@ -20,14 +20,14 @@ using Missing = std::optional<std::string>;
 using Look = std::function<Missing(const kube::Objects&)>;
 
 Result<> wait_for_api(const sys::Context& context, kube::Api& api, const DelayReason& delay_reason, Milliseconds limit) {
-  auto look = [&]() -> Result<sys::Observation> {
+  auto observe = [&]() -> Result<sys::Observation> {
     const Result<Json> ready = api.send(context, {.path = "/readyz"});
     if (ready.ok()) return sys::Observation::done();
     const std::string detail = delay_reason();
     return sys::Observation::not_yet("{}{}{}", ready.error().message(), detail.empty() ? "" : "; ", detail);
   };
   // Polls: no event from outside shows that a server starts to listen.
-  return sys::wait_for(context, "the Kubernetes API", limit, look, nullptr,
+  return sys::wait_for(context, "the Kubernetes API", limit, observe, nullptr,
                        {.first = Milliseconds(100), .longest = Milliseconds(500)});
 }
 

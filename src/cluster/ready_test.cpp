@@ -150,11 +150,11 @@ class ConditionsTest : public testing::Test {
             {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
             {"data", {{"status", status}}}};
   }
-  static Json of_cluster(std::string api_version, std::string kind, std::string name, Json told) {
+  static Json of_cluster(std::string api_version, std::string kind, std::string name, Json condition) {
     return {{"apiVersion", api_version},
             {"kind", kind},
             {"metadata", {{"name", name}}},
-            {"status", {{"conditions", JsonArray{std::move(told)}}}}};
+            {"status", {{"conditions", JsonArray{std::move(condition)}}}}};
   }
   static Json table_of(std::string worker) {
     return {{"apiVersion", "v1"},
@@ -190,9 +190,9 @@ class ConditionsTest : public testing::Test {
 TEST_F(ConditionsTest, AreStepsInOrder) {
   ASSERT_TRUE(wait(bootstrap_conditions(config)).ok());
   EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"step kubernetes-api started", "step kubernetes-api finished",
-                                                   "step control-plane-nodes started", "step control-plane-nodes finished",
-                                                   "step bootstrap-complete started", "step bootstrap-complete finished",
-                                                   "step bootstrap-member started", "step bootstrap-member finished"}));
+                                                          "step control-plane-nodes started", "step control-plane-nodes finished",
+                                                          "step bootstrap-complete started", "step bootstrap-complete finished",
+                                                          "step bootstrap-member started", "step bootstrap-member finished"}));
   const Result<> installed = wait(install_conditions(config));
   ASSERT_TRUE(installed.ok()) << installed.error().message();
   EXPECT_EQ(kube.writes(), 0);
@@ -249,7 +249,7 @@ TEST_F(ConditionsTest, SayWhatIsMissingAndWhatIsKnownAboutIt) {
                                     : kind == "KubeAPIServer"   ? kube::types::kube_apiservers
                                     : kind == "ClusterOperator" ? kube::types::cluster_operators
                                                                 : kube::types::cluster_versions;
-    const Json before = *kube.look(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
+    const Json before = *kube.stored(type, std::string(kube::namespace_of(c.object)), std::string(kube::name_of(c.object)));
     kube.put(c.object);
     std::vector<Condition> all = bootstrap_conditions(config);
     std::ranges::move(install_conditions(config), std::back_inserter(all));

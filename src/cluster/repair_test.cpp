@@ -70,7 +70,7 @@ class RepairTest : public testing::Test {
     kube.put(node("master-0", "10.0.0.1"));
     kube.put(node("worker-0", "10.0.0.4"));
     kube.put(endpoints({{"a", "10.0.0.1"}}));
-    kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {
+    kube.fail_request = [this](const kube::ApiRequest& request) -> std::optional<Error> {
       const bool is_trial = request.path.ends_with("?dryRun=All");
       if (is_trial && request.path.find("/shop?") != std::string::npos)
         warnings = {"existing pods violate \"baseline\"", "web: host"};
@@ -113,11 +113,11 @@ TEST_F(RepairTest, CreatesWhatIsMissingOnce) {
       first, RepairLine{"ConfigMap openshift-config/machine-addresses", "created", "masters: master-0; workers: worker-0"}));
   EXPECT_TRUE(std::ranges::count(first, RepairLine{"Namespace shop", "labelled",
                                                    "enforcement would refuse: existing pods violate \"baseline\"; web: host"}));
-  const Json shop = kube.look(namespaces, "", "shop").value();
+  const Json shop = kube.stored(namespaces, "", "shop").value();
   EXPECT_EQ(find_string(shop, {"metadata", "labels", "pod-security.kubernetes.io/warn"}), "baseline");
   EXPECT_EQ(find_string(shop, {"metadata", "labels", "pod-security.kubernetes.io/audit"}), "baseline");
   EXPECT_EQ(
-      find(kube.look(namespaces, "", "openshift-config").value(), {"metadata", "labels", "pod-security.kubernetes.io/warn"}),
+      find(kube.stored(namespaces, "", "openshift-config").value(), {"metadata", "labels", "pod-security.kubernetes.io/warn"}),
       nullptr);
 
   const std::vector<RepairLine> second = run();
@@ -138,7 +138,7 @@ TEST_F(RepairTest, KeepsATableAndRolesThatDiffer) {
   other.as_object()["rules"] = JsonArray{Json{{"verbs", JsonArray{"list"}}}};
   kube.put(other);
   const std::vector<RepairLine> lines = run();
-  EXPECT_EQ(kube::parse_machine_table(kube.look(config_maps, "openshift-config", "machine-addresses").value()).value(), rows);
+  EXPECT_EQ(kube::parse_machine_table(kube.stored(config_maps, "openshift-config", "machine-addresses").value()).value(), rows);
   EXPECT_EQ(count(lines, "kept"), 1);
 }
 

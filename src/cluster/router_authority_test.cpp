@@ -51,7 +51,7 @@ TEST_F(TrustRoutersTest, PutsTheirAuthorityFirstOnce) {
 TEST_F(TrustRoutersTest, WaitsForAServerThatIsAwayForAMoment) {
   give(routers);
   int asked = 0;
-  kube.spoil = [&](const kube::ApiRequest&) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest&) -> std::optional<Error> {
     if (++asked > 2) return std::nullopt;
     return error(Code::unavailable, "no connection");
   };

@@ -44,7 +44,7 @@ TEST(Steps, RememberWhichOneFailed) {
   EXPECT_FALSE(steps.run(context, Step::kubernetes_api, fail).ok());
   EXPECT_EQ(steps.failed(), Step::kubernetes_api);
   EXPECT_EQ(test.event_lines(), (std::vector<std::string>{"step machines started", "step machines finished",
-                                                   "step kubernetes-api started", "step kubernetes-api failed"}));
+                                                          "step kubernetes-api started", "step kubernetes-api failed"}));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ class WorkersTest : public testing::Test {
                                     rows);
   }
   kube::MachineTable rows() {
-    return kube::parse_machine_table(*kube.look(kube::types::config_maps, "openshift-config", "machine-addresses")).value();
+    return kube::parse_machine_table(*kube.stored(kube::types::config_maps, "openshift-config", "machine-addresses")).value();
   }
   void put_pod() {
     kube.put({{"apiVersion", "v1"},
@@ -98,8 +98,8 @@ TEST_F(WorkersTest, DestroyDrainsAndForgets) {
   put_pod();
   std::vector<std::string> seen;
   kube.after_write = [&](const Json&) {
-    const auto left = kube.look(kube::types::nodes, "", "worker-0");
-    seen.push_back(fmt::format("{}{} rows {}", kube.look(kube::types::pods, "default", "app") ? "pod " : "",
+    const auto left = kube.stored(kube::types::nodes, "", "worker-0");
+    seen.push_back(fmt::format("{}{} rows {}", kube.stored(kube::types::pods, "default", "app") ? "pod " : "",
                                !left                                    ? "gone"
                                : find(*left, {"spec", "unschedulable"}) ? "closed"
                                                                         : "open",
@@ -124,19 +124,19 @@ TEST_F(WorkersTest, DestroyGoesOnWhereItStopped) {
   EXPECT_EQ(rows().size(), 1u);
   kube.put(node("worker-0"));
   EXPECT_TRUE(destroy("worker-0").ok());
-  EXPECT_FALSE(kube.look(kube::types::nodes, "", "worker-0"));
+  EXPECT_FALSE(kube.stored(kube::types::nodes, "", "worker-0"));
 }
 
 TEST_F(WorkersTest, DestroyDoesNotWaitForPodsOfAMachineThatIsDead) {
   put_pod();
   kube.put(node("worker-0", "Unknown"));
   EXPECT_TRUE(destroy("worker-0").ok());
-  EXPECT_TRUE(kube.look(kube::types::pods, "default", "app"));  // the garbage collection of the cluster deletes it
+  EXPECT_TRUE(kube.stored(kube::types::pods, "default", "app"));  // the garbage collection of the cluster deletes it
 }
 
 TEST_F(WorkersTest, DestroyWithForceDoesNotAskPods) {
   put_pod();
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.path.ends_with("/eviction")) return error(Code::unavailable, "the budget allows none");
     return std::nullopt;
   };
@@ -186,7 +186,7 @@ class CreateWorkerTest : public WorkersTest {
               {"metadata", {{"name", "worker-user-data"}, {"namespace", "openshift-machine-api"}}},
               {"data", {{"userData", base64_encode("{}")}}}});
     kube.after_write = [this](const Json&) {
-      if (!kube::find_machine(rows(), "worker-1") || kube.look(kube::types::nodes, "", "worker-1")) return;
+      if (!kube::find_machine(rows(), "worker-1") || kube.stored(kube::types::nodes, "", "worker-1")) return;
       kube.put(node("worker-1", "True", {{"node-role.kubernetes.io/worker", ""}}));
     };
   }
@@ -207,7 +207,7 @@ TEST_F(CreateWorkerTest, ContinuesAfterEachCallWhoseAnswerWasLost) {
   EXPECT_EQ(create_worker(environment, where, "worker-1").error().code(), Code::unavailable);
   machines.after_change = {};
   bool is_first = true;
-  kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method == "GET" || !std::exchange(is_first, false)) return std::nullopt;
     return error(Code::unavailable, "no answer");
   };

@@ -149,7 +149,7 @@ std::vector<Request> requests_of(const DesiredObject& desired, const Snapshot& s
 }
 
 std::vector<Request> requests_of(const Notice& notice) {
-  const std::string_view space = kube::namespace_of(notice.about);
+  const std::string_view space = kube::namespace_of(notice.regarding);
   std::vector<Request> requests;
   for (const char* verb : {"create", "get", "patch"}) {
     requests.push_back({verb, "", "events", space.empty() ? "default" : std::string(space), ""});

@@ -84,10 +84,10 @@ InstallConfig config_of(const Document& document) {
 }
 
 // Runs the steps of document.h.
-Document checked(const YamlDocument& yaml, std::string_view name, const Reading& reading) {
+Document checked(const YamlDocument& yaml, std::string_view name, const LoadOptions& options) {
   Document document((std::string(name)));
-  document.host = reading.host;
-  read_fields(yaml, reading.strict, document);
+  document.host = options.host;
+  read_fields(yaml, options.strict, document);
   convert_older_fields(document);
   fill_in_defaults(document);
   validate_identity(document);
@@ -143,15 +143,15 @@ int InstallConfig::compute_replicas() const {
   return replicas;
 }
 
-Result<Loaded> load_install_config(std::string_view text, std::string_view name, const Reading& reading) {
-  const Document document = checked(TRY(parse_yaml(text, name)), name, reading);
+Result<LoadedConfig> load_install_config(std::string_view text, std::string_view name, const LoadOptions& options) {
+  const Document document = checked(TRY(parse_yaml(text, name)), name, options);
   TRY(document.findings.to_result());
-  return Loaded{config_of(document), document.findings};
+  return LoadedConfig{config_of(document), document.findings};
 }
 
-Findings check_install_config(std::string_view text, std::string_view name, const Reading& reading) {
+Findings check_install_config(std::string_view text, std::string_view name, const LoadOptions& options) {
   const Result<YamlDocument> yaml = parse_yaml(text, name);
-  return yaml.ok() ? checked(yaml.value(), name, reading).findings : syntax_findings(yaml.error().message(), name);
+  return yaml.ok() ? checked(yaml.value(), name, options).findings : syntax_findings(yaml.error().message(), name);
 }
 
 std::vector<std::string> api_vips(const InstallConfig& config) {

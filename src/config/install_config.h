@@ -1,6 +1,6 @@
 // Reads and validates install-config.yaml, and sets its defaults. All problems are reported together, each with its place.
 //
-//   Loaded loaded = TRY(load_install_config(text, "install-config.yaml"));
+//   LoadedConfig loaded = TRY(load_install_config(text, "install-config.yaml"));
 //   install-config.yaml:7:13: error: controlPlane.replicas: must be odd, got 2 (use 1 or 3)
 //
 // Fields, defaults and rules are OpenShift's (openshift/installer pkg/types). Platform `local` is slipway's
@@ -110,13 +110,13 @@ struct InstallConfig {
   int compute_replicas() const;
 };
 
-struct Loaded {
+struct LoadedConfig {
   InstallConfig config;
   Findings warnings;
 };
 
 // Options for reading a config.
-struct Reading {
+struct LoadOptions {
   bool strict = false;         // unknown fields are errors, not warnings
   std::optional<Host> host{};  // the installing host; none for a config that was validated before
 };
@@ -125,10 +125,10 @@ struct Reading {
 //
 //   name    name of the text in messages
 //   errors  invalid: syntax errors, or all findings, one per line
-Result<Loaded> load_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
+Result<LoadedConfig> load_install_config(std::string_view text, std::string_view name, const LoadOptions& options = {});
 
 // All findings of loading a text, including warnings. The text may be incomplete: missing fields are findings.
-Findings check_install_config(std::string_view text, std::string_view name, const Reading& reading = {});
+Findings check_install_config(std::string_view text, std::string_view name, const LoadOptions& options = {});
 
 // The virtual addresses of the platform, in order; empty if it has none.
 std::vector<std::string> api_vips(const InstallConfig& config);

@@ -157,7 +157,7 @@ TEST(InstallConfig, HostPrefixIsOptionalForPluginsThatDoNotNeedIt) {
 
 TEST(InstallConfig, FipsNeedsAHostInFipsModeOrTheSkipVariable) {
   const std::string text = std::string(none) + "fips: true\n";
-  const auto said = [&](const Reading& reading) { return check_install_config(text, "c", reading).to_text(); };
+  const auto said = [&](const LoadOptions& options) { return check_install_config(text, "c", options).to_text(); };
   EXPECT_EQ(said({.host = Host{}}),
             "c:6:1: error: fips: requires a host in FIPS mode, but this host is not (or set "
             "OPENSHIFT_INSTALL_SKIP_HOSTCRYPT_VALIDATION=true to generate the keys of the cluster on this host)\n");

@@ -52,7 +52,7 @@ TEST(Wizard, AnswersMakeAnInstallConfig) {
     Wizard wizard({});
     ASSERT_EQ(first_error(wizard, c.answers), "") << c.answers[0];
     ASSERT_FALSE(wizard.next()) << c.answers[0] << ": " << wizard.next()->words;
-    const Result<Loaded> loaded = load_install_config(wizard.install_config(), "answers");
+    const Result<LoadedConfig> loaded = load_install_config(wizard.install_config(), "answers");
     ASSERT_TRUE(loaded.ok()) << c.answers[0] << ":\n" << loaded.error().message() << wizard.install_config();
     EXPECT_EQ(loaded->config.cluster_domain(), "demo.example.com");
     for (const auto& [field, value] : c.fields) {

@@ -101,11 +101,11 @@ Result<net::Request> Client::request_for(const std::string& method, const std::s
   request.method = method;
   request.url = TRY(net::parse_url(access_.server).context("server of the Kubernetes API"));
   net::Url& url = request.url;
-  request.trust.connect_to = access_.connect_to;
+  request.tls.connect_to = access_.connect_to;
   if (!access_.tls_server_name.empty()) {
     const bool is_ipv6 = url.host.find(':') != std::string::npos;
     if (access_.connect_to.empty()) {
-      request.trust.connect_to = is_ipv6 ? fmt::format("[{}]:{}", url.host, url.port) : fmt::format("{}:{}", url.host, url.port);
+      request.tls.connect_to = is_ipv6 ? fmt::format("[{}]:{}", url.host, url.port) : fmt::format("{}:{}", url.host, url.port);
     }
     url.host = access_.tls_server_name;
   }
@@ -113,9 +113,9 @@ Result<net::Request> Client::request_for(const std::string& method, const std::s
   url.target += path;
   request.headers = {{"Accept", "application/json"}};
   if (!access_.token.empty()) request.authorization = Secret("Bearer " + access_.token.reveal());
-  request.trust.ca_pem = access_.ca;
-  request.trust.client_pem = access_.client_certificate;
-  request.trust.client_key = access_.client_key;
+  request.tls.ca_pem = access_.ca;
+  request.tls.client_pem = access_.client_certificate;
+  request.tls.client_key = access_.client_key;
   return request;
 }
 

@@ -144,10 +144,10 @@ TEST(Client, ConnectsToTheServerUnderAnotherName) {
     Client client(http, access);
     ASSERT_TRUE(client.send(test.context(), {.path = "/x"}).ok());
     EXPECT_EQ(to_string(http.last.url), c.url);
-    EXPECT_EQ(http.last.trust.connect_to, c.connect_to);
-    EXPECT_EQ(http.last.trust.ca_pem, "CA");
-    EXPECT_EQ(http.last.trust.client_pem, "CERT");
-    EXPECT_EQ(http.last.trust.client_key, Secret("KEY"));
+    EXPECT_EQ(http.last.tls.connect_to, c.connect_to);
+    EXPECT_EQ(http.last.tls.ca_pem, "CA");
+    EXPECT_EQ(http.last.tls.client_pem, "CERT");
+    EXPECT_EQ(http.last.tls.client_key, Secret("KEY"));
     EXPECT_FALSE(http.last.authorization.has_value());
   }
 }

@@ -46,7 +46,7 @@ TEST(Drain, AsksAgainForAnEvictionThatIsRefused) {
   elsewhere.as_object()["spec"].as_object()["nodeName"] = "worker-1";
   kube.put(elsewhere);
   std::atomic<int> evictions = 0;
-  kube.spoil = [&](const ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const ApiRequest& request) -> std::optional<Error> {
     if (!request.path.ends_with("/eviction") || ++evictions > 1) return std::nullopt;
     return error(Code::unavailable, "the budget allows none");
   };
@@ -54,7 +54,7 @@ TEST(Drain, AsksAgainForAnEvictionThatIsRefused) {
   ASSERT_TRUE(drained.ok()) << drained.error().message();
   EXPECT_EQ(evictions, 2);
   std::vector<std::string> left;
-  for (const Json& each : kube.look_all(types::pods)) left.emplace_back(name_of(each));
+  for (const Json& each : kube.stored_all(types::pods)) left.emplace_back(name_of(each));
   EXPECT_EQ(left, (std::vector<std::string>{"daemon", "elsewhere"}));
 }
 
@@ -62,7 +62,7 @@ TEST(Drain, NamesThePodsThatStayAndWhy) {
   testing_support::FakeKube kube;
   testing_support::RealTimeContext test;
   kube.put(pod("app"));
-  kube.spoil = [&](const ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const ApiRequest& request) -> std::optional<Error> {
     if (!request.path.ends_with("/eviction")) return std::nullopt;
     return error(Code::unavailable, "the budget allows none");
   };
@@ -76,7 +76,7 @@ TEST(Drain, NamesThePodsThatStayAndWhy) {
 TEST(Drain, EndsAtOnceWhenItMayNotLook) {
   testing_support::FakeKube kube;
   testing_support::RealTimeContext test;
-  kube.spoil = [](const ApiRequest&) { return std::optional(error(Code::denied, "no")); };
+  kube.fail_request = [](const ApiRequest&) { return std::optional(error(Code::denied, "no")); };
   EXPECT_EQ(drain(test.context(), kube, "worker-0", Seconds(30)).error().code(), Code::denied);
 }
 
@@ -86,9 +86,9 @@ TEST(SetSchedulable, IsOneFieldOfTheNode) {
   kube.put(
       {{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "worker-0"}}}, {"spec", {{"podCIDR", "10.128.0.0/24"}}}});
   ASSERT_TRUE(set_schedulable(test.context(), kube, "worker-0", false).ok());
-  EXPECT_EQ(*slipway::find(*kube.look(types::nodes, "", "worker-0"), {"spec", "unschedulable"}), Json(true));
+  EXPECT_EQ(*slipway::find(*kube.stored(types::nodes, "", "worker-0"), {"spec", "unschedulable"}), Json(true));
   ASSERT_TRUE(set_schedulable(test.context(), kube, "worker-0", true).ok());
-  EXPECT_EQ(find_object(*kube.look(types::nodes, "", "worker-0"), {"spec"}), (JsonObject{{"podCIDR", "10.128.0.0/24"}}));
+  EXPECT_EQ(find_object(*kube.stored(types::nodes, "", "worker-0"), {"spec"}), (JsonObject{{"podCIDR", "10.128.0.0/24"}}));
   EXPECT_EQ(set_schedulable(test.context(), kube, "gone", false).error().code(), Code::not_found);
 }
 

@@ -96,7 +96,7 @@ TEST_F(EnsureAll, AsksOnceARoundForAHundredThatWaitForTheSame) {
 
 TEST_F(EnsureAll, PostsWhatMayNotBeApplied) {
   kube_.serve({"late.example.com", "v1", "widgets", "Widget", false});
-  kube_.spoil = [](const ApiRequest& request) -> std::optional<Error> {
+  kube_.fail_request = [](const ApiRequest& request) -> std::optional<Error> {
     if (request.method != "PATCH") return std::nullopt;
     return error(Code::unavailable, "failed to create typed patch object: .spec.old: field not declared in schema");
   };
@@ -120,7 +120,7 @@ TEST_F(EnsureAll, AppliesFirstObjectsOfCustomTypes) {
 }
 
 TEST_F(EnsureAll, FindsWhatOthersMakeMeanwhile) {
-  kube_.spoil = [&](const ApiRequest&) -> std::optional<Error> {
+  kube_.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
     if (test_.clock.elapsed() > Seconds(20)) kube_.serve({"late.example.com", "v1", "widgets", "Widget", false});
     return std::nullopt;
   };
@@ -130,7 +130,7 @@ TEST_F(EnsureAll, FindsWhatOthersMakeMeanwhile) {
 
 TEST_F(EnsureAll, TriesAgainWhileTheServerIsAway) {
   std::atomic<int> tries = 0;
-  kube_.spoil = [&](const ApiRequest&) -> std::optional<Error> {
+  kube_.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
     if (++tries > 30) return std::nullopt;
     return error(Code::unavailable, "cannot connect: Connection refused");
   };
@@ -152,7 +152,7 @@ TEST_F(EnsureAll, SetsAStatusThatIsMissingAndNoOther) {
   ASSERT_TRUE(run({manifest("known"), manifest("bare"), manifest("new")}).ok());
   const ResourceType type{"late.example.com", "v1", "widgets", "Widget", false};
   for (const auto& [name, phase] : std::map<std::string, std::string>{{"known", "theirs"}, {"bare", "ours"}, {"new", "ours"}}) {
-    EXPECT_EQ(find_string(*kube_.look(type, "", name), {"status", "phase"}), phase) << name;
+    EXPECT_EQ(find_string(*kube_.stored(type, "", name), {"status", "phase"}), phase) << name;
   }
   EXPECT_EQ(told_["bare"], Kinds{Outcome::Kind::updated});
 }
@@ -189,7 +189,7 @@ TEST_F(EnsureAll, LeavesOffWhenTheTimeIsOverAlthoughMuchIsLeft) {
 }
 
 TEST_F(EnsureAll, StopsWhenItIsTold) {
-  kube_.spoil = [&](const ApiRequest&) -> std::optional<Error> {
+  kube_.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
     test_.stop.request_stop();
     return std::nullopt;
   };

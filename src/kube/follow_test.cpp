@@ -81,7 +81,7 @@ TEST(Follow, PausesLongerWhileTheServerIsAway) {
   FakeKube kube;
   kube.put(node("a"));
   int tries = 0;
-  kube.spoil = [&](const ApiRequest&) -> std::optional<Error> {
+  kube.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
     if (++tries > 8) return std::nullopt;
     return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
   };
@@ -93,7 +93,7 @@ TEST(Follow, PausesLongerWhileTheServerIsAway) {
 TEST(Follow, WaitsForATypeThatIsNotServedYet) {
   TestContext test;
   FakeKube kube;
-  kube.spoil = [&](const ApiRequest&) -> std::optional<Error> {
+  kube.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
     if (test.clock.elapsed() > Milliseconds(500)) kube.serve_openshift();
     return std::nullopt;
   };
@@ -105,10 +105,10 @@ TEST(Follow, WaitsForATypeThatIsNotServedYet) {
 TEST(Follow, EndsWhenItIsDeniedOrStopped) {
   TestContext test;
   FakeKube kube;
-  kube.spoil = [](const ApiRequest&) { return error(Code::denied, "GET /api/v1/nodes: Unauthorized"); };
+  kube.fail_request = [](const ApiRequest&) { return error(Code::denied, "GET /api/v1/nodes: Unauthorized"); };
   auto ignore = [](const Objects&) -> Result<> { return Ok{}; };
   EXPECT_EQ(follow(test.context(), kube, types::nodes, "", {}, ignore).error().code(), Code::denied);
-  kube.spoil = nullptr;
+  kube.fail_request = nullptr;
   const Result<> stopped = follow(test.context(), kube, types::nodes, "", {}, [&](const Objects&) -> Result<> {
     test.stop.request_stop();
     return Ok{};
@@ -121,7 +121,7 @@ TEST(Follow, TakesBookmarksAsItsVersion) {
   FakeKube kube;
   kube.put(node("a"));
   std::atomic<int> watches = 0;
-  kube.spoil = [&](const ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const ApiRequest& request) -> std::optional<Error> {
     if (request.method != "WATCH") return std::nullopt;
     if (++watches == 2) kube.put(node("b"));
     return std::nullopt;
@@ -150,7 +150,7 @@ TEST(Follow, TakesBookmarksAsItsVersion) {
 TEST(WaitUntil, SaysTheLastReasonWhenTheServerNeverAnswers) {
   TestContext test;
   FakeKube kube;
-  kube.spoil = [](const ApiRequest&) { return error(Code::unavailable, "cannot connect: Connection refused"); };
+  kube.fail_request = [](const ApiRequest&) { return error(Code::unavailable, "cannot connect: Connection refused"); };
   const Result<> late =
       wait_until(test.context(), kube, "three masters", Seconds(60), types::nodes, "", {},
                  [](const Objects&) -> Result<std::optional<std::string>> { return std::optional<std::string>(); });

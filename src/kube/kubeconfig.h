@@ -17,7 +17,7 @@ struct Access {
   std::string server;             // "https://api-int.demo.example.com:6443"
   std::string ca{};               // PEM; if empty, the system's authorities
   std::string tls_server_name{};  // host name that the server's certificate must have; if empty, the URL's host
-  std::string connect_to{};       // "127.0.0.1:6443": see net::Trust; not part of kubeconfigs
+  std::string connect_to{};       // "127.0.0.1:6443": see net::TlsOptions; not part of kubeconfigs
   std::string client_certificate{};
   Secret client_key{};
   Secret token{};

@@ -3,8 +3,8 @@
 #include "cli/console.h"
 #include "cli/install_log.h"
 #include "cli/parse.h"
-#include "cli/progress.h"
 #include "cli/program_version.h"
+#include "cli/progress.h"
 #include "main/world.h"
 #include "sys/signals.h"
 

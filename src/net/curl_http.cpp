@@ -109,7 +109,7 @@ class Transfer {
 
 Result<> Transfer::prepare() {
   const Url& url = request_.url;
-  if (url.scheme == "http" && !request_.trust.plain_http && !is_loopback(url.host)) {
+  if (url.scheme == "http" && !request_.tls.plain_http && !is_loopback(url.host)) {
     return error(Code::invalid, "{}: plain http is not allowed for this server", authority(url));
   }
   set(CURLOPT_URL, to_string(url).c_str());
@@ -137,26 +137,26 @@ Result<> Transfer::prepare() {
 
 // curl reuses a connection only if certificates, authorities and checks are byte-identical.
 void Transfer::set_trust() {
-  const Trust& trust = request_.trust;
-  CHECK(trust.ca_file.empty() || trust.ca_pem.empty());
+  const TlsOptions& tls = request_.tls;
+  CHECK(tls.ca_file.empty() || tls.ca_pem.empty());
   auto set_blob = [&](CURLoption option, const std::string& text) {
     curl_blob blob{const_cast<char*>(text.data()), text.size(), CURL_BLOB_NOCOPY};  // the request outlives the transfer
     set(option, &blob);
   };
-  if (!trust.ca_file.empty()) set(CURLOPT_CAINFO, trust.ca_file.c_str());
-  if (!trust.ca_pem.empty()) set_blob(CURLOPT_CAINFO_BLOB, trust.ca_pem);
+  if (!tls.ca_file.empty()) set(CURLOPT_CAINFO, tls.ca_file.c_str());
+  if (!tls.ca_pem.empty()) set_blob(CURLOPT_CAINFO_BLOB, tls.ca_pem);
   // The given authorities replace the system's.
-  if (!trust.ca_file.empty() || !trust.ca_pem.empty()) set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
-  if (trust.any_server) {
+  if (!tls.ca_file.empty() || !tls.ca_pem.empty()) set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
+  if (tls.insecure_skip_verify) {
     set(CURLOPT_SSL_VERIFYPEER, 0L);
     set(CURLOPT_SSL_VERIFYHOST, 0L);
   }
-  if (!trust.client_pem.empty()) {
-    set_blob(CURLOPT_SSLCERT_BLOB, trust.client_pem);
-    set_blob(CURLOPT_SSLKEY_BLOB, trust.client_key.reveal());
+  if (!tls.client_pem.empty()) {
+    set_blob(CURLOPT_SSLCERT_BLOB, tls.client_pem);
+    set_blob(CURLOPT_SSLKEY_BLOB, tls.client_key.reveal());
   }
-  if (!trust.connect_to.empty()) {
-    connect_to_.add("::" + trust.connect_to);
+  if (!tls.connect_to.empty()) {
+    connect_to_.add("::" + tls.connect_to);
     set(CURLOPT_CONNECT_TO, connect_to_.get());
     set(CURLOPT_NOPROXY, "*");
   }
@@ -283,9 +283,8 @@ Error Transfer::explain(CURLcode code) const {
     case CURLE_PEER_FAILED_VERIFICATION:
       return error(Code::denied, "{}: the server's certificate is not trusted: {}", server, reason);
     case CURLE_SSL_CACERT_BADFILE:
-      if (request_.trust.ca_file.empty())
-        return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, reason);
-      return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.trust.ca_file, reason);
+      if (request_.tls.ca_file.empty()) return error(Code::invalid, "{}: the CA certificates cannot be used: {}", server, reason);
+      return error(Code::invalid, "{}: the CA file {} cannot be used: {}", server, request_.tls.ca_file, reason);
     case CURLE_SSL_CERTPROBLEM:
       return error(Code::invalid, "{}: the client certificate and key cannot be used: {}", server, reason);
     case CURLE_UNSUPPORTED_PROTOCOL:

@@ -169,7 +169,7 @@ TEST(CurlHttp, ExplainsFailures) {
        host + ": no data sent or received for 50 ms"},
       {{.url = server.url("/large"), .answer_limit = 1000}, Code::too_large, host + ": the response is larger than 1.0 kB"},
       {{.url = server.url("/"), .headers = {{"X", "a\r\nHost: b"}}}, Code::invalid, host + ": header X has a line break"},
-      {{.url = tls, .trust = {.ca_file = "/nowhere.pem"}},
+      {{.url = tls, .tls = {.ca_file = "/nowhere.pem"}},
        Code::invalid,
        host + ": the CA file /nowhere.pem cannot be used: error setting certificate file: /nowhere.pem"},
   };
@@ -218,7 +218,7 @@ TEST(CurlHttp, ConnectsWhereItIsTold) {
   HttpImposter server([](const Seen& seen) { return Reply{.body = seen.header("host")}; });
   CurlHttp http;
   auto answer =
-      http.send({.url = {"http", "api.demo.example", 6443, "/"}, .trust = {.plain_http = true, .connect_to = server.host()}}, {});
+      http.send({.url = {"http", "api.demo.example", 6443, "/"}, .tls = {.plain_http = true, .connect_to = server.host()}}, {});
   ASSERT_TRUE(answer.ok()) << answer.error().message();
   EXPECT_EQ(answer->body, "api.demo.example:6443");
 }

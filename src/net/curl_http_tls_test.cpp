@@ -1,4 +1,4 @@
-// Tests CurlHttp's Trust with a server that reports the identity of each client.
+// Tests CurlHttp's TlsOptions with a server that reports the identity of each client.
 #include "net/curl_http.h"
 #include "net/x509.h"
 #include "support/http_imposter.h"
@@ -65,12 +65,12 @@ class MirrorServer {
 
 class CurlHttpTls : public testing::Test {
  protected:
-  Result<std::string> ask(const Trust& trust, const std::string& host = "127.0.0.1") {
-    Request request{.url = server_.url(), .trust = trust};
+  Result<std::string> ask(const TlsOptions& tls, const std::string& host = "127.0.0.1") {
+    Request request{.url = server_.url(), .tls = tls};
     request.url.host = host;
     return TRY(http_.send(request, {})).body;
   }
-  Trust as(const Certificate& client) { return {.ca_pem = ca_.pem, .client_pem = client.pem, .client_key = client.key}; }
+  TlsOptions as(const Certificate& client) { return {.ca_pem = ca_.pem, .client_pem = client.pem, .client_key = client.key}; }
   std::string address() const { return authority(server_.url()); }
 
   const Certificate ca_ = make_test_certificate("ca"), other_ca_ = make_test_certificate("ca");
@@ -81,21 +81,23 @@ class CurlHttpTls : public testing::Test {
 
 TEST_F(CurlHttpTls, BelievesOnlyTheAuthoritiesItIsGiven) {
   EXPECT_EQ(ask({.ca_pem = ca_.pem}).value(), "nobody 1");
-  for (const Trust& trust : {Trust{}, Trust{.ca_pem = other_ca_.pem}}) {
-    auto refused = ask(trust);
+  for (const TlsOptions& tls : {TlsOptions{}, TlsOptions{.ca_pem = other_ca_.pem}}) {
+    auto refused = ask(tls);
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().code(), Code::denied) << refused.error().message();
     EXPECT_TRUE(refused.error().message().starts_with(address() + ": the server's certificate is not trusted: "))
         << refused.error().message();
   }
   EXPECT_TRUE(ask({.ca_pem = other_ca_.pem + ca_.pem}).ok());
-  EXPECT_TRUE(ask({.any_server = true}).ok());
+  EXPECT_TRUE(ask({.insecure_skip_verify = true}).ok());
   // A connection that was opened without verification is not reused with verification.
   EXPECT_EQ(ask({.ca_pem = other_ca_.pem}).error().code(), Code::denied);
 }
 
 TEST_F(CurlHttpTls, ChecksTheNameNotTheAddress) {
-  auto with = [&](bool any_server) { return Trust{.ca_pem = ca_.pem, .any_server = any_server, .connect_to = address()}; };
+  auto with = [&](bool insecure_skip_verify) {
+    return TlsOptions{.ca_pem = ca_.pem, .insecure_skip_verify = insecure_skip_verify, .connect_to = address()};
+  };
   EXPECT_TRUE(ask(with(false), "api.demo.example").ok());
   EXPECT_EQ(ask(with(false), "other.example").error().code(), Code::denied);
   EXPECT_TRUE(ask(with(true), "other.example").ok());
@@ -114,7 +116,7 @@ TEST_F(CurlHttpTls, NeverSharesAConnectionBetweenIdentities) {
 TEST_F(CurlHttpTls, SaysWhenItsOwnSideIsUnusable) {
   const std::string where = address();
   struct Case {
-    Trust trust;
+    TlsOptions tls;
     std::string message;
   };
   const Case cases[] = {
@@ -125,7 +127,7 @@ TEST_F(CurlHttpTls, SaysWhenItsOwnSideIsUnusable) {
        where + ": the client certificate and key cannot be used: "},
   };
   for (const Case& c : cases) {
-    auto answer = ask(c.trust);
+    auto answer = ask(c.tls);
     ASSERT_FALSE(answer.ok()) << c.message;
     EXPECT_EQ(answer.error().code(), Code::invalid) << answer.error().message();
     EXPECT_TRUE(answer.error().message().starts_with(c.message)) << answer.error().message();

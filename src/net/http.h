@@ -26,13 +26,13 @@ struct Header {
 std::optional<std::string_view> find_header(const std::vector<Header>& headers, std::string_view name);
 
 // How client and server authenticate each other.
-struct Trust {
-  std::string ca_file{};     // PEM; if empty, the system's authorities
-  std::string ca_pem{};      // the same as text; set at most one of both. It replaces the system's authorities
-  bool plain_http = false;   // allows http:// to this server; to loopback it is always allowed
-  bool any_server = false;   // skips the check of the server's certificate: for probes that send and trust nothing
-  std::string client_pem{};  // client certificate, PEM, followed by its chain; empty: none
-  Secret client_key{};       // its private key
+struct TlsOptions {
+  std::string ca_file{};              // PEM; if empty, the system's authorities
+  std::string ca_pem{};               // the same as text; set at most one of both. It replaces the system's authorities
+  bool plain_http = false;            // allows http:// to this server; to loopback it is always allowed
+  bool insecure_skip_verify = false;  // skips the check of the server's certificate: for probes that send and trust nothing
+  std::string client_pem{};           // client certificate, PEM, followed by its chain; empty: none
+  Secret client_key{};                // its private key
   std::string connect_to{};  // "127.0.0.1:6443": connect here instead of the URL's host and port. The server must still prove the
                              // URL's host (tls-server-name of kubeconfigs). No proxy is used
 };
@@ -58,7 +58,7 @@ struct Request {
   // Called with status and headers of a 2xx answer before the sink gets its first piece. An error ends the transfer and is
   // returned by send().
   std::function<Result<>(const Answer& head)> check_head{};
-  Trust trust{};
+  TlsOptions tls{};
   Milliseconds connect_limit{10'000};
   // Maximum time without a byte sent or received. The whole transfer may take longer. 0: no limit, for watches; TCP keep-alives
   // then detect within a minute that the server's machine is gone.

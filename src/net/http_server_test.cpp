@@ -146,7 +146,7 @@ TEST(HttpServer, ServesManyAtOnce) {
   for (int i = 0; i < 200; ++i) {
     clients.emplace_back([&, i] {
       const std::string path = fmt::format("/{}", i);
-      auto answer = http.send({.url = url_of(server, path, "https"), .trust = {.ca_pem = ca.pem}}, {});
+      auto answer = http.send({.url = url_of(server, path, "https"), .tls = {.ca_pem = ca.pem}}, {});
       EXPECT_TRUE(answer.ok()) << answer.error().message();
       if (answer.ok() && answer->body == fmt::format("GET {} ? 127.0.0.1 - ", path)) ++right;
     });
@@ -160,8 +160,8 @@ TEST(HttpServer, ProvesItselfWithItsCertificate) {
                     identity = make_test_certificate("server", &ca);
   const HttpServer server = serve(echo, {.tls = ServerTls{identity.pem, identity.key}});
   CurlHttp http;
-  EXPECT_TRUE(http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = ca.pem}}, {}).ok());
-  auto refused = http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = other.pem}}, {});
+  EXPECT_TRUE(http.send({.url = url_of(server, "/", "https"), .tls = {.ca_pem = ca.pem}}, {}).ok());
+  auto refused = http.send({.url = url_of(server, "/", "https"), .tls = {.ca_pem = other.pem}}, {});
   EXPECT_EQ(refused.error().code(), Code::denied) << refused.error().message();
 }
 
@@ -269,7 +269,7 @@ TEST(HttpServer, OneAddressCannotHoldAllConnections) {
   Strangers strangers;
   for (int i = 0; i < 40; ++i) strangers.connect(server, "127.0.0.2");
   CurlHttp http;
-  auto answer = http.send({.url = url_of(server, "/", "https"), .trust = {.ca_pem = ca.pem}, .whole_limit = Seconds(20)}, {});
+  auto answer = http.send({.url = url_of(server, "/", "https"), .tls = {.ca_pem = ca.pem}, .whole_limit = Seconds(20)}, {});
   ASSERT_TRUE(answer.ok()) << answer.error().message();
   EXPECT_EQ(answer->status, 200);
   EXPECT_EQ(strangers.ended(), 36);
@@ -294,7 +294,7 @@ TEST(HttpServer, ConnectionsThatAskNothingEndThoughTheyAreNotIdle) {
     });
     CurlHttp http;
     const Url url = url_of(server, "/", tls ? "https" : "http");
-    auto answer = http.send({.url = url, .trust = {.ca_pem = ca.pem}, .whole_limit = Seconds(30)}, {});
+    auto answer = http.send({.url = url, .tls = {.ca_pem = ca.pem}, .whole_limit = Seconds(30)}, {});
     ASSERT_TRUE(answer.ok()) << answer.error().message();
     EXPECT_EQ(answer->status, 200);
     // Each connection ends at its own limit, the last one a moment after the first.
@@ -342,7 +342,7 @@ TEST(HttpServer, EndsWhileRequestsRun) {
     std::vector<std::jthread> clients;
     const Url url = url_of(*server, "/", tls ? "https" : "http");
     for (int i = 0; i < 40; ++i) {
-      clients.emplace_back([&] { (void)http.send({.url = url, .trust = {.ca_pem = ca.pem}}, {}).ok(); });
+      clients.emplace_back([&] { (void)http.send({.url = url, .tls = {.ca_pem = ca.pem}}, {}).ok(); });
     }
     for (int i = 0; i < 16; ++i) reached.acquire();
     server.reset();

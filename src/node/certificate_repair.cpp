@@ -87,7 +87,7 @@ class Repair {
   }
 
   Result<> wait_for_renewal(const std::map<std::string, WallTime>& due) {
-    const auto look = [&]() -> Result<sys::Observation> {
+    const auto observe = [&]() -> Result<sys::Observation> {
       std::vector<std::string> pending;
       const std::map<std::string, WallTime> now = TRY(ends_of_certificates(environment_.files, places_));
       for (const auto& [path, end] : due) {
@@ -97,7 +97,7 @@ class Repair {
       if (pending.empty()) return sys::Observation::done();
       return sys::Observation::not_yet("not renewed yet: {}", join(pending, ", "));
     };
-    return sys::wait_for(environment_.context, "expired certificates to be renewed", no_limit, look, nullptr, pace);
+    return sys::wait_for(environment_.context, "expired certificates to be renewed", no_limit, observe, nullptr, pace);
   }
 
   // Kills the clients; the kubelet restarts them.

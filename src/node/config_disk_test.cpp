@@ -131,10 +131,10 @@ TEST_F(ConfigDiskTest, KilledAnywhereTheSameAgainReachesTheSameEnd) {
   for (int step = 0;; ++step) {
     SCOPED_TRACE(fmt::format("killed before change {}", step));
     Bench fresh;
-    fresh.machine.life.left = step;
+    fresh.machine.change_limit.left = step;
     if (fresh.change(second()).ok()) break;
     ++killed;
-    ASSERT_TRUE(fresh.machine.life.is_dead);
+    ASSERT_TRUE(fresh.machine.change_limit.is_dead);
     fresh.machine.revive();
     const MachineConfig current = fresh.disk.current().value().value();
     if (current.name == first().name) {
@@ -162,14 +162,14 @@ TEST_F(ConfigDiskTest, KilledAnywhereItCanGoBackOrElsewhere) {
   after_third["/etc/third"] = "0644 third";
   for (int step = 0;; ++step) {
     Bench fresh;
-    fresh.machine.life.left = step;
+    fresh.machine.change_limit.left = step;
     if (fresh.change(second()).ok()) break;
     fresh.machine.revive();
     if (fresh.disk.current().value()->name != first().name) continue;
     SCOPED_TRACE(fmt::format("killed before change {}", step));
     const bool goes_back = step % 2 == 0;
     // Interrupted a second time.
-    fresh.machine.life.left = step / 2;
+    fresh.machine.change_limit.left = step / 2;
     (void)fresh.change(goes_back ? first() : third);
     fresh.machine.revive();
     ASSERT_TRUE(fresh.change(goes_back ? first() : third).ok());
@@ -184,8 +184,8 @@ TEST_F(ConfigDiskTest, WhatFailsIsUndone) {
   for (int step = 0;; ++step) {
     SCOPED_TRACE(fmt::format("change {} fails", step));
     Bench fresh;
-    fresh.machine.life.left = step;
-    fresh.machine.life.failure = error(Code::unavailable, "no space left on device");
+    fresh.machine.change_limit.left = step;
+    fresh.machine.change_limit.failure = error(Code::unavailable, "no space left on device");
     const Result<> changed = fresh.change(second());
     fresh.machine.revive();
     if (changed.ok()) break;
@@ -212,8 +212,8 @@ TEST_F(ConfigDiskTest, FilesOfOthersAreLeftAloneWhenAnUpdateStopsBeforeThem) {
   wanted.name = "rendered-2";
   ignition::put(wanted.config, ignition::make_file("/srv/mine", "theirs", 0644));
   machine.put("/srv/mine", "mine");
-  machine.life.left = 2;  // the preset, nextconfig
-  machine.life.failure = error(Code::unavailable, "no");
+  machine.change_limit.left = 2;  // the preset, nextconfig
+  machine.change_limit.failure = error(Code::unavailable, "no");
   ASSERT_FALSE(change(wanted).ok());
   EXPECT_EQ(machine.text("/srv/mine"), "mine");
 }
@@ -241,7 +241,7 @@ TEST_F(ConfigDiskTest, TheKubeletsAuthoritiesAreWrittenOnce) {
   EXPECT_EQ(machine.text("/etc/kubernetes/kubelet-ca.crt").substr(0, 7), "no such");
   ASSERT_TRUE(disk.keep_kubelet_ca("CA").ok());
   EXPECT_EQ(machine.text("/etc/kubernetes/kubelet-ca.crt"), "CA");
-  machine.life.left = 0;
+  machine.change_limit.left = 0;
   EXPECT_TRUE(disk.keep_kubelet_ca("CA").ok());
 }
 

@@ -18,7 +18,7 @@ namespace {
 using machineconfig::MachineConfig;
 using testing_support::FakeKube;
 using testing_support::FakeMachine;
-using testing_support::MortalApi;
+using testing_support::LimitedApi;
 
 const std::string prefix = "machineconfiguration.openshift.io/";
 constexpr const char* first_annotations = "/etc/machine-config-daemon/node-annotations.json";
@@ -44,7 +44,7 @@ struct Cluster {
   }
 
   void put(const MachineConfig& made) { kube.put(machineconfig::to_json(made)); }
-  Json node() { return *kube.look(kube::types::nodes, "", "worker-0"); }
+  Json node() { return *kube.stored(kube::types::nodes, "", "worker-0"); }
   std::string get(const std::string& name) {
     const Json now = node();
     return std::string(find_string(now, {"metadata", "annotations", prefix + name}).value_or(""));
@@ -81,7 +81,7 @@ struct Cluster {
     for (int i = 0; i < 40; ++i) {
       const std::string before = summary() + get("desiredDrain") + get("lastAppliedDrain");
       const std::optional<Daemon::Next> next = step();
-      if (machine.life.is_dead) {
+      if (machine.change_limit.is_dead) {
         ++kills;
         revive();
         continue;
@@ -101,7 +101,7 @@ struct Cluster {
   FakeMachine machine;
   const Environment environment = machine.environment();
   FakeKube kube;
-  MortalApi api{kube, machine.life};
+  LimitedApi api{kube, machine.change_limit};
   std::optional<Daemon> daemon{std::in_place, environment, api};
   int reboots = 0;
   int kills = 0;
@@ -166,7 +166,7 @@ TEST_F(DaemonTest, KilledAtAnyStepItGetsThereAndRebootsWithTheNewDisk) {
     SCOPED_TRACE(fmt::format("killed before change {}", step));
     Cluster cluster;
     cluster.set("desiredConfig", "rendered-2");
-    cluster.machine.life.left = step;
+    cluster.machine.change_limit.left = step;
     cluster.run();
     EXPECT_EQ(cluster.summary(), "rendered-2 Done");
     EXPECT_EQ(cluster.machine.text("/etc/motd"), "two");
@@ -186,8 +186,8 @@ TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
     SCOPED_TRACE(fmt::format("change {} fails", step));
     Cluster cluster;
     cluster.set("desiredConfig", "rendered-2");
-    cluster.machine.life.left = step;
-    cluster.machine.life.failure = error(Code::unavailable, "no space left on device");
+    cluster.machine.change_limit.left = step;
+    cluster.machine.change_limit.failure = error(Code::unavailable, "no space left on device");
     for (int i = 0; i < 20; ++i) {
       const std::optional<Daemon::Next> next = cluster.step();
       if (next == Daemon::Next::retry) {
@@ -201,7 +201,7 @@ TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
     EXPECT_EQ(cluster.summary(), "rendered-2 Done");
     EXPECT_EQ(cluster.get("reason"), "");
     EXPECT_EQ(cluster.text_at_boot, "two");
-    if (cluster.machine.life.left >= 0 && cluster.machine.life.failure) break;  // the step was not reached
+    if (cluster.machine.change_limit.left >= 0 && cluster.machine.change_limit.failure) break;  // the step was not reached
     ASSERT_LT(step, 100);
   }
   EXPECT_GT(failures, 5);
@@ -304,7 +304,7 @@ TEST_F(DaemonTest, TheDiskIsRightWhenTheNodeSaysSomethingElse) {
 TEST_F(DaemonTest, AnApiThatIsAwayIsNoFaultOfTheMachine) {
   run();
   set("desiredConfig", "rendered-2");
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.path.find("machineconfigs") == std::string::npos) return std::nullopt;
     return error(Code::unavailable, "no connection");
   };

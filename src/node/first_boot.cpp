@@ -3,6 +3,8 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "machineconfig/types.h"
+#include "node/os_status.h"
+#include "release/commit_metadata.h"
 
 #include <algorithm>
 
@@ -10,21 +12,14 @@ namespace slipway::node {
 
 namespace {
 
-constexpr const char* repository = "--repo=/ostree/repo";
+constexpr const char* repository = "/ostree/repo";
 
 Result<std::string> booted_image(const Environment& environment) {
   const std::string status =
       TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"ostree", "admin", "status"}}));
   const auto commit = booted_commit(status);
   if (!commit) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
-  const std::string digest =
-      TRY(sys::run_checked(environment.runner, environment.context,
-                           {.argv = {"ostree", repository, "show", "--print-metadata-key=slipway.image", *commit}}));
-  // Printed as a GVariant: 'sha256:...'
-  std::string_view text = trim(digest);
-  if (text.starts_with('\'')) text.remove_prefix(1);
-  if (text.ends_with('\'')) text.remove_suffix(1);
-  return std::string(text);
+  return release::commit_metadata(environment.context, environment.runner, repository, *commit, "slipway.image");
 }
 
 // Reports settings that cannot be applied to a running kernel, or at all in a container.
@@ -70,13 +65,8 @@ Result<> complete(const Environment& environment, const std::string& file) {
 }  // namespace
 
 std::optional<std::string> booted_commit(std::string_view status) {
-  for (const std::string_view line : split(status, '\n')) {
-    if (!line.starts_with("* ")) continue;
-    // "* OS COMMIT.SERIAL", followed by a word in brackets in some states.
-    const std::vector<std::string_view> words = split(trim(line), ' ');
-    if (words.size() < 3) continue;
-    const std::size_t dot = words[2].rfind('.');
-    if (dot == 64) return std::string(words[2].substr(0, dot));
+  for (const Deployment& deployment : parse_deployments(status)) {
+    if (deployment.booted) return deployment.commit;
   }
   return std::nullopt;
 }

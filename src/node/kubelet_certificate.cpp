@@ -174,13 +174,13 @@ class CertificateRenewal {
                           {{"request", base64_encode(request)},
                            {"signerName", "kubernetes.io/kube-apiserver-client-kubelet"},
                            {"usages", {"digital signature", "client auth"}}}}};
-    const auto look = [&]() -> Result<sys::Observation> {
+    const auto observe = [&]() -> Result<sys::Observation> {
       const Result<Json> created = kube::create(context(), api_, kube::types::certificate_requests, object);
       // The request exists: an earlier run created it.
       if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
       return created.error();
     };
-    TRY(sys::wait_for(context(), fmt::format("certificate request {} to be created", name), Seconds(60), look, nullptr, fast));
+    TRY(sys::wait_for(context(), fmt::format("certificate request {} to be created", name), Seconds(60), observe, nullptr, fast));
     tell("requested");
     return Ok{};
   }
@@ -296,7 +296,7 @@ Result<Secret> fetch_join_kubeconfig(const sys::Context& context, net::Http& htt
   net::Request request{.url = url,
                        .headers = {{"Accept", "application/vnd.coreos.ignition+json;version=3.2.0"}},
                        .authorization = Secret("Bearer " + server.token.reveal()),
-                       .trust = {.ca_pem = server.ca},
+                       .tls = {.ca_pem = server.ca},
                        .whole_limit = Seconds(30)};
   const net::Answer answer = TRY(http.send(request, context.stop));
   if (answer.status != 200) {

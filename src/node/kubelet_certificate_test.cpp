@@ -125,7 +125,7 @@ contexts:
     user: default-auth
 current-context: default-context
 )");
-  const std::vector<Json> requests = api.kube.look_all(kube::types::certificate_requests);
+  const std::vector<Json> requests = api.kube.stored_all(kube::types::certificate_requests);
   ASSERT_EQ(requests.size(), 1u);
   const auto content = net::parse_request(base64_decode(*find_string(requests[0], {"spec", "request"})).value());
   ASSERT_TRUE(content.ok());
@@ -160,7 +160,7 @@ TEST_F(KubeletCertificate, OneThatIsOverIsRenewedWithItsKey) {
     EXPECT_TRUE(is_valid_certificate(world.text(current), "master-0", now()));
     EXPECT_EQ(net::private_key(Secret(world.text(current))).value(), key);
     // Each request is a new one: an old one would be answered with the expired certificate.
-    EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), times);
+    EXPECT_EQ(api.kube.stored_all(kube::types::certificate_requests).size(), times);
     EXPECT_EQ(restarts().size(), times);
   }
 }
@@ -184,12 +184,12 @@ TEST_F(KubeletCertificate, AfterAKillItsOwnRequestIsFound) {
   // An earlier run created the request, with another signature of the same key.
   denies = true;
   EXPECT_EQ(run().error().code(), Code::denied);
-  Json request = api.kube.look_all(kube::types::certificate_requests).at(0);
+  Json request = api.kube.stored_all(kube::types::certificate_requests).at(0);
   denies = false;
   decide(request);
   const Result<> done = run();
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), 1u);
+  EXPECT_EQ(api.kube.stored_all(kube::types::certificate_requests).size(), 1u);
   EXPECT_TRUE(net::key_fits(world.text(current), key).value());
 }
 
@@ -201,7 +201,7 @@ TEST_F(KubeletCertificate, AfterAKillBeforeTheRestartTheKubeletIsRestarted) {
   EXPECT_TRUE(world.has(identity.kubeconfig));
   EXPECT_FALSE(world.has(key_file));
   EXPECT_EQ(restarts().size(), 2u);
-  EXPECT_EQ(api.kube.look_all(kube::types::certificate_requests).size(), 1u);
+  EXPECT_EQ(api.kube.stored_all(kube::types::certificate_requests).size(), 1u);
 }
 
 TEST_F(KubeletCertificate, ADenialIsSaid) {

@@ -16,13 +16,13 @@ constexpr sys::Pace api_pace{Milliseconds(50), Milliseconds(500)};
 
 Result<std::string> topology(const sys::Context& context, kube::Api& api) {
   std::string found;
-  const auto look = [&]() -> Result<sys::Observation> {
+  const auto observe = [&]() -> Result<sys::Observation> {
     const auto infrastructure = TRY(kube::find(context, api, kube::types::infrastructures, "", "cluster"));
     found = infrastructure ? find_string(*infrastructure, {"status", "controlPlaneTopology"}).value_or("") : "";
     return found.empty() ? sys::Observation::not_yet("Infrastructure cluster has no controlPlaneTopology")
                          : sys::Observation::done();
   };
-  TRY(sys::wait_for(context, "the topology of the control plane", no_limit, look, nullptr, api_pace));
+  TRY(sys::wait_for(context, "the topology of the control plane", no_limit, observe, nullptr, api_pace));
   return found;
 }
 
@@ -35,12 +35,12 @@ std::size_t servers_of(const Json& endpoints) {
 // The number of API servers that serve now.
 Result<std::size_t> count_servers(const sys::Context& context, kube::Api& api) {
   std::size_t servers = 0;
-  const auto look = [&]() -> Result<sys::Observation> {
+  const auto observe = [&]() -> Result<sys::Observation> {
     const auto endpoints = TRY(kube::find(context, api, kube::types::endpoints, "default", "kubernetes"));
     servers = endpoints ? servers_of(*endpoints) : 0;
     return sys::Observation::done();
   };
-  TRY(sys::wait_for(context, "the API servers to be counted", no_limit, look, nullptr, api_pace));
+  TRY(sys::wait_for(context, "the API servers to be counted", no_limit, observe, nullptr, api_pace));
   return servers;
 }
 
@@ -60,13 +60,13 @@ Result<> report(const sys::Context& context, kube::Api& api) {
                        {"kind", "ConfigMap"},
                        {"metadata", {{"name", "bootstrap"}, {"namespace", "kube-system"}}},
                        {"data", {{"status", "complete"}}}};
-  const auto look = [&]() -> Result<sys::Observation> {
+  const auto observe = [&]() -> Result<sys::Observation> {
     const Result<Json> created = kube::create(context, api, kube::types::config_maps, status);
     // An earlier run created it; no other program does.
     if (created.ok() || created.error().code() == Code::conflict) return sys::Observation::done();
     return created.error();
   };
-  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be written", no_limit, look, nullptr, api_pace);
+  return sys::wait_for(context, "ConfigMap kube-system/bootstrap to be written", no_limit, observe, nullptr, api_pace);
 }
 
 }  // namespace
@@ -85,11 +85,11 @@ Result<> report_bootstrap_complete(const Environment& environment, kube::Api& ap
 
 Result<> run_report_progress(const Environment& environment, const Arguments& arguments) {
   if (arguments.size() != 1) return error(Code::invalid, "usage: report-progress KUBECONFIG");
-  const auto look = [&]() -> Result<sys::Observation> {
+  const auto observe = [&]() -> Result<sys::Observation> {
     if (TRY(environment.files.info(done_file))) return sys::Observation::done();
     return sys::Observation::not_yet("{} does not exist", done_file);
   };
-  TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, look, nullptr, file_pace));
+  TRY(sys::wait_for(environment.context, "the bootstrap to be complete", no_limit, observe, nullptr, file_pace));
   const kube::Access access = TRY(kube::read_kubeconfig(environment.files, arguments[0]));
   kube::Client api(environment.http, access);
   return report_bootstrap_complete(environment, api);

@@ -33,7 +33,7 @@ class ReportProgress : public testing::Test {
               {"subsets", JsonArray{JsonObject{{"addresses", addresses}}}}});
   }
   std::string status() const {
-    const auto map = kube.look(kube::types::config_maps, "kube-system", "bootstrap");
+    const auto map = kube.stored(kube::types::config_maps, "kube-system", "bootstrap");
     return map ? std::string(find_string(*map, {"data", "status"}).value_or("")) : "none";
   }
 

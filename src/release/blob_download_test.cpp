@@ -39,7 +39,7 @@ struct World {
 TEST(BlobDownload, ResumesAfterABreak) {
   for (const bool honors_range : {true, false}) {
     World s;
-    s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+    s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
       if (!honors_range) reply = {.body = s.sample.blobs.at(s.sample.shared_layer)};
       reply.cut_after = honors_range ? 30'000 : 30'000 * s.registry.server.journal().size();
       EXPECT_EQ(seen.header("range").empty(), s.registry.server.journal().size() == 1);
@@ -54,7 +54,9 @@ TEST(BlobDownload, ResumesAfterABreak) {
 
 TEST(BlobDownload, FailsWithoutProgress) {
   World s;
-  s.registry.spoil = [&](const Seen&, Reply& reply) { reply.cut_after = s.registry.server.journal().size() == 1 ? 1000 : 0; };
+  s.registry.alter_reply = [&](const Seen&, Reply& reply) {
+    reply.cut_after = s.registry.server.journal().size() == 1 ? 1000 : 0;
+  };
   auto blob = s.read(s.sample.shared_layer);
   ASSERT_FALSE(blob.ok());
   EXPECT_EQ(blob.error().code(), Code::unavailable);
@@ -84,7 +86,7 @@ TEST(BlobDownload, RefusesAnotherSizeOrRange) {
        fmt::format("blob {}: the server sent another range than requested", s.sample.shared_layer)},
   };
   for (const Case& c : cases) {
-    s.registry.spoil = [&](const Seen&, Reply& reply) { reply = c.reply; };
+    s.registry.alter_reply = [&](const Seen&, Reply& reply) { reply = c.reply; };
     auto read = s.read(s.sample.shared_layer);
     ASSERT_FALSE(read.ok()) << c.name;
     EXPECT_EQ(read.error().message(), fmt::format("registry {}: {}", s.registry.host(), c.message));

@@ -4,7 +4,7 @@
 #include "base/result.h"
 #include "release/image_source.h"
 #include "release/registry_client.h"
-#include "release/release.h"
+#include "release/release_images.h"
 
 #include <cstdint>
 #include <string>
@@ -12,31 +12,16 @@
 
 namespace slipway::release {
 
-// An image or index to copy.
-struct MirrorImage {
-  std::string tag;  // "0.1.0-etcd"; "0.1.0" for the release image; empty for an image that an index refers to
-  Reference from;   // the source repository
-  RawManifest manifest;
-  std::vector<Descriptor> blobs{};
-};
-
-struct MirrorBlob {
-  Descriptor blob;
-  Reference from;
-};
-
 struct MirrorPlan {
-  Reference target;                 // repository
-  std::vector<MirrorBlob> blobs;    // without duplicates, largest first
-  std::vector<MirrorImage> images;  // images before their index; the release image last: it must not refer to missing images
+  Reference target;                  // repository
+  std::string version;               // of the release
+  std::vector<ReleaseBlob> blobs;    // without duplicates, largest first
+  std::vector<ReleaseImage> images;  // images before their index; the release image last: it must not refer to missing images
   std::uint64_t bytes() const;
 };
 
-// Keeps the order of the images. Blobs that images share are copied once. Tags must be unique. Pure.
-MirrorPlan plan_mirror(const Reference& target, std::vector<MirrorImage> images);
-
-// The tag of a component, or of the release if `component` is empty. '+' is not allowed in tags and becomes '_'.
-std::string mirror_tag(const std::string& version, const std::string& component);
+// Keeps the order of the images. Blobs that images share are copied once. Names of images must be unique. Pure.
+MirrorPlan plan_mirror(const Reference& target, std::string version, std::vector<ReleaseImage> images);
 
 struct MirrorResult {
   std::uint64_t copied = 0;     // bytes
@@ -45,8 +30,7 @@ struct MirrorResult {
   std::vector<Mirror> mirrors;  // content for a cluster's ImageDigestMirrorSet, one entry for each repository of the release
 };
 
-// Reads all manifests, copies the missing blobs in parallel, then pushes the manifests. Looks for a component first in the
-// repository of the release, then in the repository that the release names.
+// Reads all manifests, copies the missing blobs in parallel, then pushes the manifests.
 //
 // Each blob is downloaded to a temporary file and verified before it is uploaded. After a kill or a failure, the target has no
 // reference to missing content, and the next run copies only what is missing.

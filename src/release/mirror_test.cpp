@@ -51,15 +51,16 @@ TEST(PlanMirror, CopiesSharedBlobsOnceAndLargestFirst) {
   const Digest a = Digest::of("a"), b = Digest::of("b"), c = Digest::of("c");
   const RawManifest manifest{"t", "m", Digest::of("m")};
   const Reference from{"a.example", "x"};
-  const MirrorPlan plan = plan_mirror({"b.example", "y"}, {{"1-x", from, manifest, {{"t", a, 5}, {"t", b, 10}}},
-                                                           {"1", from, manifest, {{"t", b, 10}, {"t", c, 7}}}});
+  const MirrorPlan plan =
+      plan_mirror({"b.example", "y"}, "1",
+                  {{"x", from, manifest, {{"t", a, 5}, {"t", b, 10}}}, {"release", from, manifest, {{"t", b, 10}, {"t", c, 7}}}});
   std::vector<Digest> order;
-  for (const MirrorBlob& blob : plan.blobs) order.push_back(blob.blob.digest);
+  for (const ReleaseBlob& blob : plan.blobs) order.push_back(blob.blob.digest);
   EXPECT_EQ(order, (std::vector<Digest>{b, c, a}));
   EXPECT_EQ(plan.bytes(), 22u);
-  EXPECT_EQ(plan.images.back().tag, "1");
-  EXPECT_EQ(mirror_tag("4.20.0-0.ci+abc", "etcd"), "4.20.0-0.ci_abc-etcd");
-  EXPECT_EQ(mirror_tag("0.1.0", ""), "0.1.0");
+  EXPECT_EQ(plan.images.back().name, "release");
+  EXPECT_EQ(image_tag("4.20.0-0.ci+abc", "etcd"), "4.20.0-0.ci_abc-etcd");
+  EXPECT_EQ(image_tag("0.1.0", "release"), "0.1.0");
 }
 
 TEST(MirrorRelease, CopiesEverythingOnce) {
@@ -117,7 +118,7 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
   const std::string layer = sample.shared_layer;
   struct Case {
     const char* name;
-    std::function<void(const Seen&, Reply&)> spoil_source, spoil_target;
+    std::function<void(const Seen&, Reply&)> alter_source, alter_target;
     Code code;
     std::string message;
   };
@@ -158,8 +159,8 @@ TEST(MirrorRelease, LeavesNothingHalfDone) {
   };
   for (const Case& c : cases) {
     World s;
-    s.from.spoil = c.spoil_source;
-    s.to.spoil = c.spoil_target;
+    s.from.alter_reply = c.alter_source;
+    s.to.alter_reply = c.alter_target;
     auto result = s.mirror();
     ASSERT_FALSE(result.ok()) << c.name;
     std::string message = result.error().message();

@@ -299,7 +299,7 @@ Result<net::Answer> RegistryClient::send_as(const sys::Context& context, const E
     const bool is_registry = is_same_server(url, registry);
     net::Request request{.method = exchange.method, .url = url, .headers = exchange.headers, .body = exchange.body};
     request.authorization = is_registry ? authorization : std::nullopt;
-    request.trust = {.ca_file = options_.ca_file, .plain_http = registry.scheme == "http"};
+    request.tls = {.ca_file = options_.ca_file, .plain_http = registry.scheme == "http"};
     request.answer_limit = exchange.answer_limit;
     if (exchange.prepare) TRY(exchange.prepare(request));
     net::Answer answer =
@@ -351,7 +351,7 @@ Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Ex
   for (std::string_view scope : split(scopes, ' ')) realm.target += "&scope=" + net::percent_encode(scope);
   const std::optional<Login> login = login_for(exchange.repository);
   net::Request request{
-      .url = realm, .trust = {.ca_file = options_.ca_file, .plain_http = is_plain(registry)}, .answer_limit = 1u << 20};
+      .url = realm, .tls = {.ca_file = options_.ca_file, .plain_http = is_plain(registry)}, .answer_limit = 1u << 20};
   if (login) request.authorization = Secret(basic_authorization(*login));
   const net::Answer answer = TRY(http_.send(request, context.stop).context(fmt::format("token for registry {}", registry)));
   if (answer.status == 401 || answer.status == 403) return access_denied(exchange.repository, answer, login);

@@ -102,7 +102,7 @@ TEST(RegistryClient, ExplainsAnswers) {
   };
   for (const Case& c : cases) {
     World s;
-    s.registry.spoil = [&](const Seen&, Reply& reply) { reply = c.reply; };
+    s.registry.alter_reply = [&](const Seen&, Reply& reply) { reply = c.reply; };
     auto manifest = s.client.manifest(s.test.context(), s.image());
     ASSERT_FALSE(manifest.ok()) << c.name;
     std::string message = manifest.error().message();
@@ -127,7 +127,7 @@ TEST(RegistryClient, TriesAgainWhatMayPass) {
   };
   for (const Case& c : cases) {
     World s;
-    s.registry.spoil = [&](const Seen&, Reply& reply) {
+    s.registry.alter_reply = [&](const Seen&, Reply& reply) {
       if (s.registry.server.journal().size() < 4) reply = c.reply;
     };
     auto manifest = s.client.manifest(s.test.context(), s.image());
@@ -150,7 +150,7 @@ TEST(RegistryClient, GivesUpOnTheDead) {
 
 TEST(RegistryClient, StopsWhenToldTo) {
   World s;
-  s.registry.spoil = [&](const Seen&, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen&, Reply& reply) {
     reply.status = 500;
     s.test.stop.request_stop();
   };
@@ -162,7 +162,7 @@ TEST(RegistryClient, StopsWhenToldTo) {
 
 TEST(RegistryClient, TrustsDigestsOnly) {
   World s;
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.method != "GET") return;
     reply.headers.push_back("Docker-Content-Digest: " + s.sample.etcd);
     reply.body[reply.body.size() / 2] ^= 1;
@@ -184,7 +184,7 @@ TEST(RegistryClient, FollowsRedirectsWithoutTakingTheLoginAlong) {
   World s;
   storage.fill(s.sample);
   RegistryClient client(s.http, {.credentials = login(s.registry.host(), "u:p")});
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.header("authorization").empty())
       reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}};
     else
@@ -196,7 +196,7 @@ TEST(RegistryClient, FollowsRedirectsWithoutTakingTheLoginAlong) {
   ASSERT_EQ(storage.server.journal().size(), 1u);
   EXPECT_EQ(storage.server.journal()[0].header("authorization"), "");
 
-  storage.spoil = [](const Seen&, Reply& reply) {
+  storage.alter_reply = [](const Seen&, Reply& reply) {
     reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"give me\""}};
   };
   auto refused = blob_text(s.test.context(), client, s.image(), s.blob(s.sample.shared_layer), 1u << 20);
@@ -208,7 +208,7 @@ TEST(RegistryClient, FollowsRedirectsWithoutTakingTheLoginAlong) {
 TEST(RegistryClient, RemembersABasicLogin) {
   World s;
   RegistryClient client(s.http, {.credentials = login(s.registry.host() + "/slipway", "user:p:w")});
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.header("authorization") != "Basic " + base64_encode("user:p:w")) {
       reply = {.status = 401, .headers = {"WWW-Authenticate: Basic realm=\"r\""}};
     }
@@ -229,7 +229,7 @@ TEST(RegistryClient, FetchesATokenForEachScope) {
     return {.body = fmt::format(R"({{"access_token":"{}"}})", seen.target.find("push") != std::string::npos ? "w" : "r")};
   });
   RegistryClient client(s.http, {.credentials = login(s.registry.host(), "u:p")});
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     const bool writes = seen.method == "PUT";
     if (seen.header("authorization") == (writes ? "Bearer w" : "Bearer r") || seen.header("authorization") == "Bearer w") return;
     reply = {
@@ -255,7 +255,7 @@ TEST(RegistryClient, ExplainsTokenServers) {
   std::string body;
   int status = 200;
   HttpImposter tokens([&](const Seen&) { return Reply{.status = status, .body = body}; });
-  s.registry.spoil = [&](const Seen&, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen&, Reply& reply) {
     reply = {.status = 401, .headers = {fmt::format("WWW-Authenticate: Bearer realm=\"{}\"", to_string(tokens.url("/t")))}};
   };
   const std::string start = fmt::format("token for registry {}: {} answered ", s.registry.host(), tokens.host());
@@ -265,7 +265,7 @@ TEST(RegistryClient, ExplainsTokenServers) {
   }
   status = 500;
   EXPECT_EQ(s.manifest_error(), start + "500");
-  s.registry.spoil = [](const Seen&, Reply& reply) {
+  s.registry.alter_reply = [](const Seen&, Reply& reply) {
     reply = {.status = 401, .headers = {"WWW-Authenticate: Bearer service=x"}};
   };
   EXPECT_EQ(s.manifest_error(),
@@ -317,7 +317,7 @@ TEST(RegistryClient, PushesBlobsAndCancelsWhatFails) {
   EXPECT_EQ(s.registry.server.lines(), (std::vector<std::string>{"POST /v2/slipway/release/blobs/uploads/",
                                                                  "PUT /v2/uploads/1?state=a%2Fb&digest=" + digest}));
 
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.method == "PUT") reply = {.status = 400, .body = R"({"errors":[{"message":"digest did not match"}]})"};
   };
   EXPECT_EQ(push().error().message(), fmt::format("pushing blob {}: registry {} answered 400: digest did not match",
@@ -326,7 +326,7 @@ TEST(RegistryClient, PushesBlobsAndCancelsWhatFails) {
 
   opened = 0;
   s.registry.server.forget();
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.method == "PUT" && opened == 1) reply = {.status = 503};
   };
   ASSERT_TRUE(push().ok());
@@ -340,7 +340,7 @@ TEST(RegistryClient, LooksWhetherAManifestArrived) {
   ASSERT_TRUE(s.client.push_manifest(s.test.context(), s.image("new"), manifest).ok());
   EXPECT_EQ(s.registry.state().manifests.at("new"), manifest.bytes);
   EXPECT_EQ(s.registry.state().types.at("new"), SampleRelease::manifest_type);
-  s.registry.spoil = [&](const Seen& seen, Reply& reply) {
+  s.registry.alter_reply = [&](const Seen& seen, Reply& reply) {
     if (seen.method == "GET") reply.body = s.sample.blobs.at(s.sample.dns);
   };
   auto lost = s.client.push_manifest(s.test.context(), s.image("new"), manifest);

@@ -92,7 +92,7 @@ Json FakeKube::put(Json object) {
   return store(*served, std::move(object));
 }
 
-std::optional<Json> FakeKube::look(const ResourceType& type, const std::string& space, const std::string& name) const {
+std::optional<Json> FakeKube::stored(const ResourceType& type, const std::string& space, const std::string& name) const {
   std::lock_guard lock(mutex_);
   const auto all = objects_.find(collection_of(type));
   if (all == objects_.end()) return std::nullopt;
@@ -100,7 +100,7 @@ std::optional<Json> FakeKube::look(const ResourceType& type, const std::string& 
   return found == all->second.end() ? std::nullopt : std::optional(found->second);
 }
 
-std::vector<Json> FakeKube::look_all(const ResourceType& type) const {
+std::vector<Json> FakeKube::stored_all(const ResourceType& type) const {
   std::lock_guard lock(mutex_);
   std::vector<Json> all;
   const auto found = objects_.find(collection_of(type));
@@ -291,8 +291,8 @@ Result<Json> FakeKube::send(const sys::Context& context, const ApiRequest& reque
     std::lock_guard lock(mutex_);
     requests_.push_back(fmt::format("{} {}", request.method, request.path));
   }
-  if (spoil) {
-    if (std::optional<Error> failure = spoil(request)) return *failure;
+  if (fail_request) {
+    if (std::optional<Error> failure = fail_request(request)) return *failure;
   }
   std::optional<Json> written;
   Result<Json> result = [&] {
@@ -485,9 +485,9 @@ Result<> FakeKube::stream(const sys::Context& context, const std::string& path,
   ApiRequest request{.method = "WATCH", .path = path};
   std::unique_lock lock(mutex_);
   requests_.push_back("WATCH " + path);
-  if (spoil) {
+  if (fail_request) {
     lock.unlock();
-    if (std::optional<Error> failure = spoil(request)) return *failure;
+    if (std::optional<Error> failure = fail_request(request)) return *failure;
     lock.lock();
   }
   request.method = "GET";

@@ -5,7 +5,7 @@
 //   kube.after_write = [&](const Json& written) { ... };               // acts as a controller, on the writer's thread
 //   ASSERT_TRUE(reconcile(test.context(), kube).ok());
 //   EXPECT_EQ(kube.writes(), 1);
-//   EXPECT_EQ(kube.look(types::config_maps, "kube-system", "bootstrap")->at("data"), ...);
+//   EXPECT_EQ(kube.stored(types::config_maps, "kube-system", "bootstrap")->at("data"), ...);
 //
 // In CMakeLists.txt its source is one of the TESTS: ${CMAKE_SOURCE_DIR}/tests/support/fake_kube.cpp
 //
@@ -41,8 +41,8 @@ class FakeKube final : public kube::Api {
   // For the test itself: not counted, and without hooks. put replaces the whole object with its status, and creates the
   // namespace.
   Json put(Json object);
-  std::optional<Json> look(const kube::ResourceType& type, const std::string& namespace_name, const std::string& name) const;
-  std::vector<Json> look_all(const kube::ResourceType& type) const;
+  std::optional<Json> stored(const kube::ResourceType& type, const std::string& namespace_name, const std::string& name) const;
+  std::vector<Json> stored_all(const kube::ResourceType& type) const;
   void drop(const kube::ResourceType& type, const std::string& namespace_name, const std::string& name);
 
   // Serves a type without a CustomResourceDefinition. OpenShift's types in kube::types are not served by default.
@@ -58,8 +58,8 @@ class FakeKube final : public kube::Api {
   std::vector<std::string> requests() const;  // "GET /api/v1/nodes?limit=500", watches with method WATCH
   void forget();                              // clears both
 
-  // Set before the first request. If `spoil` returns an error, it is the answer.
-  std::function<std::optional<Error>(const kube::ApiRequest&)> spoil;
+  // Set before the first request. If `fail_request` returns an error, it is the answer.
+  std::function<std::optional<Error>(const kube::ApiRequest&)> fail_request;
   std::function<void(const Json&)> after_write;  // called without the lock, so it may use the fake; not called for its own writes
   std::function<bool(const Json&)> review;       // answers SubjectAccessReviews; without it all are allowed
   bool establish_types = true;                   // CRDs are served immediately

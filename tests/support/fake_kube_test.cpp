@@ -40,7 +40,7 @@ TEST(FakeKube, LetsATestPlayTheController) {
     ASSERT_TRUE(create(test.context(), kube, types::nodes, node("master-1")).ok());
   };
   ASSERT_TRUE(create(test.context(), kube, types::nodes, node("master-0")).ok());
-  EXPECT_TRUE(kube.look(types::nodes, "", "master-1").has_value());
+  EXPECT_TRUE(kube.stored(types::nodes, "", "master-1").has_value());
 }
 
 TEST(FakeKube, ListsByPages) {
@@ -64,7 +64,7 @@ TEST(FakeKube, TypesMayWaitUntilTheyAreEstablished) {
   EXPECT_FALSE(list(test.context(), kube, type, "").ok());
   kube.establish("lates.late.example.com");
   EXPECT_TRUE(list(test.context(), kube, type, "").ok());
-  EXPECT_EQ(condition_status(*kube.look(types::custom_resource_definitions, "", "lates.late.example.com"), "Established"),
+  EXPECT_EQ(condition_status(*kube.stored(types::custom_resource_definitions, "", "lates.late.example.com"), "Established"),
             "True");
 }
 

@@ -1,7 +1,7 @@
 // FakeMachine: a machine in memory: its files, the programs that change them, and a kill at any step.
 //
 //   FakeMachine machine;
-//   machine.life.left = 7;                        // the program is killed at the eighth change
+//   machine.change_limit.left = 7;                        // the program is killed at the eighth change
 //   (void)disk.change(...);                       // with machine.environment()
 //   machine.revive();
 //   EXPECT_EQ(machine.tree("/etc"), ...);
@@ -25,7 +25,7 @@
 namespace slipway::testing_support {
 
 // The number of changes that remain, and what happens afterwards.
-struct Life {
+struct ChangeLimit {
   int left = -1;                   // -1: unlimited
   std::optional<Error> failure{};  // the error of the change after the last one, once; empty: the program is killed
   bool is_dead = false;            // every change fails
@@ -40,9 +40,9 @@ struct Life {
   }
 };
 
-class MortalFiles final : public sys::Files {
+class LimitedFiles final : public sys::Files {
  public:
-  MortalFiles(MemoryFiles& files, Life& life) : files_(files), life_(life) {}
+  LimitedFiles(MemoryFiles& files, ChangeLimit& change_limit) : files_(files), limit_(change_limit) {}
 
   Result<std::string> read(const std::string& path) override {
     if (path == "/dev/null") return std::string();
@@ -51,42 +51,42 @@ class MortalFiles final : public sys::Files {
   Result<std::optional<sys::FileInfo>> info(const std::string& path) override { return files_.info(path); }
   Result<std::vector<std::string>> list(const std::string& path) override { return files_.list(path); }
   Result<> write(const std::string& path, std::string_view content, sys::Mode mode) override {
-    TRY(life_.change());
+    TRY(limit_.change());
     return files_.write(path, content, mode);
   }
   Result<> append(const std::string& path, std::string_view content, sys::Mode mode) override {
-    TRY(life_.change());
+    TRY(limit_.change());
     return files_.append(path, content, mode);
   }
   Result<> make_directories(const std::string& path, sys::Mode mode) override { return files_.make_directories(path, mode); }
   Result<> rename(const std::string& from, const std::string& to) override {
-    TRY(life_.change());
+    TRY(limit_.change());
     return files_.rename(from, to);
   }
   Result<> exchange(const std::string& one, const std::string& other) override {
-    TRY(life_.change());
+    TRY(limit_.change());
     return files_.exchange(one, other);
   }
   Result<> remove(const std::string& path) override {
     if (!TRY(files_.info(path))) return Ok{};
-    TRY(life_.change());
+    TRY(limit_.change());
     return files_.remove(path);
   }
 
  private:
   MemoryFiles& files_;
-  Life& life_;
+  ChangeLimit& limit_;
 };
 
 // Implements cp, ln and systemctl; other commands succeed and are recorded. gzip prints "unpacked " and its input.
-class MortalPrograms final : public sys::Runner {
+class LimitedPrograms final : public sys::Runner {
  public:
-  MortalPrograms(MemoryFiles& files, Life& life) : files_(files), life_(life) {}
+  LimitedPrograms(MemoryFiles& files, ChangeLimit& change_limit) : files_(files), limit_(change_limit) {}
 
   Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
     const std::vector<std::string>& argv = command.argv;
     if (argv[0] == "gzip") return sys::Output{.status = 0, .out = "unpacked " + command.input, .err = ""};
-    TRY(life_.change());
+    TRY(limit_.change());
     journal.push_back(shell_quote(argv) + (command.input.empty() ? "" : " < " + command.input));
     if (argv[0] == "cp") {
       const auto info = TRY(files_.info(argv[3]));
@@ -110,16 +110,16 @@ class MortalPrograms final : public sys::Runner {
 
  private:
   MemoryFiles& files_;
-  Life& life_;
+  ChangeLimit& limit_;
 };
 
 // Reads work after a kill, so that the test can use them.
-class MortalApi final : public kube::Api {
+class LimitedApi final : public kube::Api {
  public:
-  MortalApi(kube::Api& api, Life& life) : api_(api), life_(life) {}
+  LimitedApi(kube::Api& api, ChangeLimit& change_limit) : api_(api), limit_(change_limit) {}
 
   Result<Json> send(const sys::Context& context, const kube::ApiRequest& request) override {
-    if (request.method != "GET" && request.path.find("/events") == std::string::npos) TRY(life_.change());
+    if (request.method != "GET" && request.path.find("/events") == std::string::npos) TRY(limit_.change());
     return api_.send(context, request);
   }
   Result<> stream(const sys::Context& context, const std::string& path,
@@ -129,7 +129,7 @@ class MortalApi final : public kube::Api {
 
  private:
   kube::Api& api_;
-  Life& life_;
+  ChangeLimit& limit_;
 };
 
 // The clock is virtual. Threads: one.
@@ -151,12 +151,12 @@ class FakeMachine {
     return all;
   }
 
-  void revive() { life = Life(); }
+  void revive() { change_limit = ChangeLimit(); }
   void reboot() { (void)memory.remove("/run"); }
 
-  Life life;
+  ChangeLimit change_limit;
   MemoryFiles memory;
-  MortalPrograms programs{memory, life};
+  LimitedPrograms programs{memory, change_limit};
   TestContext test;
 
  private:
@@ -175,7 +175,7 @@ class FakeMachine {
   }
 
   sys::Context context_ = test.context();
-  MortalFiles mortal_files_{memory, life};
+  LimitedFiles mortal_files_{memory, change_limit};
   SeededRandom random_{1};
   net::CurlHttp http_;
 };

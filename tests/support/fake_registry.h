@@ -1,7 +1,7 @@
 // FakeRegistry: a registry in memory behind an HttpImposter. A test may change each answer.
 //
 //   FakeRegistry registry;
-//   registry.spoil = [](const Seen& seen, Reply& reply) { if (seen.line() == "GET /v2/") reply.status = 500; };
+//   registry.alter_reply = [](const Seen& seen, Reply& reply) { if (seen.line() == "GET /v2/") reply.status = 500; };
 #pragma once
 
 #include "release/digest.h"
@@ -93,10 +93,10 @@ class FakeRegistry {
   Guarded<State> state_;
 
  public:
-  std::function<void(const Seen&, Reply&)> spoil = [](const Seen&, Reply&) {};
+  std::function<void(const Seen&, Reply&)> alter_reply = [](const Seen&, Reply&) {};
   HttpImposter server{[this](const Seen& seen) {
     Reply reply = state_.with_lock([&](State& state) { return answer(state, seen); });
-    spoil(seen, reply);
+    alter_reply(seen, reply);
     return reply;
   }};
 };

@@ -6,6 +6,7 @@
 #include "kube/mapper.h"
 #include "support/test_context.h"
 #include "sys/task_group.h"
+#include "sys/wait_for.h"
 
 #include <gtest/gtest.h>
 
@@ -223,8 +224,15 @@ TEST_F(KubeSuite, WatchesLoseNothingBehindTheList) {
 
 TEST_F(KubeSuite, VersionsThatAreGoneConflict) {
   const ResourceType type = define("gone.example.com", "Gone", "gones");
-  const Result<> ended = api().stream(context(), path_of(type, "") + "?watch=true&resourceVersion=1",
-                                      [](WatchEvent) -> Result<> { return error(Code::internal, "an event came"); });
+  // An API server lists a new type from etcd at once. It refuses watches with 429 until its watch cache has the type.
+  Result<> ended = Ok{};
+  const Result<> ready = sys::wait_for(context(), "the watch cache of the type", Seconds(20), [&]() -> Result<sys::Observation> {
+    ended = api().stream(context(), path_of(type, "") + "?watch=true&resourceVersion=1",
+                         [](WatchEvent) -> Result<> { return error(Code::internal, "an event came"); });
+    if (!ended.ok() && ended.error().code() == Code::unavailable) return ended.error();
+    return sys::Observation::done();
+  });
+  ASSERT_TRUE(ready.ok()) << ready.error().message();
   ASSERT_FALSE(ended.ok());
   EXPECT_EQ(ended.error().code(), Code::conflict) << ended.error().message();
 }

@@ -67,7 +67,7 @@ class RenderedCluster {
 
   // The value of a key of a ConfigMap or Secret; "no NAME" if it does not exist.
   std::string text(const kube::ResourceType& type, std::string_view space, std::string_view name, std::string_view key) const {
-    return components::held(view.snapshot().find(type, space, name), key).value_or(fmt::format("no {}", name));
+    return components::data_of(view.snapshot().find(type, space, name), key).value_or(fmt::format("no {}", name));
   }
   Json document(std::string_view space, std::string_view name, std::string_view key) const {
     const Result<YamlDocument> parsed = parse_yaml(text(kube::types::config_maps, space, name, key), name);

@@ -30,7 +30,7 @@ inline std::map<std::string, int> renewals_within(
     if (!planned.ok()) break;
     for (const components::DesiredObject& desired : planned.value().desired_objects) {
       const std::string name = fmt::format("{}/{}", kube::namespace_of(desired.object), kube::name_of(desired.object));
-      const auto pem = components::held(&desired.object, "tls.crt");
+      const auto pem = components::data_of(&desired.object, "tls.crt");
       if (desired.type == kube::types::secrets && pem) {
         const auto before = ends.find(name);
         if (before == ends.end()) {

@@ -127,7 +127,7 @@ TEST(CredentialsOperator, LooksForSecrets) {
   testing_support::RealTimeContext test;
   FakeKube kube;
   kube.put(secret("a"));
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.path.ends_with("/secrets/hidden")) return error(Code::denied, "forbidden");
     return std::nullopt;
   };

@@ -54,7 +54,7 @@ class HandOverTest : public testing::Test {
   }
   void join() { thread_.join(); }
 
-  bool has_event(const std::string& name) { return kube.look(kube::types::events, "kube-system", name).has_value(); }
+  bool has_event(const std::string& name) { return kube.stored(kube::types::events, "kube-system", name).has_value(); }
   void make_pod_ready() {
     kube.put(
         yaml("{apiVersion: v1, kind: Pod, metadata: {name: kube-apiserver-m0, namespace: openshift-kube-apiserver}, "
@@ -108,8 +108,8 @@ TEST_F(HandOverTest, WaitsForTwoMastersAndForEtcd) {
   ASSERT_TRUE(result.ok()) << result.error().message();
   EXPECT_TRUE(has_event("bootstrap-success"));
   EXPECT_TRUE(is_torn_down);
-  EXPECT_TRUE(had_finished) << "everybody is told before the API server goes";
-  EXPECT_TRUE(kube.look(kube::types::config_maps, "default", "a"));
+  EXPECT_TRUE(had_finished) << "the followers are informed before the API server ends";
+  EXPECT_TRUE(kube.stored(kube::types::config_maps, "default", "a"));
 }
 
 TEST_F(HandOverTest, OneMasterIsNotEnough) {

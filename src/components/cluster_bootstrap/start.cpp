@@ -42,7 +42,7 @@ Result<int> probe(const Environment& environment, const sys::Context& context, c
   url.host = "localhost";
   url.target = path;
   net::Request request{.url = std::move(url), .connect_limit = 5s, .idle_limit = 15s};
-  request.trust.any_server = true;
+  request.tls.insecure_skip_verify = true;
   return TRY(environment.http.send(request, context.stop)).status;
 }
 

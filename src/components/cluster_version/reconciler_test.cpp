@@ -90,7 +90,7 @@ class ReconcilerTest : public testing::Test {
           return is_so(found.empty() ? nullptr : &found.front()) ? std::nullopt : std::optional<std::string>("not so");
         });
     if (seen.ok()) return;
-    const std::optional<Json> now = kube.look(type, type.namespaced ? "openshift-x" : "", name);
+    const std::optional<Json> now = kube.stored(type, type.namespaced ? "openshift-x" : "", name);
     ADD_FAILURE() << seen.error().message() << "\n"
                   << (now ? emit_json(*now, JsonStyle::pretty) : "none") << "\n"
                   << join(test.logged(), "\n");
@@ -110,7 +110,7 @@ class ReconcilerTest : public testing::Test {
   }
 
   void say(const std::string& name, std::string_view version, bool available = true, bool works = false) {
-    Json object = *kube.look(cluster_operators, "", name);
+    Json object = *kube.stored(cluster_operators, "", name);
     object.as_object()["status"] = yaml(fmt::format(
         "{{conditions: [{{type: Available, status: '{}', message: its own words}}, {{type: Progressing, status: '{}'}}], "
         "versions: [{{name: operator, version: '{}'}}]}}",
@@ -130,17 +130,17 @@ class ReconcilerTest : public testing::Test {
 TEST_F(ReconcilerTest, IsDoneWhenAllOperatorsAreAvailable) {
   start(release("1"));
   expect_progress("5 of 5 manifests are applied, waiting for ClusterOperator first: not Available");
-  const Json second = *kube.look(cluster_operators, "", "second");
+  const Json second = *kube.stored(cluster_operators, "", "second");
   EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "no operator has reported a version";
-  const Json deployment = *kube.look(deployments, "openshift-x", "first");
+  const Json deployment = *kube.stored(deployments, "openshift-x", "first");
   EXPECT_NE(emit_json(deployment, JsonStyle::compact).find("api-int.demo.example.com"), std::string::npos);
   say("first", "1");
   say("second", "0", false);
   expect_progress("waiting for ClusterOperator second: not Available: its own words");
-  EXPECT_EQ(kube::condition_status(*kube.look(cluster_versions, "", "version"), "Available"), "False");
+  EXPECT_EQ(kube::condition_status(*kube.stored(cluster_versions, "", "version"), "Available"), "False");
   say("second", "0");
   expect_progress("Cluster version is 1");
-  const Json version = *kube.look(cluster_versions, "", "version");
+  const Json version = *kube.stored(cluster_versions, "", "version");
   EXPECT_EQ(kube::condition_status(version, "Available"), "True");
   EXPECT_EQ(kube::condition_status(version, "Failing"), "False");
   EXPECT_EQ(find_string(find_array(version, {"status", "history"}).at(0), {"state"}), "Completed");
@@ -159,7 +159,7 @@ TEST_F(ReconcilerTest, AppliesOtherWorkloadsWhenTheControlPlaneIsAtRest) {
   expect("all are available", cluster_versions, "version", [](const Json* object) {
     return kube::condition_text(*object, "Progressing", "message").ends_with("5 of 6 manifests are applied");
   });
-  EXPECT_FALSE(kube.look(deployments, "openshift-x", "behind")) << "too early";
+  EXPECT_FALSE(kube.stored(deployments, "openshift-x", "behind")) << "too early";
   say("first", "1");
   expect_there(deployments, "behind");
 }
@@ -175,7 +175,7 @@ TEST_F(ReconcilerTest, RestoresDeletedObjects) {
     kube.drop(deployments, "openshift-x", "first");
     expect_there(deployments, "first");
   }
-  Json changed = *kube.look(deployments, "openshift-x", "second");
+  Json changed = *kube.stored(deployments, "openshift-x", "second");
   changed.as_object()["spec"].as_object()["replicas"] = 7;
   kube.put(changed);
   expect("the replicas", deployments, "second", [](const Json* object) {
@@ -191,7 +191,7 @@ TEST_F(ReconcilerTest, WritesNothingWhenNothingDiffers) {
   expect_progress("Cluster version is 1");
   kube.forget();
   // A change that causes a reconciliation, and fields that manifests do not have.
-  Json noise = *kube.look(deployments, "openshift-x", "first");
+  Json noise = *kube.stored(deployments, "openshift-x", "first");
   noise.as_object()["status"] = {{"replicas", 1}};
   kube.put(noise);
   say("first", "1");
@@ -202,12 +202,12 @@ TEST_F(ReconcilerTest, WritesNothingWhenNothingDiffers) {
 }
 
 TEST_F(ReconcilerTest, UpdatesRunLevelByRunLevel) {
-  Json version = *kube.look(cluster_versions, "", "version");
+  Json version = *kube.stored(cluster_versions, "", "version");
   version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
   kube.put(version);
   start(release("2"));
   const auto roll_out = [&](const std::string& name) {
-    Json object = *kube.look(deployments, "openshift-x", name);
+    Json object = *kube.stored(deployments, "openshift-x", name);
     object.as_object()["status"] = {
         {"observedGeneration", *find(object, {"metadata", "generation"})}, {"updatedReplicas", 1}, {"availableReplicas", 1}};
     kube.put(object);
@@ -218,7 +218,7 @@ TEST_F(ReconcilerTest, UpdatesRunLevelByRunLevel) {
   say("first", "1");
   roll_out("first");
   expect_progress("waiting for ClusterOperator first: version 2 of operator is not reached, has 1");
-  EXPECT_FALSE(kube.look(deployments, "openshift-x", "second")) << "too early";
+  EXPECT_FALSE(kube.stored(deployments, "openshift-x", "second")) << "too early";
   say("first", "2");
   expect_there(cluster_operators, "second");
   expect_there(deployments, "second");
@@ -226,14 +226,14 @@ TEST_F(ReconcilerTest, UpdatesRunLevelByRunLevel) {
   say("second", "2");
   roll_out("second");
   expect_progress("Cluster version is 2");
-  EXPECT_EQ(find_array(*kube.look(cluster_versions, "", "version"), {"status", "history"}).size(), 2u);
+  EXPECT_EQ(find_array(*kube.stored(cluster_versions, "", "version"), {"status", "history"}).size(), 2u);
 }
 
 TEST_F(ReconcilerTest, AppliesNothingBeforeItKnowsTheApiHost) {
-  Json version = *kube.look(cluster_versions, "", "version");
+  Json version = *kube.stored(cluster_versions, "", "version");
   version.as_object()["status"] = yaml("{history: [{state: Completed, version: '1', image: 'r@sha256:1', completionTime: x}]}");
   kube.put(version);
-  const Json infrastructure = *kube.look(kube::types::infrastructures, "", "cluster");
+  const Json infrastructure = *kube.stored(kube::types::infrastructures, "", "cluster");
   kube.drop(kube::types::infrastructures, "", "cluster");
   start(release("1"));
   const auto is_watched = [&](const char* plural) {
@@ -244,28 +244,28 @@ TEST_F(ReconcilerTest, AppliesNothingBeforeItKnowsTheApiHost) {
   while (!is_watched("/clusterversions?") || !is_watched("/featuregates?") || !is_watched("/infrastructures?")) {
     std::this_thread::yield();
   }
-  EXPECT_FALSE(kube.look(deployments, "openshift-x", "first"));
+  EXPECT_FALSE(kube.stored(deployments, "openshift-x", "first"));
   kube.put(infrastructure);
   for (const char* name : {"first", "second"}) expect_there(deployments, name);
-  const Json deployment = *kube.look(deployments, "openshift-x", "first");
+  const Json deployment = *kube.stored(deployments, "openshift-x", "first");
   EXPECT_EQ(*find(deployment, {"metadata", "generation"}), Json(1)) << "written once, with the right content";
 }
 
 TEST_F(ReconcilerTest, LeavesOverriddenObjectsAlone) {
-  Json version = *kube.look(cluster_versions, "", "version");
+  Json version = *kube.stored(cluster_versions, "", "version");
   version.as_object()["spec"] =
       yaml("{clusterID: c, overrides: [{kind: Deployment, group: apps, namespace: openshift-x, name: second, unmanaged: true}]}");
   kube.put(version);
   start(release("1"));
   expect_progress("4 of 4 manifests are applied");
-  EXPECT_FALSE(kube.look(deployments, "openshift-x", "second"));
+  EXPECT_FALSE(kube.stored(deployments, "openshift-x", "second"));
   ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", yaml("{spec: {overrides: null}}")).ok());
   expect_there(deployments, "second");
 }
 
 TEST_F(ReconcilerTest, ReportsRefusedManifestsAndRetries) {
   std::atomic<int> refusals = 2;
-  kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "PATCH" || request.path.find("deployments/second") == std::string::npos || refusals-- <= 0) return {};
     return error(Code::invalid, "no such field");
   };

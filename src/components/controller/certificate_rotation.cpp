@@ -87,8 +87,8 @@ std::string go_duration(Seconds length) {
 // The pair in a Secret. Empty if it is missing, empty or broken; the caller then creates a new one.
 std::optional<KeyPair> find_pair(const Snapshot& seen, const ObjectName& name) {
   const Json* object = seen.find(kube::types::secrets, name.space, name.name);
-  const std::optional<std::string> pem = held(object, "tls.crt");
-  const std::optional<std::string> key = held(object, "tls.key");
+  const std::optional<std::string> pem = data_of(object, "tls.crt");
+  const std::optional<std::string> key = data_of(object, "tls.key");
   if (!pem || !key) return {};
   KeyPair pair{{*pem, Secret(*key)}, {}};
   const Result<std::vector<Entry>> entries = read_entries(*pem);
@@ -124,7 +124,7 @@ Result<> renew(const ObjectName& name, const net::Certificate& made, const Rotat
   if (seen.find(kube::types::secrets, name.space, name.name) != nullptr) {
     const net::CertificateInfo info = TRY(net::parse_certificate(made.pem));
     plan.notices.push_back(
-        {.about = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name.name}, {"namespace", name.space}}}},
+        {.regarding = {{"apiVersion", "v1"}, {"kind", "Secret"}, {"metadata", {{"name", name.name}, {"namespace", name.space}}}},
          .reason = "CertificateRenewed",
          .message = fmt::format("certificate {}/{} issued by {}, valid until {}", name.space, name.name, info.issuer.common_name,
                                 to_rfc3339(info.not_after))});
@@ -174,7 +174,7 @@ Result<Authority> plan_signer(const Signer& signer, const Lifetime& lifetime, co
   }
 
   const Json* bundle = seen.find(kube::types::config_maps, signer.bundle.space, signer.bundle.name);
-  const std::string published = held(bundle, bundle_key).value_or("");
+  const std::string published = data_of(bundle, bundle_key).value_or("");
   Result<std::vector<Entry>> trusted = read_bundle({published}, now);
   // Clients do not trust a bundle that cannot be read.
   if (trusted.ok()) authority.trusted = std::move(trusted).value();
@@ -299,7 +299,7 @@ Result<Seconds> parse_length(const LifetimeKey& key, const Json& value) {
 
 }  // namespace
 
-std::optional<std::string> held(const Json* object, std::string_view key) {
+std::optional<std::string> data_of(const Json* object, std::string_view key) {
   if (object == nullptr) return {};
   const auto text = find_string(*object, {"data", key});
   if (!text) return {};

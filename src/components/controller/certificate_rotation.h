@@ -39,7 +39,8 @@ struct Leaf {
 };
 
 // Shorter lifetimes that an administrator sets in ConfigMap openshift-config/certificate-lifetimes (docs/lifetimes.md), for
-// example data: {leaf: 168h, authority: 336h, kubelet: 24h, etcd: 8760h}. A certificate with such a lifetime is replaced after half of it.
+// example data: {leaf: 168h, authority: 336h, kubelet: 24h, etcd: 8760h}. A certificate with such a lifetime is replaced after
+// half of it.
 struct Lifetimes {
   std::optional<Seconds> leaf{};       // certificates of clients and servers, except those of etcd
   std::optional<Seconds> authority{};  // authorities that only programs of the control plane trust
@@ -75,6 +76,6 @@ Result<Plan> plan_rotation(const std::vector<Signer>& signers, const std::vector
 Result<std::string> join_bundles(const std::vector<std::string>& pems, WallTime now);
 
 // The decoded value of a key in a ConfigMap or Secret. Empty if the object or the key is missing.
-std::optional<std::string> held(const Json* object, std::string_view key);
+std::optional<std::string> data_of(const Json* object, std::string_view key);
 
 }  // namespace slipway::components

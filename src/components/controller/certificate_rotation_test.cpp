@@ -41,7 +41,7 @@ struct World {
   int broken = 0;  // percentage of writes that fail
 
   std::string text(const kube::ResourceType& type, const ObjectName& name, std::string_view key) const {
-    return held(view.snapshot().find(type, name.space, name.name), key).value_or("");
+    return data_of(view.snapshot().find(type, name.space, name.name), key).value_or("");
   }
   net::CertificateInfo info(const ObjectName& name) const {
     return net::parse_certificate(text(kube::types::secrets, name, "tls.crt")).value();
@@ -59,7 +59,7 @@ struct World {
       for (const auto& [key, value] : find_object(object, {"metadata", "annotations"})) annotations[key] = value;
       object.at("metadata").as_object()["annotations"] = annotations;
     }
-    if (name == authority.bundle.name) published[now] = *held(&object, "ca-bundle.crt");
+    if (name == authority.bundle.name) published[now] = *data_of(&object, "ca-bundle.crt");
     view.put(object);
   }
   // True if all writes succeeded.
@@ -201,7 +201,7 @@ TEST(Rotation, TellsOfRenewalsWithoutKeys) {
   const Plan plan = world.plan(client, start + 16 * day);
   ASSERT_EQ(plan.notices.size(), 1u);
   EXPECT_EQ(plan.notices.front().message, "certificate target/client issued by installer, valid until 2027-01-05T23:59:59Z");
-  EXPECT_EQ(find(plan.notices.front().about, {"data"}), nullptr);
+  EXPECT_EQ(find(plan.notices.front().regarding, {"data"}), nullptr);
   View view;
   EXPECT_TRUE(plan_rotation({authority}, {client}, {}, view.snapshot(), start).value().notices.empty()) << "the first is no news";
 }
@@ -371,10 +371,10 @@ TEST(JoinBundles, HasEachOnceWithoutTheDead) {
 
 TEST(Held, DecodesSecretsOnly) {
   const Json one = secret({"s", "n"}, "Opaque", {{"key", "text"}}), other = config_map({"s", "n"}, {{"key", "text"}});
-  EXPECT_EQ(held(&one, "key"), "text");
-  EXPECT_EQ(held(&other, "key"), "text");
-  EXPECT_EQ(held(&other, "another"), std::nullopt);
-  EXPECT_EQ(held(nullptr, "key"), std::nullopt);
+  EXPECT_EQ(data_of(&one, "key"), "text");
+  EXPECT_EQ(data_of(&other, "key"), "text");
+  EXPECT_EQ(data_of(&other, "another"), std::nullopt);
+  EXPECT_EQ(data_of(nullptr, "key"), std::nullopt);
 }
 
 }  // namespace

@@ -88,7 +88,7 @@ struct World {
     kube.put(std::move(object));
   }
   std::string holder() {
-    const std::optional<Json> object = kube.look(kube::types::leases, "kube-system", "lock");
+    const std::optional<Json> object = kube.stored(kube::types::leases, "kube-system", "lock");
     return object ? text_of(*object, {"spec", "holderIdentity"}) : "no lease";
   }
 };
@@ -117,8 +117,8 @@ struct SlowServer {
   // takes: duration of each renewal; fails: number of renewals that succeed before the others fail
   Result<> keep(Milliseconds takes, std::size_t fails) {
     kube.put(held_lease(std::nullopt, options, test.clock.now()));
-    const Json object = *kube.look(kube::types::leases, "kube-system", "lock");
-    kube.spoil = [this, takes, fails](const kube::ApiRequest& request) -> std::optional<Error> {
+    const Json object = *kube.stored(kube::types::leases, "kube-system", "lock");
+    kube.fail_request = [this, takes, fails](const kube::ApiRequest& request) -> std::optional<Error> {
       if (request.method != "PUT") return std::nullopt;
       questions.push_back({test.clock.steady(), request.limit});
       test.clock.wait(test.clock.steady() + std::min(takes, request.limit), {}, nullptr, 0);
@@ -185,7 +185,7 @@ TEST(Leader, StopsItsWorkWhenTheLeaseIsAnothers) {
 TEST(Leader, StopsItsWorkWhenTheServerIsGoneForTooLong) {
   World world;
   world.quick.renew_deadline = Milliseconds(50);
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method == "PUT") return error(Code::unavailable, "nobody there");
     return std::nullopt;
   };

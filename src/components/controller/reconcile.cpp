@@ -245,7 +245,7 @@ class Reconciler {
 
   void log_all(const sys::Context& context, const std::vector<Notice>& notices, const std::set<std::string>& contested) {
     for (const Notice& notice : notices) {
-      const std::string about = kube::describe(notice.about);
+      const std::string about = kube::describe(notice.regarding);
       if (contested.contains(about)) continue;
       if (!logged_.insert(fmt::format("{}\n{}\n{}", about, notice.reason, notice.message)).second) continue;
       if (notice.is_warning) {
@@ -261,8 +261,8 @@ class Reconciler {
   bool send_events(const sys::Context& context) {
     while (!unsent_.empty()) {
       const Notice& notice = unsent_.front();
-      const Result<> sent = kube::emit_event(context, api_, notice.about, work_.manager, notice.is_warning ? "Warning" : "Normal",
-                                             notice.reason, notice.message);
+      const Result<> sent = kube::emit_event(context, api_, notice.regarding, work_.manager,
+                                             notice.is_warning ? "Warning" : "Normal", notice.reason, notice.message);
       if (!sent.ok()) {
         const Code code = sent.error().code();
         const bool is_lost = code == Code::invalid || code == Code::denied;

@@ -30,7 +30,7 @@ struct Task {
 // An Event about an object. It is created and logged after the objects of its plan are written; the same text is reported only
 // once. If writing the object causes a conflict, the notices about the object are dropped: the plan may be based on old data.
 struct Notice {
-  Json about;
+  Json regarding;
   std::string reason;  // "RevisionCreated"
   std::string message;
   bool is_warning = false;

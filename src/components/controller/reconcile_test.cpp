@@ -85,7 +85,7 @@ struct WorldWith {
     return count;
   }
   std::string data(const std::string& name) const {
-    const std::optional<Json> object = kube.look(config_maps, "kube-system", name);
+    const std::optional<Json> object = kube.stored(config_maps, "kube-system", name);
     return object ? emit_json(find_object(*object, {"data"}), JsonStyle::compact) : "none";
   }
   // Changes an object that is watched, which triggers a plan.
@@ -133,7 +133,7 @@ TEST(Reconcile, WritesWhatIsWishedAndThenNothing) {
   EXPECT_EQ(world.data("made"), R"({"a":"2"})");
   EXPECT_EQ(world.data("gone"), "none");
   for (const char* name : {"new", "changed"}) {
-    const Json annotations = find_object(*world.kube.look(config_maps, "kube-system", name), {"metadata", "annotations"});
+    const Json annotations = find_object(*world.kube.stored(config_maps, "kube-system", name), {"metadata", "annotations"});
     EXPECT_EQ(emit_json(annotations, JsonStyle::compact),
               name == std::string_view("new") ? R"({"z":"3"})" : R"({"y":"2","z":"3"})");
   }
@@ -156,7 +156,7 @@ TEST(Reconcile, WritesAStatusAndOnlyThat) {
                 .error()
                 .code(),
             Code::cancelled);
-  const Json live = *world.kube.look(nodes, "", "m");
+  const Json live = *world.kube.stored(nodes, "", "m");
   EXPECT_EQ(find_string(live, {"status", "phase"}), "fine");
   EXPECT_EQ(find_string(live, {"metadata", "labels", "zone"}), "a");
   EXPECT_EQ(world.rounds, 2);
@@ -177,7 +177,7 @@ TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
                 .error()
                 .code(),
             Code::cancelled);
-  EXPECT_EQ(find_string(*world.kube.look(kube::types::networks, "", "cluster"), {"status", "networkType"}), "Flannel");
+  EXPECT_EQ(find_string(*world.kube.stored(kube::types::networks, "", "cluster"), {"status", "networkType"}), "Flannel");
   EXPECT_EQ(world.rounds, 2);
 }
 
@@ -231,7 +231,7 @@ TEST(Reconcile, PlansAgainAfterAConflictAndSaysNothing) {
   });
   EXPECT_EQ(world.data("c"), R"({"n":"3"})");
   EXPECT_EQ(tasks, 1) << "not with a plan that did not come true";
-  EXPECT_EQ(world.logged("it was 1"), 0) << "what was mistaken is not told";
+  EXPECT_EQ(world.logged("it was 1"), 0) << "a mistaken error is not logged";
   EXPECT_EQ(world.logged("it was 2"), 1);
   EXPECT_EQ(world.logged("warning"), 0);
 }
@@ -258,7 +258,7 @@ TEST(Reconcile, TakesWhatAnotherMadeFirst) {
   World world;
   world.watched = {{nodes}};
   // Between the read and the write.
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method == "POST") world.kube.put(config_map("c", {{"theirs", "1"}}));
     return std::nullopt;
   };
@@ -273,7 +273,7 @@ TEST(Reconcile, TakesWhatAnotherMadeFirst) {
 TEST(Reconcile, SaysWhenConflictsDoNotEnd) {
   World world;
   int refused = 0;
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "POST" || ++refused > 6) return std::nullopt;
     return error(Code::conflict, "POST configmaps: being deleted");
   };
@@ -288,7 +288,7 @@ TEST(Reconcile, SaysWhenConflictsDoNotEnd) {
 TEST(Reconcile, TriesAgainWhatFailedAndTheRestAtOnce) {
   TimelessWorld world;
   std::vector<Milliseconds> tries;
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "POST" || kube::name_of(*request.body) != "bad") return std::nullopt;
     tries.push_back(world.test.clock.elapsed());
     if (tries.size() == 12) return std::nullopt;
@@ -320,7 +320,7 @@ TEST(Reconcile, TriesAgainAtOnceWhenSomethingChanges) {
   World world;
   std::atomic<bool> is_ready = false;
   SteadyTime ready;
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "POST" || is_ready) return std::nullopt;
     return error(Code::unavailable, "not yet");
   };
@@ -359,7 +359,7 @@ TEST(Reconcile, TellsWhatFailsOnceMoreAfterItWentWell) {
 TEST(Reconcile, TellsANoticeOnce) {
   World world;
   int refused = 0;
-  world.kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  world.kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method != "POST" || request.path.find("/events") == std::string::npos || ++refused > 2) return std::nullopt;
     return error(Code::unavailable, "connection reset");
   };
@@ -373,8 +373,8 @@ TEST(Reconcile, TellsANoticeOnce) {
   });
   EXPECT_EQ(world.logged("info: RevisionCreated: revision 1: first"), 1);
   EXPECT_EQ(world.logged("warning: NodeFailed: master-1"), 1);
-  const std::vector<Json> events = world.kube.look_all(kube::types::events);
-  ASSERT_EQ(events.size(), 2u) << "they are told although the server was away at first";
+  const std::vector<Json> events = world.kube.stored_all(kube::types::events);
+  ASSERT_EQ(events.size(), 2u) << "they are sent although the server did not answer at first";
   for (const Json& event : events) {
     EXPECT_EQ(find(event, {"count"})->as_int64(), 1);
     EXPECT_EQ(find_string(event, {"source", "component"}), "tester");
@@ -409,7 +409,7 @@ TEST(Reconcile, LooksNowAndThenAtWhatNoWatchCovers) {
       dropped = world.test.clock.elapsed();
     }
     is_dropped = true;
-    return world.kube.look(nodes, "", "m") ? world.stop() : plan;
+    return world.kube.stored(nodes, "", "m") ? world.stop() : plan;
   });
   EXPECT_TRUE(is_dropped);
   EXPECT_GE(world.test.clock.elapsed() - dropped, Seconds(299));
@@ -464,7 +464,7 @@ TEST(Reconcile, EndsWhenItCannotPlanOrWatch) {
   EXPECT_EQ(ended.error().message(), "settings: no version");
 
   World denied;
-  denied.kube.spoil = [](const kube::ApiRequest&) { return error(Code::denied, "forbidden"); };
+  denied.kube.fail_request = [](const kube::ApiRequest&) { return error(Code::denied, "forbidden"); };
   EXPECT_EQ(denied.run([](const Snapshot&, WallTime) -> Result<Plan> { return Plan{}; }).error().code(), Code::denied);
 }
 

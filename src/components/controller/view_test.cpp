@@ -163,7 +163,7 @@ TEST(View, FollowsSeveralNamespacesAndTypes) {
 TEST(View, IsCompleteWhenEachWatchHasTold) {
   FakeKube kube;
   std::atomic<bool> is_open = false;
-  kube.spoil = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
     if (is_open || !request.path.starts_with("/api/v1/nodes")) return std::nullopt;
     return error(Code::unavailable, "not yet");
   };
@@ -184,7 +184,7 @@ TEST(View, IsCompleteAtOnceWhenNothingIsWatched) {
 
 TEST(View, EndsWhenAWatchIsDenied) {
   FakeKube kube;
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (!request.path.starts_with("/api/v1/nodes")) return std::nullopt;
     return error(Code::denied, "nodes is forbidden");
   };
@@ -307,7 +307,7 @@ TEST_F(BehindTheTimes, WhatWasMadeAnewAndRemovedStaysAwayToo) {
 TEST_F(BehindTheTimes, WhatIsGoneWhenItListsAgainIsGone) {
   view.put(config_map("a", "ours", "20", "two"));
   server.list_again({config_map("a", "other", "30", "three")});
-  ASSERT_TRUE(follower.until("a/other ")) << "x was told before, ours was made and removed in between";
+  ASSERT_TRUE(follower.until("a/other ")) << "x was reported before, ours was made and removed in between";
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "net/ip.h"
-#include "net/read_trust.h"
+#include "net/read_tls_options.h"
 #include "sys/wait_for.h"
 
 #include <algorithm>
@@ -116,10 +116,10 @@ class Discovery {
   // The list of the quorum. A member that has data also accepts the list of a single member.
   Result<std::vector<Member>> list(const sys::Context& context) {
     Error last = error(Code::unavailable, "no endpoint given");
-    for (Reading reading : {Reading::agreed, Reading::local}) {
-      if (reading == Reading::local && !joining_.has_data) break;
+    for (Consistency consistency : {Consistency::linearizable, Consistency::local}) {
+      if (consistency == Consistency::local && !joining_.has_data) break;
       for (const std::string& endpoint : endpoints_) {
-        Result<std::vector<Member>> listed = etcd_.list(context, endpoint, reading);
+        Result<std::vector<Member>> listed = etcd_.list(context, endpoint, consistency);
         endpoint_ = endpoint;
         if (listed.ok() || context.stop.stop_requested()) return listed;
         last = std::move(listed).error();
@@ -198,10 +198,11 @@ Result<> run_discover(const Environment& environment, const Arguments& arguments
                                        {.name = "target-peer-url-host", .required = true},
                                        {.name = "target-name", .required = true}},
                                       arguments));
-  net::Trust trust = TRY(net::read_trust(environment.files, flags.text("cacert"), flags.text("cert"), flags.text("key")));
+  net::TlsOptions tls =
+      TRY(net::read_tls_options(environment.files, flags.text("cacert"), flags.text("cert"), flags.text("key")));
   std::vector<std::string> endpoints;
   for (std::string_view endpoint : split(flags.text("endpoints"), ',')) endpoints.emplace_back(trim(endpoint));
-  Discovery discovery(environment, Gateway(environment.http, std::move(trust)), std::move(endpoints), flags.text("data-dir"),
+  Discovery discovery(environment, Gateway(environment.http, std::move(tls)), std::move(endpoints), flags.text("data-dir"),
                       {peer_url(flags.text("target-peer-url-host")), flags.text("target-name")});
   const std::string cluster = TRY(discovery.run(environment.context));
   environment.print(cluster + "\n");

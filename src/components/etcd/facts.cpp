@@ -83,17 +83,17 @@ Cluster read_cluster(const Snapshot& seen) {
   return cluster;
 }
 
-std::optional<net::Trust> find_trust(const Snapshot& seen) {
-  const std::optional<std::string> ca = held(seen.find(kube::types::config_maps, space, "etcd-ca-bundle"), "ca-bundle.crt");
+std::optional<net::TlsOptions> find_client_tls(const Snapshot& seen) {
+  const std::optional<std::string> ca = data_of(seen.find(kube::types::config_maps, space, "etcd-ca-bundle"), "ca-bundle.crt");
   const Json* client = seen.find(kube::types::secrets, space, "etcd-client");
-  const std::optional<std::string> pem = held(client, "tls.crt");
-  std::optional<std::string> key = held(client, "tls.key");
+  const std::optional<std::string> pem = data_of(client, "tls.crt");
+  std::optional<std::string> key = data_of(client, "tls.key");
   if (!ca || !pem || !key) return {};
-  net::Trust trust;
-  trust.ca_pem = *ca;
-  trust.client_pem = *pem;
-  trust.client_key = Secret(std::move(*key));
-  return trust;
+  net::TlsOptions tls;
+  tls.ca_pem = *ca;
+  tls.client_pem = *pem;
+  tls.client_key = Secret(std::move(*key));
+  return tls;
 }
 
 Json facts_object(const Facts& facts) {

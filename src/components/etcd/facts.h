@@ -31,7 +31,7 @@ struct Cluster {
 Cluster read_cluster(const Snapshot& seen);
 
 // Authorities and client certificate for requests to members. Nothing while one of them is missing.
-std::optional<net::Trust> find_trust(const Snapshot& seen);
+std::optional<net::TlsOptions> find_client_tls(const Snapshot& seen);
 
 // A change of members by this process.
 struct Change {

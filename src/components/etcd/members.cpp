@@ -62,7 +62,7 @@ Result<Json> Gateway::call(const sys::Context& context, const std::string& endpo
   request.url.target = path;
   request.headers = {{"Content-Type", "application/json"}};
   request.body = emit_json(body, JsonStyle::compact);
-  request.trust = trust_;
+  request.tls = tls_;
   request.connect_limit = connect_limit;
   request.whole_limit = path.starts_with("/v3/cluster/member/list") || path.ends_with("/status") ? answer_limit : change_limit;
   const std::string what = fmt::format("{}{}", endpoint, path);
@@ -74,8 +74,10 @@ Result<Json> Gateway::call(const sys::Context& context, const std::string& endpo
   return error(code_of(answer.status, message), "{}: {}", what, message);
 }
 
-Result<std::vector<Member>> Gateway::list(const sys::Context& context, const std::string& endpoint, Reading reading) const {
-  const Json answer = TRY(call(context, endpoint, "/v3/cluster/member/list", {{"linearizable", reading == Reading::agreed}}));
+Result<std::vector<Member>> Gateway::list(const sys::Context& context, const std::string& endpoint,
+                                          Consistency consistency) const {
+  const Json answer =
+      TRY(call(context, endpoint, "/v3/cluster/member/list", {{"linearizable", consistency == Consistency::linearizable}}));
   std::vector<Member> members;
   for (const Json& object : find_array(answer, {"members"})) members.push_back(parse_member(object));
   if (members.empty()) return error(Code::unavailable, "{}: etcd returned no members", endpoint);
@@ -134,7 +136,7 @@ Result<> Gateway::answers_peers(const sys::Context& context, const std::string& 
   net::Url url = TRY(net::parse_url(peer_url));
   net::Request request{.url = std::move(url)};
   request.url.target = "/version";
-  request.trust = trust_;
+  request.tls = tls_;
   request.connect_limit = connect_limit;
   request.whole_limit = answer_limit;
   const net::Answer answer = TRY(http_.send(request, context.stop));

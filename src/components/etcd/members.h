@@ -1,7 +1,7 @@
 // Members of etcd: lists them, reads their status and changes them through etcd's JSON gateway.
 //
 //   Gateway etcd(http, trust);
-//   const std::vector<Member> members = TRY(etcd.list(context, "https://10.97.77.10:2381", Reading::agreed));
+//   const std::vector<Member> members = TRY(etcd.list(context, "https://10.97.77.10:2381", Consistency::linearizable));
 //   TRY(etcd.promote(context, "https://10.97.77.10:2381", members[1].id));
 //
 // The pods set --listen-client-http-urls, as upstream's pods do. Then only port 2381 serves the gateway, and the client port
@@ -45,9 +45,9 @@ struct MemberStatus {
   std::vector<std::string> errors{};  // alarms: "memberID:... alarm:NOSPACE"
 };
 
-enum class Reading {
-  agreed,  // linearizable; a learner cannot answer, and without a quorum no member can
-  local,   // the list of the member that is asked
+enum class Consistency {
+  linearizable,  // a learner cannot answer, and without a quorum no member can
+  local,         // the list of the member that is asked
 };
 
 // The host of the first peer URL, which is an address; empty when the member has no peer URL.
@@ -69,10 +69,10 @@ std::string gateway_url(std::string_view address);
 class Gateway {
  public:
   // `http` must outlive the gateway.
-  Gateway(net::Http& http, net::Trust trust) : http_(http), trust_(std::move(trust)) {}
+  Gateway(net::Http& http, net::TlsOptions tls) : http_(http), tls_(std::move(tls)) {}
 
   // endpoint: URL of the gateway of a member.
-  Result<std::vector<Member>> list(const sys::Context& context, const std::string& endpoint, Reading reading) const;
+  Result<std::vector<Member>> list(const sys::Context& context, const std::string& endpoint, Consistency consistency) const;
   Result<MemberStatus> status(const sys::Context& context, const std::string& endpoint) const;
   Result<> add_learner(const sys::Context& context, const std::string& endpoint, const std::string& peer_url) const;
   Result<> promote(const sys::Context& context, const std::string& endpoint, MemberId learner) const;
@@ -94,7 +94,7 @@ class Gateway {
   Result<Json> call(const sys::Context& context, const std::string& endpoint, std::string_view path, const Json& body) const;
 
   net::Http& http_;
-  net::Trust trust_;
+  net::TlsOptions tls_;
 };
 
 }  // namespace slipway::components::etcd

@@ -27,7 +27,7 @@ TEST(Members, ReadsTheList) {
       {"ID": "17402023945615046372", "name": "etcd-bootstrap", "peerURLs": ["https://10.0.0.10:2380"],
        "clientURLs": ["https://10.0.0.10:2379"]},
       {"ID": "529894714776229959", "peerURLs": ["https://[fd00::11]:2380"], "isLearner": true}]})"});
-  const auto members = world.etcd.list(world.context, world.endpoint, Reading::agreed);
+  const auto members = world.etcd.list(world.context, world.endpoint, Consistency::linearizable);
   ASSERT_TRUE(members.ok()) << members.error().message();
   ASSERT_EQ(members->size(), 2u);
   const Member& boot = members.value()[0];
@@ -110,7 +110,7 @@ TEST(Members, DistinguishesTemporaryErrors) {
 
 TEST(Members, AnEmptyListIsAnError) {
   World world({.body = "{}"});
-  const auto members = world.etcd.list(world.context, world.endpoint, Reading::local);
+  const auto members = world.etcd.list(world.context, world.endpoint, Consistency::local);
   ASSERT_FALSE(members.ok());
   EXPECT_EQ(members.error().code(), Code::unavailable);
 }

@@ -67,7 +67,7 @@ Result<ObservedMembers> MembershipObserver::read(const sys::Context& context, co
   std::stable_partition(order.begin(), order.end(), [&](const std::string& address) { return address == answered_; });
   Error last = error(Code::unavailable, "no member address is known");
   for (const std::string& address : order) {
-    Result<std::vector<Member>> listed = etcd.list(context, gateway_url(address), Reading::agreed);
+    Result<std::vector<Member>> listed = etcd.list(context, gateway_url(address), Consistency::linearizable);
     if (!listed.ok()) {
       last = std::move(listed).error();
       if (context.stop.stop_requested()) break;
@@ -112,10 +112,10 @@ bool MembershipObserver::act(const sys::Context& context, const Gateway& etcd, c
   return is_changed;
 }
 
-Milliseconds MembershipObserver::look(const sys::Context& context, const net::Trust& trust,
-                                      const std::vector<std::string>& addresses,
-                                      const std::function<MembershipInput(ObservedMembers)>& input) {
-  const Gateway etcd(http_, trust);
+Milliseconds MembershipObserver::observe(const sys::Context& context, const net::TlsOptions& tls,
+                                         const std::vector<std::string>& addresses,
+                                         const std::function<MembershipInput(ObservedMembers)>& input) {
+  const Gateway etcd(http_, tls);
   Result<ObservedMembers> members = read(context, etcd, addresses);
   const SteadyTime now = context.clock.steady();
   if (read_ == SteadyTime{}) read_ = changed_ = now;
@@ -143,14 +143,15 @@ Result<> observe(const sys::Context& context, net::Http& http, View& view) {
     const std::uint64_t seen = view.changed().count();
     const Snapshot snapshot = view.snapshot();
     Milliseconds pause = idle_pause;
-    const std::optional<net::Trust> trust = find_trust(snapshot);
-    if (view.is_complete() && trust) {
+    const std::optional<net::TlsOptions> tls = find_client_tls(snapshot);
+    if (view.is_complete() && tls) {
       const Cluster cluster = read_cluster(snapshot);
       std::vector<std::string> addresses;
       if (!cluster.bootstrap_address.empty()) addresses.push_back(cluster.bootstrap_address);
       for (const Master& master : cluster.masters) addresses.push_back(master.address);
-      pause = observer.look(context, *trust, addresses,
-                            [&](ObservedMembers members) { return cluster.membership(std::move(members), context.clock.now()); });
+      pause = observer.observe(context, *tls, addresses, [&](ObservedMembers members) {
+        return cluster.membership(std::move(members), context.clock.now());
+      });
       view.put(facts_object(observer.facts()));
     }
     if (pause == 0ms) continue;

@@ -2,7 +2,7 @@
 // Each decision is based on a list that it has just read; after each change it reads a new list.
 //
 //   MembershipObserver observer(http);
-//   const Milliseconds pause = observer.look(context, trust, addresses, [](const ObservedMembers& seen) { return input; });
+//   const Milliseconds pause = observer.observe(context, trust, addresses, [](const ObservedMembers& seen) { return input; });
 #pragma once
 
 #include "components/etcd/facts.h"
@@ -26,8 +26,8 @@ class MembershipObserver {
   //   returns  the time until the next call: 0 after a change, 200 ms while members change, 2 s when they have not changed for a
   //            minute but the plan is not settled, 30 s when it is settled
   //   time     some milliseconds; seconds when members do not answer
-  Milliseconds look(const sys::Context& context, const net::Trust& trust, const std::vector<std::string>& addresses,
-                    const std::function<MembershipInput(ObservedMembers)>& input);
+  Milliseconds observe(const sys::Context& context, const net::TlsOptions& tls, const std::vector<std::string>& addresses,
+                       const std::function<MembershipInput(ObservedMembers)>& input);
 
   const Facts& facts() const { return facts_; }
 

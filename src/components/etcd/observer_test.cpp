@@ -88,8 +88,8 @@ class FakeEtcd final : public net::Http {
 };
 
 struct World {
-  Milliseconds look() {
-    return observer.look(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
+  Milliseconds observe() {
+    return observer.observe(context, {}, {bootstrap_address, masters[0], masters[1], masters[2]}, [&](ObservedMembers members) {
       MembershipInput input{.members = std::move(members), .replicas = 3, .is_managed = is_managed, .now = test.clock.now()};
       for (const std::string& address : masters) {
         input.masters.push_back({"master-" + address.substr(8), address, test.clock.now()});
@@ -101,7 +101,7 @@ struct World {
   // Repeats until no action is due; returns the last pause.
   Milliseconds look_until_quiet() {
     Milliseconds pause{};
-    for (int i = 0; i < 20 && (pause = look()) == 0ms; ++i) continue;
+    for (int i = 0; i < 20 && (pause = observe()) == 0ms; ++i) continue;
     return pause;
   }
   void pass(Milliseconds time) { test.clock.wait(test.clock.steady() + time, {}, nullptr, 0); }
@@ -116,14 +116,14 @@ struct World {
 TEST(Observer, MovesEtcdStepByStep) {
   World world;
   world.pass(1s);
-  EXPECT_EQ(world.look(), 0ms);
+  EXPECT_EQ(world.observe(), 0ms);
   EXPECT_EQ(world.etcd.entries.size(), 4u);
   EXPECT_EQ(world.look_until_quiet(), 200ms);
   world.etcd.start_all();
   // Each promotion is refused twice.
-  EXPECT_EQ(world.look(), 200ms);
+  EXPECT_EQ(world.observe(), 200ms);
   EXPECT_TRUE(world.observer.facts().refused.starts_with("promoting master-3: ")) << world.observer.facts().refused;
-  EXPECT_EQ(world.look(), 200ms);
+  EXPECT_EQ(world.observe(), 200ms);
   EXPECT_EQ(world.look_until_quiet(), 200ms);
   EXPECT_EQ(world.observer.facts().refused, "");
   EXPECT_EQ(world.etcd.leader, masters[0]);
@@ -145,7 +145,7 @@ TEST(Observer, MovesEtcdStepByStep) {
 TEST(Observer, MakesNoChangesWhenUnmanaged) {
   World world;
   world.is_managed = false;
-  world.look();
+  world.observe();
   EXPECT_EQ(world.etcd.changes, std::vector<std::string>{});
   EXPECT_EQ(world.observer.facts().members.size(), 1u);
 }
@@ -159,7 +159,7 @@ TEST(Observer, MakesNoChangesWhenItBecomesUnmanaged) {
   world.is_managed = false;
   world.is_complete = true;
   const std::vector<std::string> before = world.etcd.changes;
-  for (int i = 0; i < 5; ++i) world.look();
+  for (int i = 0; i < 5; ++i) world.observe();
   EXPECT_EQ(world.etcd.changes, before);
   EXPECT_NE(world.etcd.at(bootstrap_address), nullptr);
   world.is_managed = true;
@@ -173,11 +173,11 @@ TEST(Observer, KeepsTheMessageOfALastingProblem) {
   world.is_managed = false;
   for (const std::string& address : masters) world.etcd.entries.push_back({.address = address, .name = "m", .is_learner = false});
   world.etcd.at(masters[1])->is_dead = true;
-  world.look();
+  world.observe();
   const Facts first = world.observer.facts();
   EXPECT_EQ(describe(first.members), "etcd-bootstrap voter healthy leader, m voter healthy, m voter unhealthy, m voter healthy");
   EXPECT_TRUE(first.members[2].problem.starts_with("no answer: ")) << first.members[2].problem;
-  world.look();
+  world.observe();
   EXPECT_EQ(world.observer.facts(), first);
 }
 
@@ -187,14 +187,14 @@ TEST(Observer, ReportsUnreadableMembersOnlyAfterAWhile) {
   world.look_until_quiet();
   world.etcd.entries.front().is_dead = true;
   world.pass(4s);
-  world.look();
+  world.observe();
   EXPECT_EQ(world.observer.facts().unreadable, "");
   world.pass(2s);
-  world.look();
+  world.observe();
   EXPECT_NE(world.observer.facts().unreadable, "");
   EXPECT_EQ(world.observer.facts().members.size(), 4u) << "what was seen last is kept";
   world.etcd.entries.front().is_dead = false;
-  world.look();
+  world.observe();
   EXPECT_EQ(world.observer.facts().unreadable, "");
 }
 
@@ -203,7 +203,7 @@ TEST(Observer, PollsLessOftenWhenNothingChanges) {
   world.pass(1s);
   EXPECT_EQ(world.look_until_quiet(), 200ms);
   world.pass(61s);
-  EXPECT_EQ(world.look(), 2s);
+  EXPECT_EQ(world.observe(), 2s);
 }
 
 TEST(Observer, FactsSurviveTheView) {

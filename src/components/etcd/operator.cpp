@@ -77,7 +77,7 @@ Result<> add_certificates(const Cluster& cluster, const Snapshot& seen, WallTime
   collect_certificates(servers, seen, target);
 
   const auto bundle = [&](std::string_view name) {
-    return held(seen.find(kube::types::config_maps, space, name), "ca-bundle.crt").value_or("");
+    return data_of(seen.find(kube::types::config_maps, space, name), "ca-bundle.crt").value_or("");
   };
   target.plan.desired_objects.push_back(
       {kube::types::config_maps,

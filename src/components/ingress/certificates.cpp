@@ -39,7 +39,7 @@ bool is_ours(const Json& secret) {
 
 // Why the Secret cannot be used; empty when it can.
 std::string problem_of(const Json* secret, const std::string& name) {
-  const std::optional<std::string> certificate = held(secret, "tls.crt"), key = held(secret, "tls.key");
+  const std::optional<std::string> certificate = data_of(secret, "tls.crt"), key = data_of(secret, "tls.key");
   if (!certificate || !key) {
     return fmt::format("Secret {}/{} does not exist or has no tls.crt or tls.key", router_space, name);
   }
@@ -73,7 +73,7 @@ ServedCertificate served_certificate(const Settings& settings, const Snapshot& s
     served.problem = fmt::format("spec.defaultCertificate: {}; routers serve the generated certificate instead", served.problem);
   }
   const std::string ours = generated_secret(settings.name);
-  if (held(seen.find(kube::types::secrets, router_space, ours), "tls.crt")) served.secret = ours;
+  if (data_of(seen.find(kube::types::secrets, router_space, ours), "tls.crt")) served.secret = ours;
   return served;
 }
 
@@ -81,10 +81,10 @@ std::string trusted_by_clients(const Settings& settings, const Snapshot& seen) {
   const ServedCertificate served = served_certificate(settings, seen);
   if (served.secret.empty()) return "";
   if (served.secret == settings.certificate) {
-    return held(seen.find(kube::types::secrets, router_space, served.secret), "tls.crt").value_or("");
+    return data_of(seen.find(kube::types::secrets, router_space, served.secret), "tls.crt").value_or("");
   }
   const Json* bundle = seen.find(kube::types::config_maps, authority.bundle.space, authority.bundle.name);
-  return held(bundle, "ca-bundle.crt").value_or("");
+  return data_of(bundle, "ca-bundle.crt").value_or("");
 }
 
 }  // namespace slipway::components::ingress

@@ -458,17 +458,17 @@ TEST(IngressStatus, ContainsTheMessageOfTheScheduler) {
 TEST(IngressCertificates, AreValidForTheDomainAndTrustedByTheBundle) {
   Cluster cluster;
   cluster.settle();
-  const std::string leaf = held(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value();
+  const std::string leaf = data_of(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value();
   const net::CertificateInfo info = net::parse_certificate(leaf).value();
   EXPECT_EQ(info.dns_names, Names{"*.apps.demo.example.com"});
   EXPECT_TRUE(info.server_auth);
-  const std::string trusted = held(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value();
+  const std::string trusted = data_of(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value();
   EXPECT_TRUE(net::is_signed_by(leaf, trusted).value());
   EXPECT_EQ(cluster.renewed, 0);
   cluster.now = noon + std::chrono::hours(24) * 366;
   cluster.settle();
   EXPECT_EQ(cluster.renewed, 1);
-  EXPECT_NE(held(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value(), leaf);
+  EXPECT_NE(data_of(cluster.find(secrets, router_space, "router-certs-default"), "tls.crt").value(), leaf);
 }
 
 TEST(IngressCertificates, OfAnAdministratorAreServedWhenValid) {
@@ -495,7 +495,7 @@ TEST(IngressCertificates, OfAnAdministratorAreServedWhenValid) {
   put(mine.key);
   EXPECT_EQ(mounted(), "mine");
   EXPECT_EQ(cluster.condition("default", "Degraded"), "False");
-  EXPECT_EQ(held(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value(), mine.pem);
+  EXPECT_EQ(data_of(cluster.find(config_maps, managed_space, "default-ingress-cert"), "ca-bundle.crt").value(), mine.pem);
 }
 
 // The ConfigMap service-ca of other operators has the authorities of API servers, which sign no certificates of Services.

@@ -160,7 +160,7 @@ std::string plan_bundle(const std::vector<Source>& sources, std::string_view nam
                         Target& target) {
   std::vector<std::string> pems;
   for (const Source& source : sources) {
-    std::optional<std::string> pem = held(seen.find(config_maps, source.name.space, source.name.name), bundle_key);
+    std::optional<std::string> pem = data_of(seen.find(config_maps, source.name.space, source.name.name), bundle_key);
     if (pem) {
       pems.push_back(std::move(*pem));
     } else {
@@ -247,7 +247,7 @@ bool is_everywhere(const std::string& public_key, const Json& settings, const Sn
 // key is used at once. To get a new key, delete that Secret. Public keys are kept, because tokens may be old.
 Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& target) {
   const Json* next = seen.find(secrets, operator_space, next_key_name);
-  const std::optional<std::string> key = held(next, "service-account.key"), pem = held(next, "service-account.pub");
+  const std::optional<std::string> key = data_of(next, "service-account.key"), pem = data_of(next, "service-account.pub");
   if (!key || !pem) {
     const Secret made = TRY(net::make_key());
     const std::string public_half = TRY(net::public_key(made));
@@ -270,7 +270,7 @@ Result<> plan_bound_key(const Snapshot& seen, const Json& settings, Target& targ
   if (!is_known) keys.emplace_back(fmt::format("service-account-{:03}.pub", last + 1), *pem);
   target.plan.desired_objects.push_back({config_maps, config_map(object_name(target_space, public_keys_name), keys)});
 
-  const std::optional<std::string> used = held(seen.find(secrets, target_space, key_name), "service-account.key");
+  const std::optional<std::string> used = data_of(seen.find(secrets, target_space, key_name), "service-account.key");
   if (used && used != key && !is_everywhere(*pem, settings, seen)) return Ok{};
   target.plan.desired_objects.push_back({secrets, secret(object_name(target_space, key_name), "Opaque",
                                                          {{"service-account.key", *key}, {"service-account.pub", *pem}})});

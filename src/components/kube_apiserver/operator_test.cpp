@@ -130,7 +130,7 @@ TEST(ApiServerOperator, NamesOnlyExistingFiles) {
         const std::string folder = fmt::format("{}/{}", part.folder(), part.name);
         const Snapshot seen = cluster.view.snapshot();
         const Json* object = seen.find(part.type(), space, part.name);
-        return path == folder || (path.starts_with(folder + "/") && held(object, path.substr(folder.size() + 1)));
+        return path == folder || (path.starts_with(folder + "/") && data_of(object, path.substr(folder.size() + 1)));
       };
       EXPECT_TRUE(std::ranges::any_of(parts, holds)) << root << path;
       ++count;

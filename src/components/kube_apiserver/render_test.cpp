@@ -135,7 +135,7 @@ class OneAnswer final : public net::Http {
  public:
   explicit OneAnswer(Result<net::Answer> answer) : answer_(std::move(answer)) {}
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
-    EXPECT_TRUE(request.trust.any_server);
+    EXPECT_TRUE(request.tls.insecure_skip_verify);
     return answer_;
   }
 

@@ -32,7 +32,7 @@ Seconds shortened(Seconds usual, const Lifetimes& lifetimes) {
 }
 
 bool is_valid(const Json* signer, WallTime now) {
-  const Result<net::CertificateInfo> info = net::parse_certificate(held(signer, "tls.crt").value_or(""));
+  const Result<net::CertificateInfo> info = net::parse_certificate(data_of(signer, "tls.crt").value_or(""));
   return info.ok() && now < info.value().not_after;
 }
 
@@ -46,7 +46,7 @@ Signer csr_signer() {
 
 // Copies the installer's certificate and key to csr-signer.
 Result<> adopt(const Json& first, Target& target) {
-  const net::Certificate pair{held(&first, "tls.crt").value_or(""), Secret(held(&first, "tls.key").value_or(""))};
+  const net::Certificate pair{data_of(&first, "tls.crt").value_or(""), Secret(data_of(&first, "tls.key").value_or(""))};
   const Signer signer = csr_signer();
   const Json object = TRY(tls_secret(
       signer.secret, pair, {.component = signer.component, .description = signer.description, .managed_type = "signer"}));
@@ -57,7 +57,7 @@ Result<> adopt(const Json& first, Target& target) {
 // Publishes the signers to all verifiers.
 Result<> publish_signers(const Snapshot& seen, const std::string& signer, WallTime now, Target& target) {
   const auto bundle = [&](std::string_view space_name, std::string_view name) {
-    return held(seen.find(kube::types::config_maps, space_name, name), bundle_key).value_or("");
+    return data_of(seen.find(kube::types::config_maps, space_name, name), bundle_key).value_or("");
   };
   const Result<std::string> all =
       join_bundles({signer, bundle(operator_space, "csr-signer-ca"), bundle(managed_space, "csr-controller-ca")}, now);
@@ -166,7 +166,7 @@ Result<> replace_first_key(const Snapshot& seen, const Lifetimes& lifetimes, Wal
                                            DesiredObject::How::create});
     return Ok{};
   }
-  const std::string half = held(next, public_key).value_or("");
+  const std::string half = data_of(next, public_key).value_or("");
   if (!is_published(seen, half)) {
     publish(seen, half, target);
     return Ok{};
@@ -193,14 +193,14 @@ Result<> plan_csr_signer(const Snapshot& seen, const Lifetimes& lifetimes, WallT
     if (is_valid(first, now)) return adopt(*first, target);
   }
   target.plan.add(TRY(plan_rotation({csr_signer()}, {}, lifetimes, seen, now)));
-  const std::string pem = held(signer, "tls.crt").value_or("");
+  const std::string pem = data_of(signer, "tls.crt").value_or("");
   const Result<net::CertificateInfo> info = net::parse_certificate(pem);
   if (!info.ok()) return Ok{};
   TRY(publish_signers(seen, pem, now, target));
 
   const Json* used = find_secret(seen, space, "csr-signer");
   const WallTime due = info.value().not_before + shortened(spread, lifetimes);
-  if (used != nullptr && is_valid(used, now) && held(used, "tls.crt") != pem && now < due) {
+  if (used != nullptr && is_valid(used, now) && data_of(used, "tls.crt") != pem && now < due) {
     target.plan.replan_by(due);
     return Ok{};
   }
@@ -220,7 +220,7 @@ Result<> plan_account_key(const Snapshot& seen, const Lifetimes& lifetimes, Wall
     }
     return Ok{};
   }
-  if (first == nullptr || held(used, private_key) != held(first, private_key)) return Ok{};
+  if (first == nullptr || data_of(used, private_key) != data_of(first, private_key)) return Ok{};
   return replace_first_key(seen, lifetimes, now, target);
 }
 

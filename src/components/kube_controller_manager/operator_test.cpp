@@ -73,7 +73,7 @@ TEST(ControllerManagerOperator, NamesOnlyExistingFiles) {
       const auto holds = [&](const Part& part) {
         const std::string folder = fmt::format("{}/{}/", part.folder(), part.name);
         const Snapshot seen = cluster.view.snapshot();
-        return path.starts_with(folder) && held(seen.find(part.type(), space, part.name), path.substr(folder.size()));
+        return path.starts_with(folder) && data_of(seen.find(part.type(), space, part.name), path.substr(folder.size()));
       };
       EXPECT_TRUE(std::ranges::any_of(parts, holds)) << root << path;
       ++count;

@@ -68,7 +68,7 @@ class ApproverTest : public testing::Test {
     return approve_requests(test.context(), kube, input);
   }
   std::string approval(const std::string& name) {
-    const auto request = kube.look(kube::types::certificate_requests, "", name);
+    const auto request = kube.stored(kube::types::certificate_requests, "", name);
     return request ? std::string(kube::condition_status(*request, "Approved")) : "none";
   }
 
@@ -91,10 +91,10 @@ TEST_F(ApproverTest, ApprovesLabelsAndExplains) {
   EXPECT_EQ(approval("registered"), "");
   EXPECT_EQ(approval("unknown"), "");
   std::vector<std::string> reasons;
-  for (const Json& event : kube.look_all(kube::types::events)) reasons.emplace_back(*find_string(event, {"reason"}));
+  for (const Json& event : kube.stored_all(kube::types::events)) reasons.emplace_back(*find_string(event, {"reason"}));
   std::ranges::sort(reasons);
   EXPECT_EQ(reasons, (std::vector<std::string>{"NameAlreadyRegistered", "UnknownMachine"}));
-  const auto labelled = kube.look(kube::types::nodes, "", "master-1");
+  const auto labelled = kube.stored(kube::types::nodes, "", "master-1");
   EXPECT_TRUE(find(*labelled, {"metadata", "labels", "node-role.kubernetes.io/master"}));
   EXPECT_EQ(find_array(*labelled, {"spec", "taints"}).size(), 1u);
 }
@@ -102,7 +102,7 @@ TEST_F(ApproverTest, ApprovesLabelsAndExplains) {
 TEST_F(ApproverTest, SurvivesAnApiThatIsNotUpYet) {
   kube.put(client_request("known", "master-0"));
   std::atomic<int> failures = 3;
-  kube.spoil = [&](const kube::ApiRequest&) -> std::optional<Error> {
+  kube.fail_request = [&](const kube::ApiRequest&) -> std::optional<Error> {
     if (failures-- > 0) return error(Code::unavailable, "no connection");
     return std::nullopt;
   };
@@ -119,7 +119,7 @@ TEST_F(ApproverTest, JudgesAgainWhenTheTableChanges) {
     if (now == 1) kube.put(table_of(R"([{"name":"worker-1","role":"worker","addresses":["10.0.0.9"]}])"));
   });
   ASSERT_TRUE(done.ok()) << done.error().message();
-  EXPECT_EQ(kube.look_all(kube::types::events).size(), 1u);
+  EXPECT_EQ(kube.stored_all(kube::types::events).size(), 1u);
   EXPECT_EQ(approval("late"), "True");
 }
 
@@ -164,7 +164,7 @@ TEST_F(ApproverTest, KeysOfAnnotationsAreTakenOverOnce) {
     ASSERT_TRUE(run_until_writes(is_first ? 2 : 1).ok());
     EXPECT_EQ(approval("again"), is_first ? "True" : "");
     kube.drop(kube::types::certificate_requests, "", "again");
-    kube.put(with_records(*kube.look(kube::types::config_maps, "openshift-cluster-machine-approver", "node-identities"), {}));
+    kube.put(with_records(*kube.stored(kube::types::config_maps, "openshift-cluster-machine-approver", "node-identities"), {}));
   }
 }
 
@@ -174,7 +174,7 @@ TEST_F(ApproverTest, TheSecondKeyForANameWaitsUntilTheFirstMachineHasRegistered)
   ASSERT_TRUE(run_until_writes(2).ok());  // an approval and an Event
   EXPECT_EQ(approval("a-first"), "True");
   EXPECT_EQ(approval("b-second"), "");
-  EXPECT_EQ(find_string(kube.look_all(kube::types::events).at(0), {"reason"}), "NameAlreadyApproved");
+  EXPECT_EQ(find_string(kube.stored_all(kube::types::events).at(0), {"reason"}), "NameAlreadyApproved");
 }
 
 // A renewal that is not approved is reported after it has been pending for a minute.
@@ -189,15 +189,15 @@ TEST_F(ApproverTest, ARenewalThatIsNotApprovedIsTold) {
   renewal("young", Seconds(50));
   renewal("old", Seconds(70));
   ASSERT_TRUE(run_until_writes(2).ok());  // a role and an Event
-  ASSERT_EQ(kube.look_all(kube::types::events).size(), 1u);
-  const Json event = kube.look_all(kube::types::events)[0];
+  ASSERT_EQ(kube.stored_all(kube::types::events).size(), 1u);
+  const Json event = kube.stored_all(kube::types::events)[0];
   EXPECT_EQ(find_string(event, {"reason"}), "RenewalNotApproved");
   EXPECT_EQ(find_string(event, {"involvedObject", "name"}), "old");
   for (const char* name : {"old", "young"}) kube.drop(kube::types::certificate_requests, "", name);
   renewal("young", Seconds(61));
   written = 0;
   ASSERT_TRUE(run_until_writes(1).ok());
-  EXPECT_EQ(kube.look_all(kube::types::events).size(), 2u);
+  EXPECT_EQ(kube.stored_all(kube::types::events).size(), 2u);
 }
 
 // On the bootstrap machine of a platform without a table: the first masters join before the table's namespace exists.
@@ -214,10 +214,10 @@ TEST_F(ApproverTest, MachinesWithoutATableGetRows) {
   input.end = until_writes(4, over[0]);  // approval, role, table, records
   ASSERT_TRUE(approve_requests(test.context(), kube, input).ok());
   EXPECT_EQ(approval("first"), "True");
-  const auto table = kube.look(kube::types::config_maps, "openshift-config", "machine-addresses");
+  const auto table = kube.stored(kube::types::config_maps, "openshift-config", "machine-addresses");
   ASSERT_TRUE(table);
   EXPECT_EQ(kube::parse_machine_table(*table).value(), (kube::MachineTable{{"m0", "master", {}}}));
-  EXPECT_TRUE(find(*kube.look(kube::types::nodes, "", "m0"), {"metadata", "labels", "node-role.kubernetes.io/master"}));
+  EXPECT_TRUE(find(*kube.stored(kube::types::nodes, "", "m0"), {"metadata", "labels", "node-role.kubernetes.io/master"}));
 }
 
 // An administrator approved a machine without a row.
@@ -229,7 +229,7 @@ TEST_F(ApproverTest, AMachineThatAPersonApprovedGetsARow) {
   kube.put(table_of(R"([{"name":"master-0","role":"master","addresses":["10.0.0.1"]}])"));
   input = {.follows_table = true};
   ASSERT_TRUE(run_until_writes(1).ok());
-  const auto table = kube.look(kube::types::config_maps, "openshift-config", "machine-addresses");
+  const auto table = kube.stored(kube::types::config_maps, "openshift-config", "machine-addresses");
   EXPECT_EQ(kube::parse_machine_table(*table).value(),
             (kube::MachineTable{{"master-0", "master", {"10.0.0.1"}}, {"worker-7", "worker", {}}}));
 }
@@ -259,7 +259,7 @@ TEST_F(ApproverTest, TwoDoNotFight) {
   both.run("in the cluster", [&](const sys::Context& context) { return approve_requests(context, kube, second); });
   EXPECT_TRUE(both.wait().ok());
   EXPECT_EQ(approval("known"), "True");
-  EXPECT_EQ(find_array(*kube.look(kube::types::certificate_requests, "", "known"), {"status", "conditions"}).size(), 1u);
+  EXPECT_EQ(find_array(*kube.stored(kube::types::certificate_requests, "", "known"), {"status", "conditions"}).size(), 1u);
 }
 
 TEST_F(ApproverTest, EndsWithTheEndOfItsWork) {
@@ -269,7 +269,7 @@ TEST_F(ApproverTest, EndsWithTheEndOfItsWork) {
 }
 
 TEST_F(ApproverTest, EndsWithTheFailureOfAPart) {
-  kube.spoil = [](const kube::ApiRequest&) { return std::optional(error(Code::denied, "no")); };
+  kube.fail_request = [](const kube::ApiRequest&) { return std::optional(error(Code::denied, "no")); };
   const Result<> done = approve_requests(test.context(), kube, input);
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::denied);

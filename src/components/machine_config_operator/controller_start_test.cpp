@@ -111,7 +111,7 @@ class Cluster {
   }
 
   void after(const Json& written) {
-    if (find_string(written, {"kind"}) == "Node") daemon(*kube.look(types::nodes, "", std::string(kube::name_of(written))));
+    if (find_string(written, {"kind"}) == "Node") daemon(*kube.stored(types::nodes, "", std::string(kube::name_of(written))));
     count();
     if (is_done && is_done()) test.stop.request_stop();
   }
@@ -129,7 +129,7 @@ class Cluster {
 
   void count() {
     std::map<std::string, std::size_t> closed;
-    for (const Json& node : kube.look_all(types::nodes)) {
+    for (const Json& node : kube.stored_all(types::nodes)) {
       const Json* value = find(node, {"spec", "unschedulable"});
       if (value && *value == Json(true)) ++closed[std::string(kube::name_of(node).substr(0, 6))];
     }
@@ -138,7 +138,7 @@ class Cluster {
 };
 
 bool is_updated(const FakeKube& kube, const std::string& pool) {
-  const std::optional<Json> object = kube.look(types::machine_config_pools, "", pool);
+  const std::optional<Json> object = kube.stored(types::machine_config_pools, "", pool);
   const Json* count = find(*object, {"status", "readyMachineCount"});
   return kube::condition_status(*object, "Updated") == "True" && count && *count == Json(3);
 }
@@ -152,20 +152,20 @@ TEST(MachineConfigController, RollsOutTheConfigOneNodeAfterAnother) {
   EXPECT_EQ(std::set<std::string>(cluster.order.begin(), cluster.order.end()).size(), 6u) << "each once";
   const auto place = [&](std::string_view name) { return std::ranges::find(cluster.order, name) - cluster.order.begin(); };
   EXPECT_GT(place("master-0"), place("master-2")) << "it runs the controller";
-  for (const Json& node : cluster.kube.look_all(types::nodes)) {
+  for (const Json& node : cluster.kube.stored_all(types::nodes)) {
     const Json* closed = find(node, {"spec", "unschedulable"});
     EXPECT_TRUE(!closed || *closed != Json(true)) << kube::name_of(node);
   }
-  const Json worker = *cluster.kube.look(types::machine_config_pools, "", "worker");
+  const Json worker = *cluster.kube.stored(types::machine_config_pools, "", "worker");
   EXPECT_EQ(find_string(worker, {"status", "configuration", "name"}), find_string(worker, {"spec", "configuration", "name"}));
-  EXPECT_TRUE(cluster.kube.look(types::machine_config_nodes, "", "worker-1").has_value());
+  EXPECT_TRUE(cluster.kube.stored(types::machine_config_nodes, "", "worker-1").has_value());
 }
 
 TEST(MachineConfigController, StopsAtTheFirstNodeThatFails) {
   Cluster cluster;
   cluster.failing = "worker-0";
   cluster.is_done = [&] {
-    const std::optional<Json> pool = cluster.kube.look(types::machine_config_pools, "", "worker");
+    const std::optional<Json> pool = cluster.kube.stored(types::machine_config_pools, "", "worker");
     return is_updated(cluster.kube, "master") && kube::condition_status(*pool, "Degraded") == "True";
   };
   cluster.run();

@@ -96,7 +96,7 @@ struct Drain : testing::Test {
     kube.serve(kube::types::pod_disruption_budgets);
     kube.put(node("drain-rendered-2", ""));
     // Evictions: refuses pods in `held` as API servers do, and removes all others.
-    kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {
+    kube.fail_request = [this](const kube::ApiRequest& request) -> std::optional<Error> {
       if (!request.path.ends_with("/eviction")) return std::nullopt;
       const std::string name(find_string(*request.body, {"metadata", "name"}).value_or(""));
       evicted.push_back(name);
@@ -104,10 +104,10 @@ struct Drain : testing::Test {
       kube.drop(types::pods, "apps", name);
       return Error(Code::not_found, "gone");
     };
-    look();
+    refresh_view();
   }
 
-  void look() { view.put(*kube.look(types::nodes, "", "worker-0")); }
+  void refresh_view() { view.put(*kube.stored(types::nodes, "", "worker-0")); }
 
   // Plans and runs the tasks, as reconcile does. returns: when the plan has to be made again
   std::optional<WallTime> step(const DrainOptions& options = {}) {
@@ -120,7 +120,7 @@ struct Drain : testing::Test {
     return plan.replan_at;
   }
 
-  Json live() const { return *kube.look(types::nodes, "", "worker-0"); }
+  Json live() const { return *kube.stored(types::nodes, "", "worker-0"); }
   std::string applied() const { return text_of(live(), {"metadata", "annotations", mc::last_applied_drain}); }
   bool is_cordoned() const {
     const Json* value = find(live(), {"spec", "unschedulable"});
@@ -162,7 +162,7 @@ TEST_F(Drain, NamesTheBudgetAndContinuesWhenItAllowsEviction) {
   ASSERT_TRUE(again);
   EXPECT_LE(*again - test.clock.now(), Milliseconds(1000));
   EXPECT_EQ(message(), "draining, waiting for pods: Pod apps/web is held by PodDisruptionBudget web-budget");
-  EXPECT_FALSE(kube.look(types::pods, "apps", "job")) << "others go";
+  EXPECT_FALSE(kube.stored(types::pods, "apps", "job")) << "others go";
   step();
   ASSERT_EQ(notices.size(), 1u);
   EXPECT_TRUE(notices[0].is_warning);
@@ -179,7 +179,7 @@ TEST_F(Drain, UncordonsTheNode) {
   Json object = node("uncordon-rendered-2", "drain-rendered-2");
   object.as_object()["spec"].as_object()["unschedulable"] = true;
   kube.put(object);
-  look();
+  refresh_view();
   step();
   EXPECT_FALSE(is_cordoned());
   EXPECT_EQ(applied(), "uncordon-rendered-2");
@@ -191,7 +191,7 @@ TEST_F(Drain, UncordonsTheNode) {
 TEST_F(Drain, TheOnlyMasterKeepsItsPods) {
   kube.put(node("drain-rendered-2", "", {{"node-role.kubernetes.io/master", ""}}));
   kube.put(pod("web"));
-  look();
+  refresh_view();
   step({.is_single_master = true});
   EXPECT_EQ(applied(), "drain-rendered-2");
   EXPECT_FALSE(is_cordoned());

@@ -60,7 +60,7 @@ Result<bool> publish(const std::string& pem, const Snapshot& seen, Plan& plan) {
   bool is_everywhere = true;
   for (std::string_view name : pointer_names) {
     const Json* secret = seen.find(types::secrets, machine_space, name);
-    const std::optional<std::string> config = held(secret, "userData");
+    const std::optional<std::string> config = data_of(secret, "userData");
     if (!config) continue;
     const auto changed = TRY(with_authority(*config, pem).context(kube::describe(*secret)));
     if (!changed) continue;
@@ -83,7 +83,7 @@ std::vector<Watched> watched_for_server_certificate() {
 Result<Plan> plan_server_certificate(const Snapshot& seen, WallTime now) {
   Plan plan;
   const Json* served = seen.find(types::secrets, own_space, served_name);
-  const std::optional<std::string> pem = held(served, "tls.crt");
+  const std::optional<std::string> pem = data_of(served, "tls.crt");
   if (!pem) return plan;
   const net::CertificateInfo info = TRY(net::parse_certificate(*pem).context(kube::describe(*served)));
   const WallTime due = info.not_before + (info.not_after - info.not_before) * 4 / 5;
@@ -95,7 +95,7 @@ Result<Plan> plan_server_certificate(const Snapshot& seen, WallTime now) {
   plan.add(TRY(plan_rotation({authority()}, {}, {}, seen, now)));
   if (!plan.desired_objects.empty()) return plan;
   const Json* signer = seen.find(types::secrets, own_space, authority_name);
-  const net::Certificate pair{held(signer, "tls.crt").value_or(""), Secret(held(signer, "tls.key").value_or(""))};
+  const net::Certificate pair{data_of(signer, "tls.crt").value_or(""), Secret(data_of(signer, "tls.key").value_or(""))};
   if (!TRY(publish(pair.pem, seen, plan))) return plan;
 
   const WallTime from = std::chrono::floor<Seconds>(now) - Seconds(1);

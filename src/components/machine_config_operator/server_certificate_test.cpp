@@ -40,7 +40,7 @@ struct Cluster {
   }
 
   std::string text(std::string_view in, std::string_view name, std::string_view key) const {
-    return held(view.snapshot().find(types::secrets, in, name), key).value_or("");
+    return data_of(view.snapshot().find(types::secrets, in, name), key).value_or("");
   }
   // The authorities that the config of new workers trusts.
   std::vector<std::string> trusted() const {

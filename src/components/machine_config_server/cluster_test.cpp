@@ -232,7 +232,7 @@ TEST_F(ClusterConfigsTest, MachinesRetryWhenTheApiDoesNotAnswer) {
   put_controller("api-int.demo.example.com");
   kube.put(pool("worker", "rendered-worker-1", "", 0));
   put_rendered("rendered-worker-1");
-  kube.spoil = [](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube.fail_request = [](const kube::ApiRequest& request) -> std::optional<Error> {
     if (!request.path.ends_with("/rendered-worker-1")) return std::nullopt;
     return error(Code::denied, "who are you");
   };

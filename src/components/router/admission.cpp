@@ -74,7 +74,7 @@ Admission admit(const Snapshot& seen, const Options& options, const AdmissionCon
   std::map<std::string, Claim> claims;
   struct Candidate {
     const Json* object;
-    Reading reading;
+    RouteResult result;
   };
   std::vector<Candidate> candidates;
   for (const Json* object : seen.list(kube::types::routes)) {
@@ -86,23 +86,23 @@ Admission admit(const Snapshot& seen, const Options& options, const AdmissionCon
     return std::tuple(find_string(*it.object, {"metadata", "creationTimestamp"}).value_or(""), kube::namespace_of(*it.object),
                       kube::name_of(*it.object));
   });
-  for (auto& [object, reading] : candidates) {
-    Verdict verdict{object, reading.host};
-    if (!reading.route) {
-      verdict.reason = reading.refusal.reason;
-      verdict.message = reading.refusal.message;
+  for (auto& [object, result] : candidates) {
+    Verdict verdict{object, result.host};
+    if (!result.route) {
+      verdict.reason = result.refusal.reason;
+      verdict.message = result.refusal.message;
     } else if (const auto out =
-                   std::ranges::find(admission_context.left_out, *reading.route, &std::pair<Route, std::string>::first);
+                   std::ranges::find(admission_context.left_out, *result.route, &std::pair<Route, std::string>::first);
                out != admission_context.left_out.end()) {
       verdict.reason = "ExtendedValidationFailed";
       verdict.message = "haproxy rejects this route: " + out->second;
-    } else if (std::string owner = claim_host_and_path(claims, *reading.route, options.shares_hosts); !owner.empty()) {
+    } else if (std::string owner = claim_host_and_path(claims, *result.route, options.shares_hosts); !owner.empty()) {
       verdict.reason = claimed;
       verdict.message = std::move(owner);
     } else {
       verdict.is_admitted = true;
-      verdict.message = join(reading.route->remarks, "; ");
-      admission.routes.push_back(std::move(*reading.route));
+      verdict.message = join(result.route->remarks, "; ");
+      admission.routes.push_back(std::move(*result.route));
     }
     admission.verdicts.push_back(std::move(verdict));
   }

@@ -87,7 +87,7 @@ class Reader {
   Reader(const Json& object, const Options& options, bool has_service_ca)
       : object_(object), options_(options), has_service_ca_(has_service_ca) {}
 
-  Reading read() {
+  RouteResult read() {
     route_.space = kube::namespace_of(object_);
     route_.name = kube::name_of(object_);
     route_.uid = text_of(object_, {"metadata", "uid"});
@@ -249,7 +249,7 @@ class Reader {
 
 }  // namespace
 
-Reading read_route(const Json& object, const Options& options, bool has_service_ca) {
+RouteResult read_route(const Json& object, const Options& options, bool has_service_ca) {
   return Reader(object, options, has_service_ca).read();
 }
 

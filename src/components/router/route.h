@@ -52,7 +52,7 @@ struct Refusal {
   bool operator==(const Refusal&) const = default;
 };
 
-struct Reading {
+struct RouteResult {
   std::string host;            // also set when the route is refused
   std::optional<Route> route;  // nothing: refused
   Refusal refusal;
@@ -60,6 +60,6 @@ struct Reading {
 
 // has_service_ca: a service CA exists, so reencrypt routes do not need a destination CA
 // time: 0.3 ms for a certificate that this thread has not read before, otherwise 0.01 ms
-Reading read_route(const Json& object, const Options& options, bool has_service_ca);
+RouteResult read_route(const Json& object, const Options& options, bool has_service_ca);
 
 }  // namespace slipway::components::router

@@ -23,7 +23,7 @@ Json route(const std::string& spec, const std::string& annotations = "{}") {
   return object;
 }
 
-Reading read(const std::string& spec, const std::string& annotations = "{}") {
+RouteResult read(const std::string& spec, const std::string& annotations = "{}") {
   return read_route(route(spec, annotations), options, false);
 }
 
@@ -34,14 +34,14 @@ TEST(ReadRoute, ReadsOrGeneratesTheHost) {
 }
 
 TEST(ReadRoute, ReadsBackends) {
-  const Reading reading = read(
+  const RouteResult result = read(
       "{to: {kind: Service, name: a, weight: 20}, alternateBackends: [{kind: Service, name: b}, "
       "{kind: Service, name: c, weight: 0}], port: {targetPort: 8080}, path: /shop//}");
-  ASSERT_TRUE(reading.route) << reading.refusal.message;
-  EXPECT_EQ(reading.route->targets, (std::vector<Target>{{"a", 20}, {"b", 100}, {"c", 0}}));
-  EXPECT_EQ(reading.route->port, "8080");
-  EXPECT_EQ(reading.route->path, "/shop");
-  EXPECT_EQ(reading.route->termination, Termination::none);
+  ASSERT_TRUE(result.route) << result.refusal.message;
+  EXPECT_EQ(result.route->targets, (std::vector<Target>{{"a", 20}, {"b", 100}, {"c", 0}}));
+  EXPECT_EQ(result.route->port, "8080");
+  EXPECT_EQ(result.route->path, "/shop");
+  EXPECT_EQ(result.route->termination, Termination::none);
 }
 
 TEST(ReadRoute, RefusesWithAReason) {
@@ -68,10 +68,10 @@ TEST(ReadRoute, RefusesWithAReason) {
        "does not read Secrets"},
   };
   for (const auto& [spec, reason, words] : table) {
-    const Reading reading = read(spec);
-    EXPECT_FALSE(reading.route) << spec;
-    EXPECT_EQ(reading.refusal.reason, reason) << spec;
-    EXPECT_NE(reading.refusal.message.find(words), std::string::npos) << spec << ": " << reading.refusal.message;
+    const RouteResult result = read(spec);
+    EXPECT_FALSE(result.route) << spec;
+    EXPECT_EQ(result.refusal.reason, reason) << spec;
+    EXPECT_NE(result.refusal.message.find(words), std::string::npos) << spec << ": " << result.refusal.message;
   }
 }
 
@@ -86,7 +86,7 @@ TEST(ReadRoute, AcceptsACertificateWithItsKey) {
     tls["caCertificate"] = other.pem;
     return read_route(object, options, false);
   };
-  const Reading good = with(one.key);
+  const RouteResult good = with(one.key);
   ASSERT_TRUE(good.route) << good.refusal.message;
   EXPECT_EQ(good.route->certificate.reveal(), one.pem + "\n" + other.pem + "\n" + one.key.reveal() + "\n");
   EXPECT_TRUE(with(one.key).route);  // from the cache
@@ -94,45 +94,45 @@ TEST(ReadRoute, AcceptsACertificateWithItsKey) {
 }
 
 TEST(ReadRoute, AppliesValidAnnotations) {
-  const Reading reading =
+  const RouteResult result =
       read("{to: {name: web}}",
            "{haproxy.router.openshift.io/timeout: 5m, haproxy.router.openshift.io/balance: leastconn, "
            "haproxy.router.openshift.io/disable_cookies: 'true', haproxy.router.openshift.io/rewrite-target: /new, "
            "haproxy.router.openshift.io/hsts_header: max-age=60;includeSubDomains, router.openshift.io/cookie_name: mine, "
            "haproxy.router.openshift.io/ip_whitelist: '10.0.0.0/8  fd00::1'}");
-  ASSERT_TRUE(reading.route) << reading.refusal.message;
-  EXPECT_EQ(reading.route->timeout, "5m");
-  EXPECT_EQ(reading.route->balance, "leastconn");
-  EXPECT_FALSE(reading.route->has_cookie);
-  EXPECT_EQ(reading.route->rewrite, "/new");
-  EXPECT_EQ(reading.route->hsts, "max-age=60;includeSubDomains");
-  EXPECT_EQ(reading.route->cookie, "mine");
-  EXPECT_EQ(reading.route->sources, (std::vector<std::string>{"10.0.0.0/8", "fd00::1"}));
-  EXPECT_TRUE(reading.route->remarks.empty());
+  ASSERT_TRUE(result.route) << result.refusal.message;
+  EXPECT_EQ(result.route->timeout, "5m");
+  EXPECT_EQ(result.route->balance, "leastconn");
+  EXPECT_FALSE(result.route->has_cookie);
+  EXPECT_EQ(result.route->rewrite, "/new");
+  EXPECT_EQ(result.route->hsts, "max-age=60;includeSubDomains");
+  EXPECT_EQ(result.route->cookie, "mine");
+  EXPECT_EQ(result.route->sources, (std::vector<std::string>{"10.0.0.0/8", "fd00::1"}));
+  EXPECT_TRUE(result.route->remarks.empty());
 }
 
 // Text of users must not become a line of haproxy's configuration.
 TEST(ReadRoute, IgnoresInvalidAnnotations) {
-  const Reading reading = read(
+  const RouteResult result = read(
       "{to: {name: web}}",
       "{haproxy.router.openshift.io/timeout: 90d, haproxy.router.openshift.io/balance: uri, "
       "haproxy.router.openshift.io/rewrite-target: '/a %[env(X)]', haproxy.router.openshift.io/hsts_header: 'max-age=1\" x', "
       "router.openshift.io/cookie_name: 'a b'}");
-  ASSERT_TRUE(reading.route);
-  EXPECT_EQ(reading.route->remarks.size(), 4u);
-  EXPECT_EQ(
-      reading.route->timeout + reading.route->balance + reading.route->rewrite + reading.route->hsts + reading.route->cookie, "");
+  ASSERT_TRUE(result.route);
+  EXPECT_EQ(result.route->remarks.size(), 4u);
+  EXPECT_EQ(result.route->timeout + result.route->balance + result.route->rewrite + result.route->hsts + result.route->cookie,
+            "");
   EXPECT_EQ(read("{to: {name: web}}", "{haproxy.router.openshift.io/ip_allowlist: '10.0.0.0/8 all'}").refusal.reason,
             "ExtendedValidationFailed");
 }
 
 TEST(ReadRoute, RemarksOnSettingsWithoutEffect) {
-  const Reading reading =
+  const RouteResult result =
       read("{to: {name: web}, httpHeaders: {actions: {request: [{name: A}]}}}",
            "{haproxy.router.openshift.io/rate-limit-connections: 'true', haproxy.router.openshift.io/timeout: 5m, other/one: x}");
-  ASSERT_TRUE(reading.route);
+  ASSERT_TRUE(result.route);
   EXPECT_EQ(
-      reading.route->remarks,
+      result.route->remarks,
       (std::vector<std::string>{"spec.httpHeaders: has no effect in this release",
                                 "annotation haproxy.router.openshift.io/rate-limit-connections: has no effect in this release"}));
 }

@@ -56,7 +56,7 @@ struct World {
     settings.at("status").as_object()["latestAvailableRevision"] = state.latest;
     return state;
   }
-  const Json* look(const kube::ResourceType& type, std::string_view name) {
+  const Json* find(const kube::ResourceType& type, std::string_view name) {
     const Snapshot snapshot = view.snapshot();
     last = snapshot;
     return last->find(type, operand.space, name);
@@ -101,10 +101,10 @@ TEST(Revision, IsCopiesFirstAndThenTheMarker) {
   EXPECT_TRUE(state.plan.desired_objects.empty());
   EXPECT_EQ(state.latest, 1);
   EXPECT_EQ(state.reason, "first");
-  const Json& copy = *world.look(kube::types::secrets, "key-1");
+  const Json& copy = *world.find(kube::types::secrets, "key-1");
   EXPECT_EQ(copy.at("data"), (Json{{"tls.key", "c2VjcmV0"}}));
   EXPECT_EQ(copy.at("type"), "kubernetes.io/tls");
-  const Result<Revision> marker = parse_revision(*world.look(kube::types::config_maps, "revision-status-1"));
+  const Result<Revision> marker = parse_revision(*world.find(kube::types::config_maps, "revision-status-1"));
   ASSERT_TRUE(marker.ok());
   EXPECT_EQ(marker.value().revisioned, (std::vector<Part>{operand.revisioned[0], operand.revisioned[1]}));
   EXPECT_EQ(marker.value().unversioned, operand.unversioned);
@@ -134,7 +134,7 @@ TEST(Revision, WaitsForTheTokenOfAnAccountAndCopiesItAsPlainSecret) {
   EXPECT_EQ(world.plan().missing, (Names{"Secret openshift-etcd/key"}));
   world.put(kube::types::secrets, "key", {{"token", "dA=="}}, token);
   EXPECT_EQ(world.settle().latest, 1);
-  EXPECT_EQ(world.look(kube::types::secrets, "key-1")->at("type"), "Opaque");
+  EXPECT_EQ(world.find(kube::types::secrets, "key-1")->at("type"), "Opaque");
 }
 
 TEST(Revision, FollowsAChangeWithItsReason) {

@@ -236,9 +236,9 @@ struct Cluster {
     kube.put(etcd_settings({{"succeededRevisionLimit", revisions_to_keep}}));
     kube.put(cluster_operator());
     for (const char* space : {"openshift-etcd", "openshift-etcd-operator"}) kube.put(object("v1", "Namespace", "", space));
-    kube.spoil = [this](const kube::ApiRequest& request) -> std::optional<Error> {
+    kube.fail_request = [this](const kube::ApiRequest& request) -> std::optional<Error> {
       if (request.method != "PUT" || !request.path.ends_with("/etcds/cluster/status")) return std::nullopt;
-      const std::string rule = broken_rule(*kube.look(kube::types::etcds, "", "cluster"), *request.body);
+      const std::string rule = broken_rule(*kube.stored(kube::types::etcds, "", "cluster"), *request.body);
       if (rule.empty()) return std::nullopt;
       journal.with_lock([&](Names& lines) { lines.push_back("broken rule: " + rule); });
       return error(Code::invalid, "{}", rule);
@@ -264,7 +264,7 @@ struct Cluster {
   }
   void fail(const std::string& name, int revision) {
     journal.with_lock([&](Names& lines) { lines.push_back(fmt::format("{} {} failed", name, revision)); });
-    Json settings = *kube.look(kube::types::etcds, "", "cluster");
+    Json settings = *kube.stored(kube::types::etcds, "", "cluster");
     std::vector<NodeStatus> statuses = parse_node_statuses(settings);
     for (NodeStatus& status : statuses) {
       if (status.node != name) continue;
@@ -316,15 +316,15 @@ struct Cluster {
     const Result<> there = kube::wait_until(test.context(), kube, "the settings", 20s, kube::types::etcds, "",
                                             {.fields = "metadata.name=cluster"}, missing);
     ASSERT_TRUE(there.ok()) << there.error().message();
-    const std::string message = condition(*kube.look(kube::types::etcds, "", "cluster"), "NodeInstallerProgressing");
+    const std::string message = condition(*kube.stored(kube::types::etcds, "", "cluster"), "NodeInstallerProgressing");
     const std::string said = message.substr(message.find(": "));
-    const Result<> told = kube::wait_until(test.context(), kube, "the ClusterOperator", 20s, kube::types::cluster_operators, "",
+    const Result<> reported = kube::wait_until(test.context(), kube, "the ClusterOperator", 20s, kube::types::cluster_operators, "",
                                            {}, [&](const kube::Objects& found) -> Result<std::optional<std::string>> {
                                              const std::string now = condition(found[0], "Progressing");
                                              return now.find(said) != std::string::npos ? std::optional<std::string>()
                                                                                         : std::optional("it says " + now);
                                            });
-    EXPECT_TRUE(told.ok()) << told.error().message();
+    EXPECT_TRUE(reported.ok()) << reported.error().message();
   }
   // Waits until a type has no object of this name in the operand's namespace.
   void wait_until_gone(const kube::ResourceType& type, const std::string& name) {
@@ -358,7 +358,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     cluster.kube.put(source("one"));
     cluster.wait_for("1 1 1 ", any);
     EXPECT_EQ(cluster.take_journal(), (Names{"master-0 1", "master-1 1", "master-2 1"}));
-    Json operator_object = *cluster.kube.look(kube::types::cluster_operators, "", "etcd");
+    Json operator_object = *cluster.kube.stored(kube::types::cluster_operators, "", "etcd");
     EXPECT_EQ(kube::condition_status(operator_object, "Available"), "True");
     EXPECT_EQ(kube::condition_status(operator_object, "Progressing"), "False");
     EXPECT_EQ(kube::condition_status(operator_object, "Degraded"), "False");
@@ -370,7 +370,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     cluster.kube.put(source("two"));
     cluster.wait_for("2 2 2 ", any);
     EXPECT_EQ(cluster.take_journal(), (Names{"master-0 2", "master-1 2", "master-2 2"}));
-    const Json settings = *cluster.kube.look(kube::types::etcds, "", "cluster");
+    const Json settings = *cluster.kube.stored(kube::types::etcds, "", "cluster");
     EXPECT_EQ(find_string(settings, {"status", "latestAvailableRevisionReason"}),
               "ConfigMap etcd-pod changed; ConfigMap second changed");
 
@@ -378,7 +378,7 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     cluster.failing = 3;
     cluster.kube.put(source("three"));
     cluster.wait_for("3 2 2 ", [](const Json& object) { return condition(object, "NodeInstallerDegraded").starts_with("True"); });
-    const std::vector<NodeStatus> held = parse_node_statuses(*cluster.kube.look(kube::types::etcds, "", "cluster"));
+    const std::vector<NodeStatus> held = parse_node_statuses(*cluster.kube.stored(kube::types::etcds, "", "cluster"));
     EXPECT_EQ(held[1].last_failed, 3);
     EXPECT_EQ(held[1].last_failed_errors, (Names{"no space"}));
 
@@ -393,11 +393,12 @@ TEST(StaticPodOperator, RollsOutRevisionsToNodes) {
     for (const char* name : {"revision-status-1", "etcd-pod-1", "second-1", "revision-status-2", "etcd-pod-2", "second-2"}) {
       cluster.wait_until_gone(kube::types::config_maps, name);
     }
-    EXPECT_TRUE(cluster.kube.look(kube::types::config_maps, "openshift-etcd", "etcd-pod-3"));
-    EXPECT_TRUE(cluster.kube.look(kube::types::config_maps, "openshift-etcd", "revision-status-4"));
+    EXPECT_TRUE(cluster.kube.stored(kube::types::config_maps, "openshift-etcd", "etcd-pod-3"));
+    EXPECT_TRUE(cluster.kube.stored(kube::types::config_maps, "openshift-etcd", "revision-status-4"));
   });
   std::set<std::string> reasons;
-  for (const Json& event : cluster.kube.look_all(kube::types::events)) reasons.insert(require_string(event, {"reason"}).value());
+  for (const Json& event : cluster.kube.stored_all(kube::types::events))
+    reasons.insert(require_string(event, {"reason"}).value());
   EXPECT_EQ(reasons, (std::set<std::string>{"NodeRevisionFailed", "NodeRevisionReady", "NodeTargeted", "RevisionCreated"}));
 }
 

@@ -19,10 +19,10 @@ constexpr sys::Pace pace{50ms, 200ms};
 
 Result<net::Request> request_of(sys::Files& files, const Gate& gate) {
   net::Request request{.url = gate.url, .connect_limit = 1s, .whole_limit = 3s};
-  request.trust.ca_file = gate.ca;
+  request.tls.ca_file = gate.ca;
   if (gate.certificate.empty()) return request;
-  request.trust.client_pem = TRY(files.read(gate.certificate));
-  request.trust.client_key = Secret(TRY(files.read(gate.key)));
+  request.tls.client_pem = TRY(files.read(gate.certificate));
+  request.tls.client_key = Secret(TRY(files.read(gate.key)));
   return request;
 }
 

@@ -111,9 +111,9 @@ TEST(WaitUntilOpen, TakesCertificatesAsTheyCome) {
   ASSERT_TRUE(world.files.write("/crt", "CRT", 0600).ok());
   ASSERT_TRUE(world.files.write("/key", "KEY", 0600).ok());
   ASSERT_TRUE(wait_until_open(world.environment(), with_files).ok());
-  EXPECT_EQ(world.http.seen.back().trust.ca_file, "/ca");
-  EXPECT_EQ(world.http.seen.back().trust.client_pem, "CRT");
-  EXPECT_EQ(world.http.seen.back().trust.client_key.reveal(), "KEY");
+  EXPECT_EQ(world.http.seen.back().tls.ca_file, "/ca");
+  EXPECT_EQ(world.http.seen.back().tls.client_pem, "CRT");
+  EXPECT_EQ(world.http.seen.back().tls.client_key.reveal(), "KEY");
 }
 
 TEST(RunWhenReady, BecomesTheProgram) {

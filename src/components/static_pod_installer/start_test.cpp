@@ -255,7 +255,7 @@ TEST_F(KeepInstalled, WritesAFailureIntoTheStatus) {
       fmt::format("static-pod-installer-master-0 etcd revision 1 not installed on master-0: creating folder {}/etcd-certs/"
                   "secrets: Not a directory",
                   resources)));
-  const NodeStatus here = parse_node_statuses(*kube_.look(kube::types::etcds, "", "cluster")).at(0);
+  const NodeStatus here = parse_node_statuses(*kube_.stored(kube::types::etcds, "", "cluster")).at(0);
   EXPECT_EQ(here.last_failed, 1);
   EXPECT_EQ(here.target, 1) << "what to do about it is the operator's business";
   ASSERT_TRUE(files_.remove(resources).ok());
@@ -264,7 +264,7 @@ TEST_F(KeepInstalled, WritesAFailureIntoTheStatus) {
 
 TEST_F(KeepInstalled, WaitsForItsPermissions) {
   const auto refusals = std::make_shared<std::atomic<int>>(3);
-  kube_.spoil = [refusals](const kube::ApiRequest& request) -> std::optional<Error> {
+  kube_.fail_request = [refusals](const kube::ApiRequest& request) -> std::optional<Error> {
     if (request.method == "GET" && request.path.find("/secrets") != std::string::npos && (*refusals)-- > 0) {
       return error(Code::denied, "secrets is forbidden");
     }

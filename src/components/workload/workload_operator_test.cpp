@@ -275,10 +275,10 @@ TEST(WorkloadOperator, LeadsAClusterThere) {
                                             return std::optional("it has " + versions(found[0]));
                                           });
   EXPECT_TRUE(there.ok()) << there.error().message();
-  const Json object = *kube.look(kube::types::cluster_operators, "", "dns");
+  const Json object = *kube.stored(kube::types::cluster_operators, "", "dns");
   EXPECT_EQ(condition(object, "Available"), "True AsExpected: ");
   EXPECT_EQ(condition(object, "Degraded"), "False AsExpected: ");
-  EXPECT_EQ(require_string(*kube.look(kube::types::deployments, "n", "server"), {"spec", "image"}).value(), "one");
+  EXPECT_EQ(require_string(*kube.stored(kube::types::deployments, "n", "server"), {"spec", "image"}).value(), "one");
   stop.request_stop();
 }
 

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -63,12 +64,16 @@ bool is_namespace_init(int pid) {
   return pids.size() > 1 && pids.back() == 1;
 }
 
-// Version 2: enables all controllers of a cgroup for its children.
+// What kubelet, containerd and systemd of a machine use.
+constexpr std::array used_controllers = {std::string_view("cpu"), std::string_view("cpuset"), std::string_view("hugetlb"),
+                                         std::string_view("io"),  std::string_view("memory"), std::string_view("pids")};
+
+// Version 2: enables the controllers that machines use for the children of a cgroup.
 Result<> enable_controllers(sys::Files& files, const std::string& folder) {
   std::string request;
   const std::string available = TRY(files.read(folder + "/cgroup.controllers"));
   for (std::string_view controller : split(trim(available), ' ')) {
-    if (!controller.empty()) request += fmt::format("+{} ", controller);
+    if (std::ranges::find(used_controllers, controller) != used_controllers.end()) request += fmt::format("+{} ", controller);
   }
   if (request.empty()) return Ok{};
   return write_setting(folder + "/cgroup.subtree_control", request);
@@ -130,12 +135,41 @@ Result<> join_cgroups(const std::vector<Hierarchy>& all, std::string_view id, st
   return Ok{};
 }
 
+std::vector<std::string> in_cgroups(const std::vector<std::string>& folders, const std::vector<std::string>& command) {
+  std::vector<std::string> argv = {"/bin/sh", "-c",
+                                   R"(while [ "$1" != -- ]; do echo 0 >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@")",
+                                   "in-cgroups"};
+  argv.insert(argv.end(), folders.begin(), folders.end());
+  argv.emplace_back("--");
+  argv.insert(argv.end(), command.begin(), command.end());
+  return argv;
+}
+
+std::vector<std::string> cgroups_beside(const std::vector<Hierarchy>& all, std::string_view cgroups) {
+  std::vector<std::string> folders;
+  for (std::string_view line : split(cgroups, '\n')) {  // "4:cpu,cpuacct:/slipway/ID/m0"; of version 2 "0::/slipway/ID/m0"
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string_view::npos || second == std::string_view::npos) continue;
+    const std::vector<std::string_view> controllers = split(line.substr(first + 1, second - first - 1), ',');
+    const auto hierarchy = std::ranges::find_if(all, [&](const Hierarchy& each) {
+      return each.unified
+                 ? controllers.front().empty()
+                 : std::ranges::find(controllers, each.controllers.empty() ? "" : each.controllers.front()) != controllers.end();
+    });
+    if (hierarchy == all.end()) continue;
+    std::string path(line.substr(second + 1));
+    if (hierarchy->unified) path = path.substr(0, path.rfind('/')) + "/slipway-shell";
+    folders.push_back(hierarchy->path + path);
+  }
+  return folders;
+}
+
 Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& all, std::string_view id,
                      std::string_view member) {
   const std::vector<std::string> folders = cgroup_folders(all, id, member);
   // The kernel does not report when a cgroup of version 1 becomes empty. Polling is cheap: it reads a few files.
   const sys::Pace pace{Milliseconds(2), Milliseconds(100)};
-  auto look = [&]() -> Result<sys::Observation> {
+  auto observe = [&]() -> Result<sys::Observation> {
     const std::set<int> processes = processes_in(folders);
     const bool has_inits = std::any_of(processes.begin(), processes.end(), is_namespace_init);
     for (int pid : processes) {
@@ -152,7 +186,7 @@ Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& 
     return remaining.empty() ? sys::Observation::done()
                              : sys::Observation::not_yet("{}, {} processes", remaining, processes.size());
   };
-  return sys::wait_for(context, "the removal of the cluster's cgroups", Seconds(10), look, nullptr, pace);
+  return sys::wait_for(context, "the removal of the cluster's cgroups", Seconds(10), observe, nullptr, pace);
 }
 
 std::vector<int> namespace_pids(std::string_view status) {

@@ -2,7 +2,7 @@
 // if the owner dies, and their paths lead to all remaining processes of the cluster.
 //
 // Tested on version 1 with the named and the hybrid hierarchy (systemd, unified). On version 2 there is one hierarchy, whose
-// controllers must be enabled on each level; this code is only covered by unit tests.
+// controllers must be enabled on each level, also in the root of the host; slipway enables only those that machines use.
 #pragma once
 
 #include "base/result.h"
@@ -14,6 +14,9 @@
 #include <vector>
 
 namespace slipway::provider::local {
+
+// The member that is not a machine.
+inline constexpr std::string_view owner_member = "owner";
 
 struct Hierarchy {
   std::string path;                        // mount point
@@ -35,6 +38,16 @@ Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std:
 
 // Puts the calling process into the cgroups of a member.
 Result<> join_cgroups(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member);
+
+// A command that puts itself into these cgroups and then becomes `command`. It has no moment at which a service manager that ends
+// the cgroup of its caller would end it, too. Pure.
+std::vector<std::string> in_cgroups(const std::vector<std::string>& folders, const std::vector<std::string>& command);
+
+// The cgroups for another process next to a machine's init, one of each hierarchy. In version 2 it is a cgroup beside that of
+// init: only the outermost cgroups may contain processes. Pure.
+//
+//   cgroups  /proc/PID/cgroup of the init, as its reader sees it from the host
+std::vector<std::string> cgroups_beside(const std::vector<Hierarchy>& all, std::string_view cgroups);
 
 // Kills every process in the cgroups of a cluster or of one member, and removes the cgroups.
 //

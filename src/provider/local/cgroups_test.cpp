@@ -29,6 +29,23 @@ TEST(Cgroups, Version2IsOneHierarchy) {
   EXPECT_TRUE(hierarchies("").empty());
 }
 
+TEST(Cgroups, ACommandJoinsThemBeforeItBegins) {
+  EXPECT_EQ(in_cgroups({"/a", "/b"}, {"true", "--", "x"}),
+            (std::vector<std::string>{
+                "/bin/sh", "-c", R"(while [ "$1" != -- ]; do echo 0 >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@")",
+                "in-cgroups", "/a", "/b", "--", "true", "--", "x"}));
+}
+
+TEST(Cgroups, BesideAnInit) {
+  const std::vector<Hierarchy> version_1 = {{"/c/cpu,cpuacct", false, {"cpu", "cpuacct"}},
+                                            {"/c/systemd", false, {"name=systemd"}}};
+  EXPECT_EQ(cgroups_beside(version_1, "3:pids:/x\n2:cpu,cpuacct:/slipway/1/m0\n1:name=systemd:/slipway/1/m0/init.scope\n"),
+            (std::vector<std::string>{"/c/cpu,cpuacct/slipway/1/m0", "/c/systemd/slipway/1/m0/init.scope"}));
+  EXPECT_EQ(cgroups_beside({{"/c", true, {}}}, "0::/slipway/1/m0/payload/init.scope\n"),
+            std::vector<std::string>{"/c/slipway/1/m0/payload/slipway-shell"});
+  EXPECT_TRUE(cgroups_beside(version_1, "no cgroups").empty());
+}
+
 TEST(Cgroups, NamespacePids) {
   EXPECT_EQ(namespace_pids("Name:\tsystemd\nNSpid:\t4711\t72\t1\nNSpgid:\t1\n"), (std::vector<int>{4711, 72, 1}));
   EXPECT_TRUE(namespace_pids("Name:\tkthreadd\n").empty());

@@ -1,5 +1,6 @@
 #include "provider/local/client.h"
 
+#include "provider/local/cgroups.h"
 #include "provider/local/disk.h"
 #include "provider/local/forwarder.h"
 #include "provider/local/kept_release.h"
@@ -146,6 +147,14 @@ Result<std::set<std::string>> machines_on(const sys::Context& context, sys::File
   return on;
 }
 
+// Logs the warnings. errors: invalid: with the errors
+Result<> judged(const sys::Context& context, const Findings& findings) {
+  for (const Finding& finding : findings.all()) {
+    if (finding.severity == Severity::warning) context.log.warn("{} ({}); continuing", finding.message, finding.hint);
+  }
+  return findings.to_result().context("this host cannot run these machines");
+}
+
 }  // namespace
 
 int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on) {
@@ -164,13 +173,14 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std:
   return std::max(before, afterwards);
 }
 
-Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options,
-                   const std::vector<MachineGroup>& groups) {
+Result<> preflight(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                   const ClusterOptions& options, const std::vector<MachineGroup>& groups) {
   const std::set<std::string> on = TRY(machines_on(context, files, choice));
   Load load{.machines = 0,
             .inotify_instances = peak_of_inotify(groups, on),
             .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
   for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
+  load_modules(context, files, runner);
   Facts facts = gather_facts(files, choice.state, options.os_repo);
   facts.needs_os_repo = !TRY(has_own_os(files, choice));
   Findings findings = check(facts, load);
@@ -178,10 +188,23 @@ Result<> preflight(const sys::Context& context, sys::Files& files, const Cluster
   TRY(add_release_troubles(findings, files, choice, options));
   add_taken_machines(findings, files, choice, groups);
   add_taken_forwards(findings, files, choice, options);
-  for (const Finding& finding : findings.all()) {
-    if (finding.severity == Severity::warning) context.log.warn("{} ({}); continuing", finding.message, finding.hint);
+  return judged(context, findings);
+}
+
+Result<> preflight_start(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                         const std::vector<std::string>& names) {
+  TRY(read_cluster(files, choice));
+  int machines = 0;
+  for (const MachineStatus& machine : TRY(list_machines(context, files, choice))) {
+    const bool is_chosen = names.empty() || std::ranges::find(names, machine.name) != names.end();
+    if (is_chosen && !is_on(machine.state)) ++machines;
   }
-  return findings.to_result().context("this host cannot run these machines");
+  if (machines == 0) return Ok{};
+  load_modules(context, files, runner);
+  Facts facts = gather_facts(files, choice.state, "");
+  facts.needs_os_repo = false;
+  facts.state_free_bytes = std::nullopt;  // the machines have their disks
+  return judged(context, check(facts, {.machines = machines, .inotify_instances = machines * inotify_of_worker}));
 }
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {
@@ -235,13 +258,15 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
 Result<> ensure_owner(const sys::Context& context, sys::Files& files, const ClusterChoice& choice) {
   const ClusterPaths paths = choice.paths();
   if (TRY(has_owner(context, choice))) return Ok{};
-  TRY(read_cluster(files, choice));
+  const ClusterConfig config = TRY(read_cluster(files, choice));
   const sys::FileLock lock = TRY(lock_cluster(choice));
   if (TRY(has_owner(context, choice))) return Ok{};  // another command has started it
   TRY(sweep_cluster(context, files, paths));
+  const std::vector<Hierarchy> all = hierarchies(TRY(files.read("/proc/self/mounts")));
+  TRY(make_cgroups(files, all, config.id, owner_member));
   LineSocket owner = TRY(spawn_owner(
       {choice.program, "machine-owner", "--cluster", choice.cluster, "--state", choice.state, "--events", paths.events()},
-      paths.owner_log()));
+      paths.owner_log(), cgroup_folders(all, config.id, owner_member)));
   const auto reply = TRY(owner.receive(context.stop));
   if (reply == "ready") return Ok{};
   const std::string why =

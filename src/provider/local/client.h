@@ -12,6 +12,7 @@
 #include "sys/context.h"
 #include "sys/files.h"
 #include "sys/random.h"
+#include "sys/runner.h"
 
 #include <functional>
 #include <optional>
@@ -59,11 +60,20 @@ struct MachineGroup {
 int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on = {});
 
 // Checks whether this host can run the machines, and whether machine names, forwards or ports are taken: an existing machine with
-// another config, a cluster with other forwards, a port that is in use. Changes nothing. Logs warnings.
+// another config, a cluster with other forwards, a port that is in use. Loads kernel modules that are missing; changes nothing
+// else. Logs warnings.
 //
 //   errors  invalid: all problems, one line each with a hint
-Result<> preflight(const sys::Context& context, sys::Files& files, const ClusterChoice& choice, const ClusterOptions& options,
-                   const std::vector<MachineGroup>& groups);
+Result<> preflight(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                   const ClusterOptions& options, const std::vector<MachineGroup>& groups);
+
+// The same for machines that exist and are off: a host may have lost what it had when they were created, for instance kernel
+// modules at its own restart.
+//
+//   names    the machines; empty: all
+//   errors   invalid: all problems, one line each with a hint; not_found: no such cluster
+Result<> preflight_start(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
+                         const std::vector<std::string>& names = {});
 
 // Starts the cluster's owner if none runs, after cleaning up what a dead owner left (sweep.h).
 //

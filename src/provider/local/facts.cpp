@@ -3,7 +3,6 @@
 
 #include "base/number.h"
 #include "base/text.h"
-#include "sys/environment_variable.h"
 #include "sys/fd.h"
 
 #include <linux/netfilter/nf_tables.h>
@@ -20,14 +19,6 @@
 namespace slipway::provider::local {
 
 namespace {
-
-bool is_in_path(std::string_view program) {
-  const std::string path = sys::environment_variable("PATH", "/usr/sbin:/usr/bin:/sbin:/bin");
-  for (std::string_view folder : split(path, ':')) {
-    if (::access(fmt::format("{}/{}", folder, program).c_str(), X_OK) == 0) return true;
-  }
-  return false;
-}
 
 // Requests the generation of nftables' rules. The request makes the kernel load the module if it is available.
 bool has_nftables() {
@@ -50,6 +41,13 @@ bool has_nftables() {
   std::memcpy(&header, answer, sizeof header);
   return header.nlmsg_type == (NFNL_SUBSYS_NFTABLES << 8 | NFT_MSG_NEWGEN);
 }
+
+bool has_overlay(sys::Files& files) {
+  const Result<std::string> filesystems = files.read("/proc/filesystems");
+  return filesystems.ok() && filesystems->find("\toverlay\n") != std::string::npos;
+}
+
+bool has_br_netfilter() { return std::filesystem::exists("/proc/sys/net/bridge/bridge-nf-call-iptables"); }
 
 std::optional<std::uint64_t> number_in(sys::Files& files, const std::string& path) {
   const Result<std::string> text = files.read(path);
@@ -93,18 +91,28 @@ std::string filesystem_of(sys::Files& files, dev_t device) {
 
 }  // namespace
 
+void load_modules(const sys::Context& context, sys::Files& files, sys::Runner& runner) {
+  std::vector<std::string> missing;
+  if (!has_overlay(files)) missing.emplace_back("overlay");
+  if (!has_br_netfilter()) missing.emplace_back("br_netfilter");
+  if (missing.empty() || ::geteuid() != 0) return;
+  for (const std::string& module : missing) {
+    const Result<std::string> loaded = sys::run_checked(runner, context, {.argv = {"modprobe", module}, .limit = Seconds(30)});
+    if (loaded.ok()) context.log.info("kernel module {}: loaded", module);
+  }
+}
+
 Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo) {
   Facts facts;
   facts.is_root = ::geteuid() == 0;
-  for (const NeededProgram& program : needed_programs()) {
-    if (!is_in_path(program.name)) facts.missing_programs.emplace_back(program.name);
+  for (const sys::NeededProgram& program : needed_programs()) {
+    if (!sys::is_in_path(program.name)) facts.missing_programs.emplace_back(program.name);
   }
   const Result<std::string> mounts = files.read("/proc/self/mounts");
   facts.has_cgroups = mounts.ok() && !hierarchies(mounts.value()).empty();
-  const Result<std::string> filesystems = files.read("/proc/filesystems");
-  facts.has_overlay = filesystems.ok() && filesystems->find("\toverlay\n") != std::string::npos;
-  facts.has_nftables = has_nftables();
-  facts.has_br_netfilter = std::filesystem::exists("/proc/sys/net/bridge/bridge-nf-call-iptables");
+  facts.has_overlay = has_overlay(files);
+  facts.has_nftables = !facts.is_root || has_nftables();  // only root may ask
+  facts.has_br_netfilter = has_br_netfilter();
   if (const auto limit = number_in(files, "/proc/sys/fs/inotify/max_user_instances"))
     facts.inotify_instances_limit = static_cast<int>(*limit);
   facts.inotify_instances_used = inotify_instances();

@@ -24,6 +24,13 @@ std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_v
       {"/etc/hostname", fmt::format("{}\n", machine)},
       {"/etc/machine-id", "uninitialized\n"},
       {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\noptions timeout:1 attempts:5\n", gateway, domain)},
+      // The kernel's messages are the host's: thousands of lines in the log of each of its machines, at each start.
+      {"/etc/systemd/journald.conf.d/20-local.conf", "[Journal]\nReadKMsg=no\n"},
+      // A container shares all settings but those of its network with the host. Debian's defaults (kernel.pid_max, kernel.sysrq,
+      // vm, fs) must not change the host, so /proc/sys stays read-only and only /proc/sys/net is written.
+      {"/etc/systemd/system/systemd-sysctl.service.d/20-local.conf",
+       "[Unit]\nAfter=slipway-container-mounts.service\nConditionPathIsReadWrite=\nConditionPathIsReadWrite=/proc/sys/net\n"
+       "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-sysctl --prefix=/net\n"},
       {fmt::format("/etc/containerd/certs.d/{}/hosts.toml", release_host), hosts_toml(gateway)},
   };
   // An empty unit file is a masked unit (systemd.unit(5)).

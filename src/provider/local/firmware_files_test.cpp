@@ -24,6 +24,10 @@ TEST(FirmwareFiles, NameTheMachine) {
       {"/etc/hostname", "m0\n"},
       {"/etc/machine-id", "uninitialized\n"},
       {"/etc/resolv.conf", "nameserver 10.97.77.1\nsearch demo\noptions timeout:1 attempts:5\n"},
+      {"/etc/systemd/journald.conf.d/20-local.conf", "[Journal]\nReadKMsg=no\n"},
+      {"/etc/systemd/system/systemd-sysctl.service.d/20-local.conf",
+       "[Unit]\nAfter=slipway-container-mounts.service\nConditionPathIsReadWrite=\nConditionPathIsReadWrite=/proc/sys/net\n"
+       "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-sysctl --prefix=/net\n"},
       {"/etc/containerd/certs.d/registry.slipway.invalid/hosts.toml", hosts_toml("10.97.77.1")},
       {"/etc/systemd/system/console-getty.service", ""},
       {"/etc/systemd/system/dbus.service", ""},

@@ -191,7 +191,7 @@ Result<Json> Fleet::list(const std::vector<std::string>& names) {
 
 Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vector<std::string>& names, bool want_running) {
   std::vector<std::string> failed;
-  auto look = [&]() -> Result<sys::Observation> {
+  auto observe = [&]() -> Result<sys::Observation> {
     std::vector<std::string> busy;
     failed.clear();
     TRY(with_machines(names, [&](Machine& machine) -> Result<> {
@@ -206,7 +206,7 @@ Result<> Fleet::wait_until_settled(const sys::Context& context, const std::vecto
     return busy.empty() ? sys::Observation::done() : sys::Observation::not_yet("{}", join(busy, ", "));
   };
   const std::string what = want_running ? "machines to run" : "machines to power off";
-  TRY(sys::wait_for(context, what, want_running ? start_timeout : stop_timeout, look, &machine_environment_.changed));
+  TRY(sys::wait_for(context, what, want_running ? start_timeout : stop_timeout, observe, &machine_environment_.changed));
   if (failed.empty()) return Ok{};
   return error(Code::unavailable, "{}", join(failed, "\n"));
 }

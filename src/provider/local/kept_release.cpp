@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "data/data.h"
+#include "release/commit_metadata.h"
 
 #include <algorithm>
 
@@ -23,15 +24,10 @@ Result<> copy_by_links(const sys::Context& context, sys::Files& files, sys::Runn
   return files.rename(temporary, to);
 }
 
-// The digest of the image from which a commit was created, "sha256:..."; os/commit records it.
+// The digest of the image from which a commit was created, "sha256:...".
 Result<std::string> image_of(const sys::Context& context, sys::Runner& runner, const std::string& repository,
                              const std::string& commit) {
-  const std::string printed = TRY(sys::run_checked(
-      runner, context, {.argv = {"ostree", "show", "--repo=" + repository, "--print-metadata-key=slipway.image", commit}}));
-  std::string_view text = trim(printed);  // a GVariant: 'sha256:...'
-  if (text.starts_with('\'')) text.remove_prefix(1);
-  if (text.ends_with('\'')) text.remove_suffix(1);
-  return std::string(text);
+  return release::commit_metadata(context, runner, repository, commit, "slipway.image");
 }
 
 std::string short_commit(const std::string& commit) { return commit.substr(0, 12); }
@@ -41,7 +37,11 @@ std::string short_commit(const std::string& commit) { return commit.substr(0, 12
 Result<std::string> newest_os(sys::Files& files, const std::string& os_repo) {
   const std::string path = fmt::format("{}/refs/heads/{}", os_repo, os_ref);
   const auto text = TRY(files.read_if_exists(path));
-  if (!text) return error(Code::not_found, "{}: contains no commit of the machine OS (run `make payload` as root)", os_repo);
+  if (!text)
+    return error(Code::not_found,
+                 "{}: contains no commit of the machine OS (import a release with `slipway release import FILE`, or run `make "
+                 "payload` as root)",
+                 os_repo);
   std::string commit(trim(*text));
   if (!is_commit(commit)) return error(Code::invalid, "{}: not a commit", path);
   return commit;

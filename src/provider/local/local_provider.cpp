@@ -40,9 +40,7 @@ class LocalProvider final : public Provider {
         os_repo_(std::move(selection.options["os-repo"])),
         images_(std::move(images)) {}
 
-  Capabilities capabilities() const override {
-    return {.plans_addresses = true, .runs_commands = true};
-  }
+  Capabilities capabilities() const override { return {.plans_addresses = true, .runs_commands = true}; }
 
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
 
@@ -63,7 +61,7 @@ class LocalProvider final : public Provider {
                      const std::vector<provider::MachineGroup>& groups) override {
     std::vector<MachineGroup> checked;
     for (const provider::MachineGroup& group : groups) checked.push_back(local_group(group));
-    return local::preflight(context, environment_.files, choice_, TRY(options_for(request)), checked);
+    return local::preflight(context, environment_.files, environment_.runner, choice_, TRY(options_for(request)), checked);
   }
 
   Result<> create(const sys::Context& context, const ClusterRequest& request,
@@ -81,6 +79,7 @@ class LocalProvider final : public Provider {
 
   Result<> start(const sys::Context& context, const ClusterRequest& request) override {
     TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(options_for(request))));
+    TRY(preflight_start(context, environment_.files, environment_.runner, choice_));
     TRY(ensure_owner(context, environment_.files, choice_));
     TRY(ask(context, choice_, {.order = Order::start}));
     return Ok{};
@@ -94,7 +93,8 @@ class LocalProvider final : public Provider {
       request.order = Order::create;
       request.ignition = ignition;
       const ClusterConfig made = TRY(read_cluster(environment_.files, choice_));
-      TRY(local::preflight(context, environment_.files, choice_, {.os_repo = made.os_repo, .images = made.images},
+      TRY(local::preflight(context, environment_.files, environment_.runner, choice_,
+                           {.os_repo = made.os_repo, .images = made.images},
                            {local_group({.role = "worker", .names = {name}, .ignition = ignition})}));
     }
     TRY(ensure_owner(context, environment_.files, choice_));

@@ -224,8 +224,6 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
   ClusterConfig config = TRY(parse_cluster_config(TRY(files.read(paths.config())), paths.config()));
   config = TRY(with_os_record(context, files, paths, std::move(config)));
   const std::vector<Hierarchy> all = hierarchies(TRY(files.read("/proc/self/mounts")));
-  TRY(make_cgroups(files, all, config.id, "owner"));
-  TRY(join_cgroups(all, config.id, "owner"));
   TRY(make_private_run(files));
   TRY(make_bridge(context, runner, config.network));
 

@@ -20,14 +20,14 @@ constexpr std::uint64_t disk_of_a_machine = 1'000 * megabyte;
 constexpr std::array fit_filesystems = {std::string_view("ext4"), std::string_view("xfs"), std::string_view("btrfs")};
 
 constexpr std::array programs = {
-    NeededProgram{"unshare", "util-linux"}, NeededProgram{"nsenter", "util-linux"},
-    NeededProgram{"mount", "mount"},        NeededProgram{"systemd-nspawn", "systemd-container"},
-    NeededProgram{"ostree", "ostree"},      NeededProgram{"dnsmasq", "dnsmasq-base"},
-    NeededProgram{"ip", "iproute2"},        NeededProgram{"chroot", "coreutils"},
+    sys::NeededProgram{"unshare", "util-linux"}, sys::NeededProgram{"nsenter", "util-linux"},
+    sys::NeededProgram{"mount", "mount"},        sys::NeededProgram{"systemd-nspawn", "systemd-container"},
+    sys::NeededProgram{"ostree", "ostree"},      sys::NeededProgram{"dnsmasq", "dnsmasq-base"},
+    sys::NeededProgram{"ip", "iproute2"},        sys::NeededProgram{"chroot", "coreutils"},
 };
 
 std::string_view package_of(std::string_view program) {
-  for (const NeededProgram& needed : programs) {
+  for (const sys::NeededProgram& needed : programs) {
     if (needed.name == program) return needed.package;
   }
   return program;
@@ -74,7 +74,9 @@ void check_file_systems(Findings& found, const Facts& facts, const std::string& 
   if (!facts.needs_os_repo) return;
   if (!facts.os_repo_exists) {
     found.error({}, "host", "{} is not an OSTree repository of the machine OS", facts.os_repo)
-        .hint("build it with `make payload`, or choose another one with --os-repo");
+        .hint(
+            "import a release with `slipway release import FILE`, build one with `make payload`, or choose another one with "
+            "--os-repo");
   } else if (!facts.os_repo_on_same_filesystem) {
     found
         .error({}, "host",
@@ -104,7 +106,7 @@ void check_capacity(Findings& found, const Facts& facts, const std::string& stat
 
 }  // namespace
 
-std::vector<NeededProgram> needed_programs() { return {programs.begin(), programs.end()}; }
+std::vector<sys::NeededProgram> needed_programs() { return {programs.begin(), programs.end()}; }
 
 Findings check(const Facts& facts, const Load& load) {
   Findings found;

@@ -4,6 +4,8 @@
 #include "base/findings.h"
 #include "sys/context.h"
 #include "sys/files.h"
+#include "sys/programs.h"
+#include "sys/runner.h"
 
 #include <cstdint>
 #include <optional>
@@ -33,12 +35,8 @@ struct Facts {
   std::optional<std::uint64_t> available_memory_bytes{};
 };
 
-// A program that local machines need on the host, and the Debian package that contains it.
-struct NeededProgram {
-  std::string_view name;
-  std::string_view package;
-};
-std::vector<NeededProgram> needed_programs();
+// The programs that local machines need on the host.
+std::vector<sys::NeededProgram> needed_programs();
 
 // Additional load of the host by new machines.
 struct Load {
@@ -49,6 +47,10 @@ struct Load {
 
 // Checks whether the host supports the additional load. Pure.
 Findings check(const Facts& facts, const Load& load);
+
+// Loads the kernel modules that machines need and that the host does not have yet: overlay, br_netfilter. A module that cannot be
+// loaded is a finding of `check`.
+void load_modules(const sys::Context& context, sys::Files& files, sys::Runner& runner);
 
 // Examines the host. `state` need not exist. Loads no kernel module except nf_tables, which the kernel loads on request.
 Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo);

@@ -56,8 +56,8 @@ TEST(Preflight, EachFactHasItsFinding) {
        "folder "
        "with --state or SLIPWAY_STATE)\n"},
       {"no repository", [](Facts& f) { f.os_repo_exists = false; },
-       "error: host: /srv/repo is not an OSTree repository of the machine OS (build it with `make payload`, or choose another "
-       "one with --os-repo)\n"},
+       "error: host: /srv/repo is not an OSTree repository of the machine OS (import a release with `slipway release import "
+       "FILE`, build one with `make payload`, or choose another one with --os-repo)\n"},
       {"two file systems", [](Facts& f) { f.os_repo_on_same_filesystem = false; },
        "error: host: the state folder /var/lib/slipway/local and the repository /srv/repo must be on the same file system, "
        "because the machine OS of a cluster consists of hard links (choose another folder with --state or SLIPWAY_STATE)\n"},

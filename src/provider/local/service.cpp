@@ -33,12 +33,12 @@ Result<> Service::run(const sys::Context& context, sys::Runner& runner) {
 }
 
 Result<> Service::wait_until_up(const sys::Context& context) {
-  auto look = [&]() -> Result<sys::Observation> {
+  auto observe = [&]() -> Result<sys::Observation> {
     const ServiceOutput output = output_.with_lock([](const ServiceOutput& now) { return now; });
     return output.is_up ? sys::Observation::done()
                         : sys::Observation::not_yet("{}", output.last_line.empty() ? "no output" : output.last_line);
   };
-  return sys::wait_for(context, plan_.name, Seconds(20), look, &changed_);
+  return sys::wait_for(context, plan_.name, Seconds(20), observe, &changed_);
 }
 
 }  // namespace slipway::provider::local

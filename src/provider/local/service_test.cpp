@@ -35,7 +35,7 @@ TEST(Service, WaitsThroughAShortage) {
   EXPECT_EQ(service.run(context.context(), runner).error().code(), Code::cancelled);
   EXPECT_EQ(runner.calls, 3);
   EXPECT_EQ(context.event_lines(), (std::vector<std::string>{"shortage the cluster's name server failed",
-                                                      "shortage the cluster's name server finished"}));
+                                                             "shortage the cluster's name server finished"}));
   EXPECT_TRUE(service.wait_until_up(context.context()).ok());
 }
 

@@ -1,5 +1,6 @@
 #include "provider/local/shell.h"
 
+#include "provider/local/cgroups.h"
 #include "provider/local/disk.h"
 #include "provider/local/process_id.h"
 #include "provider/local/spawn.h"
@@ -137,8 +138,9 @@ void relay_until_exit(pid_t pid, std::optional<MachineTerminal>& terminal, const
 
 // The init of a running machine.
 struct RunningMachine {
-  std::string process;  // its /proc folder as a path of the host
-  sys::Fd owner;        // handle of the owner process, so that its process ID is not reused
+  std::string process;               // its /proc folder as a path of the host
+  sys::Fd owner;                     // handle of the owner process, so that its process ID is not reused
+  std::vector<std::string> cgroups;  // for a command in the machine
 };
 
 // The owner process of a cluster.
@@ -170,7 +172,11 @@ Result<RunningMachine> find_running(const sys::Context& context, sys::Files& fil
   if (leader == 0) return error(Code::not_found, "machine {}: not found in cluster {}", machine, choice.cluster);
   RunningOwner owner = TRY(find_owner(files, choice));
   // `leader` is a process ID in the owner's namespace, so the path goes through the owner's /proc.
-  return RunningMachine{fmt::format("/proc/{}/root/proc/{}", owner.pid, leader), std::move(owner.held)};
+  std::string process = fmt::format("/proc/{}/root/proc/{}", owner.pid, leader);
+  const std::string of_init = TRY(files.read(process + "/cgroup")), mounts = TRY(files.read("/proc/self/mounts"));
+  std::vector<std::string> cgroups = cgroups_beside(hierarchies(mounts), of_init);
+  for (const std::string& folder : cgroups) TRY(files.make_directories(folder, 0755));
+  return RunningMachine{std::move(process), std::move(owner.held), std::move(cgroups)};
 }
 
 bool is_on_terminal() { return ::isatty(STDIN_FILENO) && ::isatty(STDOUT_FILENO) && ::isatty(STDERR_FILENO); }
@@ -207,7 +213,8 @@ Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const
     raw.emplace();
   }
   const SignalWatch watch(context.stop);
-  Spawn program{.argv = enter_command(running.process, settings, command), .new_session = terminal.has_value()};
+  Spawn program{.argv = in_cgroups(running.cgroups, enter_command(running.process, settings, command)),
+                .new_session = terminal.has_value()};
   if (terminal) program.descriptors = {{terminal->inner.get(), 0}, {terminal->inner.get(), 1}, {terminal->inner.get(), 2}};
   const pid_t pid = TRY(spawn(program));
   relay_until_exit(pid, terminal, watch);
@@ -221,7 +228,7 @@ Result<int> run_in_machine(const sys::Context& context, sys::Files& files, const
 Result<sys::Output> run_captured(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                                  const std::string& machine, sys::Command command) {
   const RunningMachine running = TRY(find_running(context, files, choice, machine));
-  command.argv = enter_command(running.process, {}, command.argv);
+  command.argv = in_cgroups(running.cgroups, enter_command(running.process, {}, command.argv));
   return runner.run(context, command);
 }
 

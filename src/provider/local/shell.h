@@ -13,8 +13,8 @@
 
 namespace slipway::provider::local {
 
-// Runs a command in all namespaces of a machine, as root, with the standard input, output and error of slipway. If all three are
-// a terminal, the command gets a terminal of the machine, like over ssh.
+// Runs a command in all namespaces and in cgroups of a machine, as root, with the standard input, output and error of slipway. If
+// all three are a terminal, the command gets a terminal of the machine, like over ssh.
 //
 //   command  empty: a login shell
 //   returns  the exit status; 128 + N if signal N killed the command

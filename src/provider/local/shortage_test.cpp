@@ -40,8 +40,8 @@ std::vector<sys::Fd> take_descriptors(int end) {
   }
 }
 
-void wait_until_told(testing_support::RealTimeContext& context, const std::string& line) {
-  for (Lines told = context.event_lines(); std::ranges::find(told, line) == told.end(); told = context.event_lines()) {
+void wait_until_emitted(testing_support::RealTimeContext& context, const std::string& line) {
+  for (Lines lines = context.event_lines(); std::ranges::find(lines, line) == lines.end(); lines = context.event_lines()) {
     sys::pause(context.context(), Milliseconds(5));
   }
 }
@@ -62,14 +62,14 @@ void serve_through_a_shortage(const std::string& folder, int most, int taken_up_
       Result<LineSocket> accepted = listener.accept(context.context(), shortage);
       if (accepted.ok()) server.emplace(std::move(accepted).value());
     });
-    wait_until_told(context, "shortage the test failed");
+    wait_until_emitted(context, "shortage the test failed");
     others.clear();
   }
   served = server && client.send("late").ok() && server->receive({}).value() == "late";
-  const bool told = context.event_lines() == Lines{"shortage the test failed", "shortage the test finished"};
+  const bool has_events = context.event_lines() == Lines{"shortage the test failed", "shortage the test finished"};
   const Lines logged = context.logged();
   const bool warned_once = std::ranges::count_if(logged, [](const std::string& line) { return line.starts_with("warn"); }) == 1;
-  std::exit(served && told && warned_once ? 0 : 1);
+  std::exit(served && has_events && warned_once ? 0 : 1);
 }
 
 TEST(Shortage, ConnectionWaitsForADescriptor) {
@@ -87,7 +87,7 @@ TEST(Shortage, StopEndsTheWaiting) {
   testing_support::RealTimeContext context;
   Shortage shortage(context.context(), "the test");
   std::jthread stopping([&] {
-    wait_until_told(context, "shortage the test failed");
+    wait_until_emitted(context, "shortage the test failed");
     context.stop.request_stop();
   });
   EXPECT_EQ(shortage.until_done([] { return Result<>(error(Code::unavailable, "none left")); }).error().code(), Code::cancelled);

@@ -1,5 +1,6 @@
 #include "provider/local/spawn_owner.h"
 
+#include "provider/local/cgroups.h"
 #include "provider/local/owner_descriptors.h"
 #include "provider/local/spawn.h"
 
@@ -26,7 +27,8 @@ Result<sys::Fd> open_high(const std::string& path, int flags) {
 
 }  // namespace
 
-Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const std::string& log) {
+Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const std::string& log,
+                               const std::vector<std::string>& cgroups) {
   std::vector<std::string> argv = {
       "unshare", "--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc", "--propagation=private", "--"};
   argv.insert(argv.end(), command.begin(), command.end());
@@ -38,7 +40,7 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   const sys::Fd output = TRY(open_high(log, O_WRONLY | O_APPEND | O_CREAT));
 
   // A program that starts slipway may wait for its session, working directory or terminal, so the owner uses none of them.
-  TRY(spawn({.argv = std::move(argv),
+  TRY(spawn({.argv = in_cgroups(cgroups, argv),
              .descriptors = {{null.get(), 0},
                              {output.get(), 1},
                              {output.get(), 2},

@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -79,16 +80,22 @@ def test_called_as_openshift_install_it_answers_as_that(installer):
 
 def test_version_has_the_lines_that_scripts_read(installer, tmp_path, release):
     version = (SOURCE / "VERSION").read_text().strip()
-    alone = run("version", cwd=tmp_path, status=0).stdout.splitlines()
+    installed = tmp_path / "bin/slipway"  # not in the folder of a build
+    installed.parent.mkdir()
+    shutil.copy(SLIPWAY, installed)
+    nothing = clean_environment(SLIPWAY_RELEASES=str(tmp_path / "store"))
+    alone = run("version", program=installed, env=nothing, cwd=tmp_path, status=0).stdout.splitlines()
     assert alone[0] == f"slipway {version}"
     assert all(re.fullmatch(r"built from commit [0-9a-f]{40}", line) for line in alone[1:])
     image = "quay.io/openshift-release-dev/ocp-release@sha256:" + 64 * "0"
     named = run("version", program=installer, cwd=tmp_path, status=0, env=clean_environment(OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE=image)).stdout
     assert named.splitlines()[0] == f"openshift-install {version}"
     assert named.splitlines()[-2:] == [f"release image {image}", "release architecture unknown"]
-    (tmp_path / "build").mkdir()
-    (tmp_path / "build/release").symlink_to(release)
-    found = json.loads(run("version", "--output", "json", cwd=tmp_path, status=0).stdout)
+    stored = tmp_path / "store/0.1.0-aaaaaaaaaaaa"
+    stored.mkdir(parents=True)
+    (stored / "release").symlink_to(release)
+    (tmp_path / "store/default").write_text(stored.name + "\n")
+    found = json.loads(run("version", "--output", "json", program=installed, env=nothing, cwd=tmp_path, status=0).stdout)
     assert found["version"] == version and found["releaseArchitecture"] == "amd64"
     assert re.fullmatch(r"registry\.slipway\.invalid/slipway/release@sha256:[0-9a-f]{64}", found["releaseImage"])
 

@@ -9,7 +9,7 @@
 #include "components/etcd/discover.h"
 #include "components/etcd/observer.h"
 #include "main/world.h"
-#include "net/read_trust.h"
+#include "net/read_tls_options.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -21,13 +21,13 @@ namespace {
 using namespace slipway;
 using namespace slipway::components::etcd;
 
-Result<net::Trust> read_trust(sys::Files& files, const std::string& folder) {
-  return net::read_trust(files, folder + "/ca.crt", folder + "/client.crt", folder + "/client.key");
+Result<net::TlsOptions> read_tls_options(sys::Files& files, const std::string& folder) {
+  return net::read_tls_options(files, folder + "/ca.crt", folder + "/client.crt", folder + "/client.key");
 }
 
 Result<> keep(const components::Environment& environment, const std::vector<std::string>& arguments) {
   const std::string& folder = arguments.at(0);
-  const net::Trust trust = TRY(read_trust(environment.files, folder));
+  const net::TlsOptions tls = TRY(read_tls_options(environment.files, folder));
   const std::vector<std::string> addresses(arguments.begin() + 1, arguments.end());
   const sys::Context& context = environment.context;
   MembershipObserver keeper(environment.http);
@@ -39,7 +39,7 @@ Result<> keep(const components::Environment& environment, const std::vector<std:
   while (!context.stop.stop_requested()) {
     const Result<std::optional<sys::FileInfo>> complete = environment.files.info(folder + "/complete");
     std::vector<components::Condition> conditions;
-    const Milliseconds pause = keeper.look(context, trust, addresses, [&](ObservedMembers members) {
+    const Milliseconds pause = keeper.observe(context, tls, addresses, [&](ObservedMembers members) {
       MembershipInput input{.members = std::move(members), .replicas = static_cast<int>(addresses.size()) - 1};
       for (std::size_t i = 1; i < addresses.size(); ++i) {
         input.masters.push_back({fmt::format("master-{}", i - 1), addresses[i], context.clock.now()});

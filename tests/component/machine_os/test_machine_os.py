@@ -99,8 +99,10 @@ def test_layout_is_what_ostree_wants(commit):
     assert commit["/tmp"][0] == "d01777"
     assert commit["/usr/etc"][0] == "d00755"
     kernels = [path for path in commit if path.startswith("/usr/lib/modules/") and path.endswith("/vmlinuz")]
-    assert kernels == ["/usr/lib/modules/container/vmlinuz"]
-    assert "/usr/lib/modules/container/initramfs.img" in commit
+    assert len(kernels) == 1
+    assert kernels[0].replace("vmlinuz", "initramfs.img") in commit
+    assert {path.rsplit("/")[-1] for path in below(commit, "/usr/lib/slipway/boot")} == {
+        "BOOTX64.EFI", "bios.img", "boot.img", "boot_hybrid.img", "grub.cfg", "live-BOOTX64.EFI", "live-bios.img"}
 
 
 def test_there_are_files_directories_and_links_only(commit):
@@ -133,7 +135,8 @@ def test_programs_of_the_kubelet_and_of_people_are_there(commit):
 
 def test_links_in_etc_enable_what_the_preset_lists(commit):
     wants = "/usr/etc/systemd/system/multi-user.target.wants"
-    assert [os.path.basename(path) for path in below(commit, wants)] == ["containerd.service", "ssh.service", "systemd-networkd.service"]
+    assert [os.path.basename(path) for path in below(commit, wants)] == [
+        "containerd.service", "slipway-boot-success.service", "slipway-first-boot-complete.service", "slipway-install-disk.service", "ssh.service", "systemd-networkd.service"]
 
 
 # ---- what must not be in the commit ------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ import socket
 import subprocess
 
 import host_clock
-from conftest import OS_REPO, SLIPWAY, until
+from conftest import CGROUPS, OS_REPO, SLIPWAY, until
 
 
 def config(**more):
@@ -93,6 +93,45 @@ def test_console_shell_stop_start_reboot(cluster):
     assert refused.returncode == 1 and "machine start" in refused.stderr
     cluster.run("start", "--wait")
     assert cluster.list()["m0"]["state"] == "running"
+
+
+def of_hierarchies(text):
+    """Paths by hierarchy of /proc/PID/cgroup."""
+    return dict(line.rsplit(":", 1) for line in text.splitlines())
+
+
+def test_the_service_that_started_them_ends(cluster):
+    """When a unit or a session ends, systemd kills every process that is still in its cgroup."""
+    hierarchies = [path for path in (CGROUPS / "systemd", CGROUPS / "unified", CGROUPS / "pids") if path.is_dir()] or [CGROUPS]
+    groups = [hierarchy / f"slipway-test-{cluster.name}" for hierarchy in hierarchies]
+    for group in groups:
+        group.mkdir()
+
+    def enter():
+        for group in groups:
+            (group / "cgroup.procs").write_text("0")
+
+    try:
+        cluster.create("m0", preexec_fn=enter)
+        assert [pid for group in groups for pid in (group / "cgroup.procs").read_text().split()] == []
+        assert cluster.members()
+        cluster.run("stop")
+        cluster.run("start", "--wait", preexec_fn=enter)
+        assert [pid for group in groups for pid in (group / "cgroup.procs").read_text().split()] == []
+        assert cluster.list()["m0"]["state"] == "running"
+    finally:
+        for group in groups:
+            group.rmdir()
+
+
+def test_a_shell_is_in_cgroups_of_its_machine(cluster):
+    cluster.create("m0")
+    init, shell = (of_hierarchies(cluster.shell("m0", f"cat /proc/{process}/cgroup").stdout) for process in ("1", "self"))
+    assert shell.keys() == init.keys()
+    for hierarchy, path in shell.items():
+        assert path in (init[hierarchy], init[hierarchy].replace("init.scope", "slipway-shell")), shell
+    # A container engine makes groups below its own.
+    cluster.shell("m0", "systemd-run --quiet --scope true")
 
 
 def test_terminal(cluster):

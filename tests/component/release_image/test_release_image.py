@@ -64,14 +64,14 @@ def write(path, data):
     path.write_bytes(data)
 
 
-def make_root(directory, *programs):
+def make_root(directory, *programs, archive="root.tar"):
     data = io.BytesIO()
     with tarfile.open(fileobj=data, mode="w") as tar:
         for name in programs:
             member = tarfile.TarInfo(name)
             member.size, member.mode = 1000, 0o755
             tar.addfile(member, io.BytesIO(noise(name, 1000)))
-    write(directory / "root.tar", data.getvalue())
+    write(directory / archive, data.getvalue())
     write(directory / "packages.txt", b"bash=1\nhaproxy=2\n")
 
 
@@ -85,6 +85,7 @@ def make_inputs(directory, size=20_000):
     shutil.copytree(ROOT / "images/manifests", directory / "manifests")
     make_root(directory / "debian", "./usr/bin/bash", "./usr/sbin/keepalived", "./usr/sbin/haproxy")
     make_root(directory / "os", "usr/sbin/init")
+    make_root(directory / "os/boot", "usr/lib/modules/6.12/vmlinuz", archive="kernel.tar")
     return directory
 
 

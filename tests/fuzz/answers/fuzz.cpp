@@ -46,7 +46,7 @@ void etcd_members(int status, std::string_view text) {
   sys::Events events(clock, "fuzz");
   const sys::Context context{clock, log, events};
   const etcd::Gateway gateway(http, {});
-  const auto members = gateway.list(context, "https://10.0.0.1:2381", etcd::Reading::agreed);
+  const auto members = gateway.list(context, "https://10.0.0.1:2381", etcd::Consistency::linearizable);
   if (members.ok()) {
     CHECK(status == 200 && !members->empty());
     for (const etcd::Member& member : members.value()) CHECK(!etcd::name_of(member).empty());

@@ -54,12 +54,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   metadata.as_object()["uid"] = "2b1c";
   const Options options{.name = "default", .domain = "apps.example.com"};
   for (const bool has_service_ca : {false, true}) {
-    Reading reading = read_route(document->value, options, has_service_ca);
-    if (!reading.route) {
-      CHECK(!reading.refusal.reason.empty() && !reading.refusal.message.empty());
+    RouteResult result = read_route(document->value, options, has_service_ca);
+    if (!result.route) {
+      CHECK(!result.refusal.reason.empty() && !result.refusal.message.empty());
       continue;
     }
-    const auto configuration = configure({*reading.route}, {Secret("certificate"), "authority"}, options);
+    const auto configuration = configure({*result.route}, {Secret("certificate"), "authority"}, options);
     CHECK(configuration.ok());
     for (const Backend& backend : configuration->backends) {
       for (const std::string_view line : split(backend.head, '\n')) check_line(line);

@@ -43,7 +43,7 @@ def test_it_is_named(cluster, name):
         creation = Creation(cluster)
         try:
             hold(held, scenario.meanwhile(cluster))
-            told = wait_until_told(scenario, creation)
+            told = wait_until_emitted(scenario, creation)
         except AssertionError:
             keep(cluster, name, *(gathered(cluster) if KEEP else []))
             raise
@@ -76,7 +76,7 @@ def machines_of(cluster):
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-def wait_until_told(scenario, creation):
+def wait_until_emitted(scenario, creation):
     """The report for users, and the seconds until it appeared. Fails if another fault is reported first, or if the report is too late."""
     deadline = creation.begun + scenario.limit
     while host_clock.now() < deadline:

@@ -1,0 +1,12 @@
+// slipway image ...: rows of the table of commands.
+#pragma once
+
+#include "cli/command.h"
+
+namespace slipway::cli {
+
+Command image_create_command();
+Command image_list_command();
+Command image_write_command();
+
+}  // namespace slipway::cli

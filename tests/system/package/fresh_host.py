@@ -1,0 +1,68 @@
+"""A host as its users have it: a clean Debian root with the package installed, in namespaces of its own."""
+
+import contextlib
+import pathlib
+import shutil
+import subprocess
+
+from installation import run
+
+KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
+# The mounts of the host are below the root; nothing of the root is mounted outside.
+ENTER = r"""
+set -eu
+mount --bind "$ROOT" "$ROOT"
+mount -t proc proc "$ROOT/proc"
+mount --rbind /sys "$ROOT/sys"
+mount --rbind /dev "$ROOT/dev"
+mount -t tmpfs tmpfs "$ROOT/run"
+mkdir -p "$ROOT/mnt"
+mount --bind "$DIST" "$ROOT/mnt"
+exec env --ignore-environment PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    DEBIAN_FRONTEND=noninteractive chroot "$ROOT" /bin/bash -euc "$SCRIPT"
+"""
+
+
+def mirrors():
+    """The mirrors that apt uses on this machine."""
+    lines = run("apt-get", "indextargets", "-o", "APT::Get::IndexTargets::OnlyPresent=false", "--format", "$(RELEASE) $(REPO_URI)").stdout.splitlines()
+    pairs = [line.split() for line in lines]
+    return [next(uri for suite, uri in pairs if suite.endswith(ending)) for ending in ("-updates", "-security")]
+
+
+def proxies():
+    for scheme in ("http", "https"):
+        proxy = run("apt-config", "dump", "--format", "%v", f"Acquire::{scheme}::Proxy").stdout
+        if proxy:
+            yield f'--aptopt=Acquire::{scheme}::Proxy "{proxy}"'
+
+
+class FreshHost:
+    def __init__(self, folder, suite, package):
+        self.root, self.dist = folder / suite, package.parent
+        debian, security = mirrors()
+        sources = [f"deb [signed-by={KEYRING}] {debian} {suite} main", f"deb [signed-by={KEYRING}] {debian} {suite}-updates main",
+                   f"deb [signed-by={KEYRING}] {security} {suite}-security main"]
+        # While mmdebstrap runs, apt in the root has the network settings of this machine. mmdebstrap turns recommended packages off.
+        run("mmdebstrap", "--quiet", "--variant=apt", *proxies(), f"--customize-hook=copy-in {package} /tmp",
+            "--customize-hook=chroot \"$1\" apt-get install --quiet --yes --option APT::Install-Recommends=true /tmp/" + package.name,
+            "--skip=cleanup/tmp", suite, self.root, *sources)
+
+    def run(self, script, **options):
+        """Runs a script of bash in the root. Processes that it leaves behind end with it."""
+        environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "ROOT": str(self.root), "DIST": str(self.dist), "SCRIPT": script}
+        return subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "--propagation", "private", "sh", "-c", ENTER],
+                              env=environment, capture_output=True, text=True, **options)
+
+
+@contextlib.contextmanager
+def fresh_host(folder, suite, package):
+    host = FreshHost(pathlib.Path(folder), suite, package)
+    try:
+        yield host
+    finally:
+        # OSTree makes the roots of deployments immutable.
+        for root in host.root.glob("var/lib/slipway/**/ostree/deploy/*/deploy/*.0"):
+            subprocess.run(["chattr", "-i", root], capture_output=True)
+        shutil.rmtree(host.root, ignore_errors=True)
+        assert not host.root.exists()
