@@ -12,7 +12,7 @@ import sys
 INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
 # Folders whose sub-folders are components that do not include each other, with the sub-folders that all components share. A
 # shared sub-folder may include those before it in the list.
-PARTS = {"components": ["program", "render", "controller", "static_pod", "workload"], "provider": [], "assist": ["model"]}
+PARTS = {"components": ["program", "render", "controller", "static_pod", "workload"], "provider": ["plan"], "assist": ["model"]}
 
 
 def read_rules(text):

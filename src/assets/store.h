@@ -20,7 +20,8 @@ namespace slipway::assets {
 inline constexpr std::string_view lock_file = ".slipway/lock";
 inline constexpr std::string_view events_file = ".slipway/events.jsonl";
 inline constexpr std::string_view machines_file = ".slipway/machines";
-inline constexpr std::string_view known_hosts_file = ".slipway/known_hosts";  // SSH servers that generated their own host key
+inline constexpr std::string_view resources_file = ".slipway/resources.jsonl";  // journal of what was created on a platform
+inline constexpr std::string_view known_hosts_file = ".slipway/known_hosts";    // SSH servers that generated their own host key
 
 // The install-config that the targets below use. errors: those of config_of (assets/plan.h), of parse_state and of Files
 Result<config::InstallConfig> read_config(sys::Files& files, const std::string& directory);

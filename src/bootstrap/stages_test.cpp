@@ -182,7 +182,8 @@ TEST(BootstrapStages, InPlaceTheMachineKeepsTheCluster) {
   EXPECT_EQ(outcome.patch, "") << "the installed machine does it";
 }
 
-// With a handover to masters, and in place.
+// With a handover to masters, and in place, where most stages are the same: some kills are enough. Each takes a hundred threads,
+// which wait for a processor when other tests run.
 class AKill : public testing::TestWithParam<bool> {};
 
 INSTANTIATE_TEST_SUITE_P(BootstrapStages, AKill, testing::Bool());
@@ -202,7 +203,7 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
   forget_etcd(reference_files);
   const std::string expected = tree(reference_files);
   int kills = 0;
-  for (int changes = 0;; ++changes) {
+  for (int changes = 0;; changes += in_place ? 5 : 1) {
     MemoryFiles files;
     fill(files);
     KilledFiles mortal(files, changes);
@@ -225,7 +226,7 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
       ASSERT_EQ(files.read(path).value(), drawn) << path << ", killed at change " << changes;
     }
   }
-  EXPECT_GT(kills, 100);
+  EXPECT_GT(kills, in_place ? 20 : 100);
 }
 
 TEST(BootstrapStages, TheControlPlaneStartsWhileEtcdElects) {

@@ -117,7 +117,7 @@ Result<assets::Environment> asset_inputs(const Environment& environment, const A
   TRY(add_bootstrap_inputs(inputs, environment.context, config, chosen.about, bootstrap_variables(), program_version()));
   if (provider::has_provider(config.platform.type)) {
     const auto machines = TRY(provider::open_provider(environment, config.platform.type, {.cluster = config.name}));
-    if (machines->capabilities().plans_addresses) inputs.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
+    if (machines->check_config(config).ok()) inputs.nodes = cluster::planned_nodes(TRY(machines->plan(config)));
   }
   return inputs;
 }

@@ -37,27 +37,45 @@ Result<ClusterDirectory> read_cluster_directory(const Environment& environment, 
   const std::string infra_id(find_string(metadata, {"infraID"}).value_or(""));
   ClusterDirectory known{folder, std::move(name), {.infra_id = infra_id, .cluster_id = {}}};
   for (const auto& member : metadata.get_object()) {
-    if (provider::has_provider(member.key())) known.platform = member.key();
+    if (!provider::has_provider(member.key())) continue;
+    known.platform = member.key();
+    known.uri = text_of(member.value(), {"uri"});
   }
   return known;
 }
 
-Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const std::string& folder,
-                                     std::string_view platform, const std::string& cluster, ProviderUse use) {
-  std::string state = TRY(state_of(environment, arguments, folder));
-  const std::string program = TRY(own_program());
-  provider::ClusterSelection choice{.cluster = cluster, .options = {{"state", state}, {"program", program}}};
+ClusterDirectory new_cluster_directory(const Environment& environment, const std::string& folder,
+                                       const config::InstallConfig& config) {
+  const Result<ClusterDirectory> existing = read_cluster_directory(environment, folder);
+  return {.folder = folder,
+          .cluster = config.name,
+          .id = existing.ok() ? existing->id : assets::ClusterId{},
+          .platform = config.platform.type,
+          .uri = text_of(config.platform.section, {"URI"})};
+}
+
+Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known,
+                                     ProviderUse use) {
+  provider::ClusterSelection choice{
+      .cluster = known.cluster, .options = {{"directory", known.folder}, {"infra-id", known.id.infra_id}, {"uri", known.uri}}};
+  choice.options["state"] = TRY(state_of(environment, arguments, known.folder));
+  choice.options["program"] = TRY(own_program());
   if (use == ProviderUse::new_cluster) {
     const std::string images = TRY(images_folder(environment, arguments, arguments["--release"]));
     choice.options["os-repo"] = os_repo_folder(arguments, images);
     choice.options["images"] = images;
+    choice.options["os-image"] = arguments.has("--os-image") ? absolute(arguments["--os-image"]) : "";
+    choice.options["programs"] = TRY(helper_folder());
   }
-  auto machines = TRY(provider::open_provider(environment, platform, std::move(choice)));
-  return OpenedProvider{std::move(state), std::move(machines)};
+  return provider::open_provider(environment, known.platform, std::move(choice));
 }
 
-Result<provider::ExistingCluster> find_machines(const OpenedProvider& opened, const ClusterDirectory& known) {
-  const provider::ExistingCluster existing = TRY(opened.machines->find(known.id));
+Result<bool> has_own_machines(const Environment& environment, const std::string& folder) {
+  return TRY(environment.files.info(machines_path(folder))).has_value();
+}
+
+Result<provider::ExistingCluster> find_machines(provider::Provider& machines, const ClusterDirectory& known) {
+  const provider::ExistingCluster existing = TRY(machines.find(known.id));
   if (existing.of == provider::ExistingCluster::Of::another_cluster && known.id.infra_id.empty())
     return error(Code::invalid, "{}/metadata.json: infraID: missing, must be a string", known.folder);
   return existing;
@@ -65,10 +83,10 @@ Result<provider::ExistingCluster> find_machines(const OpenedProvider& opened, co
 
 Result<OpenedProvider> open_own_machines(const Environment& environment, const Arguments& arguments,
                                          const ClusterDirectory& known) {
-  OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
-  if (TRY(find_machines(opened, known)).of != provider::ExistingCluster::Of::another_cluster) return opened;
+  OpenedProvider opened = TRY(open_machines(environment, arguments, known));
+  if (TRY(find_machines(*opened, known)).of != provider::ExistingCluster::Of::another_cluster) return opened;
   return error(Code::conflict, "cluster {} in {}: created from another asset directory than {} (name that directory with --dir)",
-               known.cluster, opened.state, known.folder);
+               known.cluster, opened->place(), known.folder);
 }
 
 std::string machines_path(const std::string& folder) { return fmt::format("{}/{}", folder, assets::machines_file); }

@@ -18,28 +18,31 @@ struct ClusterDirectory {
   std::string cluster;
   assets::ClusterId id;
   std::string platform{};  // empty: the program did not create the machines
+  std::string uri{};       // of the platform's host, on platform libvirt
 };
+
+// The cluster that will be created from an install-config in a directory; with its id if it has one already.
+ClusterDirectory new_cluster_directory(const Environment& environment, const std::string& folder,
+                                       const config::InstallConfig& config);
 
 // Reads metadata.json. errors: not_found: the file does not exist; invalid
 Result<ClusterDirectory> read_cluster_directory(const Environment& environment, const std::string& folder);
 
-// The provider of a cluster, and the folder of local clusters that it was opened with.
-struct OpenedProvider {
-  std::string state;
-  std::unique_ptr<provider::Provider> machines;
-};
+using OpenedProvider = std::unique_ptr<provider::Provider>;
 
 // Only commands with the options for new machines create machines.
 enum class ProviderUse { existing_machines, new_cluster };
 
 // errors: invalid: --state is not the folder that contains the machines of this directory; those of open_provider
-Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const std::string& folder,
-                                     std::string_view platform, const std::string& cluster,
+Result<OpenedProvider> open_machines(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known,
                                      ProviderUse use = ProviderUse::existing_machines);
+
+// Whether `create cluster` has begun to create machines for the directory. Users may create them themselves on any platform.
+Result<bool> has_own_machines(const Environment& environment, const std::string& folder);
 
 // The cluster that exists under the name of the directory's cluster. errors: those of find; invalid: metadata.json does not
 // identify the cluster
-Result<provider::ExistingCluster> find_machines(const OpenedProvider& opened, const ClusterDirectory& known);
+Result<provider::ExistingCluster> find_machines(provider::Provider& machines, const ClusterDirectory& known);
 
 // errors: also conflict: the machines with that name belong to another directory
 Result<OpenedProvider> open_own_machines(const Environment& environment, const Arguments& arguments,

@@ -34,8 +34,8 @@ std::string next_steps(std::string_view program, const config::InstallConfig& co
         "Applications at *.apps.{} ({} in the cluster network) are reachable on this host at {}, ports {} and {}. To call a "
         "Route with host {}:\n"
         "  curl --insecure --resolve {}:{}:{} https://{}{}\n",
-        domain, config::ingress_vips(config).at(0), access.address, access.http_port, access.https_port, name, name,
-        access.https_port, access.address, name, access.https_port == 443 ? "" : fmt::format(":{}", access.https_port));
+        domain, config::ingress_vips(config).at(0), access.applications, access.http_port, access.https_port, name, name,
+        access.https_port, access.applications, name, access.https_port == 443 ? "" : fmt::format(":{}", access.https_port));
   }
   return text + fmt::format(
                     "To add a worker:           {0} create worker --dir {1}\n"
@@ -48,7 +48,7 @@ bool keeps_bootstrap() { return !sys::environment_variable("OPENSHIFT_INSTALL_PR
 
 // The release that the machines of a directory were created with. Nothing if there are no machines, or if an older version, which
 // did not record the release, created them.
-Result<std::optional<InstalledRelease>> installed_release(const Environment& environment, const OpenedProvider& opened,
+Result<std::optional<InstalledRelease>> installed_release(const Environment& environment, provider::Provider& opened,
                                                           const std::string& folder) {
   std::optional<InstalledRelease> installed;
   if (!TRY(environment.files.info(folder + "/metadata.json"))) return installed;
@@ -77,11 +77,12 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   const assets::Folder opened = TRY(open_assets(environment, folder, arguments.has("--strict")));
   const config::InstallConfig& config = opened.config.config;
   // Checked before anything is written or consumed.
-  const OpenedProvider machines =
-      TRY(open_machines(environment, arguments, folder, config.platform.type, config.name, ProviderUse::new_cluster));
+  ClusterDirectory known = new_cluster_directory(environment, folder, config);
+  OpenedProvider machines = TRY(open_machines(environment, arguments, known, ProviderUse::new_cluster));
+  TRY(machines->check_config(config));
   const auto earlier = TRY(sys::read_events(environment.files, events_path(folder)));
   record_events(environment, folder);
-  const auto installed = TRY(installed_release(environment, machines, folder));
+  const auto installed = TRY(installed_release(environment, *machines, folder));
   const assets::Environment inputs = TRY(asset_inputs(environment, arguments, config, installed));
   std::optional<assets::Assets> made;
   TRY(steps.run(environment.context, cluster::Step::assets, [&]() -> Result<> {
@@ -90,11 +91,16 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
     return Ok{};
   }));
   const assets::Assets& assets = *made;
-  TRY(environment.files.write(machines_path(folder), fmt::format("{}/{}\n", machines.state, assets.config.name), 0600));
+  if (known.id.infra_id.empty()) {
+    // Now the cluster has the id that is in the names of its machines.
+    known.id = assets.id;
+    machines = TRY(open_machines(environment, arguments, known, ProviderUse::new_cluster));
+  }
+  TRY(environment.files.write(machines_path(folder), fmt::format("{}/{}\n", machines->place(), assets.config.name), 0600));
   kube::Client api = TRY(client_of(environment, assets));
   TRY(cluster::install(environment,
                        {.assets = assets,
-                        .machines = *machines.machines,
+                        .machines = *machines,
                         .api = api,
                         .folder = folder,
                         .release = inputs.release_image,
@@ -103,7 +109,7 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
                         .keep_bootstrap = keeps_bootstrap()},
                        faults, steps));
   TRY(trust_routers(environment, folder));
-  if (const auto access = TRY(machines.machines->host_access()); access && arguments["--output"] != "json") {
+  if (const auto access = TRY(machines->host_access()); access && arguments["--output"] != "json") {
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);
     environment.print(next_steps(environment.program, assets.config, *access, folder, took));
   }
@@ -124,9 +130,13 @@ Result<> create_cluster(const Environment& environment, const Arguments& argumen
 Command create_cluster_command() {
   Command command{
       .words = "create cluster",
-      .summary = "Create the cluster (platform local); run it again to continue",
+      .summary = "Create the cluster (platforms local and libvirt); run it again to continue",
       .options = {os_repo_option(),
                   images_option(),
+                  {.name = "--os-image",
+                   .value = "FILE",
+                   .help = "a disk image in qcow2 for the machines of platform libvirt (default: made from the machine OS of the "
+                           "release)"},
                   state_of_directory_option(),
                   events_option(),
                   strict_option(),

@@ -12,7 +12,7 @@ namespace {
 Result<> destroy_bootstrap(const Environment& environment, const Arguments& arguments) {
   const ClusterDirectory known = TRY(read_cluster_directory(environment, absolute(arguments["--dir"])));
   const OpenedProvider opened = TRY(open_own_machines(environment, arguments, known));
-  return opened.machines->remove(environment.context, "bootstrap");
+  return opened->remove(environment.context, "bootstrap");
 }
 
 // errors: those of the provider
@@ -22,19 +22,19 @@ Result<> destroy_machines(const Environment& environment, const Arguments& argum
                                  known.cluster, known.folder);
     return Ok{};
   }
-  const OpenedProvider opened = TRY(open_machines(environment, arguments, known.folder, known.platform, known.cluster));
-  const provider::ExistingCluster existing = TRY(find_machines(opened, known));
+  const OpenedProvider opened = TRY(open_machines(environment, arguments, known));
+  const provider::ExistingCluster existing = TRY(find_machines(*opened, known));
   if (existing.of == provider::ExistingCluster::Of::another_cluster) {
     environment.context.log.warn(
         "cluster {} in {}: created from another asset directory, not removed; only files in {} are removed", known.cluster,
-        opened.state, known.folder);
+        opened->place(), known.folder);
     return Ok{};
   }
   if (existing.of == provider::ExistingCluster::Of::nothing) {
-    environment.context.log.warn("no machines of {} found in {}; only files in {} are removed", known.cluster, opened.state,
+    environment.context.log.warn("no machines of {} found in {}; only files in {} are removed", known.cluster, opened->place(),
                                  known.folder);
   }
-  return opened.machines->remove_all(environment.context);
+  return opened->remove_all(environment.context);
 }
 
 Result<> destroy_cluster(const Environment& environment, const Arguments& arguments) {

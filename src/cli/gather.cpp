@@ -52,9 +52,19 @@ Result<cluster::Access> access_to_bootstrap(const Environment& environment, cons
   return access;
 }
 
+// The bootstrap machine, if the provider knows its address. Commands run in it by SSH where the provider cannot run them.
+Result<std::optional<cluster::RemoteMachines>> bootstrap_of(const Environment& environment, provider::Provider& machines) {
+  const auto listed = machines.list(environment.context);
+  for (const provider::MachineStatus& machine : listed.ok() ? listed.value() : std::vector<provider::MachineStatus>()) {
+    if (machine.name == "bootstrap" && !machine.address.empty())
+      return std::optional(cluster::RemoteMachines{machine.address, {}, {}});
+  }
+  return std::optional<cluster::RemoteMachines>();
+}
+
 Result<> gather_bootstrap(const Environment& environment, const Arguments& arguments) {
   const std::string folder = absolute(arguments["--dir"]);
-  const std::optional<cluster::RemoteMachines> remote = TRY(remote_machines(arguments));
+  std::optional<cluster::RemoteMachines> remote = TRY(remote_machines(arguments));
   const Result<config::InstallConfig> config = assets::read_config(environment.files, folder);
   std::optional<kube::Client> api;
   if (const auto access = kube::read_kubeconfig(environment.files, folder + "/auth/kubeconfig"); access.ok()) {
@@ -63,19 +73,21 @@ Result<> gather_bootstrap(const Environment& environment, const Arguments& argum
   cluster::Subject subject{.config = config.ok() ? &config.value() : nullptr,
                            .api = api ? &*api : nullptr,
                            .secrets = assets::known_secrets(environment.files, folder)};
-  std::optional<OpenedProvider> machines;
+  OpenedProvider machines;
   const sys::TempDir keys = TRY(sys::TempDir::make("ssh"));
-  if (remote) {
-    subject.remote = &*remote;
-    subject.access = TRY(access_to_bootstrap(environment, folder, keys.path(), remote->bootstrap));
-  } else {
+  if (!remote) {
     const ClusterDirectory known = TRY(read_cluster_directory(environment, folder));
     if (known.platform.empty()) {
       environment.context.log.warn("no data is collected from machines (name the bootstrap machine with --bootstrap HOST)");
     } else {
-      machines = TRY(open_machines(environment, arguments, folder, known.platform, known.cluster));
-      subject.machines = machines->machines.get();
+      machines = TRY(open_machines(environment, arguments, known));
+      subject.machines = machines.get();
+      if (!machines->capabilities().runs_commands) remote = TRY(bootstrap_of(environment, *machines));
     }
+  }
+  if (remote) {
+    subject.remote = &*remote;
+    subject.access = TRY(access_to_bootstrap(environment, folder, keys.path(), remote->bootstrap));
   }
   const std::string archive = TRY(cluster::gather(environment, subject, folder));
   environment.print(archive + "\n");

@@ -1,5 +1,6 @@
 #include "cli/machine.h"
 
+#include "cli/cluster_directory.h"
 #include "cli/local_options.h"
 
 #include "cli/output_option.h"
@@ -17,7 +18,11 @@ namespace {
 
 namespace local = provider::local;
 
-Option cluster_option() { return {.name = "--cluster", .value = "NAME", .help = "name of the cluster", .fallback = "default"}; }
+constexpr const char* default_cluster = "default";
+
+Option cluster_option() {
+  return {.name = "--cluster", .value = "NAME", .help = "name of the cluster", .fallback = default_cluster};
+}
 Option wait_option() {
   return {.name = "--wait", .value = "", .help = "wait until the machines have booted or have failed to boot"};
 }
@@ -116,7 +121,29 @@ Result<> list(const Environment& environment, const Arguments& arguments) {
   return Ok{};
 }
 
+// The console that a platform keeps of a machine that is not local.
+Result<> console_of_platform(const Environment& environment, const Arguments& arguments, const ClusterDirectory& known) {
+  const std::string& name = arguments["NAME"];
+  if (arguments.has("--follow")) {
+    return error(Code::invalid, "--follow: works on platform local only (on platform libvirt: virsh -c {} console {}-{})",
+                 known.uri, known.id.infra_id, name);
+  }
+  const OpenedProvider machines = TRY(open_own_machines(environment, arguments, known));
+  const std::string path = fmt::format("host/{}.console.log", name);
+  for (const provider::BundleFile& file : TRY(machines->bundle_files(environment.context))) {
+    if (file.path != path) continue;
+    environment.print(file.content);
+    return Ok{};
+  }
+  return error(Code::not_found, "machine {}: not found in cluster {}, or it was never started", name, known.cluster);
+}
+
 Result<> console(const Environment& environment, const Arguments& arguments) {
+  const std::string directory = absolute(arguments["--dir"]);
+  if (arguments["--cluster"] == default_cluster && TRY(has_own_machines(environment, directory))) {
+    const ClusterDirectory known = TRY(read_cluster_directory(environment, directory));
+    if (known.platform != "local") return console_of_platform(environment, arguments, known);
+  }
   const local::ClusterChoice choice = TRY(choice_of(arguments));
   const std::string& name = arguments["NAME"];
   TRY(local::check_name("machine", name));
@@ -217,7 +244,7 @@ Command machine_list_command() {
 Command machine_console_command() {
   return {
       .words = "machine console",
-      .summary = "Print the console output of a machine",
+      .summary = "Print the console output of a machine, of a local cluster or of the cluster in --dir",
       .positionals = {one_machine()},
       .options = {cluster_option(), {.name = "--follow", .value = "", .help = "continue to print new output"}, state_option()},
       .run = console};

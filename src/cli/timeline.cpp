@@ -23,8 +23,8 @@ Result<> timeline(const Environment& environment, const Arguments& arguments) {
       known.ok() && !arguments.has("--from")) {
     name = known->cluster;
     if (!known->platform.empty()) {
-      const OpenedProvider opened = TRY(open_machines(environment, arguments, folder, known->platform, name));
-      std::ranges::move(TRY(opened.machines->events()), std::back_inserter(*events));
+      const OpenedProvider opened = TRY(open_machines(environment, arguments, known.value()));
+      std::ranges::move(TRY(opened->events()), std::back_inserter(*events));
     }
   }
   const cluster::Timeline made = cluster::make_timeline(std::move(*events));

@@ -28,19 +28,19 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
   print_events(environment, arguments);
   const config::InstallConfig config = TRY(read_config(environment, folder));
   kube::Client api = TRY(client_of(environment, folder).context("no cluster was created from this directory yet"));
-  std::optional<OpenedProvider> machines;
-  if (provider::has_provider(config.platform.type)) {
-    machines = TRY(open_machines(environment, arguments, folder, config.platform.type, config.name));
-    if (!machines->machines->list(environment.context).ok()) machines.reset();
+  OpenedProvider machines;
+  int pace = 1;
+  if (provider::has_provider(config.platform.type) && TRY(has_own_machines(environment, folder))) {
+    machines = TRY(open_machines(environment, arguments, new_cluster_directory(environment, folder, config)));
+    if (!machines->list(environment.context).ok()) machines.reset();
+    if (machines) pace = TRY(machines->pace(environment.context));
   }
-  const cluster::Subject subject{.machines = machines ? machines->machines.get() : nullptr,
-                                 .config = &config,
-                                 .api = &api,
-                                 .secrets = assets::known_secrets(environment.files, folder)};
+  const cluster::Subject subject{
+      .machines = machines.get(), .config = &config, .api = &api, .secrets = assets::known_secrets(environment.files, folder)};
   return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
     return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
       return cluster::wait_for_all(
-          watched, api, conditions(config), [] { return std::string(); }, steps);
+          watched, api, conditions(config), [] { return std::string(); }, steps, pace);
     });
   });
 }

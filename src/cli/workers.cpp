@@ -21,7 +21,7 @@ Result<> change_workers(const Environment& environment, const Arguments& argumen
   record_events(environment, folder);
   const OpenedProvider opened = TRY(open_own_machines(environment, arguments, known));
   kube::Client api = TRY(client_of(environment, folder));
-  return change({*opened.machines, api});
+  return change({*opened, api});
 }
 
 Result<> create_worker(const Environment& environment, const Arguments& arguments) {
@@ -42,7 +42,7 @@ Result<> destroy_worker(const Environment& environment, const Arguments& argumen
 
 Command create_worker_command() {
   return {.words = "create worker",
-          .summary = "Add a worker to a cluster on local machines and wait until it is Ready",
+          .summary = "Add a worker to a cluster of platform local or libvirt and wait until it is Ready",
           .positionals = {{.name = "NAME",
                            .value = "NAME",
                            .help = "name of the worker (default: the first unused name of worker-0, worker-1, ...); use the name "
@@ -54,7 +54,7 @@ Command create_worker_command() {
 
 Command destroy_worker_command() {
   return {.words = "destroy worker",
-          .summary = "Drain a worker of a cluster on local machines and remove it",
+          .summary = "Drain a worker of a cluster of platform local or libvirt and remove it",
           .positionals = {{.name = "NAME", .value = "NAME", .help = "name of the worker", .required = true}},
           .options = {{.name = "--force", .value = "", .help = "remove the worker at once, without draining it"},
                       state_of_directory_option(),

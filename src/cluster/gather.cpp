@@ -217,7 +217,10 @@ Result<Bundle> start_bundle(const Environment& environment, const Subject& subje
   TRY(environment.files.make_directories(bundle.folder(), 0700));
   if (subject.config) TRY(write_expected(*subject.config, writer));
   if (!subject.machines) return bundle;
-  for (provider::BundleFile& file : TRY(subject.machines->bundle_files(environment.context))) {
+  Result<std::vector<provider::BundleFile>> files = subject.machines->bundle_files(environment.context);
+  if (!files.ok() && files.error().code() != Code::unavailable) return files.error();
+  bundle.record("platform", files.ok() ? Result<>(Ok{}) : files.error());
+  for (provider::BundleFile& file : files.ok() ? std::move(files).value() : std::vector<provider::BundleFile>()) {
     TRY(writer.write(file.path, std::move(file.content)));
   }
   return bundle;

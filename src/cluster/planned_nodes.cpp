@@ -8,10 +8,14 @@
 
 namespace slipway::cluster {
 
+std::vector<std::string> addresses_of(const std::string& address) {
+  return address.empty() ? std::vector<std::string>() : std::vector{address};
+}
+
 kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines) {
   kube::MachineTable nodes;
   for (const provider::Machine& machine : machines) {
-    if (machine.role != "bootstrap") nodes.push_back({machine.name, machine.role, {machine.address}});
+    if (machine.role != "bootstrap") nodes.push_back({machine.name, machine.role, addresses_of(machine.address)});
   }
   return nodes;
 }

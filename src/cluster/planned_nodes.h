@@ -12,6 +12,9 @@ namespace slipway::cluster {
 // The machines that become nodes: all except the bootstrap machine.
 kube::MachineTable planned_nodes(const std::vector<provider::Machine>& machines);
 
+// The addresses of a row of the machine table: none if the machine's address is not known.
+std::vector<std::string> addresses_of(const std::string& address);
+
 // Why machines are not running, as their provider reports it: "worker-0 is igniting: waits for its configuration: Internal Server
 // Error". Empty when the provider reports no reason.
 //

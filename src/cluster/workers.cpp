@@ -165,7 +165,7 @@ Result<std::string> create_worker(const Environment& environment, const Workers&
   }));
   TRY(step(context, "worker-row", fmt::format("{} is in the machine table", name), [&] {
     return change_table(context, where.api, [&](kube::MachineTable& rows) {
-      const kube::MachineRow row{name, "worker", {address}};
+      const kube::MachineRow row{name, "worker", addresses_of(address)};
       const auto found = std::ranges::find(rows, name, &kube::MachineRow::name);
       if (found != rows.end() && *found == row) return false;
       if (found != rows.end()) rows.erase(found);

@@ -35,7 +35,7 @@ TEST(Wizard, AnswersMakeAnInstallConfig) {
       {{"aws", "", "example.com", "demo", logins}, {{"region", "us-east-1"}}},
       {{"gcp", "project-1", "europe-west1", "example.com", "demo", logins}, {{"region", "europe-west1"}}},
       {{"external", "", "example.com", "demo", logins}, {}},
-      {{"libvirt", "", "example.com", "demo", logins}, {{"URI", "qemu+tcp://192.168.122.1/system"}}},
+      {{"libvirt", "", "", "", "example.com", "demo", logins}, {{"URI", "qemu+tcp://192.168.122.1/system"}}},
       {{"ovirt", "", id, id, "", "", "10.0.0.5", "10.0.0.6", "example.com", "demo", logins},
        {{"ovirt_cluster_id", id}, {"ovirt_storage_domain_id", id}, {"ovirt_network_name", "ovirtmgmt"}}},
       {{"kubevirt", "192.168.7.0/24", "space", "nodes", "", "192.168.7.5", "192.168.7.6", "example.com", "demo", logins},

@@ -18,6 +18,9 @@ Found address_in_use(const Bundle& bundle);
 Found dns_wrong(const Bundle& bundle);
 Found config_server_unreachable(const Bundle& bundle);
 
+// rules_of_consoles.cpp
+Found machine_reports(const Bundle& bundle);
+
 // rules_of_images.cpp
 Found image_missing(const Bundle& bundle);
 Found digest_mismatch(const Bundle& bundle);

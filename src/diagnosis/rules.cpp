@@ -8,7 +8,7 @@
 namespace slipway::diagnosis {
 
 std::span<const Rule> rules() {
-  static constexpr std::array<Rule, 16> table = {{
+  static constexpr std::array<Rule, 17> table = {{
       {"disk-full", disk_full},
       {"inotify-exhausted", inotify_exhausted},
       {"assets-expired", assets_expired},
@@ -21,6 +21,7 @@ std::span<const Rule> rules() {
       {"ignition-refused", ignition_refused},
       {"ignition-config-invalid", ignition_config_invalid},
       {"machine-not-booted", machine_not_booted},
+      {"machine-reports", machine_reports},
       {"dns-wrong", dns_wrong},
       {"config-server-unreachable", config_server_unreachable},
       {"manifest-refused", manifest_refused},

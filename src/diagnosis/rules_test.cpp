@@ -187,6 +187,24 @@ struct Case {
 
 const std::vector<Case>& cases() {
   static const std::vector<Case> rows = {
+      {"machine-reports",
+       [](Files& f) {
+         f["host/master-0.console.log"] +=
+             "slipway: first boot failed: ignition-files.service\nslipway: CRITICAL : failed to create users\nslipway: correct "
+             "the "
+             "config, then start again from a new disk\n";
+       },
+       true,
+       {"master-0: its first boot failed: slipway: first boot failed: ignition-files.service", "failed to create users",
+        "create the machine again"}},
+      {"machine-reports",
+       [](Files& f) {
+         f["host/master-0.console.log"] +=
+             "slipway: no network interface has got an address within 60 s\nmaster-0 login: \n[  12.3] slipway: waiting for the "
+             "config of the first boot: GET https://192.0.2.5:22623/config/master: attempt #4: EOF\n";
+       },
+       false,
+       {"master-0: it gets no Ignition config", "attempt #4: EOF", "until the server answers"}},
       {"disk-full",
        [](Files& f) {
          f["host/bootstrap.probe.txt"] =

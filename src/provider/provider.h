@@ -31,15 +31,14 @@ struct ClusterSelection {
 // are known without a provider are in config/platforms.h, for example whether Nodes have the names master-0, master-1, ...
 // (names_nodes), whether machines hold virtual addresses by VRRP (holds_virtual_addresses), and how large user data may be.
 struct Capabilities {
-  bool plans_addresses = false;  // Machine::address is known before the machine exists
-  bool runs_commands = false;    // run() and probe() work, without SSH
+  bool runs_commands = false;  // run() and probe() work, without SSH
 };
 
 // A planned machine.
 struct Machine {
   std::string name;       // "bootstrap", "master-0"
   std::string role;       // "bootstrap", "master", "worker"
-  std::string address{};  // empty unless Capabilities::plans_addresses
+  std::string address{};  // empty if it is not known before the machine exists
 
   bool operator==(const Machine&) const = default;
 };
@@ -80,12 +79,13 @@ struct ExistingCluster {
   std::string release_version{};
 };
 
-// An address of this host, and the ports at this address that the platform forwards to the cluster. Users need them if their host
-// cannot resolve the cluster's names.
+// Addresses at which this host reaches the cluster: addresses of this host whose ports the platform forwards, or virtual
+// addresses of the cluster. Users need them if their host cannot resolve the cluster's names.
 struct HostAccess {
   std::string address;
   int api_port = 0;
-  int http_port = 0;  // of applications; 0: none
+  std::string applications{};  // address of the applications
+  int http_port = 0;           // of applications; 0: none
   int https_port = 0;
 };
 
@@ -103,12 +103,22 @@ class Provider {
 
   virtual Capabilities capabilities() const = 0;
 
+  // Where the machines are, for messages: a folder, a URI.
+  virtual std::string place() const = 0;
+
+  // Whether slipway creates the machines of an install-config. On some platforms that needs fields that are optional otherwise.
+  // Pure. errors: invalid: all problems, one line each with a hint
+  virtual Result<> check_config(const config::InstallConfig& config) const = 0;
+
   // The machines of an install-config: the bootstrap machine, the control plane, the workers. Pure.
   // errors: invalid: for instance too few addresses
   virtual Result<std::vector<Machine>> plan(const config::InstallConfig& config) const = 0;
 
   // errors: invalid: not a valid machine name on the platform
   virtual Result<> check_name(const std::string& name) const = 0;
+
+  // How many times longer an installation may take than on usual machines: more than 1 on emulated ones.
+  virtual Result<int> pace(const sys::Context& context) = 0;
 
   // Finds the cluster with the provider's cluster name. errors: invalid: its record is damaged
   virtual Result<ExistingCluster> find(const assets::ClusterId& id) = 0;
@@ -155,7 +165,7 @@ class Provider {
   // The platform's data about the machines, for a log bundle. errors: not_found: no such cluster
   virtual Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) = 0;
 
-  // Empty if the platform forwards no ports. errors: not_found: no such cluster
+  // Empty if slipway knows no address. errors: not_found: no such cluster
   virtual Result<std::optional<HostAccess>> host_access() = 0;
 };
 

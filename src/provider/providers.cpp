@@ -1,5 +1,6 @@
 #include "provider/providers.h"
 
+#include "provider/libvirt/libvirt_provider.h"
 #include "provider/local/local_provider.h"
 
 #include <algorithm>
@@ -16,6 +17,7 @@ struct Row {
 
 constexpr std::array providers = {
     Row{"local", local::open_local_provider},
+    Row{"libvirt", libvirt::open_libvirt_provider},
 };
 
 const Row* find_row(std::string_view platform) {
@@ -30,10 +32,11 @@ bool has_provider(std::string_view platform) { return find_row(platform) != null
 Result<std::unique_ptr<Provider>> open_provider(const net::Environment& environment, std::string_view platform,
                                                 ClusterSelection selection) {
   if (const Row* row = find_row(platform)) return row->open(environment, std::move(selection));
-  return error(Code::invalid,
-               "platform {}: this version creates machines on platform local only (run `slipway create ignition-configs` and "
-               "create the machines yourself)",
-               platform);
+  return error(
+      Code::invalid,
+      "platform {}: this version creates machines on platforms local and libvirt only (run `slipway create ignition-configs` and "
+      "create the machines yourself)",
+      platform);
 }
 
 }  // namespace slipway::provider

@@ -4,6 +4,7 @@
 #include "base/sorted_keys.h"
 #include "base/yaml.h"
 #include "kube/kubeconfig.h"
+#include "net/ip.h"
 
 namespace slipway::assets {
 
@@ -44,6 +45,10 @@ Result<Kubeconfigs> make_kubeconfigs(const config::InstallConfig& config, const 
   const std::string api_name = "api." + config.cluster_domain();
   if (config.platform.local) {
     user.server = fmt::format("https://{}:6443", loopback_address(id));
+    user.tls_server_name = api_name;
+  } else if (const std::vector<std::string> vips = config::api_vips(config); config.platform.type == "libvirt" && !vips.empty()) {
+    // The DNS server of the machines knows the name of the API, that of the user does not.
+    user.server = fmt::format("https://{}", net::host_and_port(vips.front(), 6443));
     user.tls_server_name = api_name;
   }
   return Kubeconfigs{

@@ -6,6 +6,7 @@
 #include "ignition/translate.h"
 #include "ignition/validate.h"
 #include "provider/local/layout.h"
+#include "release/commit_metadata.h"
 
 #include <algorithm>
 
@@ -85,7 +86,7 @@ Result<release::DiskImageRequest> image_request(const Environment& environment, 
   TRY(found.to_result());
   if (arguments.has("--ignition")) request.first_boot.ignition = TRY(ignition_of_file(environment, arguments["--ignition"]));
   request.repository = TRY(repository_of(environment, arguments));
-  request.ref = provider::local::os_ref;
+  request.ref = release::machine_os_ref;
   request.programs = TRY(helper_folder());
   request.platform = release::find_disk_platform(arguments["--platform"]);
   request.format = request.platform->format;

@@ -20,7 +20,7 @@ constexpr Rules all_rules[] = {
     {"baremetal", validate_baremetal, nullptr},
     {"gcp", validate_gcp, validate_gcp_pool},
     {"kubevirt", validate_kubevirt, validate_kubevirt_pool},
-    {"libvirt", validate_libvirt, nullptr},
+    {"libvirt", validate_libvirt, validate_libvirt_pool},
     {"local", validate_local, nullptr},
     {"openstack", validate_openstack, validate_openstack_pool},
     {"ovirt", validate_ovirt, validate_ovirt_pool},

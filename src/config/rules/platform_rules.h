@@ -30,6 +30,7 @@ void validate_aws_pool(const Section& pool, const Section& platform, bool is_con
 void validate_gcp_pool(const Section& pool, const Section& platform, bool is_control_plane);
 void validate_openstack_pool(const Section& pool, const Section& platform, bool is_control_plane);
 void validate_ovirt_pool(const Section& pool, const Section& platform, bool is_control_plane);
+void validate_libvirt_pool(const Section& pool, const Section& platform, bool is_control_plane);
 void validate_kubevirt_pool(const Section& pool, const Section& platform, bool is_control_plane);
 
 // Reports zones of a pool whose names do not begin with the region of the platform.

@@ -43,7 +43,7 @@ constexpr std::array<PlatformTable, 16> tables = {{
     {"openstack", openstack_fields, openstack_pool_fields},
     {"aws", aws_fields, aws_pool_fields},
     {"gcp", gcp_fields, gcp_pool_fields},
-    {"libvirt", libvirt_fields, no_fields},
+    {"libvirt", libvirt_fields, libvirt_pool_fields},
     {"ovirt", ovirt_fields, ovirt_pool_fields},
     {"kubevirt", kubevirt_fields, kubevirt_pool_fields},
     {"alibabacloud"},

@@ -42,6 +42,7 @@ Fields aws_pool_fields();
 Fields gcp_fields();
 Fields gcp_pool_fields();
 Fields libvirt_fields();
+Fields libvirt_pool_fields();
 Fields ovirt_fields();
 Fields ovirt_pool_fields();
 Fields kubevirt_fields();

@@ -15,6 +15,8 @@ Fields dnsmasq_option_fields() {
 Fields libvirt_network_fields() {
   static constexpr Field fields[] = {
       {.name = "if", .about = "The name of the bridge.", .fallback = "tt0", .empty = Empty::written},
+      {.name = "bridge",
+       .about = "A bridge of the libvirt host that machines are connected to, instead of a network that is created for them."},
       {.name = "dnsmasqOptions",
        .kind = Kind::object,
        .is_list = true,
@@ -65,7 +67,26 @@ Fields libvirt_fields() {
        .about = "The network that is created for the machines.",
        .members = libvirt_network_fields,
        .empty = Empty::written},
-      machines_of_all_pools(no_fields),
+      {.name = "storagePool",
+       .about = "A storage pool of files that the machines' volumes are created in.",
+       .otherwise = "a pool that is created for the cluster"},
+      {.name = "firmware", .about = "How machines start.", .otherwise = "bios", .allowed = "bios|efi"},
+      {.name = "apiVIPs",
+       .is_list = true,
+       .about = "The address of the API in the machine network. Required if slipway creates the machines."},
+      {.name = "ingressVIPs",
+       .is_list = true,
+       .about = "The address of the applications in the machine network. Required if slipway creates the machines."},
+      machines_of_all_pools(libvirt_pool_fields),
+  };
+  return fields;
+}
+
+Fields libvirt_pool_fields() {
+  static constexpr Field fields[] = {
+      {.name = "cpus", .kind = Kind::integer, .about = "Virtual processors.", .fallback = "4"},
+      {.name = "memoryMiB", .kind = Kind::integer, .about = "Memory in MiB.", .fallback = "8192"},
+      {.name = "diskGiB", .kind = Kind::integer, .about = "The size of the disk in GiB.", .fallback = "32"},
   };
   return fields;
 }

@@ -29,7 +29,7 @@ Result<std::vector<Machine>> FakeProvider::plan(const config::InstallConfig& con
   std::vector<Machine> planned = {{"bootstrap", "bootstrap"}};
   for (int i = 0; i < config.control_plane.replicas; ++i) planned.push_back({fmt::format("master-{}", i), "master"});
   for (int i = 0; i < config.compute_replicas(); ++i) planned.push_back({fmt::format("worker-{}", i), "worker"});
-  for (std::size_t i = 0; i < planned.size() && can.plans_addresses; ++i) planned[i].address = fmt::format("192.0.2.{}", 10 + i);
+  for (std::size_t i = 0; i < planned.size() && plans_addresses; ++i) planned[i].address = fmt::format("192.0.2.{}", 10 + i);
   return planned;
 }
 

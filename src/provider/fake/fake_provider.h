@@ -21,7 +21,9 @@ class FakeProvider final : public Provider {
 
   std::map<std::string, FakeMachine, std::less<>> machines{};
   ExistingCluster existing{};
-  Capabilities can{.plans_addresses = true, .runs_commands = true};
+  Capabilities can{.runs_commands = true};
+  bool plans_addresses = true;
+  int usual_pace = 1;
   std::vector<std::string> calls{};  // "create", "add worker-0"
   // Answers of run(), by the machine's name and the first word of the command.
   std::function<Result<sys::Output>(const std::string& machine, const sys::Command& command)> answer{};
@@ -29,6 +31,9 @@ class FakeProvider final : public Provider {
   std::function<Result<>(const std::string& call)> after_change{};
 
   Capabilities capabilities() const override { return can; }
+  std::string place() const override { return "memory"; }
+  Result<> check_config(const config::InstallConfig&) const override { return Ok{}; }
+  Result<int> pace(const sys::Context&) override { return usual_pace; }
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override;
   Result<> check_name(const std::string& name) const override;
   Result<ExistingCluster> find(const assets::ClusterId& id) override;

@@ -66,7 +66,7 @@ bool was_created_with(const ClusterConfig& existing, const assets::ClusterId& id
 }
 
 HostAccess host_access_of(const ClusterConfig& cluster) {
-  HostAccess access{.address = cluster.host_address};
+  HostAccess access{.address = cluster.host_address, .applications = cluster.host_address};
   for (const Forward& forward : cluster.forwards) {
     if (forward.port == api_port) access.api_port = forward.host_port;
     if (forward.port == http_port) access.http_port = forward.host_port;

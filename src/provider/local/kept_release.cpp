@@ -35,7 +35,7 @@ std::string short_commit(const std::string& commit) { return commit.substr(0, 12
 }  // namespace
 
 Result<std::string> newest_os(sys::Files& files, const std::string& os_repo) {
-  const std::string path = fmt::format("{}/refs/heads/{}", os_repo, os_ref);
+  const std::string path = fmt::format("{}/refs/heads/{}", os_repo, release::machine_os_ref);
   const auto text = TRY(files.read_if_exists(path));
   if (!text)
     return error(Code::not_found,
@@ -123,9 +123,10 @@ Result<> keep_os(const sys::Context& context, sys::Files& files, sys::Runner& ru
                    short_commit(config.os_commit), config.os_repo, image, storage);
     }
   }
-  const sys::Output output = TRY(
-      runner.run(context, {.argv = {"/bin/sh", "-c", std::string(data::content(data::provider(), "install-os")), "install-os",
-                                    config.os_repo, std::string(os_ref), std::string(os_name), cluster.os(), config.os_commit}}));
+  const sys::Output output =
+      TRY(runner.run(context, {.argv = {"/bin/sh", "-c", std::string(data::content(data::provider(), "install-os")), "install-os",
+                                        config.os_repo, std::string(release::machine_os_ref), std::string(os_name), cluster.os(),
+                                        config.os_commit}}));
   if (output.status == 0) return Ok{};
   return error(Code::unavailable, "installing the machine OS from {}: status {}: {}", config.os_repo, output.status,
                trim(output.err));

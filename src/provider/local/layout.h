@@ -74,6 +74,5 @@ inline ClusterPaths cluster_paths(std::string_view state, std::string_view clust
 
 // The name of the OSTree system on a machine's disk, and the branch from which it is installed.
 inline constexpr std::string_view os_name = "slipway";
-inline constexpr std::string_view os_ref = "slipway/machine-os";
 
 }  // namespace slipway::provider::local

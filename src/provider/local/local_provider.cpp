@@ -40,7 +40,13 @@ class LocalProvider final : public Provider {
         os_repo_(std::move(selection.options["os-repo"])),
         images_(std::move(images)) {}
 
-  Capabilities capabilities() const override { return {.plans_addresses = true, .runs_commands = true}; }
+  Capabilities capabilities() const override { return {.runs_commands = true}; }
+
+  std::string place() const override { return choice_.state; }
+
+  Result<> check_config(const config::InstallConfig&) const override { return Ok{}; }
+
+  Result<int> pace(const sys::Context&) override { return 1; }
 
   Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
 

@@ -1,6 +1,7 @@
 #include "provider/local/prepare_release.h"
 
 #include "provider/local/layout.h"
+#include "release/commit_metadata.h"
 #include "sys/programs.h"
 #include "sys/stages.h"
 
@@ -47,9 +48,9 @@ Result<> prepare_release(const sys::Context& context, sys::Files& files, sys::Ru
   TRY(files.make_directories(payload + "/os", 0755));
   const std::vector<std::string> serve = {programs + "/slipway-images", "registry", "--layout", layout, "--output",
                                           payload + "/registry"};
-  const std::vector<std::string> commit = {programs + "/commit", layout, std::string(os_image), repository,
-                                           std::string(os_ref),  version};
-  const std::vector<std::string> preload = {programs + "/preload", layout, repository, std::string(os_ref),
+  const std::vector<std::string> commit = {
+      programs + "/commit", layout, std::string(os_image), repository, std::string(release::machine_os_ref), version};
+  const std::vector<std::string> preload = {programs + "/preload", layout, repository, std::string(release::machine_os_ref),
                                             payload + "/containerd"};
   const std::vector<std::string> copy = {"cp", "--dereference", "--no-target-directory", programs + "/registry",
                                          payload + "/bin/registry"};

@@ -1,0 +1,22 @@
+#include "provider/libvirt/config_drive.h"
+
+#include "sys/programs.h"
+#include "sys/temp_dir.h"
+
+namespace slipway::provider::libvirt {
+
+Result<std::string> make_config_drive(const net::Environment& environment, const std::string& ignition) {
+  if (!sys::is_in_path("xorriso")) {
+    return error(Code::invalid, "xorriso: not found, but large Ignition configs are on a medium (apt-get install xorriso)");
+  }
+  const sys::TempDir work = TRY(sys::TempDir::make("config-drive"));
+  const std::string content = work.path() + "/content", medium = work.path() + "/medium.iso";
+  TRY(environment.files.write(content + "/openstack/latest/user_data", ignition, 0600));
+  TRY(environment.files.write(content + "/openstack/latest/meta_data.json", "{}\n", 0600));
+  TRY(sys::run_checked(environment.runner, environment.context,
+                       {.argv = {"xorriso", "-as", "mkisofs", "-quiet", "-volid", "config-2", "-joliet", "-rational-rock",
+                                 "-output", medium, content}}));
+  return environment.files.read(medium);
+}
+
+}  // namespace slipway::provider::libvirt

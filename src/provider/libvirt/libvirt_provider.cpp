@@ -1,0 +1,334 @@
+#include "provider/libvirt/libvirt_provider.h"
+
+#include "assets/store.h"
+#include "base/text.h"
+#include "config/names.h"
+#include "ignition/make.h"
+#include "ignition/parse.h"
+#include "ignition/validate.h"
+#include "provider/libvirt/cluster_plan.h"
+#include "provider/libvirt/connection.h"
+#include "provider/libvirt/preflight.h"
+#include "provider/libvirt/resources.h"
+#include "provider/libvirt/xml.h"
+#include "provider/plan/apply.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <set>
+
+namespace slipway::provider::libvirt {
+
+namespace {
+
+constexpr int api_port = 6443;
+constexpr int http_port = 80;
+constexpr int https_port = 443;
+// virtlogd rotates a console log at 2 MiB.
+constexpr std::uint64_t largest_console_log = 16ull << 20;
+
+// A machine of the cluster on the host.
+struct Existing {
+  Domain domain;
+  MachineMark mark;
+  std::vector<Interface> interfaces;
+  std::vector<std::string> files;
+};
+
+// Ignition writes the names: no DHCP server of the user needs to know the machines.
+Result<std::string> with_names(const std::string& text, const std::string& machine, const config::InstallConfig& config) {
+  ignition::Config named = TRY(ignition::read_config(text, "the Ignition config of " + machine)).config;
+  ignition::put(named, ignition::make_file("/etc/hostname", machine + "\n", 0644));
+  // A network of the cluster has a DNS server with these names; a bridge of the host may not.
+  const std::vector<std::string> api = config::api_vips(config);
+  if (!text_of(config.platform.section, {"network", "bridge"}).empty() && !api.empty()) {
+    const std::string domain = config.cluster_domain();
+    ignition::put(named,
+                  ignition::make_file(
+                      "/etc/hosts",
+                      fmt::format("127.0.0.1 localhost\n::1 localhost\n{0} api.{1} api-int.{1}\n", api.front(), domain), 0644));
+  }
+  return emit_json(ignition::to_json(named), JsonStyle::compact);
+}
+
+class LibvirtProvider final : public Provider {
+ public:
+  LibvirtProvider(const net::Environment& environment, ClusterSelection selection)
+      : environment_(environment),
+        uri_(selection.options["uri"]),
+        infra_id_(selection.options["infra-id"]),
+        directory_(selection.options["directory"]),
+        os_image_{.file = selection.options["os-image"],
+                  .repository = selection.options["os-repo"],
+                  .programs = selection.options["programs"],
+                  .work_folder = directory_ + "/.slipway"} {}
+
+  Capabilities capabilities() const override { return {.runs_commands = false}; }
+
+  std::string place() const override { return uri_; }
+
+  Result<> check_config(const config::InstallConfig& config) const override { return libvirt::check_config(config); }
+
+  Result<std::vector<Machine>> plan(const config::InstallConfig& config) const override { return planned_machines(config); }
+
+  Result<> check_name(const std::string& name) const override {
+    if (config::is_dns_label(name)) return Ok{};
+    return error(Code::invalid, "'{}' is not a valid machine name (use lower-case letters, digits and dashes)", name);
+  }
+
+  Result<int> pace(const sys::Context&) override { return TRY(TRY(connection())->offers("kvm")) ? 1 : pace_of_emulation; }
+
+  Result<ExistingCluster> find(const assets::ClusterId&) override {
+    ExistingCluster found;
+    if (infra_id_.empty()) return found;
+    for (const Existing& machine : TRY(machines())) {
+      found = {ExistingCluster::Of::this_cluster, machine.mark.release, machine.mark.release_version};
+    }
+    if (found.of == ExistingCluster::Of::nothing && !TRY(resources().scan(environment_.context)).empty()) {
+      found.of = ExistingCluster::Of::this_cluster;
+    }
+    return found;
+  }
+
+  Result<> preflight(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>&) override {
+    Connection& host = *TRY(connection());
+    HostState state;
+    state.host = TRY(host.host_facts());
+    state.has_kvm = TRY(host.offers("kvm"));
+    state.networks = TRY(host.networks());
+    if (!state.has_kvm && !TRY(host.offers("qemu"))) {
+      return error(Code::invalid, "{}: offers no x86-64 machines (install QEMU on the host: apt-get install qemu-system-x86)",
+                   uri_);
+    }
+    if (const std::string pool = text_of(request.config.platform.section, {"storagePool"}); !pool.empty()) {
+      state.pool = TRY(host.find_pool(pool));
+      if (state.pool) TRY(folder_of_pool(host, pool));
+    }
+    std::vector<Machine> missing = TRY(planned_machines(request.config));
+    for (const Existing& machine : TRY(machines()))
+      std::erase_if(missing, [&](const Machine& m) { return m.name == machine.mark.machine; });
+    Findings found = check_host(request.config, infra_id_, state, missing);
+    if (!os_image_.file.empty() && !TRY(environment_.files.info(os_image_.file))) {
+      found.error({}, "--os-image", "{}: not found", os_image_.file);
+    }
+    for (const Finding& finding : found.all()) {
+      if (finding.severity == Severity::warning) context.log.warn("{}", to_string(finding));
+    }
+    return found.to_result();
+  }
+
+  Result<> create(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>& groups) override {
+    std::vector<PlannedMachine> planned;
+    std::map<std::string, std::string> configs;
+    for (const Machine& machine : TRY(planned_machines(request.config))) {
+      const auto group = std::ranges::find_if(
+          groups, [&](const MachineGroup& each) { return std::ranges::find(each.names, machine.name) != each.names.end(); });
+      if (group == groups.end()) continue;
+      const std::string& config = configs[machine.name] = TRY(with_names(group->ignition, machine.name, request.config));
+      planned.push_back({machine, config.size(), group->after});
+    }
+    std::string os_image = TRY(identify_os_image(environment_.with(context), os_image_));
+    std::string virtualization = TRY(best_virtualization());
+    TRY(apply(context,
+              {.config = request.config,
+               .infra_id = infra_id_,
+               .os_image = std::move(os_image),
+               .virtualization = std::move(virtualization),
+               .release = request.release,
+               .release_version = request.release_version},
+              planned, std::move(configs)));
+    return start_machines();
+  }
+
+  Result<> start(const sys::Context&, const ClusterRequest&) override { return start_machines(); }
+
+  Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) override {
+    const std::vector<Existing> existing = TRY(machines());
+    if (existing.empty()) return error(Code::not_found, "{}: has no machines of cluster {}", uri_, infra_id_);
+    if (std::ranges::any_of(existing, [&](const Existing& each) { return each.mark.machine == name; })) {
+      TRY(TRY(connection())->start_domain(machine_name(infra_id_, name)));
+      return status_of_one(name);
+    }
+    const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
+    std::string named = TRY(with_names(ignition, name, config));
+    PlannedMachine planned{.machine = {.name = name, .role = "worker"}, .ignition_size = named.size()};
+    std::string os_image = TRY(os_image_of(existing.front()));
+    std::string virtualization = TRY(best_virtualization());
+    TRY(apply(context,
+              {.config = config,
+               .infra_id = infra_id_,
+               .os_image = std::move(os_image),
+               .virtualization = std::move(virtualization),
+               .release = existing.front().mark.release,
+               .release_version = existing.front().mark.release_version},
+              {planned}, {{name, std::move(named)}}));
+    return status_of_one(name);
+  }
+
+  Result<std::vector<MachineStatus>> list(const sys::Context&) override {
+    const std::vector<Existing> existing = TRY(machines());
+    if (existing.empty()) return error(Code::not_found, "{}: has no machines of cluster {}", uri_, infra_id_);
+    const std::vector<Lease> leases = TRY(TRY(connection())->leases(infra_id_));
+    std::vector<MachineStatus> all;
+    for (const Existing& machine : existing) {
+      MachineStatus status{.name = machine.mark.machine, .state = machine.domain.state, .is_on = machine.domain.is_active};
+      if (!machine.domain.is_active && machine.domain.reason != "shutdown") status.reason = machine.domain.reason;
+      for (const Interface& each : machine.interfaces) {
+        const auto lease = std::ranges::find(leases, each.mac, &Lease::mac);
+        if (lease != leases.end()) status.address = lease->address;
+      }
+      all.push_back(std::move(status));
+    }
+    std::ranges::sort(all, {}, &MachineStatus::name);
+    return all;
+  }
+
+  Result<> remove(const sys::Context& context, const std::string& name) override {
+    plan::Journal journal = TRY(open_journal());
+    Resources own = resources();
+    TRY(plan::destroy(context, own, journal, [&](const plan::Found& found) { return found.machine == name; }));
+    return start_machines();
+  }
+
+  Result<> remove_all(const sys::Context& context) override {
+    if (infra_id_.empty()) return Ok{};
+    plan::Journal journal = TRY(open_journal());
+    Resources own = resources();
+    return plan::destroy(context, own, journal);
+  }
+
+  Result<sys::Output> run(const sys::Context&, const std::string& machine, sys::Command) override { return no_commands(machine); }
+  Result<std::string> probe(const sys::Context&, const std::string& machine) override { return no_commands(machine); }
+
+  Result<> follow(const sys::Context& context) override {
+    const std::string prefix = infra_id_ + "-";
+    return TRY(connection())->follow(context, [&](const DomainEvent& event) {
+      if (!event.domain.starts_with(prefix)) return;
+      context.events.emit({.kind = "machine",
+                           .name = event.domain.substr(prefix.size()),
+                           .phase = event.event == "crashed" ? sys::Phase::failed : sys::Phase::progress,
+                           .fields = {{"state", event.event}, {"reason", event.detail}}});
+    });
+  }
+
+  Result<std::vector<sys::Event>> events() override { return std::vector<sys::Event>(); }
+
+  Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override {
+    Connection& host = *TRY(connection());
+    std::vector<BundleFile> files;
+    std::string table;
+    for (const MachineStatus& machine : TRY(list(context))) {
+      table +=
+          emit_json({{"name", machine.name}, {"state", machine.state}, {"address", machine.address}, {"reason", machine.reason}},
+                    JsonStyle::compact) +
+          "\n";
+    }
+    files.push_back({"host/machines.jsonl", std::move(table)});
+    for (const Pool& pool : TRY(host.pools())) {
+      if (!pool.is_active) continue;
+      for (const Volume& volume : TRY(host.volumes(pool.name))) {
+        const std::string machine = machine_of_volume(infra_id_, volume.name);
+        if (machine.empty() || volume.name != console_log_name(infra_id_, machine)) continue;
+        const Result<std::string> log = host.download(context, pool.name, volume.name, largest_console_log);
+        files.push_back({fmt::format("host/{}.console.log", machine), log.ok() ? log.value() : log.error().message() + "\n"});
+      }
+    }
+    return files;
+  }
+
+  Result<std::optional<HostAccess>> host_access() override {
+    const config::InstallConfig config = TRY(assets::read_config(environment_.files, directory_));
+    const std::vector<std::string> api = config::api_vips(config), ingress = config::ingress_vips(config);
+    if (api.empty() || ingress.empty()) return std::optional<HostAccess>();
+    return std::optional(HostAccess{.address = api.front(),
+                                    .api_port = api_port,
+                                    .applications = ingress.front(),
+                                    .http_port = http_port,
+                                    .https_port = https_port});
+  }
+
+ private:
+  // Opened at the first call that needs it.
+  Result<Connection*> connection() {
+    if (!connection_) connection_ = TRY(Connection::open(uri_));
+    return connection_.get();
+  }
+
+  Resources resources() { return Resources(environment_, *connection_, infra_id_); }
+
+  Result<plan::Journal> open_journal() {
+    TRY(connection());
+    return plan::Journal::open(environment_.context.clock, fmt::format("{}/{}", directory_, assets::resources_file));
+  }
+
+  Result<std::string> best_virtualization() { return std::string(TRY(TRY(connection())->offers("kvm")) ? "kvm" : "qemu"); }
+
+  Result<> apply(const sys::Context& context, const PlanInput& input, const std::vector<PlannedMachine>& planned,
+                 std::map<std::string, std::string> configs) {
+    const plan::Plan wanted = TRY(cluster_plan(input, planned));
+    plan::Journal journal = TRY(open_journal());
+    Resources own(environment_, *connection_, infra_id_, os_image_, std::move(configs));
+    return plan::apply(context, own, journal, wanted);
+  }
+
+  Result<std::vector<Existing>> machines() {
+    std::vector<Existing> found;
+    for (Domain& domain : TRY(TRY(connection())->domains())) {
+      DomainFacts facts = TRY(read_domain(domain.xml));
+      if (!facts.mark || facts.mark->cluster != infra_id_) continue;
+      found.push_back({std::move(domain), *std::move(facts.mark), std::move(facts.interfaces), std::move(facts.files)});
+    }
+    return found;
+  }
+
+  // Starts the machines that are off, except those that wait for the removal of another one.
+  Result<> start_machines() {
+    const std::vector<Existing> existing = TRY(machines());
+    for (const Existing& machine : existing) {
+      const bool waits =
+          std::ranges::any_of(existing, [&](const Existing& each) { return each.mark.machine == machine.mark.after; });
+      if (!machine.domain.is_active && !waits) TRY(connection_->start_domain(machine.domain.name));
+    }
+    return Ok{};
+  }
+
+  Result<MachineStatus> status_of_one(const std::string& name) {
+    for (MachineStatus& status : TRY(list(environment_.context))) {
+      if (status.name == name) return std::move(status);
+    }
+    return error(Code::internal, "machine {}: was created, but {} does not list it", name, uri_);
+  }
+
+  // New machines boot the image of the existing ones.
+  Result<std::string> os_image_of(const Existing& machine) {
+    const std::string own = disk_name(infra_id_, machine.mark.machine);
+    for (const Pool& pool : TRY(connection_->pools())) {
+      const auto disk = pool.is_active ? TRY(connection_->find_volume(pool.name, own)) : std::nullopt;
+      if (!disk) continue;
+      const std::string base = TRY(read_volume(disk->xml)).backing_path;
+      if (const auto image = os_image_of_volume(base.substr(base.rfind('/') + 1))) return *image;
+    }
+    return error(Code::not_found, "volume {}: not found, so the machine OS of the cluster is unknown", own);
+  }
+
+  Error no_commands(const std::string& machine) const {
+    return error(Code::unavailable, "machine {}: libvirt runs no commands in machines (log in with SSH)", machine);
+  }
+
+  const net::Environment environment_;
+  const std::string uri_;
+  const std::string infra_id_;
+  const std::string directory_;
+  const OsImageSource os_image_;
+  std::unique_ptr<Connection> connection_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Provider>> open_libvirt_provider(const net::Environment& environment, ClusterSelection selection) {
+  std::unique_ptr<Provider> made = std::make_unique<LibvirtProvider>(environment, std::move(selection));
+  return made;
+}
+
+}  // namespace slipway::provider::libvirt

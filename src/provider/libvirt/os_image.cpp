@@ -1,0 +1,85 @@
+#include "provider/libvirt/os_image.h"
+
+#include "base/text.h"
+#include "provider/libvirt/documents.h"
+#include "release/commit_metadata.h"
+#include "release/disk_image.h"
+#include "sys/fd.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include <array>
+#include <cerrno>
+
+namespace slipway::provider::libvirt {
+
+namespace {
+
+constexpr std::size_t identity_length = 12;
+
+// The first bytes of an image in qcow2: magic, and the size of the disk in bytes 24 to 31, big-endian
+// (https://www.qemu.org/docs/master/interop/qcow2.html).
+Result<std::uint64_t> disk_size(const sys::Fd& fd, const std::string& file) {
+  std::array<unsigned char, 32> head{};
+  const ssize_t got = ::pread(fd.get(), head.data(), head.size(), 0);
+  if (got < 0) return sys::system_error("reading " + file);
+  constexpr std::array<unsigned char, 4> magic = {'Q', 'F', 'I', 0xfb};
+  if (got != static_cast<ssize_t>(head.size()) || !std::equal(magic.begin(), magic.end(), head.begin())) {
+    return error(Code::invalid, "{}: is not a disk image in qcow2 (convert it with `qemu-img convert -O qcow2`)", file);
+  }
+  std::uint64_t size = 0;
+  for (std::size_t i = 24; i < head.size(); ++i) size = size << 8 | head[i];
+  return size;
+}
+
+Result<> upload_file(const net::Environment& environment, Connection& connection, const std::string& file,
+                     const std::string& pool, const std::string& volume) {
+  const sys::Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat info {};
+  if (!fd.is_open() || ::fstat(fd.get(), &info) != 0) return sys::system_error("opening " + file);
+  const std::uint64_t capacity = TRY(disk_size(fd, file));
+  TRY(connection.create_volume(pool, volume_xml({.name = volume, .capacity = capacity, .format = "qcow2", .mode = "0644"})));
+  return connection.upload(environment.context, pool, volume, static_cast<std::uint64_t>(info.st_size),
+                           [&](char* buffer, std::size_t size) -> Result<std::size_t> {
+                             const ssize_t got = ::read(fd.get(), buffer, size);
+                             if (got < 0) return sys::system_error("reading " + file);
+                             return static_cast<std::size_t>(got);
+                           });
+}
+
+}  // namespace
+
+Result<std::string> identify_os_image(const net::Environment& environment, const OsImageSource& source) {
+  std::vector<std::string> command = {"sha256sum", source.file};
+  if (source.file.empty()) command = {"ostree", "rev-parse", "--repo=" + source.repository, std::string(release::machine_os_ref)};
+  const std::string what = source.file.empty() ? source.repository : source.file;
+  const std::string output =
+      TRY(sys::run_checked(environment.runner, environment.context, {.argv = std::move(command)}).context(what));
+  if (output.size() < identity_length) return error(Code::internal, "{}: has no digest", what);
+  return output.substr(0, identity_length);
+}
+
+Result<> create_os_volume(const net::Environment& environment, Connection& connection, const OsImageSource& source,
+                          std::string_view platform, const std::string& pool, const std::string& volume) {
+  if (!source.file.empty()) return upload_file(environment, connection, source.file, pool, volume);
+  const std::string file = fmt::format("{}/{}", source.work_folder, volume);
+  TRY(environment.files.remove(file));  // of a call that was killed
+  TRY(environment.files.make_directories(source.work_folder, 0700));
+  TRY(release::make_disk_image(environment.context, environment.files, environment.runner,
+                               {.programs = source.programs,
+                                .repository = source.repository,
+                                .ref = std::string(release::machine_os_ref),
+                                .platform = release::find_disk_platform(platform),
+                                .format = "qcow2",
+                                .name = volume,
+                                .output = file}));
+  const Result<> uploaded = upload_file(environment, connection, file, pool, volume);
+  TRY(environment.files.remove(file));
+  return uploaded;
+}
+
+}  // namespace slipway::provider::libvirt
