@@ -84,12 +84,13 @@ void read_entry(const Json& entry, const MirrorKind& kind, const Place& place, M
   }
 }
 
-Result<std::string> hosts_text(const std::string& host, const std::vector<Mirror>& mirrors) {
+Result<std::string> hosts_text(const std::string& host, const std::vector<Mirror>& mirrors, std::string_view ca_file) {
   constexpr std::string_view frame = "registries/hosts.toml", part = "registries/mirror.toml";
   std::string parts;
   for (const Mirror& mirror : mirrors) {
     parts += TRY(fill_template(data::content(data::machine_config(), part), part,
-                               {{"URL", mirror.url}, {"CAPABILITIES", mirror.by_tag ? "\"pull\", \"resolve\"" : "\"pull\""}}));
+                               {{"URL", mirror.url}, {"CAPABILITIES", mirror.by_tag ? "\"pull\", \"resolve\"" : "\"pull\""},
+                                {"CA", ca_file.empty() ? "" : fmt::format("  ca = \"{}\"\n", ca_file)}}));
   }
   return fill_template(data::content(data::machine_config(), frame), frame, {{"HOST", host}, {"MIRRORS", parts}});
 }
@@ -99,7 +100,7 @@ Result<std::string> hosts_text(const std::string& host, const std::vector<Mirror
 bool names_mirrors(std::string_view kind) { return find_kind(kind) != nullptr; }
 
 Result<std::vector<MachineConfig>> registry_configs(std::string_view role, const std::vector<Json>& mirror_sets,
-                                                    std::string_view controller_version) {
+                                                    std::string_view controller_version, std::string_view ca_file) {
   MirrorsByHost hosts;
   Findings findings;
   for (const Json& set : mirror_sets) {
@@ -113,7 +114,7 @@ Result<std::vector<MachineConfig>> registry_configs(std::string_view role, const
   MachineConfig config;
   for (const auto& [host, mirrors] : hosts) {
     if (mirrors.empty()) continue;
-    const std::string text = TRY(hosts_text(host, mirrors));
+    const std::string text = TRY(hosts_text(host, mirrors, ca_file));
     ignition::put(config.config, ignition::make_file(fmt::format("/etc/containerd/certs.d/{}/hosts.toml", host), text, 0644));
   }
   if (config.config.storage.files.empty()) return std::vector<MachineConfig>();

@@ -21,8 +21,9 @@ bool names_mirrors(std::string_view kind);
 // image. A mirror's path must therefore end with the path of the source, and all mirrors of a registry are used for each of its
 // images.
 //
-//   errors  invalid, listing all mirrors that containerd does not support
+//   ca_file  with the authorities of the mirrors' certificates; empty: those of the system
+//   errors   invalid, listing all mirrors that containerd does not support
 Result<std::vector<MachineConfig>> registry_configs(std::string_view role, const std::vector<Json>& mirror_sets,
-                                                    std::string_view controller_version);
+                                                    std::string_view controller_version, std::string_view ca_file = "");
 
 }  // namespace slipway::machineconfig

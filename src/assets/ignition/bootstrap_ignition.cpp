@@ -7,6 +7,7 @@
 #include "assets/tls/tls.h"
 #include "base/text.h"
 #include "ignition/make.h"
+#include "machineconfig/registries.h"
 #include "net/ip.h"
 
 #include <algorithm>
@@ -22,6 +23,7 @@ using ignition::Config;
 constexpr int secret_mode = 0600;
 constexpr int public_mode = 0644;
 constexpr int program_mode = 0555;
+constexpr std::string_view trust_bundle_file = "/etc/pki/ca-trust/source/anchors/ca.crt";
 
 // Not tls/: the journal gateway does not run as root and reads its key there.
 constexpr std::array<std::string_view, 3> private_folders = {"auth", "manifests", "openshift"};
@@ -159,6 +161,28 @@ std::string registries_conf(const InstallConfig& config) {
   return text;
 }
 
+// The same for containerd, which the machine OS of slipway has. Mirrors that containerd does not support are left out: machines of
+// OpenShift use registries.conf, and in the cluster the machine-config-controller reports them.
+Result<std::vector<ignition::File>> containerd_mirrors(const InstallConfig& config) {
+  const auto configs_for = [&](JsonArray entries) {
+    const Json set = {{"kind", "ImageDigestMirrorSet"}, {"spec", {{"imageDigestMirrors", std::move(entries)}}}};
+    const std::string_view authorities = config.additional_trust_bundle.empty() ? "" : trust_bundle_file;
+    return machineconfig::registry_configs("master", {set}, "", authorities);
+  };
+  JsonArray supported;
+  for (const auto* list : {&config.image_digest_sources, &config.image_content_sources}) {
+    for (const config::MirrorSource& each : *list) {
+      const Json entry = {{"source", each.source}, {"mirrors", array_of(each.mirrors)}};
+      if (configs_for({entry}).ok()) supported.push_back(entry);
+    }
+  }
+  std::vector<ignition::File> files;
+  for (machineconfig::MachineConfig& made : TRY(configs_for(std::move(supported)))) {
+    std::ranges::move(made.config.storage.files, std::back_inserter(files));
+  }
+  return files;
+}
+
 std::string proxy_script(const InstallConfig& config) {
   return for_each_variable(
       config, [](std::string_view name, const std::string& value) { return fmt::format("export {}=\"{}\"\n", name, value); });
@@ -193,7 +217,8 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
   auto file = [&](const std::string& path, std::string_view content, int mode) { put_file(made, path, content, mode); };
   file("/etc/containers/registries.conf", registries_conf(config), public_mode);
   file("/etc/ignition-machine-config-encapsulated.json", emit_json(encapsulated(config), JsonStyle::compact), secret_mode);
-  file("/etc/pki/ca-trust/source/anchors/ca.crt", config.additional_trust_bundle, secret_mode);
+  for (ignition::File& each : TRY(containerd_mirrors(config))) ignition::put(made, std::move(each));
+  file(std::string(trust_bundle_file), config.additional_trust_bundle, secret_mode);
   file("/etc/profile.d/proxy.sh", proxy_script(config), secret_mode);
   file("/etc/systemd/system.conf.d/10-default-env.conf", manager_environment(config), secret_mode);
   file("/root/.docker/config.json", pull_secret_text(config), secret_mode);

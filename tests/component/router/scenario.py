@@ -405,7 +405,8 @@ def kill_haproxy():
             return False
 
     _, took = wait("another haproxy", answers)
-    assert pid not in haproxies() and health() == 200
+    # The router says that it is ready after the new process says so to it.
+    wait("the router to be ready", lambda: pid not in haproxies() and health() == 200)
     print(f"after a kill of haproxy it answered again after {took * 1000:.0f} ms")
 
 
