@@ -196,7 +196,7 @@ Render mco_render(const Inputs& inputs) {
              .copy_needs = {"cvo-render", "node-tuning-render"},
              .folders = {"/etc/mcc/bootstrap", "/etc/mcs/bootstrap"}};
   if (inputs.has_cloud_config) row.needs.push_back("config-render");
-  for (const std::string platform : {"baremetal", "openstack", "ovirt", "vsphere", "nutanix", "gcp", "local"}) {
+  for (const std::string platform : {"baremetal", "openstack", "ovirt", "vsphere", "nutanix", "gcp", "libvirt", "local"}) {
     row.copies.push_back({"mco-bootstrap/" + platform + "/static-pod-resources", "/etc/kubernetes/static-pod-resources", true});
     row.copies.push_back({"mco-bootstrap/" + platform + "/manifests", "/etc/kubernetes/manifests", true});
   }

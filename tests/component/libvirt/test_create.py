@@ -1,6 +1,6 @@
 """`slipway create cluster` and `slipway destroy cluster` on platform libvirt: what they create, kills, neighbours, wrong input.
 
-The machines have an empty disk, so they do nothing: this is about what exists on the host. tests/system/libvirt boots them."""
+The machines have an empty disk, so they do nothing: this is about what exists on the host. tests/system/libvirt_cluster boots them."""
 
 import hashlib
 import json

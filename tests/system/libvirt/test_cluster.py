@@ -41,7 +41,7 @@ additionalTrustBundlePolicy: Always
 additionalTrustBundle: |
   {bundle}
 sshKey: {key}
-pullSecret: '{{"auths":{{}}}}'
+pullSecret: '{{"auths":{{"{mirror}":{{"auth":"YTpi"}}}}}}'
 """
 REGISTRY_CONFIG = """version: 0.1
 log: {{level: info, accesslog: {{disabled: true}}}}

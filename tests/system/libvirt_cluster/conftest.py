@@ -1,0 +1,47 @@
+"""A cluster on virtual machines of a real libvirt. With KVM the whole cluster; by emulation the bootstrap machine, then a master."""
+
+import pathlib
+import subprocess
+import sys
+import threading
+
+import pytest
+
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TESTS / "system/boot"))  # virtual_machine.py
+sys.path.insert(0, str(TESTS / "support"))  # libvirt_host.py
+
+from creation import BUILD, GATEWAY, PORT  # noqa: E402
+from libvirt_host import libvirt_host  # noqa: E402
+from virtual_machine import usable_kvm  # noqa: E402
+
+REGISTRY_CONFIG = """version: 0.1
+log: {{level: info, accesslog: {{disabled: true}}}}
+storage: {{filesystem: {{rootdirectory: '{storage}'}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
+http: {{addr: '0.0.0.0:{port}', tls: {{certificate: '{folder}/registry.pem', key: '{folder}/registry.key'}}}}
+"""
+collect_ignore = ["test_by_emulation.py" if usable_kvm() else "test_with_kvm.py"]
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory):
+    with libvirt_host(tmp_path_factory.mktemp("libvirt-host"), kvm=usable_kvm()) as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def registry(host, tmp_path_factory):
+    """The mirror of the release, with a certificate of its own authority. Yields the certificate."""
+    folder = tmp_path_factory.mktemp("registry")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=mirror",
+                    "-addext", f"subjectAltName=IP:{GATEWAY}", "-keyout", folder / "registry.key", "-out", folder / "registry.pem"],
+                   check=True, capture_output=True)
+    (folder / "registry.yaml").write_text(REGISTRY_CONFIG.format(storage=BUILD / "payload/registry", port=PORT, folder=folder))
+    process = subprocess.Popen(host.command([BUILD / "payload/bin/registry", "serve", folder / "registry.yaml"]), stderr=subprocess.PIPE, text=True)
+    try:
+        next(line for line in process.stderr if "listening on" in line)
+        threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would block it
+        yield (folder / "registry.pem").read_text()
+    finally:
+        process.terminate()
+        process.wait()
