@@ -38,9 +38,10 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
   const cluster::Subject subject{
       .machines = machines.get(), .config = &config, .api = &api, .secrets = assets::known_secrets(environment.files, folder)};
   return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
+    steps.set_pace(pace);
     return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
       return cluster::wait_for_all(
-          watched, api, conditions(config), [] { return std::string(); }, steps, pace);
+          watched, api, conditions(config), [] { return std::string(); }, steps);
     });
   });
 }

@@ -106,15 +106,14 @@ Result<> install(const Environment& environment, const Installation& installatio
   watches.run("events of the operators", [&](const sys::Context& c) { return cluster_events.follow(c, installation.api); });
   watches.run("nodes", [&](const sys::Context& c) { return cluster_events.follow_nodes(c, installation.api); });
   watches.run("operators", [&](const sys::Context& c) { return cluster_events.follow_operators(c, installation.api); });
-  const int pace = TRY(installation.machines.pace(context));
+  steps.set_pace(TRY(installation.machines.pace(context)));
   const Subject subject{.machines = &installation.machines,
                         .config = &installation.assets.config,
                         .api = &installation.api,
                         .secrets = assets::known_secrets(environment.files, installation.folder)};
   const Result<> result =
       while_watched(environment, subject, installation.folder, faults, [&](const sys::Context& watched) -> Result<> {
-        TRY(wait_for_all(watched, installation.api, bootstrap_conditions(installation.assets.config), bootstrap_failure, steps,
-                         pace));
+        TRY(wait_for_all(watched, installation.api, bootstrap_conditions(installation.assets.config), bootstrap_failure, steps));
         bootstrap_watches.request_stop();
         if (installation.keep_bootstrap) {
           context.log.warn("the bootstrap machine is kept (to remove it, run `slipway destroy bootstrap --dir {}`)",
@@ -122,8 +121,7 @@ Result<> install(const Environment& environment, const Installation& installatio
         } else {
           TRY(steps.run(context, Step::bootstrap_machine, [&] { return installation.machines.remove(context, "bootstrap"); }));
         }
-        return wait_for_all(watched, installation.api, install_conditions(installation.assets.config), machine_reasons, steps,
-                            pace);
+        return wait_for_all(watched, installation.api, install_conditions(installation.assets.config), machine_reasons, steps);
       });
   watches.request_stop();
   const Result<> ended = watches.wait();

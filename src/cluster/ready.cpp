@@ -227,10 +227,10 @@ std::vector<Condition> install_conditions(const config::InstallConfig& config) {
 }
 
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const DelayReason& delay_reason, Steps& steps, int pace) {
+                      const DelayReason& delay_reason, Steps& steps) {
   for (const Condition& condition : conditions) {
     TRY(steps.run(context, condition.step,
-                  [&] { return condition.wait(context, api, delay_reason, pace * row_of(condition.step).limit); }));
+                  [&] { return condition.wait(context, api, delay_reason, steps.limit_of(condition.step)); }));
   }
   return Ok{};
 }

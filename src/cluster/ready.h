@@ -30,10 +30,8 @@ std::vector<Condition> bootstrap_conditions(const config::InstallConfig& config)
 std::vector<Condition> install_conditions(const config::InstallConfig& config);
 
 // Waits for each condition in order. Each wait is a step.
-//
-//   pace  how many times longer than on usual machines the waits may take (provider::Provider::pace)
 Result<> wait_for_all(const sys::Context& context, kube::Api& api, const std::vector<Condition>& conditions,
-                      const DelayReason& delay_reason, Steps& steps, int pace = 1);
+                      const DelayReason& delay_reason, Steps& steps);
 
 // Which expected nodes are missing, not Ready, or without the label of their role ("master" or "worker"). The approver sets the
 // label shortly after the node registers. Nothing when all nodes are complete. Pure.

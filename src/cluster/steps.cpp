@@ -40,7 +40,7 @@ const StepRow& row_of(Step step) {
 Result<> Steps::run(const sys::Context& context, Step step, const std::function<Result<>()>& work, std::string description) {
   const StepRow& row = row_of(step);
   JsonObject fields = {{"description", description.empty() ? std::string(row.description) : std::move(description)}};
-  if (row.limit.count() > 0) fields["limit_ms"] = row.limit.count();
+  if (row.limit.count() > 0) fields["limit_ms"] = limit_of(step).count();
   sys::Span span(context.events, context.clock, "step", std::string(row.name), std::move(fields));
   Result<> done = span.end(work());
   if (!done.ok()) failed_ = step;

@@ -57,8 +57,13 @@ class Steps {
 
   const std::optional<Step>& failed() const { return failed_; }
 
+  // How many times longer than on usual machines the waits may take (provider::Provider::pace).
+  void set_pace(int pace) { pace_ = pace; }
+  Milliseconds limit_of(Step step) const { return pace_ * row_of(step).limit; }
+
  private:
   std::optional<Step> failed_;
+  int pace_ = 1;
 };
 
 }  // namespace slipway::cluster

@@ -47,5 +47,16 @@ TEST(Steps, RememberWhichOneFailed) {
                                                           "step kubernetes-api started", "step kubernetes-api failed"}));
 }
 
+TEST(Steps, LastLongerOnSlowMachines) {
+  testing_support::TestContext test;
+  Steps steps;
+  EXPECT_EQ(steps.limit_of(Step::kubernetes_api), row_of(Step::kubernetes_api).limit);
+  steps.set_pace(8);
+  EXPECT_EQ(steps.limit_of(Step::kubernetes_api), 8 * row_of(Step::kubernetes_api).limit);
+  EXPECT_EQ(steps.limit_of(Step::machines), Milliseconds(0)) << "no limit remains none";
+  EXPECT_TRUE(steps.run(test.context(), Step::kubernetes_api, []() -> Result<> { return Ok{}; }).ok());
+  EXPECT_EQ(test.events().front().fields.at("limit_ms"), Json(8 * row_of(Step::kubernetes_api).limit.count()));
+}
+
 }  // namespace
 }  // namespace slipway::cluster

@@ -89,7 +89,8 @@ Result<std::string> hosts_text(const std::string& host, const std::vector<Mirror
   std::string parts;
   for (const Mirror& mirror : mirrors) {
     parts += TRY(fill_template(data::content(data::machine_config(), part), part,
-                               {{"URL", mirror.url}, {"CAPABILITIES", mirror.by_tag ? "\"pull\", \"resolve\"" : "\"pull\""},
+                               {{"URL", mirror.url},
+                                {"CAPABILITIES", mirror.by_tag ? "\"pull\", \"resolve\"" : "\"pull\""},
                                 {"CA", ca_file.empty() ? "" : fmt::format("  ca = \"{}\"\n", ca_file)}}));
   }
   return fill_template(data::content(data::machine_config(), frame), frame, {{"HOST", host}, {"MIRRORS", parts}});

@@ -161,8 +161,8 @@ std::string registries_conf(const InstallConfig& config) {
   return text;
 }
 
-// The same for containerd, which the machine OS of slipway has. Mirrors that containerd does not support are left out: machines of
-// OpenShift use registries.conf, and in the cluster the machine-config-controller reports them.
+// The same for containerd, which the machine OS of slipway has. Mirrors that containerd does not support are left out: machines
+// of OpenShift use registries.conf, and in the cluster the machine-config-controller reports them.
 Result<std::vector<ignition::File>> containerd_mirrors(const InstallConfig& config) {
   const auto configs_for = [&](JsonArray entries) {
     const Json set = {{"kind", "ImageDigestMirrorSet"}, {"spec", {{"imageDigestMirrors", std::move(entries)}}}};
