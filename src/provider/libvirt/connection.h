@@ -91,8 +91,8 @@ class Connection {
 
   Result<std::vector<Pool>> pools();
   Result<std::optional<Pool>> find_pool(const std::string& name);
-  // Defines the pool, creates its folder, starts it and has it started with the host. Each of these is skipped if it was done;
-  // the definition of an existing pool is kept.
+  // Defines the pool, has it started with the host, creates its folder and starts it, so that an active pool is complete. Each of
+  // these is skipped if it was done; the definition of an existing pool is kept.
   Result<> create_pool(const std::string& xml, const std::string& name);
   // Stops the pool, removes its folder, which must be empty, and its definition.
   // errors: conflict: there are volumes or other files, and the pool remains active
@@ -115,7 +115,7 @@ class Connection {
   Result<std::optional<Network>> find_network(const std::string& name);
   // errors: conflict: a network with this name, but another UUID, exists
   Result<> define_network(const std::string& xml);
-  // Starts it, and has it started with the host. Succeeds if it is active.
+  // Has it started with the host, then starts it, so that an active one is complete. Succeeds if it is active.
   Result<> start_network(const std::string& name);
   Result<> remove_network(const std::string& name);
   // Empty if the network does not exist, is not active or has no DHCP server.
@@ -125,7 +125,7 @@ class Connection {
   Result<std::optional<Domain>> find_domain(const std::string& name);
   // errors: conflict: a domain with this name, but another UUID, exists
   Result<> define_domain(const std::string& xml);
-  // Starts it, and has it started with the host. Succeeds if it is active.
+  // Has it started with the host, then starts it, so that an active one is complete. Succeeds if it is active.
   Result<> start_domain(const std::string& name);
   // Ends it at once and removes its definition, with its NVRAM, saved state and snapshots. Volumes remain.
   Result<> remove_domain(const std::string& name);

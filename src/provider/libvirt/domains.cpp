@@ -139,12 +139,12 @@ Result<> Connection::start_domain(const std::string& name) {
   const Library& libvirt = state_->libvirt;
   const DomainHandle domain = TRY(state_->domain(name));
   if (!domain) return error(Code::not_found, "domain {}: not found on {}", name, uri());
+  if (libvirt.virDomainSetAutostart(domain.get(), 1) < 0) {
+    return state_->failed(fmt::format("having domain {} started with the host", name));
+  }
   if (libvirt.virDomainIsActive(domain.get()) != 1 && libvirt.virDomainCreate(domain.get()) < 0) {
     const Error why = state_->failed(fmt::format("starting domain {}", name));
     if (libvirt.virDomainIsActive(domain.get()) != 1) return why;
-  }
-  if (libvirt.virDomainSetAutostart(domain.get(), 1) < 0) {
-    return state_->failed(fmt::format("having domain {} started with the host", name));
   }
   return Ok{};
 }

@@ -61,12 +61,12 @@ Result<> Connection::start_network(const std::string& name) {
   const Library& libvirt = state_->libvirt;
   const NetworkHandle network = TRY(state_->network(name));
   if (!network) return error(Code::not_found, "network {}: not found on {}", name, uri());
+  if (libvirt.virNetworkSetAutostart(network.get(), 1) < 0) {
+    return state_->failed(fmt::format("having network {} started with the host", name));
+  }
   if (libvirt.virNetworkIsActive(network.get()) != 1 && libvirt.virNetworkCreate(network.get()) < 0) {
     const Error why = state_->failed(fmt::format("starting network {}", name));
     if (libvirt.virNetworkIsActive(network.get()) != 1) return why;
-  }
-  if (libvirt.virNetworkSetAutostart(network.get(), 1) < 0) {
-    return state_->failed(fmt::format("having network {} started with the host", name));
   }
   return Ok{};
 }

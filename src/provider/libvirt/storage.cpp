@@ -119,6 +119,9 @@ Result<> Connection::create_pool(const std::string& xml, const std::string& name
       if (!pool) return why;
     }
   }
+  if (libvirt.virStoragePoolSetAutostart(pool.get(), 1) < 0) {
+    return state_->failed(fmt::format("having pool {} started with the host", name));
+  }
   if (libvirt.virStoragePoolIsActive(pool.get()) != 1) {
     if (libvirt.virStoragePoolBuild(pool.get(), VIR_STORAGE_POOL_BUILD_NEW) < 0) {
       return state_->failed(fmt::format("creating the folder of pool {}", name));
@@ -127,9 +130,6 @@ Result<> Connection::create_pool(const std::string& xml, const std::string& name
       const Error why = state_->failed(fmt::format("starting pool {}", name));
       if (libvirt.virStoragePoolIsActive(pool.get()) != 1) return why;
     }
-  }
-  if (libvirt.virStoragePoolSetAutostart(pool.get(), 1) < 0) {
-    return state_->failed(fmt::format("having pool {} started with the host", name));
   }
   return Ok{};
 }
