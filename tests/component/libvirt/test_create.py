@@ -78,13 +78,21 @@ class Cluster:
         return done.returncode, done.stderr
 
 
+def settled_state(host, name):
+    """A machine is paused while libvirtd starts it, also after the death of the program that asked for it."""
+    end = host_clock.now() + LIMIT
+    while (state := host.virsh("domstate", name)) == "paused" and host_clock.now() < end:
+        time.sleep(0.05)
+    return state
+
+
 def inventory(host):
     """Everything on the host that a cluster may have, without what differs from run to run."""
     found = {}
     for name in host.virsh("list", "--all", "--name").split():
         xml = host.virsh("dumpxml", "--inactive", name)
         xml = re.sub(r"<uuid>.*?</uuid>", "", xml)
-        state = host.virsh("domstate", name)
+        state = settled_state(host, name)
         found[f"machine {name}"] = f"{state} {hashlib.sha256(xml.encode()).hexdigest()}"
     for name in host.virsh("net-list", "--all", "--name").split():
         xml = re.sub(r"<uuid>.*?</uuid>|<mac address='[^']*'/>", "", host.virsh("net-dumpxml", "--inactive", name))
