@@ -1,21 +1,15 @@
 """A control plane on one virtual machine: kubelet, etcd and API server of the release as static pods."""
 
-import contextlib
 import json
 import os
 import pathlib
 import subprocess
-import threading
 
 from disk import BUILD, SOURCE, check_running, copy
+from release_registry import release_registry
 from virtual_machine import HOST, config, drive, fw_cfg, machine, network, write
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
-REGISTRY_CONFIG = """version: 0.1
-log: {{level: info, accesslog: {{disabled: true}}}}
-storage: {{filesystem: {{rootdirectory: '{storage}'}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
-http: {{addr: '127.0.0.1:0'}}
-"""
 HOSTS = """server = "http://{0}"
 
 [host."http://{0}"]
@@ -25,20 +19,6 @@ WAIT = """set -eu
 export KUBECONFIG=/etc/kubernetes/admin.kubeconfig
 until kubectl get --raw /readyz 2>/dev/null; do sleep 2; done
 """
-
-
-@contextlib.contextmanager
-def registry(folder):
-    """The registry of the release. Yields its port."""
-    (folder / "registry.yaml").write_text(REGISTRY_CONFIG.format(storage=BUILD / "payload/registry"))
-    process = subprocess.Popen([BUILD / "payload/bin/registry", "serve", folder / "registry.yaml"], stderr=subprocess.PIPE, text=True)
-    try:
-        line = next(line for line in process.stderr if "listening on" in line)
-        threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would block it
-        yield line.split("listening on ")[1].split('"')[0].rsplit(":", 1)[1]
-    finally:
-        process.terminate()
-        process.wait()
 
 
 def control_plane(folder, port):
@@ -53,7 +33,7 @@ def control_plane(folder, port):
 
 def test_static_pods(image, folder):
     disk = copy(image, folder)
-    with registry(folder) as port, machine(folder, drive(disk), fw_cfg(control_plane(folder, port)), network(), memory=4096) as running:
+    with release_registry(folder, "127.0.0.1:0") as port, machine(folder, drive(disk), fw_cfg(control_plane(folder, port)), network(), memory=4096) as running:
         running.wait_for_shell()
         assert running.run(WAIT, 600) == "ok"
         seconds = running.seconds()

@@ -3,7 +3,6 @@
 import pathlib
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -11,15 +10,11 @@ TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TESTS / "system/boot"))  # virtual_machine.py
 sys.path.insert(0, str(TESTS / "support"))  # libvirt_host.py
 
-from creation import BUILD, GATEWAY, PORT  # noqa: E402
+from creation import GATEWAY, PORT  # noqa: E402
 from libvirt_host import libvirt_host  # noqa: E402
+from release_registry import release_registry  # noqa: E402
 from virtual_machine import usable_kvm  # noqa: E402
 
-REGISTRY_CONFIG = """version: 0.1
-log: {{level: info, accesslog: {{disabled: true}}}}
-storage: {{filesystem: {{rootdirectory: '{storage}'}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
-http: {{addr: '0.0.0.0:{port}', tls: {{certificate: '{folder}/registry.pem', key: '{folder}/registry.key'}}}}
-"""
 collect_ignore = ["test_by_emulation.py" if usable_kvm() else "test_with_kvm.py"]
 
 
@@ -36,12 +31,5 @@ def registry(host, tmp_path_factory):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=mirror",
                     "-addext", f"subjectAltName=IP:{GATEWAY}", "-keyout", folder / "registry.key", "-out", folder / "registry.pem"],
                    check=True, capture_output=True)
-    (folder / "registry.yaml").write_text(REGISTRY_CONFIG.format(storage=BUILD / "payload/registry", port=PORT, folder=folder))
-    process = subprocess.Popen(host.command([BUILD / "payload/bin/registry", "serve", folder / "registry.yaml"]), stderr=subprocess.PIPE, text=True)
-    try:
-        next(line for line in process.stderr if "listening on" in line)
-        threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would block it
+    with release_registry(folder, f"0.0.0.0:{PORT}", tls=(folder / "registry.pem", folder / "registry.key"), command=host.command):
         yield (folder / "registry.pem").read_text()
-    finally:
-        process.terminate()
-        process.wait()

@@ -1,0 +1,30 @@
+"""The registry of the release, for machines that pull its images."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import threading
+
+BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
+CONFIG = """version: 0.1
+log: {{level: info, accesslog: {{disabled: true}}}}
+storage: {{filesystem: {{rootdirectory: '{storage}'}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
+http: {{addr: '{address}'{tls}}}
+"""
+
+
+@contextlib.contextmanager
+def release_registry(folder, address, tls=None, command=lambda argv: argv):
+    """address: "127.0.0.1:0". tls: (certificate, key). command: turns a command line into the one that runs it elsewhere, for instance in
+    another network namespace. Yields the port."""
+    (folder / "registry.yaml").write_text(CONFIG.format(
+        storage=BUILD / "payload/registry", address=address, tls=", tls: {{certificate: '{}', key: '{}'}}".format(*tls) if tls else ""))
+    process = subprocess.Popen(command([BUILD / "payload/bin/registry", "serve", folder / "registry.yaml"]), stderr=subprocess.PIPE, text=True)
+    try:
+        line = next(line for line in process.stderr if "listening on" in line)
+        threading.Thread(target=process.stderr.read, daemon=True).start()  # a full pipe would block it
+        yield line.split("listening on ")[1].split('"')[0].split(",")[0].rsplit(":", 1)[1]
+    finally:
+        process.terminate()
+        process.wait()
