@@ -5,6 +5,7 @@
 #include "sys/wait_for.h"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <set>
 #include <span>
@@ -13,6 +14,8 @@ namespace slipway::provider::plan {
 
 namespace {
 
+// The platform may still execute a call of a killed run, which can undo what this run does. Another pass sees that.
+constexpr int most_passes = 3;
 constexpr int most_idle_rounds = 5;
 constexpr Seconds between_idle_rounds(1);
 
@@ -20,7 +23,9 @@ JsonObject event_fields(const std::string& key, std::string_view change) {
   return {{"change", change}, {"description", fmt::format("{} is {}", key, change)}};
 }
 
-Result<> apply_one(const sys::Context& context, Platform& platform, Journal& journal, const Resource& resource) {
+// Returns whether the resource was created.
+Result<bool> apply_one(const sys::Context& context, Platform& platform, Journal& journal, const Resource& resource,
+                       bool tells_what_exists) {
   const std::string key = resource.key();
   const std::optional<Found> found = TRY(platform.find(context, resource));
   if (found && !found->is_ours) {
@@ -30,10 +35,11 @@ Result<> apply_one(const sys::Context& context, Platform& platform, Journal& jou
   // none. If another cluster is just creating it, remove() fails.
   if (found && (found->is_whole || journal.state_of(key) == Journal::State::created)) {
     TRY(journal.created(key));
+    if (!tells_what_exists) return false;
     JsonObject fields = event_fields(key, "created");
     fields["reason"] = "done before";
     context.events.emit({.kind = "resource", .name = key, .phase = sys::Phase::skipped, .fields = std::move(fields)});
-    return Ok{};
+    return false;
   }
   sys::Span span(context.events, context.clock, "resource", key, event_fields(key, "created"));
   const auto replace = [&]() -> Result<> {
@@ -42,7 +48,8 @@ Result<> apply_one(const sys::Context& context, Platform& platform, Journal& jou
     TRY(platform.create(context, resource));
     return journal.created(key);
   };
-  return span.end(replace());
+  TRY(span.end(replace()));
+  return true;
 }
 
 // Keys are not unique if the platform has several places.
@@ -174,10 +181,16 @@ class Removal {
 
 Result<> apply(const sys::Context& context, Platform& platform, Journal& journal, const Plan& plan) {
   const std::vector<Plan> groups = TRY(in_order(plan));
-  for (const Plan& group : groups) {
-    TRY(sys::for_each_at_once(context, group.size(), calls_at_once, [&](const sys::Context& own, std::size_t i) {
-      return apply_one(own, platform, journal, group[i]).context(group[i].key());
-    }));
+  bool is_complete = false;
+  for (int pass = 1; !is_complete && pass <= most_passes; ++pass) {
+    std::atomic<bool> has_created = false;
+    for (const Plan& group : groups) {
+      TRY(sys::for_each_at_once(context, group.size(), calls_at_once, [&](const sys::Context& own, std::size_t i) -> Result<> {
+        if (TRY(apply_one(own, platform, journal, group[i], pass == 1).context(group[i].key()))) has_created = true;
+        return Ok{};
+      }));
+    }
+    is_complete = !has_created;
   }
   return Ok{};
 }

@@ -12,7 +12,8 @@ namespace slipway::provider::plan {
 inline constexpr int calls_at_once = 8;
 
 // Creates the resources that are missing. A resource that was begun and not completed is removed and created again, unless the
-// platform proves that it is whole. May be called again after an error or a kill: the result is the same as of one call.
+// platform proves that it is whole. After it has created something it looks everything up once more. May be called again after an
+// error or a kill: the result is the same as of one call.
 //
 // Each creation is an event of kind "resource" with the key as name (docs/formats/events.md); the event of a resource that exists
 // has phase `skipped`.
