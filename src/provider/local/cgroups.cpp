@@ -6,6 +6,8 @@
 #include "sys/wait_for.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #include <algorithm>
 #include <array>
@@ -68,18 +70,66 @@ bool is_namespace_init(int pid) {
 constexpr std::array used_controllers = {std::string_view("cpu"), std::string_view("cpuset"), std::string_view("hugetlb"),
                                          std::string_view("io"),  std::string_view("memory"), std::string_view("pids")};
 
-// Version 2: enables the controllers that machines use for the children of a cgroup.
-Result<> enable_controllers(sys::Files& files, const std::string& folder) {
-  std::string request;
+// Version 2: the controllers that a cgroup lacks for its children.
+Result<std::vector<std::string>> missing_controllers(sys::Files& files, const std::string& folder) {
   const std::string available = TRY(files.read(folder + "/cgroup.controllers"));
-  for (std::string_view controller : split(trim(available), ' ')) {
-    if (std::ranges::find(used_controllers, controller) != used_controllers.end()) request += fmt::format("+{} ", controller);
-  }
-  if (request.empty()) return Ok{};
-  return write_setting(folder + "/cgroup.subtree_control", request);
+  return controllers_to_enable(available, TRY(files.read(folder + "/cgroup.subtree_control")));
+}
+
+Result<> enable_controllers(const std::string& folder, const std::vector<std::string>& controllers) {
+  if (controllers.empty()) return Ok{};
+  return write_setting(folder + "/cgroup.subtree_control", fmt::format("+{}", join(controllers, " +")));
+}
+
+// An extended attribute of HIERARCHY/slipway: the controllers that slipway enabled for the children of the root, "cpu io". It
+// exists as long as that cgroup.
+constexpr const char* enabled_attribute = "trusted.slipway.enabled";
+
+std::string enabled_by_slipway(const std::string& top) {
+  char value[256];
+  const ssize_t size = ::getxattr(top.c_str(), enabled_attribute, value, sizeof value);
+  return size > 0 ? std::string(value, static_cast<std::size_t>(size)) : "";
+}
+
+// Held while HIERARCHY/slipway is created or removed together with the settings of the root.
+sys::Fd lock_root(const std::string& hierarchy) {
+  sys::Fd root(::open(hierarchy.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (root.is_open()) ::flock(root.get(), LOCK_EX);
+  return root;
+}
+
+Result<> enable_for_children_of_root(sys::Files& files, const std::string& hierarchy, const std::string& top) {
+  const std::vector<std::string> missing = TRY(missing_controllers(files, hierarchy));
+  if (missing.empty()) return Ok{};
+  const std::string before = enabled_by_slipway(top);
+  const std::string value = fmt::format("{}{}{}", before, before.empty() ? "" : " ", join(missing, " "));
+  // If the kernel does not keep the attribute, the controllers stay enabled.
+  ::setxattr(top.c_str(), enabled_attribute, value.data(), value.size(), 0);
+  return enable_controllers(hierarchy, missing);
+}
+
+// Removes HIERARCHY/slipway after the last cluster, and disables what slipway enabled for it. The kernel refuses that for a
+// controller that a service manager hands down to cgroups below the root's children meanwhile.
+void remove_top(const std::filesystem::path& top) {
+  const std::string root = top.parent_path();
+  const sys::Fd lock = lock_root(root);
+  const std::string enabled = enabled_by_slipway(top);
+  if (::rmdir(top.c_str()) != 0 || enabled.empty()) return;
+  for (std::string_view controller : split(enabled, ' '))
+    (void)write_setting(root + "/cgroup.subtree_control", fmt::format("-{}", controller));
 }
 
 }  // namespace
+
+std::vector<std::string> controllers_to_enable(std::string_view available, std::string_view enabled) {
+  const std::vector<std::string_view> before = split(trim(enabled), ' ');
+  std::vector<std::string> missing;
+  for (std::string_view controller : split(trim(available), ' ')) {
+    const bool is_used = std::ranges::find(used_controllers, controller) != used_controllers.end();
+    if (is_used && std::ranges::find(before, controller) == before.end()) missing.emplace_back(controller);
+  }
+  return missing;
+}
 
 std::vector<Hierarchy> hierarchies(std::string_view mounts) {
   std::vector<Hierarchy> found;
@@ -113,6 +163,7 @@ Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std:
     const std::string top = hierarchy.path + "/slipway", cluster = fmt::format("{}/{}", top, id),
                       own = fmt::format("{}/{}", cluster, member);
     for (const std::string& stale : deepest_first(own)) (void)::rmdir(stale.c_str());
+    const sys::Fd lock = lock_root(hierarchy.path);
     TRY(files.make_directories(own, 0755));
     const bool has_cpuset =
         std::find(hierarchy.controllers.begin(), hierarchy.controllers.end(), "cpuset") != hierarchy.controllers.end();
@@ -124,7 +175,8 @@ Result<> make_cgroups(sys::Files& files, const std::vector<Hierarchy>& all, std:
       }
     }
     if (hierarchy.unified) {
-      for (const std::string& level : {hierarchy.path, top, cluster}) TRY(enable_controllers(files, level));
+      TRY(enable_for_children_of_root(files, hierarchy.path, top));
+      for (const std::string& level : {top, cluster}) TRY(enable_controllers(level, TRY(missing_controllers(files, level))));
     }
   }
   return Ok{};
@@ -181,7 +233,7 @@ Result<> end_cgroups(const sys::Context& context, const std::vector<Hierarchy>& 
         if (::rmdir(cgroup.c_str()) != 0 && errno != ENOENT) remaining = fmt::format("{}: {}", cgroup, std::strerror(errno));
       }
       // Succeeds only for the last cluster, because the folder must be empty.
-      if (member.empty()) (void)::rmdir(std::filesystem::path(folder).parent_path().c_str());
+      if (member.empty()) remove_top(std::filesystem::path(folder).parent_path());
     }
     return remaining.empty() ? sys::Observation::done()
                              : sys::Observation::not_yet("{}, {} processes", remaining, processes.size());

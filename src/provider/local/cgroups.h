@@ -2,7 +2,8 @@
 // if the owner dies, and their paths lead to all remaining processes of the cluster.
 //
 // Tested on version 1 with the named and the hybrid hierarchy (systemd, unified). On version 2 there is one hierarchy, whose
-// controllers must be enabled on each level, also in the root of the host; slipway enables only those that machines use.
+// controllers must be enabled on each level, also in the root of the host. slipway enables only those that machines use, and
+// disables those that it enabled in the root when it removes the last cluster.
 #pragma once
 
 #include "base/result.h"
@@ -28,6 +29,9 @@ struct Hierarchy {
 
 // The hierarchies in the text of /proc/self/mounts, each once, in the order of the text. Pure.
 std::vector<Hierarchy> hierarchies(std::string_view mounts);
+
+// Version 2: the controllers that machines use, of those in cgroup.controllers, without those in cgroup.subtree_control. Pure.
+std::vector<std::string> controllers_to_enable(std::string_view available, std::string_view enabled);
 
 // The cgroup of a cluster, or of one member, in each hierarchy. A member is a machine or "owner". Pure.
 std::vector<std::string> cgroup_folders(const std::vector<Hierarchy>& all, std::string_view id, std::string_view member = {});

@@ -51,5 +51,14 @@ TEST(Cgroups, NamespacePids) {
   EXPECT_TRUE(namespace_pids("Name:\tkthreadd\n").empty());
 }
 
+TEST(Cgroups, OnlyMissingControllersThatMachinesUseAreEnabled) {
+  using Names = std::vector<std::string>;
+  const std::string available = "cpuset cpu io memory hugetlb pids rdma misc\n";
+  EXPECT_EQ(controllers_to_enable(available, "memory pids\n"), (Names{"cpuset", "cpu", "io", "hugetlb"}));
+  EXPECT_EQ(controllers_to_enable(available, "cpuset cpu io memory hugetlb pids\n"), Names{});
+  EXPECT_EQ(controllers_to_enable("memory pids\n", "\n"), (Names{"memory", "pids"}));
+  EXPECT_EQ(controllers_to_enable("\n", "\n"), Names{});  // version 2 of the hybrid hierarchy
+}
+
 }  // namespace
 }  // namespace slipway::provider::local

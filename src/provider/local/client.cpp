@@ -13,6 +13,7 @@
 #include "sys/lock.h"
 #include "sys/stages.h"
 
+#include <unistd.h>
 #include <algorithm>
 
 namespace slipway::provider::local {
@@ -175,6 +176,7 @@ int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std:
 
 Result<> preflight(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterChoice& choice,
                    const ClusterOptions& options, const std::vector<MachineGroup>& groups) {
+  if (::geteuid() != 0) return judged(context, check({.is_root = false}, {}));  // the files of clusters are readable by root only
   const std::set<std::string> on = TRY(machines_on(context, files, choice));
   Load load{.machines = 0,
             .inotify_instances = peak_of_inotify(groups, on),
@@ -208,7 +210,10 @@ Result<> preflight_start(const sys::Context& context, sys::Files& files, sys::Ru
 }
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {
-  const auto text = TRY(files.read_if_exists(choice.paths().config()));
+  const auto read = files.read_if_exists(choice.paths().config());
+  if (!read.ok() && read.error().code() == Code::denied)
+    return error(Code::denied, "cluster {}: {} (run it with sudo)", choice.cluster, read.error().message());
+  const auto text = TRY(read);
   if (!text) {
     return error(Code::not_found, "cluster {}: not found in {} (run `slipway machine create` to create one)", choice.cluster,
                  choice.state);

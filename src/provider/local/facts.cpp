@@ -5,12 +5,14 @@
 #include "base/text.h"
 #include "sys/fd.h"
 
+#include <fcntl.h>
 #include <linux/netfilter/nf_tables.h>
 #include <linux/netfilter/nfnetlink.h>
 #include <linux/netlink.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cstring>
@@ -48,6 +50,18 @@ bool has_overlay(sys::Files& files) {
 }
 
 bool has_br_netfilter() { return std::filesystem::exists("/proc/sys/net/bridge/bridge-nf-call-iptables"); }
+
+// br_netfilter passes the packets on bridges to the rules for forwarded packets, and is on for each network namespace at first.
+// Turns it off for the host, whose bridges (of virtual machines) worked without it; the namespaces of machines keep it on. A
+// kernel before 5.3 has one setting for all namespaces: there it stays on.
+void keep_bridges_of_the_host() {
+  utsname kernel{};
+  if (::uname(&kernel) != 0 || !has_bridge_settings_of_namespaces(kernel.release)) return;
+  for (const char* setting : {"bridge-nf-call-iptables", "bridge-nf-call-ip6tables", "bridge-nf-call-arptables"}) {
+    const sys::Fd file(::open(fmt::format("/proc/sys/net/bridge/{}", setting).c_str(), O_WRONLY | O_CLOEXEC));
+    if (file.is_open()) (void)sys::write_all(file, "0", setting);
+  }
+}
 
 std::optional<std::uint64_t> number_in(sys::Files& files, const std::string& path) {
   const Result<std::string> text = files.read(path);
@@ -91,6 +105,13 @@ std::string filesystem_of(sys::Files& files, dev_t device) {
 
 }  // namespace
 
+bool has_bridge_settings_of_namespaces(std::string_view kernel_release) {
+  const int major = take_number<int>(kernel_release).value_or(0);
+  if (kernel_release.empty()) return false;
+  kernel_release.remove_prefix(1);  // the dot
+  return std::pair(major, take_number<int>(kernel_release).value_or(0)) >= std::pair(5, 3);
+}
+
 void load_modules(const sys::Context& context, sys::Files& files, sys::Runner& runner) {
   std::vector<std::string> missing;
   if (!has_overlay(files)) missing.emplace_back("overlay");
@@ -98,7 +119,9 @@ void load_modules(const sys::Context& context, sys::Files& files, sys::Runner& r
   if (missing.empty() || ::geteuid() != 0) return;
   for (const std::string& module : missing) {
     const Result<std::string> loaded = sys::run_checked(runner, context, {.argv = {"modprobe", module}, .limit = Seconds(30)});
-    if (loaded.ok()) context.log.info("kernel module {}: loaded", module);
+    if (!loaded.ok()) continue;
+    context.log.info("kernel module {}: loaded", module);
+    if (module == "br_netfilter") keep_bridges_of_the_host();
   }
 }
 

@@ -110,9 +110,11 @@ std::vector<sys::NeededProgram> needed_programs() { return {programs.begin(), pr
 
 Findings check(const Facts& facts, const Load& load) {
   Findings found;
-  if (!facts.is_root)
+  if (!facts.is_root) {
     found.error({}, "host", "local machines require root, because they use mounts, namespaces and cgroups")
         .hint("run it with sudo");
+    return found;
+  }
   for (const std::string& program : facts.missing_programs) {
     found.error({}, "host", "program {}: not found", program).hint(fmt::format("apt-get install {}", package_of(program)));
   }

@@ -45,12 +45,18 @@ struct Load {
   bool is_cluster = false;  // true: missing inotify instances are an error; false: a warning, because pods may not run
 };
 
-// Checks whether the host supports the additional load. Pure.
+// Checks whether the host supports the additional load. Without root that is the only finding: the PATH of other users lacks the
+// folders of some programs, only root can load kernel modules, and inotify instances are counted for each user. Pure.
 Findings check(const Facts& facts, const Load& load);
 
 // Loads the kernel modules that machines need and that the host does not have yet: overlay, br_netfilter. A module that cannot be
-// loaded is a finding of `check`.
+// loaded is a finding of `check`. If it loads br_netfilter, it turns it off for the network namespace of the host, so that
+// bridges of the host work as before.
 void load_modules(const sys::Context& context, sys::Files& files, sys::Runner& runner);
+
+// Whether each network namespace has its own settings of br_netfilter, by the release of the kernel ("6.1.0-56-amd64"): since
+// Linux 5.3. Pure.
+bool has_bridge_settings_of_namespaces(std::string_view kernel_release);
 
 // Examines the host. `state` need not exist. Loads no kernel module except nf_tables, which the kernel loads on request.
 Facts gather_facts(sys::Files& files, const std::string& state, const std::string& os_repo);

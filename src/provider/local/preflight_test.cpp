@@ -76,6 +76,12 @@ TEST(Preflight, EachFactHasItsFinding) {
   }
 }
 
+TEST(Preflight, WithoutRootOtherFindingsMayBeWrong) {
+  const Facts facts{.is_root = false, .missing_programs = {"dnsmasq", "chroot"}, .inotify_instances_limit = 128};
+  EXPECT_EQ(check(facts, {4, 500, true}).to_text(),
+            "error: host: local machines require root, because they use mounts, namespaces and cgroups (run it with sudo)\n");
+}
+
 TEST(Preflight, RefusesAClusterThatCouldNotRunItsContainers) {
   Facts facts = good_host();
   facts.inotify_instances_used = 40;
@@ -117,9 +123,19 @@ TEST(PeakOfInotify, DoesNotCountTwiceWhatIsOn) {
 }
 
 TEST(Preflight, TellsEverythingAtOnce) {
-  const Findings all = check(Facts{.missing_programs = {"dnsmasq", "ostree"}, .state_folder = "/s", .os_repo = "/r"}, {1, 26});
-  EXPECT_EQ(all.all().size(), 9u) << all.to_text();
+  const Findings all =
+      check(Facts{.is_root = true, .missing_programs = {"dnsmasq", "ostree"}, .state_folder = "/s", .os_repo = "/r"}, {1, 26});
+  EXPECT_EQ(all.all().size(), 8u) << all.to_text();
   EXPECT_TRUE(all.has_errors());
+}
+
+TEST(Preflight, NamespacesHaveTheirBridgeSettingsSinceLinux53) {
+  for (const char* release : {"5.3.0", "5.10.0-8-amd64", "6.1.0-56-cloud-amd64", "10.0"}) {
+    EXPECT_TRUE(has_bridge_settings_of_namespaces(release)) << release;
+  }
+  for (const char* release : {"5.2.21", "4.19.0-27-amd64", "5", "", "unknown"}) {
+    EXPECT_FALSE(has_bridge_settings_of_namespaces(release)) << release;
+  }
 }
 
 TEST(Preflight, LooksAtThisHost) {

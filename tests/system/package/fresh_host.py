@@ -38,13 +38,13 @@ def proxies():
 
 
 class FreshHost:
-    def __init__(self, folder, suite, package):
+    def __init__(self, folder, suite, package, variant, include):
         self.root, self.dist = folder / suite, package.parent
         debian, security = mirrors()
         sources = [f"deb [signed-by={KEYRING}] {debian} {suite} main", f"deb [signed-by={KEYRING}] {debian} {suite}-updates main",
                    f"deb [signed-by={KEYRING}] {security} {suite}-security main"]
         # While mmdebstrap runs, apt in the root has the network settings of this machine. mmdebstrap turns recommended packages off.
-        run("mmdebstrap", "--quiet", "--variant=apt", *proxies(), f"--customize-hook=copy-in {package} /tmp",
+        run("mmdebstrap", "--quiet", f"--variant={variant}", *(f"--include={name}" for name in include), *proxies(), f"--customize-hook=copy-in {package} /tmp",
             "--customize-hook=chroot \"$1\" apt-get install --quiet --yes --option APT::Install-Recommends=true /tmp/" + package.name,
             "--skip=cleanup/tmp", suite, self.root, *sources)
 
@@ -56,8 +56,9 @@ class FreshHost:
 
 
 @contextlib.contextmanager
-def fresh_host(folder, suite, package):
-    host = FreshHost(pathlib.Path(folder), suite, package)
+def fresh_host(folder, suite, package, variant="apt", include=()):
+    """variant: of mmdebstrap. include: names of more packages."""
+    host = FreshHost(pathlib.Path(folder), suite, package, variant, include)
     try:
         yield host
     finally:
