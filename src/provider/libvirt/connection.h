@@ -85,6 +85,8 @@ class Connection {
   bool is_open() const;
 
   Result<HostFacts> host_facts();
+  // Whether a machine starts. It exists only during this call, also if this process is killed. errors: denied
+  Result<bool> starts(const std::string& xml);
   // Whether the host offers a type of virtualization for x86-64 machines: "kvm", "qemu". libvirt offers KVM if QEMU can open
   // /dev/kvm, which does not prove that machines run with it.
   Result<bool> offers(const std::string& type);

@@ -74,6 +74,8 @@ std::string volume_xml(const NewVolume& volume) {
                  {"BACKING_XML", volume.backing_path.empty() ? "" : fragment("backing", {{"PATH", volume.backing_path}})}});
 }
 
+std::string kvm_probe_xml(std::string_view name) { return filled("probe", {{"NAME", std::string(name)}}); }
+
 std::string machine_xml(const plan::Resource& machine, std::string_view pool_path) {
   const Json& spec = machine.spec;
   const auto in_pool = [&](std::string_view name) { return fmt::format("{}/{}", pool_path, text(spec, name)); };

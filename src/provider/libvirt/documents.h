@@ -21,6 +21,9 @@ struct NewVolume {
 };
 std::string volume_xml(const NewVolume& volume);
 
+// A machine without a disk, which shows whether KVM works: libvirt only looks whether QEMU can open /dev/kvm.
+std::string kvm_probe_xml(std::string_view name);
+
 //   pool_path  the folder of the pool that has the machine's volumes
 std::string machine_xml(const plan::Resource& machine, std::string_view pool_path);
 

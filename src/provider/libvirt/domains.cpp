@@ -126,6 +126,22 @@ Result<std::optional<Domain>> Connection::find_domain(const std::string& name) {
   return describe(state_->libvirt, domain.get());
 }
 
+Result<bool> Connection::starts(const std::string& xml) {
+  const Library& libvirt = state_->libvirt;
+  const DomainHandle started(libvirt.virDomainCreateXML(state_->connection, xml.c_str(), VIR_DOMAIN_START_AUTODESTROY),
+                             {&libvirt});
+  if (!started) {
+    const Error why = state_->failed(fmt::format("starting domain {}", name_in(xml)));
+    if (why.code() == Code::denied) return why;
+    return false;
+  }
+  // QEMU pauses a machine whose processor cannot run.
+  int state = 0, reason = 0;
+  const bool is_running = libvirt.virDomainGetState(started.get(), &state, &reason, 0) == 0 && state == VIR_DOMAIN_RUNNING;
+  libvirt.virDomainDestroy(started.get());
+  return is_running;
+}
+
 Result<> Connection::define_domain(const std::string& xml) {
   const Library& libvirt = state_->libvirt;
   const DomainHandle made(libvirt.virDomainDefineXML(state_->connection, xml.c_str()), {&libvirt});

@@ -13,34 +13,34 @@
 
 namespace slipway::provider::libvirt {
 
-#define SLIPWAY_LIBVIRT_FUNCTIONS(each)                                                                                          \
-  each(virInitialize) each(virGetLastError) each(virSetErrorFunc) each(virEventRegisterDefaultImpl) each(                        \
-      virEventRunDefaultImpl) each(virEventAddTimeout) each(virEventRemoveTimeout) each(virConnectOpen) each(virConnectClose)    \
-      each(virConnectSetKeepAlive) each(virConnectRegisterCloseCallback) each(virConnectUnregisterCloseCallback) each(           \
-          virConnectDomainEventRegisterAny) each(virConnectDomainEventDeregisterAny) each(virConnectGetDomainCapabilities)       \
-          each(virNodeGetInfo) each(virNodeGetFreeMemory) each(virNodeGetMemoryStats) each(virConnectListAllStoragePools) each(  \
-              virStoragePoolLookupByName) each(virStoragePoolFree) each(virStoragePoolGetName) each(virStoragePoolGetXMLDesc)    \
-              each(virStoragePoolGetInfo) each(virStoragePoolIsActive) each(virStoragePoolDefineXML) each(virStoragePoolBuild)   \
-                  each(virStoragePoolCreate) each(virStoragePoolSetAutostart) each(virStoragePoolRefresh)                        \
-                      each(virStoragePoolDestroy) each(virStoragePoolDelete) each(virStoragePoolUndefine)                        \
-                          each(virStoragePoolNumOfVolumes) each(virStoragePoolListAllVolumes) each(virStorageVolLookupByName)    \
-                              each(virStorageVolFree) each(virStorageVolGetName) each(virStorageVolGetPath)                      \
-                                  each(virStorageVolGetXMLDesc) each(virStorageVolCreateXML) each(virStorageVolUpload)           \
-                                      each(virStorageVolDownload) each(virStorageVolDelete) each(virStreamNew)                   \
-                                          each(virStreamFree) each(virStreamSend) each(virStreamRecv) each(virStreamFinish)      \
-                                              each(virStreamAbort) each(virConnectListAllNetworks) each(virNetworkLookupByName)  \
-                                                  each(virNetworkFree) each(virNetworkGetName) each(virNetworkGetXMLDesc)        \
-                                                      each(virNetworkIsActive) each(virNetworkDefineXML) each(virNetworkCreate)  \
-                                                          each(virNetworkSetAutostart) each(virNetworkDestroy)                   \
-                                                              each(virNetworkUndefine) each(virNetworkGetDHCPLeases)             \
-                                                                  each(virNetworkDHCPLeaseFree) each(virConnectListAllDomains)   \
-                                                                      each(virDomainLookupByName) each(virDomainFree)            \
-                                                                          each(virDomainGetName) each(virDomainGetXMLDesc)       \
-                                                                              each(virDomainGetState) each(virDomainIsActive)    \
-                                                                                  each(virDomainDefineXML) each(virDomainCreate) \
-                                                                                      each(virDomainSetAutostart)                \
-                                                                                          each(virDomainDestroy)                 \
-                                                                                              each(virDomainUndefineFlags)
+#define SLIPWAY_LIBVIRT_FUNCTIONS(each)                                                                                         \
+  each(virInitialize) each(virGetLastError) each(virSetErrorFunc) each(virEventRegisterDefaultImpl) each(                       \
+      virEventRunDefaultImpl) each(virEventAddTimeout) each(virEventRemoveTimeout) each(virConnectOpen) each(virConnectClose)   \
+      each(virConnectSetKeepAlive) each(virConnectRegisterCloseCallback) each(virConnectUnregisterCloseCallback) each(          \
+          virConnectDomainEventRegisterAny) each(virConnectDomainEventDeregisterAny) each(virConnectGetDomainCapabilities)      \
+          each(virNodeGetInfo) each(virNodeGetFreeMemory) each(virNodeGetMemoryStats) each(virConnectListAllStoragePools) each( \
+              virStoragePoolLookupByName) each(virStoragePoolFree) each(virStoragePoolGetName) each(virStoragePoolGetXMLDesc)   \
+              each(virStoragePoolGetInfo) each(virStoragePoolIsActive) each(virStoragePoolDefineXML) each(virStoragePoolBuild)  \
+                  each(virStoragePoolCreate) each(virStoragePoolSetAutostart) each(virStoragePoolRefresh)                       \
+                      each(virStoragePoolDestroy) each(virStoragePoolDelete) each(virStoragePoolUndefine)                       \
+                          each(virStoragePoolNumOfVolumes) each(virStoragePoolListAllVolumes) each(virStorageVolLookupByName)   \
+                              each(virStorageVolFree) each(virStorageVolGetName) each(virStorageVolGetPath)                     \
+                                  each(virStorageVolGetXMLDesc) each(virStorageVolCreateXML) each(virStorageVolUpload) each(    \
+                                      virStorageVolDownload) each(virStorageVolDelete) each(virStreamNew) each(virStreamFree)   \
+                                      each(virStreamSend) each(virStreamRecv) each(virStreamFinish) each(virStreamAbort)        \
+                                          each(virConnectListAllNetworks) each(virNetworkLookupByName) each(virNetworkFree)     \
+                                              each(virNetworkGetName) each(virNetworkGetXMLDesc) each(virNetworkIsActive)       \
+                                                  each(virNetworkDefineXML) each(virNetworkCreate) each(virNetworkSetAutostart) \
+                                                      each(virNetworkDestroy) each(virNetworkUndefine)                          \
+                                                          each(virNetworkGetDHCPLeases) each(virNetworkDHCPLeaseFree)           \
+                                                              each(virConnectListAllDomains) each(virDomainLookupByName)        \
+                                                                  each(virDomainFree) each(virDomainGetName)                    \
+                                                                      each(virDomainGetXMLDesc) each(virDomainGetState)         \
+                                                                          each(virDomainIsActive) each(virDomainDefineXML)      \
+                                                                              each(virDomainCreateXML) each(virDomainCreate)    \
+                                                                                  each(virDomainSetAutostart)                   \
+                                                                                      each(virDomainDestroy)                    \
+                                                                                          each(virDomainUndefineFlags)
 
 struct Library {
 #define SLIPWAY_LIBVIRT_MEMBER(name) decltype(&::name) name = nullptr;

@@ -8,6 +8,7 @@
 #include "ignition/validate.h"
 #include "provider/libvirt/cluster_plan.h"
 #include "provider/libvirt/connection.h"
+#include "provider/libvirt/documents.h"
 #include "provider/libvirt/preflight.h"
 #include "provider/libvirt/resources.h"
 #include "provider/libvirt/xml.h"
@@ -16,7 +17,8 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <set>
+#include <map>
+#include <mutex>
 
 namespace slipway::provider::libvirt {
 
@@ -34,6 +36,7 @@ struct Existing {
   MachineMark mark;
   std::vector<Interface> interfaces;
   std::vector<std::string> files;
+  std::string virtualization;
 };
 
 // Ignition writes the names: no DHCP server of the user needs to know the machines.
@@ -77,7 +80,7 @@ class LibvirtProvider final : public Provider {
     return error(Code::invalid, "'{}' is not a valid machine name (use lower-case letters, digits and dashes)", name);
   }
 
-  Result<int> pace(const sys::Context&) override { return TRY(TRY(connection())->offers("kvm")) ? 1 : pace_of_emulation; }
+  Result<int> pace(const sys::Context&) override { return TRY(best_virtualization()) == "kvm" ? 1 : pace_of_emulation; }
 
   Result<ExistingCluster> find(const assets::ClusterId&) override {
     ExistingCluster found;
@@ -85,17 +88,18 @@ class LibvirtProvider final : public Provider {
     for (const Existing& machine : TRY(machines())) {
       found = {ExistingCluster::Of::this_cluster, machine.mark.release, machine.mark.release_version};
     }
-    if (found.of == ExistingCluster::Of::nothing && !TRY(resources().scan(environment_.context)).empty()) {
+    if (found.of == ExistingCluster::Of::nothing && !TRY(scan()).empty()) {
       found.of = ExistingCluster::Of::this_cluster;
     }
     return found;
   }
 
   Result<> preflight(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>&) override {
-    Connection& host = *TRY(connection());
+    const std::shared_ptr<Connection> kept = TRY(connection());
+    Connection& host = *kept;
     HostState state;
     state.host = TRY(host.host_facts());
-    state.has_kvm = TRY(host.offers("kvm"));
+    state.has_kvm = TRY(best_virtualization()) == "kvm";
     state.networks = TRY(host.networks());
     if (!state.has_kvm && !TRY(host.offers("qemu"))) {
       return error(Code::invalid, "{}: offers no x86-64 machines (install QEMU on the host: apt-get install qemu-system-x86)",
@@ -186,7 +190,8 @@ class LibvirtProvider final : public Provider {
 
   Result<> remove(const sys::Context& context, const std::string& name) override {
     plan::Journal journal = TRY(open_journal());
-    Resources own = resources();
+    const std::shared_ptr<Connection> host = TRY(connection());
+    Resources own(environment_, *host, infra_id_);
     TRY(plan::destroy(context, own, journal, [&](const plan::Found& found) { return found.machine == name; }));
     return start_machines();
   }
@@ -194,7 +199,8 @@ class LibvirtProvider final : public Provider {
   Result<> remove_all(const sys::Context& context) override {
     if (infra_id_.empty()) return Ok{};
     plan::Journal journal = TRY(open_journal());
-    Resources own = resources();
+    const std::shared_ptr<Connection> host = TRY(connection());
+    Resources own(environment_, *host, infra_id_);
     return plan::destroy(context, own, journal);
   }
 
@@ -215,7 +221,8 @@ class LibvirtProvider final : public Provider {
   Result<std::vector<sys::Event>> events() override { return std::vector<sys::Event>(); }
 
   Result<std::vector<BundleFile>> bundle_files(const sys::Context& context) override {
-    Connection& host = *TRY(connection());
+    const std::shared_ptr<Connection> kept = TRY(connection());
+    Connection& host = *kept;
     std::vector<BundleFile> files;
     std::string table;
     for (const MachineStatus& machine : TRY(list(context))) {
@@ -249,26 +256,43 @@ class LibvirtProvider final : public Provider {
   }
 
  private:
-  // Opened at the first call that needs it.
-  Result<Connection*> connection() {
-    if (!connection_) connection_ = TRY(Connection::open(uri_));
-    return connection_.get();
+  // Callers keep the connection while they use it: another thread may open a new one meanwhile.
+  Result<std::shared_ptr<Connection>> connection() {
+    std::lock_guard lock(mutex_);
+    // A daemon that was restarted has ended its connections.
+    if (!connection_ || !connection_->is_open()) connection_ = TRY(Connection::open(uri_));
+    return connection_;
   }
 
-  Resources resources() { return Resources(environment_, *connection_, infra_id_); }
+  Result<std::vector<plan::Found>> scan() {
+    const std::shared_ptr<Connection> host = TRY(connection());
+    return Resources(environment_, *host, infra_id_).scan(environment_.context);
+  }
 
   Result<plan::Journal> open_journal() {
-    TRY(connection());
     return plan::Journal::open(environment_.context.clock, fmt::format("{}/{}", directory_, assets::resources_file));
   }
 
-  Result<std::string> best_virtualization() { return std::string(TRY(TRY(connection())->offers("kvm")) ? "kvm" : "qemu"); }
+  // That of the machines that exist; otherwise KVM if it works.
+  Result<std::string> best_virtualization() {
+    if (!virtualization_.empty()) return virtualization_;
+    const std::vector<Existing> existing = TRY(machines());
+    if (!existing.empty()) {
+      virtualization_ = existing.front().virtualization;
+    } else {
+      const std::shared_ptr<Connection> host = TRY(connection());
+      const bool has_kvm = TRY(host->offers("kvm")) && TRY(host->starts(kvm_probe_xml(infra_id_ + "-kvm-probe")));
+      virtualization_ = has_kvm ? "kvm" : "qemu";
+    }
+    return virtualization_;
+  }
 
   Result<> apply(const sys::Context& context, const PlanInput& input, const std::vector<PlannedMachine>& planned,
                  std::map<std::string, std::string> configs) {
     const plan::Plan wanted = TRY(cluster_plan(input, planned));
     plan::Journal journal = TRY(open_journal());
-    Resources own(environment_, *connection_, infra_id_, os_image_, std::move(configs));
+    const std::shared_ptr<Connection> host = TRY(connection());
+    Resources own(environment_, *host, infra_id_, os_image_, std::move(configs));
     return plan::apply(context, own, journal, wanted);
   }
 
@@ -277,7 +301,8 @@ class LibvirtProvider final : public Provider {
     for (Domain& domain : TRY(TRY(connection())->domains())) {
       DomainFacts facts = TRY(read_domain(domain.xml));
       if (!facts.mark || facts.mark->cluster != infra_id_) continue;
-      found.push_back({std::move(domain), *std::move(facts.mark), std::move(facts.interfaces), std::move(facts.files)});
+      found.push_back({std::move(domain), *std::move(facts.mark), std::move(facts.interfaces), std::move(facts.files),
+                       std::move(facts.virtualization)});
     }
     return found;
   }
@@ -288,7 +313,7 @@ class LibvirtProvider final : public Provider {
     for (const Existing& machine : existing) {
       const bool waits =
           std::ranges::any_of(existing, [&](const Existing& each) { return each.mark.machine == machine.mark.after; });
-      if (!machine.domain.is_active && !waits) TRY(connection_->start_domain(machine.domain.name));
+      if (!machine.domain.is_active && !waits) TRY(TRY(connection())->start_domain(machine.domain.name));
     }
     return Ok{};
   }
@@ -303,8 +328,9 @@ class LibvirtProvider final : public Provider {
   // New machines boot the image of the existing ones.
   Result<std::string> os_image_of(const Existing& machine) {
     const std::string own = disk_name(infra_id_, machine.mark.machine);
-    for (const Pool& pool : TRY(connection_->pools())) {
-      const auto disk = pool.is_active ? TRY(connection_->find_volume(pool.name, own)) : std::nullopt;
+    const std::shared_ptr<Connection> host = TRY(connection());
+    for (const Pool& pool : TRY(host->pools())) {
+      const auto disk = pool.is_active ? TRY(host->find_volume(pool.name, own)) : std::nullopt;
       if (!disk) continue;
       const std::string base = TRY(read_volume(disk->xml)).backing_path;
       if (const auto image = os_image_of_volume(base.substr(base.rfind('/') + 1))) return *image;
@@ -321,7 +347,9 @@ class LibvirtProvider final : public Provider {
   const std::string infra_id_;
   const std::string directory_;
   const OsImageSource os_image_;
-  std::unique_ptr<Connection> connection_;
+  std::mutex mutex_;  // of connection_
+  std::shared_ptr<Connection> connection_;
+  std::string virtualization_;  // empty: not known yet
 };
 
 }  // namespace

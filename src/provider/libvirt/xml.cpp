@@ -58,7 +58,7 @@ std::string xml_escaped(std::string_view text) {
 Result<DomainFacts> read_domain(std::string_view xml) {
   pugi::xml_document document;
   const pugi::xml_node domain = TRY(root_of(document, xml, "domain"));
-  DomainFacts facts{.mark = read_mark(domain)};
+  DomainFacts facts{.virtualization = domain.attribute("type").value(), .mark = read_mark(domain)};
   const auto add_file = [&](const char* path) {
     if (*path != '\0') facts.files.emplace_back(path);
   };

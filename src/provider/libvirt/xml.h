@@ -36,6 +36,7 @@ struct Interface {
 };
 
 struct DomainFacts {
+  std::string virtualization{};       // "kvm", "qemu"
   std::optional<MachineMark> mark{};  // none: not a machine of slipway
   std::vector<std::string> files{};   // absolute paths of disks and of the Ignition config
   std::vector<Interface> interfaces{};

@@ -22,6 +22,7 @@ TEST(LibvirtXml, MachinesWithTheirMarkAndFiles) {
 </domain>)")
                                 .value();
   EXPECT_EQ(facts.mark, (MachineMark{"demo-x7k2p", "master-0", "master", "", "r.example.com/a@sha256:1", "0.1.0"}));
+  EXPECT_EQ(facts.virtualization, "kvm");
   EXPECT_EQ(facts.files, (std::vector<std::string>{"/pool/demo-x7k2p-master-0.ign", "/pool/demo-x7k2p-master-0.qcow2"}));
   EXPECT_EQ(facts.interfaces, (std::vector<Interface>{{"52:54:00:01:02:03", "demo-x7k2p"}, {"52:54:00:01:02:04", ""}}));
   EXPECT_EQ(read_domain("<domain><name>other</name></domain>")->mark, std::nullopt);

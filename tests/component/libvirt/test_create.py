@@ -14,6 +14,7 @@ import time
 import host_clock
 import pytest
 from call_proxy import CallProxy
+from libvirt_host import libvirt_host
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
@@ -154,6 +155,21 @@ def test_create_and_destroy(host, tmp_path, empty_disk):
     assert status == 0 and inventory(host) == before, messages
     assert not (cluster.folder / ".slipway/resources.jsonl").exists()
     calls.close()
+
+
+def test_kvm_only_if_it_works(tmp_path, empty_disk):
+    """/dev/kvm may exist and not work; libvirt offers KVM then, and machines do not start."""
+    folder = tmp_path / "host"
+    folder.mkdir()
+    with libvirt_host(folder, kvm=True) as host:
+        cluster = Cluster(host, tmp_path / "demo", empty_disk)
+        status, messages = cluster.create()
+        assert status == 8, messages
+        infra = json.loads((cluster.folder / "metadata.json").read_text())["infraID"]
+        assert host.virsh("list", "--name").split() and settled_state(host, f"{infra}-bootstrap") == "running"
+        is_kvm = "<domain type='kvm'" in host.virsh("dumpxml", f"{infra}-bootstrap")
+        assert is_kvm != ("no usable KVM" in messages), messages
+        assert cluster.destroy()[0] == 0 and not inventory(host)
 
 
 def run_killed(host, folder, image, number):
