@@ -14,7 +14,7 @@ SYSTEM = pathlib.Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(SYSTEM.parent / "support"), str(SYSTEM / "support"), str(SYSTEM / "package"), str(SYSTEM / "boot")]
 
 from fresh_host import fresh_host  # noqa: E402
-from installation import BUILD, SLIPWAY, run  # noqa: E402
+from installation import BUILD, run  # noqa: E402
 from virtual_machine import SHELL_UNIT, drive, machine, network  # noqa: E402
 
 SOURCE = pathlib.Path(os.environ["SLIPWAY_SOURCE"]).resolve()
@@ -62,9 +62,6 @@ def make_disk(folder):
             (host.root / path).parent.mkdir(parents=True, exist_ok=True)
             (host.root / path).write_text(text)
         (host.root / "root/.ssh").mkdir(mode=0o700, exist_ok=True)
-        release = folder / "release.json"
-        release.write_text(run(SLIPWAY, "release", "info", BUILD / "release", "--output", "json").stdout)
-        (host.root / "root/control-plane.ign").write_text(run(SOURCE / "tools/control-plane-ignition", release).stdout)
         prepared = host.run(PREPARE)
         assert prepared.returncode == 0, prepared.stdout + prepared.stderr
         found = [next((host.root / "boot").glob(pattern)) for pattern in ("vmlinuz-*", "initrd.img-*")]
