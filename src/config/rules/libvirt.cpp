@@ -14,6 +14,7 @@ void validate_network(const Section& network) {
       network.error_at(field, "'{}' has {} characters, must have at most {}", name, name.size(), longest_interface_name);
     }
   }
+  for (const Section& option : network.items("dnsmasqOptions")) option.need("name", "for example address");
   if (network.has("bridge") && network.has("dnsmasqOptions")) {
     network.error_at("dnsmasqOptions", "has no effect with a bridge of the host").hint("remove one of the two");
   }
@@ -26,6 +27,9 @@ void validate_libvirt(const Section& platform) {
   if (const std::string_view uri = platform.text("URI"); !uri.empty() && !is_uri(uri)) {
     platform.error_at("URI", "'{}' is not a libvirt URI", uri)
         .hint("for example qemu:///system or qemu+tcp://192.168.122.1/system");
+  } else if (uri.find("+ext:") != std::string_view::npos || uri.find("command=") != std::string_view::npos) {
+    // libvirt would run the command on this host, as the user of slipway.
+    platform.error_at("URI", "'{}' runs a command on this host", uri).hint("connect with ssh or tls");
   }
   validate_network(platform.at("network"));
   validate_virtual_addresses(platform, {.are_needed = false});

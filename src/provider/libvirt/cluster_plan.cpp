@@ -6,13 +6,19 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 namespace slipway::provider::libvirt {
 
 namespace {
 
 constexpr std::uint64_t first_machine = 10;
-constexpr std::string_view os_volume_prefix = "slipway-os-";
+constexpr std::string_view os_volume_mark = ".os-";
+// What follows the name of a machine in the names of its volumes. QEMU's log daemon adds a number to older console logs.
+constexpr std::array volume_endings = {std::string_view("ign"),           std::string_view("config.iso"),
+                                       std::string_view("qcow2"),         std::string_view("console.log"),
+                                       std::string_view("console.log.0"), std::string_view("console.log.1"),
+                                       std::string_view("console.log.2")};
 // The folder in which openshift-install creates pools.
 constexpr std::string_view pools_folder = "/var/lib/libvirt/openshift-images";
 
@@ -57,15 +63,14 @@ struct Builder {
                     .spec = {{"path", fmt::format("{}/{}", pools_folder, input.infra_id)}}});
   }
 
-  Result<> add_network(const std::vector<PlannedMachine>& machines) {
+  // The same network whichever machines are planned: with the addresses of all machines of the config.
+  Result<> add_network() {
     if (!bridge_of_host(input.config).empty()) return Ok{};
     const AddressPlan addresses{TRY(network_of(input.config))};
     JsonArray hosts, options;
-    for (const PlannedMachine& each : machines) {
-      if (each.machine.address.empty()) continue;
-      hosts.push_back({{"mac", mac_address(input.infra_id, each.machine.name)},
-                       {"machine", each.machine.name},
-                       {"address", each.machine.address}});
+    for (const Machine& machine : TRY(planned_machines(input.config))) {
+      hosts.push_back(
+          {{"mac", mac_address(input.infra_id, machine.name)}, {"machine", machine.name}, {"address", machine.address}});
     }
     for (const Json& option : find_array(input.config.platform.section, {"network", "dnsmasqOptions"})) {
       options.emplace_back(fmt::format("{}={}", text_of(option, {"name"}), text_of(option, {"value"})));
@@ -89,12 +94,8 @@ struct Builder {
   std::string add_volume(const std::string& name, const std::string& machine, std::vector<std::string> needs, JsonObject spec) {
     spec["pool"] = pool();
     if (const std::string need = pool_need(); !need.empty()) needs.push_back(need);
-    plan::Resource volume{.kind = std::string(volume_kind),
-                          .name = name,
-                          .machine = machine,
-                          .needs = std::move(needs),
-                          .spec = std::move(spec),
-                          .is_shared = is_os_volume(name) && !pool_of_host(input.config).empty()};
+    plan::Resource volume{
+        .kind = std::string(volume_kind), .name = name, .machine = machine, .needs = std::move(needs), .spec = std::move(spec)};
     std::string key = volume.key();
     if (std::ranges::find(plan, key, &plan::Resource::key) == plan.end()) plan.push_back(std::move(volume));
     return key;
@@ -104,7 +105,7 @@ struct Builder {
     const std::string& name = planned.machine.name;
     const Channel channel = channel_for(planned.ignition_size);
     const Size size = size_of(input.config, planned.machine.role);
-    const std::string base = os_volume_name(input.os_image, channel);
+    const std::string base = os_volume_name(input.infra_id, input.os_image, channel);
     const std::string own = machine_name(input.infra_id, name);
     const bool has_medium = channel == Channel::config_drive;
     const std::string config = own + (has_medium ? ".config.iso" : ".ign");
@@ -175,6 +176,10 @@ Result<> check_config(const config::InstallConfig& config) {
                    text)
             .hint(fmt::format("use an address below {}", addresses.range_start()));
       }
+      if (std::ranges::find(list, net::to_string(network->network())) != list.end()) {
+        findings.error({"install-config.yaml"}, fmt::format("platform.libvirt.{}", name), "{} is the address of the network",
+                       net::to_string(network->network()));
+      }
       if (std::ranges::find(list, addresses.gateway()) == list.end()) continue;
       findings.error({"install-config.yaml"}, fmt::format("platform.libvirt.{}", name), "{} is the address of the libvirt host",
                      addresses.gateway());
@@ -218,22 +223,23 @@ std::string console_log_name(std::string_view infra_id, std::string_view machine
   return machine_name(infra_id, machine) + ".console.log";
 }
 
-std::string os_volume_name(std::string_view image, Channel channel) {
-  return fmt::format("{}{}-{}.qcow2", os_volume_prefix, image, ignition_platform(channel));
+std::string os_volume_name(std::string_view infra_id, std::string_view image, Channel channel) {
+  return fmt::format("{}{}{}-{}.qcow2", infra_id, os_volume_mark, image, ignition_platform(channel));
 }
 
-bool is_os_volume(std::string_view name) { return os_image_of_volume(name).has_value(); }
-
-std::optional<std::string> os_image_of_volume(std::string_view name) {
-  const std::size_t dash = name.rfind('-');
-  if (!name.starts_with(os_volume_prefix) || !name.ends_with(".qcow2") || dash < os_volume_prefix.size()) return std::nullopt;
-  return std::string(name.substr(os_volume_prefix.size(), dash - os_volume_prefix.size()));
+std::optional<std::string> os_image_of_volume(std::string_view infra_id, std::string_view volume) {
+  const std::size_t begin = infra_id.size() + os_volume_mark.size(), dash = volume.rfind('-');
+  if (!volume.starts_with(infra_id) || !volume.substr(infra_id.size()).starts_with(os_volume_mark)) return std::nullopt;
+  if (!volume.ends_with(".qcow2") || dash == std::string_view::npos || dash <= begin) return std::nullopt;
+  return std::string(volume.substr(begin, dash - begin));
 }
 
 std::string machine_of_volume(std::string_view infra_id, std::string_view volume) {
   if (!volume.starts_with(infra_id) || !volume.substr(infra_id.size()).starts_with('-')) return "";
   const std::string_view rest = volume.substr(infra_id.size() + 1);
-  return std::string(rest.substr(0, rest.find('.')));
+  const std::size_t dot = rest.find('.');
+  if (dot == std::string_view::npos || std::ranges::find(volume_endings, rest.substr(dot + 1)) == volume_endings.end()) return "";
+  return std::string(rest.substr(0, dot));
 }
 
 Size size_of(const config::InstallConfig& config, std::string_view role) {
@@ -247,7 +253,7 @@ Size size_of(const config::InstallConfig& config, std::string_view role) {
 Result<plan::Plan> cluster_plan(const PlanInput& input, const std::vector<PlannedMachine>& machines) {
   Builder builder{input};
   builder.add_pool();
-  TRY(builder.add_network(machines));
+  TRY(builder.add_network());
   for (const PlannedMachine& machine : machines) builder.add_machine(machine);
   return std::move(builder.plan);
 }

@@ -64,12 +64,13 @@ std::string mac_address(std::string_view infra_id, std::string_view machine);
 std::string machine_name(std::string_view infra_id, std::string_view machine);  // "demo-x7k2p-master-0"
 std::string disk_name(std::string_view infra_id, std::string_view machine);
 std::string console_log_name(std::string_view infra_id, std::string_view machine);
-std::string os_volume_name(std::string_view image, Channel channel);  // "slipway-os-3f2a9c01d4e5-qemu.qcow2"
-bool is_os_volume(std::string_view name);
-std::optional<std::string> os_image_of_volume(std::string_view name);  // "3f2a9c01d4e5"; nothing for other volumes
+// "demo-x7k2p.os-3f2a9c01d4e5-qemu.qcow2". Each cluster has its own, so that no other cluster can use or remove it half-written.
+std::string os_volume_name(std::string_view infra_id, std::string_view image, Channel channel);
+// "3f2a9c01d4e5"; nothing for other volumes
+std::optional<std::string> os_image_of_volume(std::string_view infra_id, std::string_view volume);
 
 // The machine that a volume of the cluster belongs to: "master-0" for "demo-x7k2p-master-0.console.log". Empty if the volume is
-// not of this cluster.
+// none that slipway creates for a machine of this cluster.
 std::string machine_of_volume(std::string_view infra_id, std::string_view volume);
 
 struct PlannedMachine {

@@ -45,7 +45,7 @@ TEST(LibvirtClusterPlan, APoolANetworkAndThreeResourcesForEachMachine) {
   const plan::Plan plan = plan_of(config);
   EXPECT_EQ(keys_of(plan),
             (std::vector<std::string>{
-                "pool/demo-x7k2p", "network/demo-x7k2p", "volume/slipway-os-3f2a9c01d4e5-qemu.qcow2",
+                "pool/demo-x7k2p", "network/demo-x7k2p", "volume/demo-x7k2p.os-3f2a9c01d4e5-qemu.qcow2",
                 "volume/demo-x7k2p-bootstrap.ign", "volume/demo-x7k2p-bootstrap.qcow2", "machine/demo-x7k2p-bootstrap",
                 "volume/demo-x7k2p-master-0.ign", "volume/demo-x7k2p-master-0.qcow2", "machine/demo-x7k2p-master-0",
                 "volume/demo-x7k2p-worker-0.ign", "volume/demo-x7k2p-worker-0.qcow2", "machine/demo-x7k2p-worker-0"}));
@@ -53,7 +53,6 @@ TEST(LibvirtClusterPlan, APoolANetworkAndThreeResourcesForEachMachine) {
   ASSERT_TRUE(groups.ok()) << groups.error().message();
   EXPECT_EQ(groups->size(), 4u);  // pool and network, image and configs, disks, machines
   EXPECT_EQ(find_string(find_in(plan, "machine/demo-x7k2p-worker-0").spec, {"after"}), "bootstrap");
-  EXPECT_FALSE(find_in(plan, "volume/slipway-os-3f2a9c01d4e5-qemu.qcow2").is_shared);
 }
 
 TEST(LibvirtClusterPlan, TheHostsPoolAndBridgeAreNotCreated) {
@@ -61,7 +60,6 @@ TEST(LibvirtClusterPlan, TheHostsPoolAndBridgeAreNotCreated) {
       "{apiVIPs: [192.168.126.5], ingressVIPs: [192.168.126.7], storagePool: fast, network: {bridge: br0}, firmware: efi}",
       "controlPlane: {name: master, replicas: 1}\ncompute: [{name: worker, replicas: 0}]\n"));
   for (const plan::Resource& resource : plan) EXPECT_TRUE(resource.kind == volume_kind || resource.kind == machine_kind);
-  EXPECT_TRUE(find_in(plan, "volume/slipway-os-3f2a9c01d4e5-qemu.qcow2").is_shared);
   const plan::Resource& machine = find_in(plan, "machine/demo-x7k2p-master-0");
   EXPECT_EQ(find_string(machine.spec, {"pool"}), "fast");
   EXPECT_EQ(find_string(machine.spec, {"interface"}), "bridge");
@@ -78,8 +76,9 @@ TEST(LibvirtClusterPlan, AConfigThatIsTooLargeForFwCfgIsOnAMedium) {
   EXPECT_EQ(find_string(find_in(large, "machine/demo-x7k2p-bootstrap").spec, {"config"}), "demo-x7k2p-bootstrap.config.iso");
   // Its disk is a layer on an image that looks for such a medium.
   EXPECT_EQ(find_string(find_in(large, "volume/demo-x7k2p-bootstrap.qcow2").spec, {"base"}),
-            "slipway-os-3f2a9c01d4e5-openstack.qcow2");
-  EXPECT_EQ(find_string(find_in(large, "volume/demo-x7k2p-master-0.qcow2").spec, {"base"}), "slipway-os-3f2a9c01d4e5-qemu.qcow2");
+            "demo-x7k2p.os-3f2a9c01d4e5-openstack.qcow2");
+  EXPECT_EQ(find_string(find_in(large, "volume/demo-x7k2p-master-0.qcow2").spec, {"base"}),
+            "demo-x7k2p.os-3f2a9c01d4e5-qemu.qcow2");
 }
 
 TEST(LibvirtClusterPlan, AddressesAreInOrderAndAvoidTheVirtualOnes) {
@@ -126,13 +125,14 @@ TEST(LibvirtClusterPlan, WhatSlipwayNeedsOfAConfig) {
 TEST(LibvirtClusterPlan, NamesOfOtherClustersAreNotTakenForOwnOnes) {
   EXPECT_EQ(machine_of_volume("c1-x7k2p", "c1-x7k2p-master-0.qcow2"), "master-0");
   EXPECT_EQ(machine_of_volume("c1-x7k2p", "c1-x7k2p-master-10.console.log.0"), "master-10");
-  for (const std::string_view foreign :
-       {"c10-x7k2p-master-0.qcow2", "c1-x7k2pp-master-0.qcow2", "c1-x7k2p.qcow2", "master-0.qcow2"}) {
+  for (const std::string_view foreign : {"c10-x7k2p-master-0.qcow2", "c1-x7k2pp-master-0.qcow2", "c1-x7k2p.qcow2",
+                                         "master-0.qcow2", "c1-x7k2p-master-0.qcow2.bak", "c1-x7k2p-master-0"}) {
     EXPECT_EQ(machine_of_volume("c1-x7k2p", foreign), "") << foreign;
   }
-  EXPECT_EQ(os_image_of_volume("slipway-os-3f2a9c01d4e5-qemu.qcow2"), "3f2a9c01d4e5");
-  for (const std::string_view other : {"slipway-os-3f2a.raw", "slipway-os-.qcow2", "my-slipway-os-3f2a-qemu.qcow2"}) {
-    EXPECT_FALSE(is_os_volume(other)) << other;
+  EXPECT_EQ(os_image_of_volume("c1-x7k2p", "c1-x7k2p.os-3f2a9c01d4e5-qemu.qcow2"), "3f2a9c01d4e5");
+  for (const std::string_view other :
+       {"c10-x7k2p.os-3f2a-qemu.qcow2", "c1-x7k2p.os-3f2a-qemu.raw", "c1-x7k2p.os-.qcow2", "c1-x7k2p"}) {
+    EXPECT_EQ(os_image_of_volume("c1-x7k2p", other), std::nullopt) << other;
   }
 }
 

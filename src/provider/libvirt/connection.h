@@ -70,6 +70,8 @@ struct DomainEvent {
 // Reads the next piece of an upload into the buffer; returns its size, 0 at the end.
 using Reader = std::function<Result<std::size_t>(char* buffer, std::size_t size)>;
 
+enum class Refresh { no, yes };
+
 class Connection {
  public:
   // uri: "qemu:///system", "qemu+ssh://root@host/system", "test:///default"
@@ -100,8 +102,9 @@ class Connection {
   // errors: conflict: there are volumes or other files, and the pool remains active
   Result<> remove_pool(const std::string& name);
 
-  // Volumes of an active pool, after a refresh. Empty if the pool is not active.
-  Result<std::vector<Volume>> volumes(const std::string& pool);
+  // Volumes of an active pool. Empty if the pool is not active. A refresh finds files that libvirt did not create itself, such as
+  // console logs.
+  Result<std::vector<Volume>> volumes(const std::string& pool, Refresh refresh);
   // Without a refresh. Nothing if the pool or the volume does not exist, or the pool is not active.
   Result<std::optional<Volume>> find_volume(const std::string& pool, const std::string& name);
   Result<> create_volume(const std::string& pool, const std::string& xml);

@@ -92,6 +92,7 @@ std::string machine_xml(const plan::Resource& machine, std::string_view pool_pat
                             {"MEMORY", number(spec, "memoryMiB")},
                             {"CPUS", number(spec, "cpus")},
                             {"FIRMWARE_XML", text(spec, "firmware") == "efi" ? " firmware='efi'" : ""},
+                            {"FEATURES_XML", text(spec, "firmware") == "efi" ? fragment("no-secure-boot", {}) : ""},
                             {"SYSTEM_INFORMATION_XML", has_medium ? "" : fragment("fw-cfg", {{"PATH", config}})},
                             {"CPU", text(spec, "virtualization") == "kvm" ? "host-passthrough" : "maximum"},
                             {"DISK", in_pool("disk")},

@@ -132,7 +132,7 @@ Result<bool> Connection::starts(const std::string& xml) {
                              {&libvirt});
   if (!started) {
     const Error why = state_->failed(fmt::format("starting domain {}", name_in(xml)));
-    if (why.code() == Code::denied) return why;
+    if (why.code() == Code::denied || !is_open()) return why;
     return false;
   }
   // QEMU pauses a machine whose processor cannot run.

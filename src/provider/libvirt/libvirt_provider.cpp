@@ -117,7 +117,9 @@ class LibvirtProvider final : public Provider {
       found.error({}, "--os-image", "{}: not found", os_image_.file);
     }
     for (const Finding& finding : found.all()) {
-      if (finding.severity == Severity::warning) context.log.warn("{}", to_string(finding));
+      if (finding.severity != Severity::warning) continue;
+      const std::string hint = finding.hint.empty() ? "" : fmt::format(" ({})", finding.hint);
+      context.log.warn("{}: {}{}; continuing", finding.field, finding.message, hint);
     }
     return found.to_result();
   }
@@ -131,6 +133,12 @@ class LibvirtProvider final : public Provider {
       if (group == groups.end()) continue;
       const std::string& config = configs[machine.name] = TRY(with_names(group->ignition, machine.name, request.config));
       planned.push_back({machine, config.size(), group->after});
+      if (os_image_.file.empty() || channel_for(config.size()) == Channel::fw_cfg) continue;
+      return error(
+          Code::invalid,
+          "--os-image: the Ignition config of {} has {} bytes and is too large for an image that reads fw_cfg (leave the "
+          "option out: slipway then makes an image that reads a medium)",
+          machine.name, config.size());
     }
     std::string os_image = TRY(identify_os_image(environment_.with(context), os_image_));
     std::string virtualization = TRY(best_virtualization());
@@ -142,10 +150,10 @@ class LibvirtProvider final : public Provider {
                .release = request.release,
                .release_version = request.release_version},
               planned, std::move(configs)));
-    return start_machines();
+    return start_machines({});
   }
 
-  Result<> start(const sys::Context&, const ClusterRequest&) override { return start_machines(); }
+  Result<> start(const sys::Context&, const ClusterRequest&) override { return start_machines({}); }
 
   Result<MachineStatus> add(const sys::Context& context, const std::string& name, const std::string& ignition) override {
     const std::vector<Existing> existing = TRY(machines());
@@ -193,7 +201,7 @@ class LibvirtProvider final : public Provider {
     const std::shared_ptr<Connection> host = TRY(connection());
     Resources own(environment_, *host, infra_id_);
     TRY(plan::destroy(context, own, journal, [&](const plan::Found& found) { return found.machine == name; }));
-    return start_machines();
+    return start_machines(name);
   }
 
   Result<> remove_all(const sys::Context& context) override {
@@ -234,7 +242,7 @@ class LibvirtProvider final : public Provider {
     files.push_back({"host/machines.jsonl", std::move(table)});
     for (const Pool& pool : TRY(host.pools())) {
       if (!pool.is_active) continue;
-      for (const Volume& volume : TRY(host.volumes(pool.name))) {
+      for (const Volume& volume : TRY(host.volumes(pool.name, Refresh::yes))) {
         const std::string machine = machine_of_volume(infra_id_, volume.name);
         if (machine.empty() || volume.name != console_log_name(infra_id_, machine)) continue;
         const Result<std::string> log = host.download(context, pool.name, volume.name, largest_console_log);
@@ -308,12 +316,15 @@ class LibvirtProvider final : public Provider {
   }
 
   // Starts the machines that are off, except those that wait for the removal of another one.
-  Result<> start_machines() {
+  //
+  //   removed  only those that waited for this machine; empty: all
+  Result<> start_machines(const std::string& removed) {
     const std::vector<Existing> existing = TRY(machines());
     for (const Existing& machine : existing) {
       const bool waits =
           std::ranges::any_of(existing, [&](const Existing& each) { return each.mark.machine == machine.mark.after; });
-      if (!machine.domain.is_active && !waits) TRY(TRY(connection())->start_domain(machine.domain.name));
+      const bool is_meant = removed.empty() || machine.mark.after == removed;
+      if (!machine.domain.is_active && !waits && is_meant) TRY(TRY(connection())->start_domain(machine.domain.name));
     }
     return Ok{};
   }
@@ -333,7 +344,7 @@ class LibvirtProvider final : public Provider {
       const auto disk = pool.is_active ? TRY(host->find_volume(pool.name, own)) : std::nullopt;
       if (!disk) continue;
       const std::string base = TRY(read_volume(disk->xml)).backing_path;
-      if (const auto image = os_image_of_volume(base.substr(base.rfind('/') + 1))) return *image;
+      if (const auto image = os_image_of_volume(infra_id_, base.substr(base.rfind('/') + 1))) return *image;
     }
     return error(Code::not_found, "volume {}: not found, so the machine OS of the cluster is unknown", own);
   }

@@ -31,7 +31,7 @@ struct Layer {
 
 Result<std::vector<Layer>> layers_of(Connection& connection, const std::string& pool) {
   std::vector<Layer> layers;
-  for (Volume& volume : TRY(connection.volumes(pool))) {
+  for (Volume& volume : TRY(connection.volumes(pool, Refresh::no))) {
     std::string base = TRY(read_volume(volume.xml)).backing_path;
     layers.push_back({std::move(volume), std::move(base)});
   }
@@ -160,7 +160,7 @@ Result<> Resources::remove(const sys::Context&, const Found& found) {
 }
 
 Result<std::vector<Found>> Resources::scan(const sys::Context&) {
-  std::vector<Found> machines, volumes, images, others;
+  std::vector<Found> machines, volumes, others;
   for (const Domain& domain : TRY(connection_.domains())) {
     const Result<DomainFacts> facts = read_domain(domain.xml);
     if (!facts.ok() || !facts->mark || facts->mark->cluster != infra_id_) continue;
@@ -168,27 +168,28 @@ Result<std::vector<Found>> Resources::scan(const sys::Context&) {
         {.kind = std::string(machine_kind), .name = domain.name, .machine = facts->mark->machine, .is_ours = true});
   }
   for (const Pool& pool : TRY(connection_.pools())) {
-    const bool is_own_pool = pool.name == infra_id_;
-    const std::vector<Layer> layers = pool.is_active ? TRY(layers_of(connection_, pool.name)) : std::vector<Layer>();
-    const auto is_own = [&](const Volume& volume) { return is_own_pool || !machine_of_volume(infra_id_, volume.name).empty(); };
-    for (const auto& [volume, base] : layers) {
-      Found found{.kind = std::string(volume_kind), .name = volume.name, .is_ours = true, .place = pool.name};
-      if (is_own(volume)) {
-        found.machine = machine_of_volume(infra_id_, volume.name);
-        volumes.push_back(std::move(found));
-      } else if (is_os_volume(volume.name)) {
-        const bool others_use_it =
-            std::ranges::any_of(layers, [&](const Layer& layer) { return layer.base == volume.path && !is_own(layer.volume); });
-        if (!others_use_it) images.push_back(std::move(found));
-      }
+    const auto is_own = [&](const Volume& volume) {
+      return pool.name == infra_id_ || !machine_of_volume(infra_id_, volume.name).empty() ||
+             os_image_of_volume(infra_id_, volume.name);
+    };
+    // Only pools with volumes of the cluster are refreshed: libvirt stops a pool whose refresh fails.
+    std::vector<Volume> all = TRY(connection_.volumes(pool.name, Refresh::no));
+    if (std::ranges::any_of(all, is_own) || pool.name == infra_id_) all = TRY(connection_.volumes(pool.name, Refresh::yes));
+    for (const Volume& volume : all) {
+      if (!is_own(volume)) continue;
+      volumes.push_back({.kind = std::string(volume_kind),
+                         .name = volume.name,
+                         .machine = machine_of_volume(infra_id_, volume.name),
+                         .is_ours = true,
+                         .place = pool.name});
     }
-    if (is_own_pool) others.push_back({.kind = std::string(pool_kind), .name = pool.name, .is_ours = true});
+    if (pool.name == infra_id_) others.push_back({.kind = std::string(pool_kind), .name = pool.name, .is_ours = true});
   }
   if (TRY(connection_.find_network(infra_id_))) {
     others.insert(others.begin(), {.kind = std::string(network_kind), .name = infra_id_, .is_ours = true});
   }
   std::vector<Found> all = std::move(machines);
-  for (std::vector<Found>* group : {&volumes, &images, &others}) std::ranges::move(*group, std::back_inserter(all));
+  for (std::vector<Found>* group : {&volumes, &others}) std::ranges::move(*group, std::back_inserter(all));
   return all;
 }
 

@@ -162,12 +162,12 @@ Result<> Connection::remove_pool(const std::string& name) {
   return Ok{};
 }
 
-Result<std::vector<Volume>> Connection::volumes(const std::string& pool_name) {
+Result<std::vector<Volume>> Connection::volumes(const std::string& pool_name, Refresh refresh) {
   const Library& libvirt = state_->libvirt;
   const PoolHandle pool = TRY(state_->pool(pool_name));
   std::vector<Volume> all;
   if (!pool || libvirt.virStoragePoolIsActive(pool.get()) != 1) return all;
-  if (libvirt.virStoragePoolRefresh(pool.get(), 0) < 0) {
+  if (refresh == Refresh::yes && libvirt.virStoragePoolRefresh(pool.get(), 0) < 0) {
     // libvirt refuses it while a volume is created in another thread. It then knows all volumes that were created by libvirt.
     const Error why = state_->failed(fmt::format("refreshing pool {}", pool_name));
     if (libvirt.virStoragePoolIsActive(pool.get()) != 1) return why;

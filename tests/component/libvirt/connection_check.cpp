@@ -192,7 +192,7 @@ TEST(LibvirtInMemory, ListsWhatTheDriverHas) {
   ASSERT_TRUE(is_listed(pools, "default-pool"));
   EXPECT_TRUE(pools[0].is_active);
   EXPECT_GT(pools[0].available, 0u);
-  EXPECT_TRUE(must(host->volumes("default-pool")).empty());
+  EXPECT_TRUE(must(host->volumes("default-pool", Refresh::yes)).empty());
 }
 
 TEST(LibvirtInMemory, CreatesAndRemoves) {
@@ -203,7 +203,7 @@ TEST(LibvirtInMemory, CreatesAndRemoves) {
   const Volume base = must(host->find_volume("p", "base")).value();
   EXPECT_EQ(base.path, "/nowhere/p/base");
   must(host->create_volume("p", volume_xml("layer", 2 << 20, "qcow2", base.path)));
-  EXPECT_EQ(must(host->volumes("p")).size(), 2u);
+  EXPECT_EQ(must(host->volumes("p", Refresh::yes)).size(), 2u);
   EXPECT_ERROR(host->create_volume("p", volume_xml("layer", 1, "raw")), Code::conflict, "creating volume layer in pool p: ");
   EXPECT_ERROR(host->remove_pool("p"), Code::conflict, "it has 2 volumes");
   must(host->remove_volume("p", "layer"));
@@ -254,7 +254,7 @@ TEST(LibvirtInMemory, ReportsErrors) {
   RealTimeContext test;
   const std::string text = "x";
   EXPECT_FALSE(must(host->find_volume("nothing", "v")).has_value());
-  EXPECT_TRUE(must(host->volumes("nothing")).empty());
+  EXPECT_TRUE(must(host->volumes("nothing", Refresh::yes)).empty());
   EXPECT_TRUE(must(host->leases("nothing")).empty());
   EXPECT_ERROR(host->create_volume("nothing", volume_xml("v", 1, "raw")), Code::not_found, "pool nothing: not found on test:///");
   EXPECT_ERROR(host->upload(test.context(), "nothing", "v", 1, reader_of(text)), Code::not_found, "pool nothing: not found");
@@ -316,7 +316,7 @@ TEST(LibvirtHost, PoolsAndVolumes) {
   virsh("pool-destroy", "one");
   EXPECT_FALSE(must(host->find_pool("one")).value().is_active);
   EXPECT_EQ(must(host->find_pool("one")).value().available, 0u);
-  EXPECT_TRUE(must(host->volumes("one")).empty());
+  EXPECT_TRUE(must(host->volumes("one", Refresh::yes)).empty());
   EXPECT_FALSE(must(host->find_volume("one", "base")).has_value());
   must(host->create_pool(pool_xml("one", path), "one"));
 
@@ -331,10 +331,10 @@ TEST(LibvirtHost, PoolsAndVolumes) {
   // A file that libvirt does not know yet, for instance the console log of a machine.
   run({"sh", "-c", "echo log >" + path + "/console.log"});
   EXPECT_FALSE(must(host->find_volume("one", "console.log")).has_value());
-  EXPECT_TRUE(is_listed(must(host->volumes("one")), "console.log"));
+  EXPECT_TRUE(is_listed(must(host->volumes("one", Refresh::yes)), "console.log"));
   RealTimeContext test;
   EXPECT_EQ(must(host->download(test.context(), "one", "console.log", 4)), "log\n");
-  EXPECT_EQ(must(host->volumes("one")).size(), 3u);
+  EXPECT_EQ(must(host->volumes("one", Refresh::yes)).size(), 3u);
 
   run({"sh", "-c", "echo log >" + path + "/late.log"});
   EXPECT_ERROR(host->remove_pool("one"), Code::conflict, "removing pool one: it has 4 volumes");
@@ -352,7 +352,7 @@ TEST(LibvirtHost, PoolsAndVolumes) {
   // Somebody removed the folder.
   must(host->create_pool(pool_xml("one", path), "one"));
   run({"rmdir", path});
-  EXPECT_ERROR(host->volumes("one"), Code::unavailable, "refreshing pool one: ");
+  EXPECT_ERROR(host->volumes("one", Refresh::yes), Code::unavailable, "refreshing pool one: ");
   must(host->remove_pool("one"));
   EXPECT_EQ(virsh("pool-list", "--all", "--name"), "");
 }
@@ -390,7 +390,7 @@ TEST(LibvirtHost, Transfers) {
       RealTimeContext own;
       must(host->create_volume("two", volume_xml(name, content.size(), "raw")));
       must(host->upload(own.context(), "two", name, content.size(), reader_of(content)));
-      must(host->volumes("two"));
+      must(host->volumes("two", Refresh::yes));
       EXPECT_TRUE(must(host->download(own.context(), "two", name, content.size())) == content);
       must(host->remove_volume("two", name));
     });
@@ -471,7 +471,7 @@ TEST(LibvirtHost, Domains) {
   EXPECT_ERROR(host->define_domain(domain_xml("broken", devices + "<serial type='nothing'/>")), Code::invalid,
                "defining domain broken: ");
   EXPECT_TRUE(exists(path + "/console.log"));
-  EXPECT_TRUE(is_listed(must(host->volumes("three")), "console.log"));
+  EXPECT_TRUE(is_listed(must(host->volumes("three", Refresh::yes)), "console.log"));
 
   virsh("suspend", "machine");
   domain = must(host->find_domain("machine")).value();
@@ -504,7 +504,7 @@ TEST(LibvirtHost, Domains) {
 
   must(host->remove_network("net"));
   EXPECT_ERROR(host->remove_pool("three"), Code::conflict, "it has 3 volumes");
-  for (const Volume& volume : must(host->volumes("three"))) must(host->remove_volume("three", volume.name));
+  for (const Volume& volume : must(host->volumes("three", Refresh::yes))) must(host->remove_volume("three", volume.name));
   must(host->remove_pool("three"));
   EXPECT_FALSE(exists(path));
 }
