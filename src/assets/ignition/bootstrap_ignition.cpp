@@ -217,7 +217,10 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
   auto file = [&](const std::string& path, std::string_view content, int mode) { put_file(made, path, content, mode); };
   file("/etc/containers/registries.conf", registries_conf(config), public_mode);
   file("/etc/ignition-machine-config-encapsulated.json", emit_json(encapsulated(config), JsonStyle::compact), secret_mode);
-  for (ignition::File& each : TRY(containerd_mirrors(config))) ignition::put(made, std::move(each));
+  for (ignition::File& each : TRY(containerd_mirrors(config))) {
+    each.user.name = "root";
+    ignition::put(made, std::move(each));
+  }
   file(std::string(trust_bundle_file), config.additional_trust_bundle, secret_mode);
   file("/etc/profile.d/proxy.sh", proxy_script(config), secret_mode);
   file("/etc/systemd/system.conf.d/10-default-env.conf", manager_environment(config), secret_mode);
