@@ -111,7 +111,7 @@ Result<> Containers::ensure_image(const Context& context, const std::string& ima
     for (const std::string_view line : split(out, '\n')) images_.emplace(line);
   }
   if (images_.contains(image)) return Ok{};
-  const sys::Command pull{.argv = ctr({"images", "pull", "--hosts-dir", "/etc/containerd/certs.d", image})};
+  const sys::Command pull{.argv = {"slipway-pull-image", image}};
   constexpr sys::Pace pace{Milliseconds(500), Milliseconds(10'000)};
   TRY(sys::retry<std::string>(context, 6, pace, [&] {
         return sys::run_checked(runner_, context, pull);

@@ -48,11 +48,12 @@ TEST(ContainerCommand, LeavesTheEntryPointToPodmanOnly) {
   EXPECT_NE(join(command_of(Runtime::containerd, container), " ").find("/usr/bin/etcd-operator"), std::string::npos);
 }
 
-// Answers by the words after "--namespace k8s.io"; runs call a hook.
+// Answers by the words after "ctr --namespace k8s.io", or by the whole command; runs call a hook.
 class FakeCtr final : public sys::Runner {
  public:
   Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
-    const std::string line = join({command.argv.begin() + 3, command.argv.end()}, " ");
+    const int prefix = command.argv.front() == "ctr" ? 3 : 0;
+    const std::string line = join({command.argv.begin() + prefix, command.argv.end()}, " ");
     lines.with_lock([&](auto& all) { all.push_back(line); });
     if (line.starts_with("run ") && on_run) on_run(line);
     const auto answer = answers.find(line);
@@ -83,7 +84,7 @@ TEST(Containers, PullsWhatIsMissingOnce) {
   const std::vector<std::string> lines = lines_of(ctr);
   ASSERT_EQ(lines.size(), 4U);
   EXPECT_EQ(lines[0], "images ls --quiet");
-  EXPECT_EQ(lines[1], "images pull --hosts-dir /etc/containerd/certs.d r.example.com/x@sha256:1");
+  EXPECT_EQ(lines[1], "slipway-pull-image r.example.com/x@sha256:1");
   EXPECT_TRUE(lines[2].starts_with("run ") && lines[3].starts_with("run "));
 }
 

@@ -7,6 +7,7 @@
 #include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "machineconfig/labels.h"
+#include "machineconfig/registry_logins.h"
 
 #include <algorithm>
 #include <array>
@@ -26,7 +27,7 @@ constexpr std::array outputs = {Output{"00", "00-*"}, Output{"01-container-runti
 // Paths that only root may read: credentials, the proxy's address, which may contain a password, and the configuration of the
 // kubelet and static pods. Other files have mode 0644, programs 0755.
 constexpr std::array private_places = {"/var/lib/kubelet/config.json", "/etc/mco/proxy.env", "/etc/kubernetes/",
-                                       "/etc/openshift/"};
+                                       "/etc/openshift/", "/etc/containerd/conf.d/"};
 
 bool holds_virtual_addresses(const ControllerConfig& config) {
   const config::PlatformRow* row = config::find_platform_row(config.platform);
@@ -143,6 +144,7 @@ Result<TemplateValues> template_values(std::string_view role, const ControllerCo
     }
   }
   TRY(findings.to_result());
+  values["REGISTRY_LOGINS"] = TRY(registry_logins(pull_secret)).reveal();
   return values;
 }
 

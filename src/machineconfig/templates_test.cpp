@@ -33,8 +33,8 @@ ControllerConfig sample(std::string platform) {
           .proxy = {{"httpProxy", "http://proxy.example.com:3128"}}};
 }
 
-Rendered rendered(const ControllerConfig& config, const std::string& role) {
-  const Result<std::vector<MachineConfig>> made = template_configs(role, config, Secret(R"({"auths":{}})"));
+Rendered rendered(const ControllerConfig& config, const std::string& role, const std::string& pull_secret = R"({"auths":{}})") {
+  const Result<std::vector<MachineConfig>> made = template_configs(role, config, Secret(pull_secret));
   EXPECT_TRUE(made.ok()) << made.error().message();
   const Pool pool{.name = role, .roles = {role}, .object = JsonObject()};
   const Result<Rendered> result = render(pool, made.value(), {config.os_image, "", config.version});
@@ -89,7 +89,16 @@ TEST(Templates, SecretsAreForRootAndProgramsAreExecutable) {
   EXPECT_EQ(find_file(made, "/etc/mco/proxy.env")->mode, 0600);
   EXPECT_EQ(find_file(made, "/etc/kubernetes/kubelet.conf")->mode, 0600);
   EXPECT_EQ(find_file(made, "/etc/kubernetes/manifests/keepalived.yaml")->mode, 0600);
-  EXPECT_EQ(find_file(made, "/etc/containerd/conf.d/10-slipway.toml")->mode, 0644);
+  EXPECT_EQ(find_file(made, "/etc/containerd/conf.d/10-slipway.toml")->mode, 0600);
+}
+
+TEST(Templates, ContainerdHasTheLoginsOfThePullSecret) {
+  const Rendered made = rendered(sample("local"), "worker", R"({"auths":{"r.example.com":{"auth":"YTpi"}}})");
+  const std::string text = text_of(made, "/etc/containerd/conf.d/10-slipway.toml");
+  EXPECT_NE(text.find("config_path = \"/etc/containerd/certs.d\"\n\n  [plugins.\"io.containerd.grpc.v1.cri\".registry.configs."
+                      "\"r.example.com\".auth]\n    auth = \"YTpi\"\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Templates, HaveWhatTheClusterSays) {

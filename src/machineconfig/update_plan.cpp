@@ -24,6 +24,8 @@ const std::vector<Rule>& rules() {
   static const std::vector<Rule> table = {
       {"/var/lib/kubelet/config.json", {}},
       {"/etc/containerd/certs.d", {}},
+      // Logins of registries, and settings that containerd reads when it starts. Containers continue to run.
+      {"/etc/containerd/conf.d/10-slipway.toml", {{"restart", "containerd.service"}}},
       {"/etc/kubernetes/kubelet-ca.crt", {}},
       {"/usr/local/share/ca-certificates", {{"restart", "update-ca-certificates.service"}, {"restart", "containerd.service"}}},
   };

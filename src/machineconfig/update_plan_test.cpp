@@ -63,6 +63,12 @@ TEST(UpdatePlan, WhatDiffersSaysWhatToDo) {
        [](MachineConfig& c) { ignition::put(c.config, ignition::make_file("/etc/containerd/certs.d/q/hosts.toml", "", 0644)); },
        {.files = {"/etc/containerd/certs.d/q/hosts.toml"}},
        nothing},
+      {"logins of mirrors",
+       [](MachineConfig& c) {
+         ignition::put(c.config, ignition::make_file("/etc/containerd/conf.d/10-slipway.toml", "", 0600));
+       },
+       {.files = {"/etc/containerd/conf.d/10-slipway.toml"}},
+       {.services = {{"restart", "containerd.service"}}}},
       {"beside the mirrors",
        [](MachineConfig& c) { ignition::put(c.config, ignition::make_file("/etc/containerd/certs.d-more", "", 0644)); },
        {.files = {"/etc/containerd/certs.d-more"}},

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ignition/make.h"
 #include "machineconfig/registries.h"
+#include "machineconfig/registry_logins.h"
 #include "net/ip.h"
 
 #include <algorithm>
@@ -25,6 +26,8 @@ constexpr int public_mode = 0644;
 constexpr int program_mode = 0555;
 constexpr std::string_view trust_bundle_file = "/etc/pki/ca-trust/source/anchors/ca.crt";
 
+constexpr std::string_view containerd_settings = "/etc/containerd/config.toml";
+
 // Not tls/: the journal gateway does not run as root and reads its key there.
 constexpr std::array<std::string_view, 3> private_folders = {"auth", "manifests", "openshift"};
 
@@ -33,7 +36,7 @@ std::string last_of(std::string_view path) { return std::string(path.substr(path
 // Files that exist on the system already; our content is appended.
 bool is_appended(std::string_view path) {
   const std::string name = last_of(path);
-  return name == "motd" || name == "containers.conf";
+  return name == "motd" || name == "containers.conf" || path == containerd_settings;
 }
 
 // Units that start at boot. They start the other units by Wants and Requires.
@@ -221,6 +224,8 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
     each.user.name = "root";
     ignition::put(made, std::move(each));
   }
+  if (const Secret logins = TRY(machineconfig::registry_logins(Secret(pull_secret_text(config)))); !logins.empty())
+    file(std::string(containerd_settings), logins.reveal(), secret_mode);
   file(std::string(trust_bundle_file), config.additional_trust_bundle, secret_mode);
   file("/etc/profile.d/proxy.sh", proxy_script(config), secret_mode);
   file("/etc/systemd/system.conf.d/10-default-env.conf", manager_environment(config), secret_mode);

@@ -1,5 +1,6 @@
 """`slipway create cluster` on platform libvirt, with the machine OS and the images of this build."""
 
+import base64
 import contextlib
 import json
 import os
@@ -15,6 +16,7 @@ SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"])
 GATEWAY, PORT = "192.168.126.1", 5000
 REPOSITORY = "slipway/release"
+LOGIN = ("pull", "secret")
 # A machine of a host without KVM is ten to twenty times slower.
 LIMIT = 3600
 CONFIG = """apiVersion: v1
@@ -35,7 +37,7 @@ additionalTrustBundlePolicy: Always
 additionalTrustBundle: |
   {bundle}
 sshKey: {key}
-pullSecret: '{{"auths":{{"{mirror}":{{"auth":"YTpi"}}}}}}'
+pullSecret: '{{"auths":{{"{mirror}":{{"auth":"{login}"}}}}}}'
 """
 
 
@@ -77,7 +79,7 @@ def creation(host, folder, registry, masters):
     folder.mkdir()
     subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", folder.parent / "key"], check=True)
     (folder / "install-config.yaml").write_text(CONFIG.format(
-        masters=masters, repository=REPOSITORY, mirror=f"{GATEWAY}:{PORT}", bundle=registry.strip().replace("\n", "\n  "),
+        masters=masters, login=base64.b64encode(":".join(LOGIN).encode()).decode(), repository=REPOSITORY, mirror=f"{GATEWAY}:{PORT}", bundle=registry.strip().replace("\n", "\n  "),
         key=(folder.parent / "key.pub").read_text().strip()))
     running = Creation(host, folder)
     try:

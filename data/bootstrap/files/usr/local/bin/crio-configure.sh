@@ -37,7 +37,7 @@ override=/etc/containerd/conf.d/10-pause-image.toml
 wanted=$(sed -e '/^ *#/d' -e '/^imports *=/d' -e "s|^\( *sandbox_image *=\).*|\1 \"$pause_image\"|" "$settings")
 if [[ ! -e $override || $(<"$override") != "$wanted" ]]; then
     mkdir -p "${override%/*}"
-    printf '%s\n' "$wanted" >"$override.new"
+    (umask 077 && printf '%s\n' "$wanted" >"$override.new") # it has the logins of registries
     mv "$override.new" "$override"
 fi
 # The daemon creates the socket when it starts.

@@ -9,7 +9,7 @@ fi
 image=$(image_for haproxy-router)
 name=journal-gateway-tls
 if [[ -z $(ctr --namespace k8s.io images ls --quiet "name==$image") ]]; then
-    ctr --namespace k8s.io images pull --hosts-dir /etc/containerd/certs.d "$image" >/dev/null
+    slipway-pull-image "$image"
 fi
 # Removes what a killed run left.
 ctr --namespace k8s.io tasks kill --signal KILL "$name" >/dev/null 2>&1 || true

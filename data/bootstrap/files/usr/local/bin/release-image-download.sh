@@ -32,7 +32,7 @@ pull() {
         if crio; then
             ! podman pull --quiet --authfile /root/.docker/config.json "$HERE" || return 0
         else
-            ! ctr --namespace k8s.io images pull --hosts-dir /etc/containerd/certs.d "$HERE" || return 0
+            ! slipway-pull-image "$HERE" || return 0
         fi
     done
     return 1
