@@ -33,6 +33,8 @@ install() {
   inst_simple "$systemdsystemunitdir/emergency.target"
   inst_simple /usr/lib/ignition/base.d/10-core.ign
   inst_simple /usr/lib/systemd/network/90-slipway-dhcp.network
+  inst_simple "$systemdsystemunitdir/systemd-network-generator.service.d/20-slipway.conf"
+  inst_script /usr/lib/slipway/bond-options
   # /usr of an initramfs is read-only. Ignition reads this path, and slipway-copy-config writes to its target.
   ln -s /run/user.ign "$initdir/usr/lib/ignition/user.ign"
   inst_rules 60-block.rules 60-cdrom_id.rules 60-persistent-storage.rules

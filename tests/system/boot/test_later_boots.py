@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 from disk import GIB, HELLO, build, check_first_boot, check_running, copy
-from virtual_machine import config, drive, fw_cfg, machine, network, write
+from virtual_machine import config, drive, fw_cfg, http_server, machine, network, write
+from vlan_switch import vlan_switch
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 
@@ -140,6 +141,33 @@ def test_a_written_disk_has_its_config_and_its_address(folder):
                 reboot(running)
                 check_running(running)
                 assert "ip=10.0.2.50" not in running.run("cat /proc/cmdline")
+
+
+def test_a_vlan_on_a_bond(folder):
+    """The config comes over a VLAN on two bonded interfaces, in the initramfs; later boots have the same network."""
+    disk = folder / "disk.raw"
+    subprocess.run([SLIPWAY, "image", "write", disk, "--first-boot-karg=bond=bond0:enp0s16,enp0s17:mode=active-backup,miimon=100",
+                    "--first-boot-karg=vlan=bond0.42:bond0", "--first-boot-karg=ip=192.0.2.50::192.0.2.1:255.255.255.0::bond0.42:none",
+                    "--first-boot-karg=ignition.config.url=http://192.0.2.1:8080/config.ign"], check=True)
+    os.truncate(disk, 10 * GIB)
+    write(folder / "config.ign", config(files=[HELLO]))
+    with vlan_switch(folder, 42, "192.0.2.1/24") as ports, http_server(folder, "192.0.2.1", 8080) as asked:
+        with machine(folder, drive(disk), ports[0].options("a", 16), ports[1].options("b", 17)) as running:
+            check_first_boot(running)
+            assert set(asked) == {"/config.ign"}, asked
+            for boot in ("first", "next"):
+                bond = running.run("cat /sys/class/net/bond0/bonding/mode /sys/class/net/bond0/bonding/miimon /sys/class/net/bond0/bonding/slaves")
+                assert bond.split() == ["active-backup", "1", "100", "enp0s16", "enp0s17"], (boot, bond)
+                assert "192.0.2.50/24" in running.run("ip -4 -oneline address show dev bond0.42"), boot
+                running.run("ping -c 1 -W 20 192.0.2.1")
+                if boot == "first":
+                    # The other interface takes over.
+                    used = running.run("cat /sys/class/net/bond0/bonding/active_slave")
+                    running.run(f"ip link set {used} down; ping -c 3 -W 20 192.0.2.1")
+                    assert all(port.frames > 0 for port in ports)
+                    reboot(running)
+                    check_running(running)
+                    assert "bond=" not in running.run("cat /proc/cmdline")
 
 
 # What the console says when a first boot goes wrong: devices, config, lines in this order.
