@@ -36,20 +36,6 @@ constexpr std::array live_programs = {sys::NeededProgram{"mksquashfs", "squashfs
                                       sys::NeededProgram{"xorriso", "xorriso"}, sys::NeededProgram{"cpio", "cpio"},
                                       sys::NeededProgram{"zstd", "zstd"}};
 
-Result<> check_host(const DiskImageRequest& request) {
-  Findings found;
-  if (::geteuid() != 0) {
-    found.error({}, "host", "disk images require root, because their files belong to several users").hint("run it with sudo");
-  }
-  sys::find_missing(found, needed_programs);
-  if (is_live(request.format)) {
-    sys::find_missing(found, live_programs);
-  } else if (request.format != "raw" && request.format != "tar.gz") {
-    sys::find_missing(found, conversion_programs);
-  }
-  return found.to_result().context("making " + request.output);
-}
-
 // Beside the output, so that they can be renamed to it. A call after a kill replaces them.
 std::string raw_image(const std::string& output) { return output + ".raw-image"; }
 std::string disk_config(const std::string& output) { return output + ".ignition"; }
@@ -107,6 +93,18 @@ std::span<const DiskPlatform> disk_platforms() { return platforms; }
 
 std::span<const std::string_view> disk_formats() { return formats; }
 
+void check_disk_image_host(Findings& found, std::string_view format) {
+  if (::geteuid() != 0) {
+    found.error({}, "host", "disk images require root, because their files belong to several users").hint("run it with sudo");
+  }
+  sys::find_missing(found, needed_programs);
+  if (is_live(format)) {
+    sys::find_missing(found, live_programs);
+  } else if (format != "raw" && format != "tar.gz") {
+    sys::find_missing(found, conversion_programs);
+  }
+}
+
 const DiskPlatform* find_disk_platform(std::string_view name) {
   const auto found = std::ranges::find(platforms, name, &DiskPlatform::name);
   return found == platforms.end() ? nullptr : &*found;
@@ -120,7 +118,9 @@ Result<std::string> os_version(const sys::Context& context, sys::Runner& runner,
 }
 
 Result<> make_disk_image(const sys::Context& context, sys::Files& files, sys::Runner& runner, const DiskImageRequest& request) {
-  TRY(check_host(request));
+  Findings host;
+  check_disk_image_host(host, request.format);
+  TRY(host.to_result().context("making " + request.output));
   if (TRY(files.info(request.output)))
     return error(Code::conflict, "{}: exists already (remove it, or choose another file)", request.output);
   const Result<> done =

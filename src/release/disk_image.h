@@ -2,6 +2,7 @@
 // imports.
 #pragma once
 
+#include "base/findings.h"
 #include "sys/context.h"
 #include "sys/files.h"
 #include "sys/runner.h"
@@ -65,6 +66,9 @@ struct DiskImageRequest {
 //   errors  not_found: no such commit, or it has no version; those of ostree
 Result<std::string> os_version(const sys::Context& context, sys::Runner& runner, const std::string& repository,
                                const std::string& ref);
+
+// Adds an error for each thing that this host lacks for images in the format: root, and programs, with their Debian packages.
+void check_disk_image_host(Findings& found, std::string_view format);
 
 // Makes an image. An incomplete image of an earlier call with the same output is removed.
 //

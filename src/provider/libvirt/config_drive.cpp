@@ -1,14 +1,13 @@
 #include "provider/libvirt/config_drive.h"
 
-#include "sys/programs.h"
 #include "sys/temp_dir.h"
 
 namespace slipway::provider::libvirt {
 
 Result<std::string> make_config_drive(const net::Environment& environment, const std::string& ignition) {
-  if (!sys::is_in_path("xorriso")) {
-    return error(Code::invalid, "xorriso: not found, but large Ignition configs are on a medium (apt-get install xorriso)");
-  }
+  Findings host;
+  sys::find_missing(host, config_drive_programs);
+  TRY(host.to_result().context("Ignition config on a medium"));
   const sys::TempDir work = TRY(sys::TempDir::make("config-drive"));
   const std::string content = work.path() + "/content", medium = work.path() + "/medium.iso";
   TRY(environment.files.write(content + "/openstack/latest/user_data", ignition, 0600));

@@ -3,12 +3,16 @@
 #pragma once
 
 #include "net/environment.h"
+#include "sys/programs.h"
 
+#include <array>
 #include <string>
 
 namespace slipway::provider::libvirt {
 
-// The content of the medium. errors: invalid: xorriso is not installed, with a hint; those of the runner and of files
+inline constexpr std::array config_drive_programs = {sys::NeededProgram{"xorriso", "xorriso"}};
+
+// The content of the medium. errors: invalid: a program is missing, with a hint; those of the runner and of files
 Result<std::string> make_config_drive(const net::Environment& environment, const std::string& ignition);
 
 }  // namespace slipway::provider::libvirt

@@ -7,12 +7,15 @@
 #include "ignition/parse.h"
 #include "ignition/validate.h"
 #include "provider/libvirt/cluster_plan.h"
+#include "provider/libvirt/config_drive.h"
 #include "provider/libvirt/connection.h"
 #include "provider/libvirt/documents.h"
 #include "provider/libvirt/preflight.h"
 #include "provider/libvirt/resources.h"
 #include "provider/libvirt/xml.h"
 #include "provider/plan/apply.h"
+#include "release/disk_image.h"
+#include "sys/programs.h"
 
 #include <fmt/core.h>
 
@@ -94,7 +97,8 @@ class LibvirtProvider final : public Provider {
     return found;
   }
 
-  Result<> preflight(const sys::Context& context, const ClusterRequest& request, const std::vector<MachineGroup>&) override {
+  Result<> preflight(const sys::Context& context, const ClusterRequest& request,
+                     const std::vector<MachineGroup>& groups) override {
     const std::shared_ptr<Connection> kept = TRY(connection());
     Connection& host = *kept;
     HostState state;
@@ -116,6 +120,7 @@ class LibvirtProvider final : public Provider {
     if (!os_image_.file.empty() && !TRY(environment_.files.info(os_image_.file))) {
       found.error({}, "--os-image", "{}: not found", os_image_.file);
     }
+    if (!missing.empty()) TRY(check_own_host(found, request, groups));
     for (const Finding& finding : found.all()) {
       if (finding.severity != Severity::warning) continue;
       const std::string hint = finding.hint.empty() ? "" : fmt::format(" ({})", finding.hint);
@@ -264,6 +269,22 @@ class LibvirtProvider final : public Provider {
   }
 
  private:
+  // What slipway itself needs to create machines, on the computer that it runs on.
+  Result<> check_own_host(Findings& found, const ClusterRequest& request, const std::vector<MachineGroup>& groups) {
+    if (os_image_.file.empty()) release::check_disk_image_host(found, "qcow2");
+    const bool has_config_drive = std::ranges::any_of(
+        groups, [](const MachineGroup& group) { return channel_for(group.ignition.size()) == Channel::config_drive; });
+    if (has_config_drive) sys::find_missing(found, config_drive_programs);
+    const std::string bridge = text_of(request.config.platform.section, {"network", "bridge"});
+    // The path of a URI for another computer follows its host: "qemu+ssh://root@host/system".
+    const bool is_local = uri_.find(":///") != std::string::npos;
+    if (!bridge.empty() && is_local && !TRY(environment_.files.info("/sys/class/net/" + bridge))) {
+      found.error({}, "platform.libvirt.network.bridge", "the host has no network interface {}", bridge)
+          .hint("create the bridge, or remove the field: slipway then creates a network for the cluster");
+    }
+    return Ok{};
+  }
+
   // Callers keep the connection while they use it: another thread may open a new one meanwhile.
   Result<std::shared_ptr<Connection>> connection() {
     std::lock_guard lock(mutex_);
