@@ -148,6 +148,8 @@ Result<std::set<std::string>> machines_on(const sys::Context& context, sys::File
   return on;
 }
 
+const InotifyUse& use_of(const Facts& facts) { return facts.has_unified_cgroups ? inotify_use_unified : inotify_use; }
+
 // Logs the warnings. errors: invalid: with the errors
 Result<> judged(const sys::Context& context, const Findings& findings) {
   for (const Finding& finding : findings.all()) {
@@ -158,17 +160,18 @@ Result<> judged(const sys::Context& context, const Findings& findings) {
 
 }  // namespace
 
-int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on) {
+int peak_of_inotify(const std::vector<MachineGroup>& groups, const InotifyUse& use, const std::set<std::string>& on) {
   int before = 0, afterwards = 0;
   for (const MachineGroup& group : groups) {
+    const int instances = group.has_control_plane ? use.control_plane : use.worker;
     for (const std::string& name : group.names) {
       const bool is_removed = std::ranges::any_of(groups, [&](const MachineGroup& other) { return other.after == name; });
       if (on.contains(name)) {
-        if (is_removed) afterwards -= group.inotify_instances;
+        if (is_removed) afterwards -= instances;
         continue;
       }
-      if (group.after.empty()) before += group.inotify_instances;
-      if (!is_removed) afterwards += group.inotify_instances;
+      if (group.after.empty()) before += instances;
+      if (!is_removed) afterwards += instances;
     }
   }
   return std::max(before, afterwards);
@@ -178,13 +181,13 @@ Result<> preflight(const sys::Context& context, sys::Files& files, sys::Runner& 
                    const ClusterOptions& options, const std::vector<MachineGroup>& groups) {
   if (::geteuid() != 0) return judged(context, check({.is_root = false}, {}));  // the files of clusters are readable by root only
   const std::set<std::string> on = TRY(machines_on(context, files, choice));
-  Load load{.machines = 0,
-            .inotify_instances = peak_of_inotify(groups, on),
-            .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
-  for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
   load_modules(context, files, runner);
   Facts facts = gather_facts(files, choice.state, options.os_repo);
   facts.needs_os_repo = !TRY(has_own_os(files, choice));
+  Load load{.machines = 0,
+            .inotify_instances = peak_of_inotify(groups, use_of(facts), on),
+            .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
+  for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
   Findings findings = check(facts, load);
   if (!facts.needs_os_repo) TRY(add_unused_os(findings, files, choice, options.os_repo));
   TRY(add_release_troubles(findings, files, choice, options));
@@ -206,7 +209,7 @@ Result<> preflight_start(const sys::Context& context, sys::Files& files, sys::Ru
   Facts facts = gather_facts(files, choice.state, "");
   facts.needs_os_repo = false;
   facts.state_free_bytes = std::nullopt;  // the machines have their disks
-  return judged(context, check(facts, {.machines = machines, .inotify_instances = machines * inotify_of_worker}));
+  return judged(context, check(facts, {.machines = machines, .inotify_instances = machines * use_of(facts).worker}));
 }
 
 Result<ClusterConfig> read_cluster(sys::Files& files, const ClusterChoice& choice) {

@@ -41,23 +41,31 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 //           lock
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options);
 
-// Measured number of the host's inotify instances that a machine uses, with and without a control plane. A kubelet uses 6, a
-// systemd 5, each API server and controller a few.
-inline constexpr int inotify_of_control_plane = 28;
-inline constexpr int inotify_of_worker = 13;
+// The inotify instances of the host that a machine uses, with and without a control plane.
+struct InotifyUse {
+  int control_plane;
+  int worker;
+};
+
+// Measured. A kubelet uses 6, a systemd 5, each API server and controller a few.
+inline constexpr InotifyUse inotify_use = {.control_plane = 28, .worker = 13};
+
+// On a host with cgroups of version 2 only, containerd watches each container and each sandbox with one more instance. Counted on
+// the machines of a complete cluster: 71 and 24.
+inline constexpr InotifyUse inotify_use_unified = {.control_plane = 99, .worker = 37};
 
 // Machines to create with the same Ignition config, or without one.
 struct MachineGroup {
   std::vector<std::string> names;
   std::optional<std::string> ignition{};
-  int inotify_instances = inotify_of_control_plane;  // of each machine
-  std::string after{};                               // as in Request
-  bool is_of_cluster = false;                        // true: the machines must run pods; false: they may run none
+  bool has_control_plane = true;
+  std::string after{};         // as in Request
+  bool is_of_cluster = false;  // true: the machines must run pods; false: they may run none
 };
 
 // The maximum number of additional inotify instances that the groups need at the same time. Machines that are on need no
 // additional ones. Machines that boot after another machine and that machine do not need theirs at the same time. Pure.
-int peak_of_inotify(const std::vector<MachineGroup>& groups, const std::set<std::string>& on = {});
+int peak_of_inotify(const std::vector<MachineGroup>& groups, const InotifyUse& use, const std::set<std::string>& on = {});
 
 // Checks whether this host can run the machines, and whether machine names, forwards or ports are taken: an existing machine with
 // another config, a cluster with other forwards, a port that is in use. Loads kernel modules that are missing; changes nothing

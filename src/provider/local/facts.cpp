@@ -132,7 +132,9 @@ Facts gather_facts(sys::Files& files, const std::string& state, const std::strin
     if (!sys::is_in_path(program.name)) facts.missing_programs.emplace_back(program.name);
   }
   const Result<std::string> mounts = files.read("/proc/self/mounts");
-  facts.has_cgroups = mounts.ok() && !hierarchies(mounts.value()).empty();
+  const std::vector<Hierarchy> cgroups = hierarchies(mounts.ok() ? mounts.value() : "");
+  facts.has_cgroups = !cgroups.empty();
+  facts.has_unified_cgroups = facts.has_cgroups && std::ranges::all_of(cgroups, &Hierarchy::unified);
   facts.has_overlay = has_overlay(files);
   facts.has_nftables = !facts.is_root || has_nftables();  // only root may ask
   facts.has_br_netfilter = has_br_netfilter();

@@ -188,7 +188,7 @@ class LocalProvider final : public Provider {
   static MachineGroup local_group(const provider::MachineGroup& group) {
     return {.names = group.names,
             .ignition = group.ignition,
-            .inotify_instances = group.role == "worker" ? inotify_of_worker : inotify_of_control_plane,
+            .has_control_plane = group.role != "worker",
             .after = group.after,
             .is_of_cluster = true};
   }

@@ -20,6 +20,7 @@ struct Facts {
   bool is_root = false;
   std::vector<std::string> missing_programs{};
   bool has_cgroups = false;
+  bool has_unified_cgroups = false;  // only version 2
   bool has_overlay = false;
   bool has_nftables = false;
   bool has_br_netfilter = false;

@@ -102,24 +102,24 @@ TEST(Preflight, RefusesAClusterThatCouldNotRunItsContainers) {
 
 TEST(PeakOfInotify, CountsWhatRunsAtTheSameTime) {
   const MachineGroup bootstrap{.names = {"bootstrap"}}, masters{.names = {"m0", "m1", "m2"}};
-  MachineGroup workers{.names = {"w0", "w1"}, .inotify_instances = inotify_of_worker};
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 4 * 28 + 2 * 13);
+  MachineGroup workers{.names = {"w0", "w1"}, .has_control_plane = false};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use), 4 * 28 + 2 * 13);
   workers.after = "bootstrap";
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 4 * 28);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use), 4 * 28);
   workers.names = {"w0", "w1", "w2"};
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}), 3 * 28 + 3 * 13);
-  EXPECT_EQ(peak_of_inotify({}), 0);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use), 3 * 28 + 3 * 13);
+  EXPECT_EQ(peak_of_inotify({}, inotify_use), 0);
 }
 
 TEST(PeakOfInotify, DoesNotCountTwiceWhatIsOn) {
   const MachineGroup bootstrap{.names = {"bootstrap"}}, masters{.names = {"m0", "m1", "m2"}};
-  MachineGroup workers{.names = {"w0", "w1"}, .inotify_instances = inotify_of_worker};
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1"}), 28 + 2 * 13);
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2", "w0", "w1"}), 0);
+  MachineGroup workers{.names = {"w0", "w1"}, .has_control_plane = false};
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use, {"bootstrap", "m0", "m1"}), 28 + 2 * 13);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use, {"bootstrap", "m0", "m1", "m2", "w0", "w1"}), 0);
   workers.after = "bootstrap";
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2"}), 0);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use, {"bootstrap", "m0", "m1", "m2"}), 0);
   workers.names = {"w0", "w1", "w2"};
-  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, {"bootstrap", "m0", "m1", "m2"}), 3 * 13 - 28);
+  EXPECT_EQ(peak_of_inotify({bootstrap, masters, workers}, inotify_use, {"bootstrap", "m0", "m1", "m2"}), 3 * 13 - 28);
 }
 
 TEST(Preflight, TellsEverythingAtOnce) {
