@@ -190,9 +190,16 @@ TEST(CurlHttp, SlowIsNotIdle) {
 }
 
 // A watch: silence is not a failure, costs no processor time and does not delay a stop.
-TEST(CurlHttp, WithoutAnIdleLimitWaitsForAStop) {
-  HttpImposter server([](const Seen&) { return Reply{.body = std::string(1000, 'x'), .cut_after = 10, .hang = true}; });
-  CurlHttp http;
+// Whether one of a few runs takes less than the limit: on a busy host, threads may wait longer for a processor.
+bool is_within(Milliseconds limit, const std::function<std::chrono::nanoseconds()>& run) {
+  for (int i = 0; i < 5; ++i) {
+    if (run() < limit) return true;
+  }
+  return false;
+}
+
+// Sends a request that hangs after a part of its answer, and stops it. Returns how long the call took to return then.
+std::chrono::nanoseconds stop_in_the_middle(const HttpImposter& server, CurlHttp& http) {
   std::stop_source source;
   std::chrono::steady_clock::time_point asked;
   std::jthread stopper;
@@ -208,10 +215,18 @@ TEST(CurlHttp, WithoutAnIdleLimitWaitsForAStop) {
   auto answer = http.send({.url = server.url("/"), .idle_limit = Milliseconds(0)}, source.get_token(), sink);
   const auto returned = std::chrono::steady_clock::now();
   stopper.join();
-  ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().code(), Code::cancelled) << answer.error().message();
-  EXPECT_LT(returned - asked, Milliseconds(50));
-  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20);
+  EXPECT_FALSE(answer.ok());
+  if (!answer.ok()) {
+    EXPECT_EQ(answer.error().code(), Code::cancelled) << answer.error().message();
+  }
+  EXPECT_LT(std::clock() - before, CLOCKS_PER_SEC / 20);  // it sleeps
+  return returned - asked;
+}
+
+TEST(CurlHttp, WithoutAnIdleLimitWaitsForAStop) {
+  HttpImposter server([](const Seen&) { return Reply{.body = std::string(1000, 'x'), .cut_after = 10, .hang = true}; });
+  CurlHttp http;
+  EXPECT_TRUE(is_within(Milliseconds(50), [&] { return stop_in_the_middle(server, http); }));
 }
 
 TEST(CurlHttp, ConnectsWhereItIsTold) {
@@ -223,25 +238,36 @@ TEST(CurlHttp, ConnectsWhereItIsTold) {
   EXPECT_EQ(answer->body, "api.demo.example:6443");
 }
 
-TEST(CurlHttp, ReturnsAtOnceWhenStopped) {
-  HttpImposter server([](const Seen&) { return Reply{.hang = true}; });
-  CurlHttp http;
+// Sends a request without an answer, and stops it. Returns how long the call took to return then.
+std::chrono::nanoseconds stop_before_the_answer(HttpImposter& server, CurlHttp& http) {
   std::stop_source source;
   std::chrono::steady_clock::time_point asked;
+  const std::size_t earlier = server.journal().size();
   std::jthread stopper([&] {
-    for (int i = 0; i < 5000 && server.journal().empty(); ++i) std::this_thread::sleep_for(Milliseconds(1));
+    for (int i = 0; i < 5000 && server.journal().size() == earlier; ++i) std::this_thread::sleep_for(Milliseconds(1));
     asked = std::chrono::steady_clock::now();
     source.request_stop();
   });
   auto answer = http.send({.url = server.url("/")}, source.get_token());
   const auto returned = std::chrono::steady_clock::now();
   stopper.join();
-  ASSERT_FALSE(answer.ok());
-  EXPECT_EQ(answer.error().code(), Code::cancelled);
-  EXPECT_EQ(answer.error().message(), server.host() + ": stopped before the response arrived");
-  EXPECT_LT(returned - asked, Milliseconds(50));
-  EXPECT_LT(took([&] { EXPECT_EQ(http.send({.url = server.url("/")}, source.get_token()).error().code(), Code::cancelled); }),
-            Milliseconds(5));
+  EXPECT_FALSE(answer.ok());
+  if (!answer.ok()) {
+    EXPECT_EQ(answer.error().code(), Code::cancelled);
+    EXPECT_EQ(answer.error().message(), server.host() + ": stopped before the response arrived");
+  }
+  return returned - asked;
+}
+
+TEST(CurlHttp, ReturnsAtOnceWhenStopped) {
+  HttpImposter server([](const Seen&) { return Reply{.hang = true}; });
+  CurlHttp http;
+  EXPECT_TRUE(is_within(Milliseconds(50), [&] { return stop_before_the_answer(server, http); }));
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_TRUE(is_within(Milliseconds(5), [&] {
+    return took([&] { EXPECT_EQ(http.send({.url = server.url("/")}, stopped.get_token()).error().code(), Code::cancelled); });
+  }));
 }
 
 TEST(CurlHttp, ServesManyThreads) {
