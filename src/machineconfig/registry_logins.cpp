@@ -24,7 +24,9 @@ std::string registry_of(std::string_view key) {
   }
   while (key.ends_with('/')) key.remove_suffix(1);
   // It becomes the name of a table.
-  const auto is_plain = [](char c) { return is_letter_or_digit(c) || std::string_view(".-:[]").find(c) != std::string_view::npos; };
+  const auto is_plain = [](char c) {
+    return is_letter_or_digit(c) || std::string_view(".-:[]").find(c) != std::string_view::npos;
+  };
   return std::ranges::all_of(key, is_plain) ? std::string(key) : "";
 }
 

@@ -6,9 +6,9 @@
 
 namespace slipway::machineconfig {
 
-// The logins of a pull secret as tables of containerd's CRI plugin (version 2 of its configuration), to be appended to a file that
-// has `config_path` of the registries. containerd uses them for mirrors: the kubelet knows only the login of the registry that an
-// image is named after. Empty if there are none. Pure.
+// The logins of a pull secret as tables of containerd's CRI plugin (version 2 of its configuration), to be appended to a file
+// that has `config_path` of the registries. containerd uses them for mirrors: the kubelet knows only the login of the registry
+// that an image is named after. Empty if there are none. Pure.
 //
 // containerd has one login for each registry, so a login for a part of one ("quay.io/team") is left out. The kubelet uses it for
 // images that are named after this part.

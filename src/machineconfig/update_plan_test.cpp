@@ -64,9 +64,7 @@ TEST(UpdatePlan, WhatDiffersSaysWhatToDo) {
        {.files = {"/etc/containerd/certs.d/q/hosts.toml"}},
        nothing},
       {"logins of mirrors",
-       [](MachineConfig& c) {
-         ignition::put(c.config, ignition::make_file("/etc/containerd/conf.d/10-slipway.toml", "", 0600));
-       },
+       [](MachineConfig& c) { ignition::put(c.config, ignition::make_file("/etc/containerd/conf.d/10-slipway.toml", "", 0600)); },
        {.files = {"/etc/containerd/conf.d/10-slipway.toml"}},
        {.services = {{"restart", "containerd.service"}}}},
       {"beside the mirrors",

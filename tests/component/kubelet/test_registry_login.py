@@ -75,8 +75,10 @@ def test_pulls_with_the_login_of_the_mirror(release, tmp_path):  # noqa: F811
         images = cluster.shell("ctr", "--namespace=k8s.io", "images", "ls").stdout
         assert [line for line in images.splitlines() if pod in line and "io.cri-containerd.image=managed" in line], images
 
-        # A login that is refused, and an image that does not exist.
-        assert "not found" in cluster.shell("slipway-pull-image", etcd.partition("@")[0] + "@sha256:" + "0" * 64, check=False).stderr
+        # An image that does not exist, and a login that is refused.
+        unknown = etcd.partition("@")[0] + "@sha256:" + "0" * 64
+        missing = cluster.shell("slipway-pull-image", unknown, check=False)
+        assert missing.returncode == 1 and missing.stderr.startswith(f"slipway-pull-image: {unknown}: failed to pull"), missing.stderr
         right = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
         cluster.shell("sed", "-i", f"s|{right}|YTpi|", "/etc/containerd/config.toml")
         cluster.shell("systemctl", "restart", "containerd.service")
