@@ -1,7 +1,9 @@
-// The OCI registry that serves a cluster's images from a directory.
+// The OCI registry that serves a cluster's images from a directory, and "registry cluster" for a local cluster.
 package main
 
 import (
+	"os"
+
 	"github.com/distribution/distribution/v3/registry"
 	_ "github.com/distribution/distribution/v3/registry/auth/htpasswd"
 	_ "github.com/distribution/distribution/v3/registry/auth/token"
@@ -10,4 +12,9 @@ import (
 	_ "github.com/distribution/distribution/v3/registry/storage/driver/inmemory"
 )
 
-func main() { registry.RootCmd.Execute() }
+func main() {
+	registry.RootCmd.AddCommand(clusterCommand, outsideCommand())
+	if registry.RootCmd.Execute() != nil {
+		os.Exit(1)
+	}
+}

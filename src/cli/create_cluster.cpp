@@ -5,6 +5,7 @@
 #include "cli/asset_inputs.h"
 #include "cli/cluster_directory.h"
 #include "cli/create_assets.h"
+#include "cli/image/registry_files.h"
 #include "cli/installing.h"
 #include "cli/local_options.h"
 #include "cli/validate.h"
@@ -108,6 +109,7 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
                         .earlier = earlier.value_or(std::vector<sys::Event>()),
                         .keep_bootstrap = keeps_bootstrap()},
                        faults, steps));
+  if (const auto registry = TRY(machines->image_registry())) TRY(write_registry_files(environment.files, folder, *registry));
   TRY(trust_routers(environment, folder));
   if (const auto access = TRY(machines->host_access()); access && arguments["--output"] != "json") {
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);

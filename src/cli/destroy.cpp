@@ -3,6 +3,7 @@
 #include "assets/store.h"
 #include "cli/asset_inputs.h"
 #include "cli/cluster_directory.h"
+#include "cli/image/registry_files.h"
 #include "cli/local_options.h"
 
 namespace slipway::cli {
@@ -43,6 +44,7 @@ Result<> destroy_cluster(const Environment& environment, const Arguments& argume
   // The install-config is kept: the same command line creates a new cluster. metadata.json is deleted last, because it identifies
   // the cluster.
   const sys::FileLock lock = TRY(lock_assets(environment, folder));
+  TRY(remove_registry_files(environment.files, folder));
   TRY(environment.files.remove(events_path(folder)));
   TRY(environment.files.remove(machines_path(folder)));
   return assets::forget(environment.files, folder);

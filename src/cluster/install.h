@@ -26,7 +26,11 @@ struct Installation {
   std::vector<sys::Event> earlier{};  // events of earlier calls; operator events among them are not emitted again
   bool keep_bootstrap = false;        // do not remove the bootstrap machine, for debugging
 
-  provider::ClusterRequest request() const { return {assets.config, assets.id, release, release_version}; }
+  provider::ClusterRequest request() const {
+    const auto root = assets.tls.find("root-ca");
+    const bool can_sign = root != assets.tls.end() && !root->second.key.empty();
+    return {assets.config, assets.id, release, release_version, can_sign ? &root->second : nullptr};
+  }
 };
 
 // Runs the preflight checks, creates the bootstrap machine, the control plane machines and the workers, waits until the control

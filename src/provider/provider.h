@@ -8,7 +8,9 @@
 
 #include "assets/assets.h"
 #include "base/result.h"
+#include "base/secret.h"
 #include "config/install_config.h"
+#include "net/x509.h"
 #include "sys/context.h"
 #include "sys/events.h"
 #include "sys/runner.h"
@@ -69,6 +71,7 @@ struct ClusterRequest {
   const assets::ClusterId& id;
   std::string release{};  // pull spec with a digest
   std::string release_version{};
+  const net::Certificate* authority = nullptr;  // of the cluster, with its key; signs what the platform serves to users
 };
 
 // The cluster that exists with the provider's cluster name.
@@ -87,6 +90,14 @@ struct HostAccess {
   std::string applications{};  // address of the applications
   int http_port = 0;           // of applications; 0: none
   int https_port = 0;
+};
+
+// A registry on this host to which users push images that the cluster then runs.
+struct ImageRegistry {
+  std::string address;    // "127.43.1.9:5000"
+  std::string authority;  // PEM; signed its certificate
+  std::string user;
+  Secret password;
 };
 
 // A file of a log bundle.
@@ -167,6 +178,9 @@ class Provider {
 
   // Empty if slipway knows no address. errors: not_found: no such cluster
   virtual Result<std::optional<HostAccess>> host_access() = 0;
+
+  // Empty if the platform has none. errors: not_found: no such cluster
+  virtual Result<std::optional<ImageRegistry>> image_registry() { return std::optional<ImageRegistry>(); }
 };
 
 }  // namespace slipway::provider

@@ -19,6 +19,10 @@ Fields local_fields() {
        .is_list = true,
        .about = "The address of the applications: another address of the same range.",
        .otherwise = "host 7 of the machine network"},
+      {.name = "egress",
+       .kind = Kind::boolean,
+       .about = "Whether machines and pods reach the networks that this host reaches.",
+       .otherwise = "false"},
   };
   return fields;
 }

@@ -59,9 +59,7 @@ Fields ovirt_disk_fields() {
 
 Fields libvirt_fields() {
   static constexpr Field fields[] = {
-      {.name = "URI",
-       .about = "The URI of libvirt, reachable from this host and from the cluster.",
-       .fallback = "qemu+tcp://192.168.122.1/system"},
+      {.name = "URI", .about = "The URI of libvirt, reachable from this host.", .fallback = "qemu+tcp://192.168.122.1/system"},
       {.name = "network",
        .kind = Kind::object,
        .about = "The network that is created for the machines.",

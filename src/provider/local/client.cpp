@@ -2,6 +2,7 @@
 
 #include "provider/local/cgroups.h"
 #include "provider/local/disk.h"
+#include "provider/local/egress.h"
 #include "provider/local/forwarder.h"
 #include "provider/local/kept_release.h"
 #include "provider/local/line_socket.h"
@@ -150,6 +151,21 @@ Result<std::set<std::string>> machines_on(const sys::Context& context, sys::File
 
 const InotifyUse& use_of(const Facts& facts) { return facts.has_unified_cgroups ? inotify_use_unified : inotify_use; }
 
+Result<std::string> choose_egress_network(sys::Files& files, const ClusterOptions& options) {
+  if (!options.has_egress) return std::string();
+  std::vector<net::Cidr> taken = networks_of_routes(TRY(files.read("/proc/net/route")));
+  taken.push_back(TRY(net::parse_cidr(options.network)));
+  for (const std::string& network : options.other_networks) taken.push_back(TRY(net::parse_cidr(network)));
+  return free_egress_network(taken);
+}
+
+Result<> check_egress(Findings& findings, sys::Files& files) {
+  sys::find_missing(findings, egress_programs);
+  if (TRY(files.info("/dev/net/tun"))) return Ok{};
+  findings.error({}, "host", "platform.local.egress needs /dev/net/tun").hint("modprobe tun");
+  return Ok{};
+}
+
 // Logs the warnings. errors: invalid: with the errors
 Result<> judged(const sys::Context& context, const Findings& findings) {
   for (const Finding& finding : findings.all()) {
@@ -189,6 +205,7 @@ Result<> preflight(const sys::Context& context, sys::Files& files, sys::Runner& 
             .is_cluster = std::ranges::any_of(groups, &MachineGroup::is_of_cluster)};
   for (const MachineGroup& group : groups) load.machines += static_cast<int>(group.names.size());
   Findings findings = check(facts, load);
+  if (options.has_egress) TRY(check_egress(findings, files));
   if (!facts.needs_os_repo) TRY(add_unused_os(findings, files, choice, options.os_repo));
   TRY(add_release_troubles(findings, files, choice, options));
   add_taken_machines(findings, files, choice, groups);
@@ -242,12 +259,16 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
   if (TRY(files.info(paths.config()))) {
     const ClusterConfig config = TRY(read_cluster(files, choice));
     if (has_other_forwards(config, options)) return error(Code::conflict, "{}", other_forwards(choice));
+    if (options.has_egress && config.egress_network.empty()) {
+      return error(Code::conflict, "cluster {}: exists without egress (destroy it first, or leave egress out)", choice.cluster);
+    }
     return Ok{};
   }
   const std::string id = TRY(sys::random_hex(random, 12));
   const AddressPlan network = TRY(parse_network(options.network));
   const std::string os_commit = TRY(newest_os(files, options.os_repo));
   const std::string domain = options.domain.empty() ? choice.cluster + ".internal" : options.domain;
+  const std::string egress_network = TRY(choose_egress_network(files, options));
   const ClusterConfig config{.name = choice.cluster,
                              .id = id,
                              .network = network,
@@ -259,7 +280,9 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
                              .host_address = options.host_address,
                              .os_commit = os_commit,
                              .release = options.release,
-                             .release_version = options.release_version};
+                             .release_version = options.release_version,
+                             .egress_network = egress_network,
+                             .has_own_images = !options.images.registry.empty()};
   return files.write(paths.config(), to_text(config), 0600);
 }
 

@@ -57,6 +57,8 @@ std::string to_text(const ClusterConfig& config) {
                     {"records", records},
                     {"hostAddress", config.host_address},
                     {"forwards", forwards},
+                    {"egressNetwork", config.egress_network},
+                    {"ownImages", config.has_own_images},
                     {"images",
                      {{"preload", config.images.preload},
                       {"registry", config.images.registry},
@@ -92,6 +94,9 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
     return error(Code::invalid, "{}: osCommit must be 64 hexadecimal digits", name);
   config.release = find_string(document, {"release"}).value_or("");
   config.release_version = find_string(document, {"releaseVersion"}).value_or("");
+  config.egress_network = find_string(document, {"egressNetwork"}).value_or("");
+  if (!config.egress_network.empty()) TRY(parse_network(config.egress_network).context(name));
+  config.has_own_images = is_true(document, {"ownImages"});
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
   config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));
   config.images.registry_program = TRY(require_string(document, {"images", "registryProgram"}).context(name));

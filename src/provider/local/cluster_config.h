@@ -55,6 +55,8 @@ struct ClusterOptions {
   std::string host_address = "127.0.0.1";  // address of 127.0.0.0/8 on which forwards listen
   std::string release{};                   // pull spec with a digest; empty: the cluster installs no release
   std::string release_version{};
+  bool has_egress = false;                    // machines and pods reach what the host reaches
+  std::vector<std::string> other_networks{};  // of pods and Services; egress.h uses none of them
 };
 
 struct ClusterConfig {
@@ -70,6 +72,8 @@ struct ClusterConfig {
   std::string os_commit{};  // machine OS of all machines; empty in clusters of older versions, until the next owner starts
   std::string release{};    // as in ClusterOptions; empty in clusters of older versions
   std::string release_version{};
+  std::string egress_network{};  // egress.h; empty: none
+  bool has_own_images = false;   // its registry also has images of people and of other registries; false in older clusters
 
   bool operator==(const ClusterConfig&) const = default;
 };

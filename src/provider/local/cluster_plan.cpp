@@ -4,6 +4,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace slipway::provider::local {
 
 namespace {
@@ -47,7 +50,10 @@ ClusterOptions cluster_options(const config::InstallConfig& config, const assets
                          .images = images,
                          .network = config.networking.machine_network.at(0),
                          .domain = domain,
-                         .host_address = assets::loopback_address(id)};
+                         .host_address = assets::loopback_address(id),
+                         .has_egress = is_true(config.platform.section, {"egress"})};
+  for (const config::ClusterNetwork& network : config.networking.cluster_network) options.other_networks.push_back(network.cidr);
+  std::ranges::copy(config.networking.service_network, std::back_inserter(options.other_networks));
   for (const std::string& address : config::api_vips(config)) {
     options.records.push_back({"api." + domain, address});
     options.records.push_back({"api-int." + domain, address});

@@ -189,7 +189,8 @@ Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   const std::string disk = TRY(use_disk());
   const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
   for (const FirmwareFile& file :
-       firmware_files(record_.name, machine_environment_.domain, machine_environment_.config.network.gateway())) {
+       firmware_files(record_.name, machine_environment_.domain, machine_environment_.config.network.gateway(),
+                      machine_environment_.config.has_own_images)) {
     TRY(machine_environment_.files.write(disk + deployment.path + file.path, file.content, 0644));
   }
   return Ok{};

@@ -19,7 +19,8 @@ constexpr std::array masked_units = {
 
 }  // namespace
 
-std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway) {
+std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway,
+                                         bool has_own_images) {
   std::vector<FirmwareFile> files = {
       {"/etc/hostname", fmt::format("{}\n", machine)},
       {"/etc/machine-id", "uninitialized\n"},
@@ -33,6 +34,8 @@ std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_v
        "[Service]\nExecStart=\nExecStart=/usr/lib/systemd/systemd-sysctl --prefix=/net\n"},
       {fmt::format("/etc/containerd/certs.d/{}/hosts.toml", release_host), hosts_toml(gateway)},
   };
+  // Images of all other registries. Machines reach no other network.
+  if (has_own_images) files.push_back({"/etc/containerd/certs.d/_default/hosts.toml", hosts_toml(gateway)});
   // An empty unit file is a masked unit (systemd.unit(5)).
   for (const char* unit : masked_units) files.push_back({fmt::format("/etc/systemd/system/{}", unit), ""});
   return files;

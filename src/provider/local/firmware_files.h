@@ -16,6 +16,7 @@ struct FirmwareFile {
 
 // Host name, resolver, registry of the release's images, and masked units. /etc/machine-id marks the first boot; init replaces it
 // by the machine's uuid. There are no addresses: the interface has its address before init starts.
-std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway);
+std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway,
+                                         bool has_own_images);
 
 }  // namespace slipway::provider::local

@@ -11,7 +11,7 @@ namespace {
 
 TEST(NameServer, KnowsOnlyTheCluster) {
   EXPECT_EQ(join(name_server_command("10.97.77.1", "demo", "/run/slipway/hosts",
-                                     {{"api.demo", "10.97.77.5"}, {"*.apps.demo", "10.97.77.7"}}),
+                                     {{"api.demo", "10.97.77.5"}, {"*.apps.demo", "10.97.77.7"}}, ""),
                  " "),
             "dnsmasq --conf-file=/dev/null --keep-in-foreground --log-facility=- --user=root --pid-file= --bind-interfaces "
             "--listen-address=10.97.77.1 --no-resolv --no-hosts --local-ttl=1 --local=/demo/ --hostsdir=/run/slipway/hosts "
@@ -35,7 +35,8 @@ TEST(FirmwareFiles, NameTheMachine) {
       {"/etc/systemd/system/systemd-logind.service", ""},
       {"/etc/systemd/system/systemd-networkd.service", ""},
       {"/etc/systemd/system/systemd-networkd.socket", ""}};
-  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1"), expected);
+  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1", false), expected);
+  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1", true).size(), expected.size() + 1);
 }
 
 }  // namespace

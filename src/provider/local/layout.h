@@ -11,7 +11,10 @@
 //     registry/, registry-program
 //                             images and program of the cluster's registry (kept_release.h)
 //     images/                 the images of new machines
+//     registry.json           its settings (registry.h)
 //     registry.log
+//     own-images/             what people pushed to it, and what it has from other registries
+//     registry-access/        its certificate, the login of people, logins at other registries (registry_access.h)
 //     machines/NAME/
 //       machine.json          number, uuid (cluster_config.h)
 //       ignition.json         Ignition config, 0600; missing if the machine has none
@@ -54,6 +57,9 @@ struct ClusterPaths {
   std::string registry() const { return folder + "/registry"; }
   std::string registry_program() const { return folder + "/registry-program"; }
   std::string images() const { return folder + "/images"; }
+  std::string registry_settings() const { return folder + "/registry.json"; }
+  std::string own_images() const { return folder + "/own-images"; }
+  std::string registry_access() const { return folder + "/registry-access"; }
   std::string registry_log() const { return folder + "/registry.log"; }
   std::string machines() const { return folder + "/machines"; }
   MachinePaths machine(std::string_view name) const { return {machines() + "/" + std::string(name)}; }

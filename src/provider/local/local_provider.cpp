@@ -5,6 +5,8 @@
 #include "provider/local/client.h"
 #include "provider/local/cluster_plan.h"
 #include "provider/local/forwarder.h"
+#include "provider/local/registry.h"
+#include "provider/local/registry_access.h"
 #include "provider/local/shell.h"
 #include "sys/event_lines.h"
 #include "sys/stolen_time.h"
@@ -19,7 +21,6 @@ namespace {
 
 constexpr Milliseconds probe_timeout = Seconds(20);
 constexpr Milliseconds query_timeout = Seconds(10);
-constexpr int registry_port = 5000;
 
 provider::MachineStatus status_of(const MachineStatus& machine) {
   return {.name = machine.name,
@@ -74,6 +75,7 @@ class LocalProvider final : public Provider {
                   const std::vector<provider::MachineGroup>& groups) override {
     const std::vector<Machine> planned = TRY(planned_machines(request.config));
     TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(options_for(request))));
+    TRY(keep_access(context, request));
     TRY(ensure_owner(context, environment_.files, choice_));
     TRY(check_virtual_addresses(context, request.config));
     for (const provider::MachineGroup& group : groups) {
@@ -86,6 +88,7 @@ class LocalProvider final : public Provider {
   Result<> start(const sys::Context& context, const ClusterRequest& request) override {
     TRY(ensure_cluster(environment_.files, environment_.random, choice_, TRY(options_for(request))));
     TRY(preflight_start(context, environment_.files, environment_.runner, choice_));
+    TRY(keep_access(context, request));
     TRY(ensure_owner(context, environment_.files, choice_));
     TRY(ask(context, choice_, {.order = Order::start}));
     return Ok{};
@@ -184,6 +187,12 @@ class LocalProvider final : public Provider {
     return std::optional(host_access_of(TRY(read_cluster(environment_.files, choice_))));
   }
 
+  Result<std::optional<ImageRegistry>> image_registry() override {
+    const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
+    if (!cluster.has_own_images) return std::optional<ImageRegistry>();
+    return registry_access(environment_.files, choice_.paths(), cluster.host_address);
+  }
+
  private:
   static MachineGroup local_group(const provider::MachineGroup& group) {
     return {.names = group.names,
@@ -191,6 +200,13 @@ class LocalProvider final : public Provider {
             .has_control_plane = group.role != "worker",
             .after = group.after,
             .is_of_cluster = true};
+  }
+
+  Result<> keep_access(const sys::Context& context, const ClusterRequest& request) {
+    const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
+    if (!cluster.has_own_images) return Ok{};
+    return keep_registry_access(environment_.files, environment_.random, context.clock.now(), choice_.paths(),
+                                cluster.host_address, request);
   }
 
   // The options of the existing cluster, or those for a new one.

@@ -5,7 +5,7 @@
 namespace slipway::provider::local {
 
 std::vector<std::string> name_server_command(std::string_view address, std::string_view domain, std::string_view hosts,
-                                             const std::vector<NameRecord>& records) {
+                                             const std::vector<NameRecord>& records, const std::string& upstream) {
   std::vector<std::string> command = {"dnsmasq",
                                       "--conf-file=/dev/null",  // not the host's
                                       "--keep-in-foreground",
@@ -19,6 +19,7 @@ std::vector<std::string> name_server_command(std::string_view address, std::stri
                                       "--local-ttl=1",
                                       fmt::format("--local=/{}/", domain),
                                       fmt::format("--hostsdir={}", hosts)};
+  if (!upstream.empty()) command.push_back("--server=" + upstream);
   for (const NameRecord& record : records) {
     if (record.name.starts_with("*.")) {
       command.push_back(fmt::format("--address=/{}/{}", record.name.substr(2), record.address));

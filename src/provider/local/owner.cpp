@@ -1,6 +1,7 @@
 #include "provider/local/owner.h"
 
 #include "provider/local/cgroups.h"
+#include "provider/local/egress.h"
 #include "provider/local/fleet.h"
 #include "provider/local/forwarder.h"
 #include "provider/local/kept_release.h"
@@ -11,6 +12,7 @@
 #include "provider/local/preload.h"
 #include "provider/local/process_id.h"
 #include "provider/local/registry.h"
+#include "provider/local/registry_access.h"
 #include "provider/local/service.h"
 #include "provider/local/shortage.h"
 
@@ -158,22 +160,38 @@ Result<> show_read_only(sys::Files& files, const std::string& folder, const std:
 // The services on the bridge's address: the name server, and the registry if the cluster has images.
 Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, const MachineEnvironment& machine_environment) {
   const std::string address = machine_environment.config.network.gateway(), folder = machine_environment.run_folder;
+  const std::string& egress = machine_environment.config.egress_network;
   std::vector<Service::Plan> services = {
       {"the cluster's name server",
-       name_server_command(address, machine_environment.domain, folder + "/hosts", machine_environment.config.records),
+       name_server_command(address, machine_environment.domain, folder + "/hosts", machine_environment.config.records,
+                           egress.empty() ? "" : egress_name_server(egress)),
        name_server_is_up}};
+  if (!egress.empty()) {
+    const std::string owner = machine_environment.paths.owner();
+    const ProcessId self = TRY(parse_process_id(TRY(machine_environment.files.read(owner)), owner));
+    TRY(open_egress(context, machine_environment.runner, machine_environment.config.network, egress));
+    services.push_back({"the way out of the cluster", egress_command(egress, self.pid), egress_is_up});
+  }
   if (machine_environment.config.images.registry.empty()) return services;
   TRY(keep_registry(context, machine_environment.files, machine_environment.runner, machine_environment.config,
                     machine_environment.paths));
-  TRY(show_read_only(machine_environment.files, machine_environment.paths.registry(), folder + "/registry"));
-  TRY(machine_environment.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
+  std::vector<std::string> command;
+  if (machine_environment.config.has_own_images) {
+    const bool takes_pushes = TRY(has_registry_access(machine_environment.files, machine_environment.paths));
+    TRY(machine_environment.files.write(machine_environment.paths.registry_settings(),
+                                        registry_settings(machine_environment.config, machine_environment.paths, takes_pushes),
+                                        0600));
+    command = own_registry_command(machine_environment.config, machine_environment.paths);
+  } else {
+    TRY(show_read_only(machine_environment.files, machine_environment.paths.registry(), folder + "/registry"));
+    TRY(machine_environment.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
+    command = registry_command(machine_environment.paths.registry_program(), folder + "/registry.yaml");
+  }
   auto log = [&machine_environment](std::string_view line) {
     // The registry keeps running if its log cannot be written.
     (void)machine_environment.files.append(machine_environment.paths.registry_log(), fmt::format("{}\n", line), 0600);
   };
-  services.push_back({"the cluster's registry",
-                      registry_command(machine_environment.paths.registry_program(), folder + "/registry.yaml"), registry_is_up,
-                      log});
+  services.push_back({"the cluster's registry", std::move(command), registry_is_up, log});
   return services;
 }
 
@@ -198,6 +216,15 @@ std::vector<std::string> shared_devices() {
     if (std::filesystem::exists(device)) found.emplace_back(device);
   }
   return found;
+}
+
+// Those of the user, and the one to the registry if people push to it.
+Result<std::vector<Forward>> all_forwards(const MachineEnvironment& machine_environment) {
+  const ClusterConfig& config = machine_environment.config;
+  std::vector<Forward> all = config.forwards;
+  if (config.has_own_images && TRY(has_registry_access(machine_environment.files, machine_environment.paths)))
+    all.push_back({host_push_port, config.network.gateway(), push_port});
+  return all;
 }
 
 // Accepts connections until a stop or Order::end.
@@ -248,7 +275,7 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
   TRY(fleet.load());
   std::list<Forwarder> forwarders;
   sys::TaskGroup forwarding(context.with_stop({}));
-  for (const Forward& forward : machine_environment.config.forwards) {
+  for (const Forward& forward : TRY(all_forwards(machine_environment))) {
     Forwarder& forwarder =
         forwarders.emplace_back(TRY(Forwarder::listen(machine_environment.config.host_address, forward.host_port)));
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {
@@ -268,7 +295,7 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
 }  // namespace
 
 Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths) {
-  for (int fd : {ready_fd, host_proc_fd, host_network_fd}) {
+  for (int fd : {ready_fd, host_proc_fd, host_network_fd, host_mounts_fd}) {
     // Other programs must not inherit these: with the descriptor a machine could enter the host's network namespace.
     if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is internal: only slipway starts it");
   }

@@ -1,12 +1,17 @@
 #include "provider/local/registry.h"
 
+#include "base/json.h"
+#include "provider/local/owner_descriptors.h"
+#include "provider/local/registry_access.h"
+
 #include <fmt/core.h>
 
 namespace slipway::provider::local {
 
 namespace {
 
-constexpr int port = 5000;
+// The number of the registry's socket for machines. The next one is for people.
+constexpr int first_socket = 20;
 
 }  // namespace
 
@@ -29,11 +34,44 @@ storage:
 http:
   addr: {}:{}
 )",
-                     storage, address, port);
+                     storage, address, registry_port);
 }
 
 std::vector<std::string> registry_command(std::string_view program, std::string_view config) {
   return {std::string(program), "serve", std::string(config)};
+}
+
+std::string registry_settings(const ClusterConfig& config, const ClusterPaths& paths, bool takes_pushes) {
+  const RegistryFiles access(paths);
+  JsonObject settings = {{"releaseHost", release_host},
+                         {"releaseStorage", paths.registry()},
+                         {"store", paths.own_images()},
+                         {"machinesSocket", first_socket},
+                         {"upstreamLogins", takes_pushes ? access.upstream_logins() : ""},
+                         {"authorities", takes_pushes ? access.upstream_authorities() : ""}};
+  if (takes_pushes) {
+    settings["people"] = {{"socket", first_socket + 1},
+                          {"name", fmt::format("{}:{}", config.host_address, host_push_port)},
+                          {"certificate", access.certificate()},
+                          {"key", access.key()},
+                          {"logins", access.logins()}};
+  }
+  return emit_json(settings, JsonStyle::pretty);
+}
+
+std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths) {
+  // Its connections to other registries are those of the host: names, authorities, routes. The owner is process 1.
+  return {paths.registry_program(),
+          "outside",
+          fmt::format("--network=/proc/1/fd/{}", host_network_fd),
+          fmt::format("--mounts=/proc/1/fd/{}", host_mounts_fd),
+          fmt::format("--first-socket={}", first_socket),
+          fmt::format("--listen={}:{}", config.network.gateway(), registry_port),
+          fmt::format("--listen={}:{}", config.network.gateway(), push_port),
+          "--",
+          paths.registry_program(),
+          "cluster",
+          paths.registry_settings()};
 }
 
 std::string hosts_toml(std::string_view address) {
@@ -42,7 +80,7 @@ std::string hosts_toml(std::string_view address) {
 [host."http://{0}:{1}"]
   capabilities = ["pull", "resolve"]
 )",
-                     address, port);
+                     address, registry_port);
 }
 
 }  // namespace slipway::provider::local

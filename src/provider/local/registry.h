@@ -1,5 +1,9 @@
-// The registry of a cluster: serves the images of the cluster's release to the machines, on the bridge's address.
+// The registry of a cluster: serves the images of the cluster's release to the machines, on the bridge's address. It also has the
+// images that people push to it, and fetches those of other registries over the host's network (payload/registry).
 #pragma once
+
+#include "provider/local/cluster_config.h"
+#include "provider/local/layout.h"
 
 #include <string>
 #include <string_view>
@@ -13,12 +17,23 @@ inline constexpr std::string_view release_host = "registry.slipway.invalid";
 // The registry prints this when its socket is open.
 inline constexpr std::string_view registry_is_up = "listening on";
 
-// The configuration of the registry (distribution). Pushes and deletions are disabled, because blobs are files of a release.
-// Pure.
+// Ports of the bridge's address, and the one of the host's address that people use.
+inline constexpr int registry_port = 5000;
+inline constexpr int push_port = 5001;
+inline constexpr int host_push_port = 5000;
+
+// The configuration of the registry (distribution) of clusters without images of their own. Pushes and deletions are disabled,
+// because blobs are files of a release. Pure.
 std::string registry_config(std::string_view storage, std::string_view address);
 std::vector<std::string> registry_command(std::string_view program, std::string_view config);
 
-// certs.d/HOST/hosts.toml for a machine's containerd: the mirror of release_host. Pure.
+// The settings of the registry of clusters with images of their own, and its command. Pure.
+//
+//   takes_pushes  the files of registry_access.h exist
+std::string registry_settings(const ClusterConfig& config, const ClusterPaths& paths, bool takes_pushes);
+std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths);
+
+// certs.d/HOST/hosts.toml for a machine's containerd: the mirror of release_host, and of all others. Pure.
 std::string hosts_toml(std::string_view address);
 
 }  // namespace slipway::provider::local

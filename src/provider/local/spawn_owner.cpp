@@ -6,7 +6,11 @@
 
 #include "sys/fd.h"
 
+#include <fmt/core.h>
+
 #include <fcntl.h>
+
+#include <cstdlib>
 
 namespace slipway::provider::local {
 
@@ -25,6 +29,15 @@ Result<sys::Fd> open_high(const std::string& path, int flags) {
   return duplicate_high(fd, "opening " + path);
 }
 
+// The registry of the cluster uses the proxies of the host.
+std::vector<std::string> owner_environment() {
+  std::vector<std::string> kept = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
+  for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}) {
+    if (const char* value = std::getenv(name)) kept.push_back(fmt::format("{}={}", name, value));
+  }
+  return kept;
+}
+
 }  // namespace
 
 Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const std::string& log,
@@ -36,6 +49,7 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   const sys::Fd ready = TRY(duplicate_high(owner_end.fd(), "starting the owner"));
   const sys::Fd proc = TRY(open_high("/proc", O_PATH | O_DIRECTORY));
   const sys::Fd network = TRY(open_high("/proc/self/ns/net", O_RDONLY));
+  const sys::Fd mounts = TRY(open_high("/proc/self/ns/mnt", O_RDONLY));
   const sys::Fd null = TRY(open_high("/dev/null", O_RDONLY));
   const sys::Fd output = TRY(open_high(log, O_WRONLY | O_APPEND | O_CREAT));
 
@@ -46,9 +60,9 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
                              {output.get(), 2},
                              {ready.get(), ready_fd},
                              {proc.get(), host_proc_fd},
-                             {network.get(), host_network_fd}},
-             .environment =
-                 std::vector<std::string>{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"},
+                             {network.get(), host_network_fd},
+                             {mounts.get(), host_mounts_fd}},
+             .environment = owner_environment(),
              .directory = "/",
              .new_session = true}));
   return std::move(our_end);

@@ -30,6 +30,7 @@ FILES = [
     "test_joined.py",
     "test_hand_over.py",
     "test_network.py",
+    "test_own_images.py",
     "test_security.py",
     "test_lifetimes.py",
     "test_conformance.py",

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/distribution/distribution/v3/registry/api/errcode"
+)
+
+// machinesHandler serves the machines, whose containerd has it as mirror of all registries: the release, then what people
+// pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns".
+type machinesHandler struct {
+	releaseHost string
+	release     http.Handler
+	ownHost     string // the host that people push to has no other images; may be empty
+	own         *store
+	mirror      *mirror
+}
+
+func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		errcode.ServeJSON(w, errcode.ErrorCodeUnsupported)
+		return
+	}
+	host := r.URL.Query().Get("ns")
+	if host == "" || host == m.releaseHost {
+		m.release.ServeHTTP(w, r)
+		return
+	}
+	t, notFound, err := machineTarget(r.URL.Path, host)
+	switch {
+	case notFound:
+		http.NotFound(w, r)
+	case err != nil:
+		errcode.ServeJSON(w, errcode.ErrorCodeNameInvalid.WithMessage(err.Error()))
+	case m.own.has(t):
+		m.own.serve(w, r, t)
+	case t.host == m.ownHost:
+		err := t.answered(http.StatusNotFound)
+		logFailure(err)
+		serveFailure(w, err)
+	case t.kind == blobs && !m.mirror.has(t):
+		m.serveNewBlob(w, r, t)
+	default:
+		m.serveMirrored(w, r, t, nil)
+	}
+}
+
+func (m *machinesHandler) serveNewBlob(w http.ResponseWriter, r *http.Request, t target) {
+	switch {
+	case r.Method == http.MethodHead:
+		size, err := m.mirror.blobSize(t)
+		if err != nil {
+			serveFailure(w, err)
+			return
+		}
+		setBlobHeaders(w.Header(), t, size)
+	case r.Header.Get("Range") != "":
+		m.serveMirrored(w, r, t, nil)
+	default:
+		m.serveMirrored(w, r, t, &follower{w: w, target: t})
+	}
+}
+
+// serveMirrored serves a target when it is stored; with a follower, the client may get it while it is being stored.
+func (m *machinesHandler) serveMirrored(w http.ResponseWriter, r *http.Request, t target, follower *follower) {
+	err := m.mirror.fill(t, follower)
+	switch {
+	case follower != nil && follower.started:
+		if err != nil {
+			panic(http.ErrAbortHandler) // the client must not take the part that it has for all of it
+		}
+	case err != nil:
+		serveFailure(w, err)
+	default:
+		m.mirror.serve(w, r, t)
+	}
+}
+
+// A client that does not take a piece of a blob for this long is given up. The machines are on the same host.
+const clientTimeout = 20 * time.Second
+
+// follower gives a client the bytes of a blob while they are being stored. It keeps the last ones back until the blob is
+// verified: a client that has all bytes has the right ones.
+type follower struct {
+	w       http.ResponseWriter
+	target  target
+	size    int64 // -1: unknown
+	held    []byte
+	started bool // the client has got a status
+	gone    bool
+}
+
+// Write never fails, because the download goes on without the client.
+func (f *follower) Write(p []byte) (int, error) {
+	f.send()
+	f.held = append(f.held[:0], p...)
+	return len(p), nil
+}
+
+// finish gives the client the rest.
+func (f *follower) finish() {
+	f.send()
+	if !f.started {
+		f.start() // an empty blob
+	}
+	http.NewResponseController(f.w).SetWriteDeadline(time.Time{}) // the connection is used again
+}
+
+func (f *follower) send() {
+	if len(f.held) == 0 || f.gone {
+		return
+	}
+	if !f.started {
+		f.start()
+	}
+	http.NewResponseController(f.w).SetWriteDeadline(time.Now().Add(clientTimeout))
+	_, err := f.w.Write(f.held)
+	f.gone = err != nil
+}
+
+func (f *follower) start() {
+	f.started = true
+	setBlobHeaders(f.w.Header(), f.target, f.size)
+	f.w.WriteHeader(http.StatusOK)
+}
+
+// setBlobHeaders sets the headers that distribution sets for a stored blob. size: -1 is unknown.
+func setBlobHeaders(header http.Header, t target, size int64) {
+	header.Set("Content-Type", "application/octet-stream")
+	header.Set("Docker-Content-Digest", t.digest.String())
+	header.Set("Etag", `"`+t.digest.String()+`"`)
+	if size >= 0 {
+		header.Set("Content-Length", strconv.FormatInt(size, 10))
+	}
+}

@@ -1,0 +1,36 @@
+#include "cli/image/registry_files.h"
+
+#include "base/digest.h"
+#include "base/json.h"
+
+#include <fmt/core.h>
+
+namespace slipway::cli {
+
+Result<> write_registry_files(sys::Files& files, const std::string& folder, const provider::ImageRegistry& registry) {
+  const std::string login = base64_encode(fmt::format("{}:{}", registry.user, registry.password.reveal()));
+  const Json config = {{"auths", {{registry.address, {{"auth", login}}}}}};
+  TRY(files.write(registry_login_file(folder), emit_json(config, JsonStyle::pretty), 0600));
+  return files.write(registry_certificates(folder) + "/ca.crt", registry.authority, 0644);
+}
+
+Result<std::string> registry_address(sys::Files& files, const std::string& folder) {
+  const std::string path = registry_login_file(folder);
+  const auto text = TRY(files.read_if_exists(path));
+  if (!text) {
+    return error(Code::not_found,
+                 "{}: not found (this cluster has no registry for your images; `slipway create cluster` makes one on platform "
+                 "local)",
+                 path);
+  }
+  const Json config = TRY(parse_json(*text, path));
+  for (const auto& entry : find_object(config, {"auths"})) return std::string(entry.key());
+  return error(Code::invalid, "{}: has no login (run `slipway create cluster` again: it writes the file)", path);
+}
+
+Result<> remove_registry_files(sys::Files& files, const std::string& folder) {
+  TRY(files.remove(registry_login_file(folder)));
+  return files.remove(registry_certificates(folder));
+}
+
+}  // namespace slipway::cli
