@@ -52,8 +52,8 @@ struct InotifyUse {
 inline constexpr InotifyUse inotify_use = {.control_plane = 28, .worker = 13};
 
 // On a host with cgroups of version 2 only, containerd watches each container and each sandbox with one more instance. Counted on
-// the machines of a complete cluster: 71 and 24.
-inline constexpr InotifyUse inotify_use_unified = {.control_plane = 99, .worker = 37};
+// the machines of a complete cluster: 34 and 12.
+inline constexpr InotifyUse inotify_use_unified = {.control_plane = 62, .worker = 25};
 
 // Machines to create with the same Ignition config, or without one.
 struct MachineGroup {

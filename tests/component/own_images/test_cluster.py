@@ -7,7 +7,7 @@ import tempfile
 
 import pytest
 from conftest import BUILD, HOST, PAYLOAD, SLIPWAY, run
-from test_egress import outside, web_server  # noqa: F401  a fixture
+from test_egress import outside  # noqa: F401  a fixture
 from test_own_images import upstream  # noqa: F401  a fixture
 
 CONFIG = """apiVersion: v1

@@ -1,40 +1,17 @@
 """Machines reach what the host reaches, and nothing that only the host may reach."""
 
-import contextlib
-import http.server
 import json
 import os
 import pathlib
 import signal
 import subprocess
-import threading
 
 import host_clock
 import pytest
 from conftest import ADDRESS, METADATA
+from web_server import web_server
 
 SIZE = 256 << 20
-
-
-@contextlib.contextmanager
-def web_server(address, port, folder):
-    """Yields the addresses of its clients."""
-    clients = []
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *words):
-            super().__init__(*words, directory=str(folder))
-
-        def log_message(self, *_):
-            clients.append(self.client_address[0])
-
-    server = http.server.ThreadingHTTPServer((address, port), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield clients
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -52,8 +29,8 @@ def outside(tmp_path_factory):
     names = subprocess.Popen(["dnsmasq", "--conf-file=/dev/null", "--keep-in-foreground", "--pid-file=", "--user=root", "--bind-interfaces", "--no-resolv", "--no-hosts",
                               f"--listen-address={ADDRESS}", f"--address=/outside.example.com/{ADDRESS}"])
     try:
-        with web_server(ADDRESS, 80, folder) as clients:
-            yield clients
+        with web_server(ADDRESS, 80, folder) as requests:
+            yield requests
     finally:
         names.terminate()
         names.wait()
@@ -65,7 +42,7 @@ def fetch(cluster, url, check=True):
 
 def test_the_outside_by_name(cluster, outside):
     assert fetch(cluster, "http://outside.example.com/hello").stdout == "hello\n"
-    assert set(outside) == {ADDRESS}
+    assert {request.client for request in outside} == {ADDRESS}
     # Names of the cluster are still those of the cluster.
     assert cluster.shell("m0", "getent", "hosts", "m0").stdout.split()[0] == "10.97.77.10"
 

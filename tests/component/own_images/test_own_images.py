@@ -1,18 +1,15 @@
 """A local machine pulls images of other registries, which its cluster fetches over the network of the host. Here the network of the host is
 a namespace of the test with one registry in it."""
 
-import contextlib
 import hashlib
-import http.server
 import io
 import json
-import ssl
 import subprocess
 import tarfile
-import threading
 
 import pytest
 from conftest import ADDRESS, BUILD, HOST, PAYLOAD, run
+from web_server import web_server
 
 STORAGE = """version: 0.1
 log: {{level: info, accesslog: {{disabled: true}}}}
@@ -122,35 +119,8 @@ def test_an_image_that_does_not_exist(cluster, upstream):
     assert missing.returncode == 1 and "not found" in missing.stderr, missing.stderr
 
 
-@contextlib.contextmanager
-def loopback_registry(host):
-    """What a program of the host serves to the host only."""
-    asked = []
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            self.send_error(404)
-
-        do_HEAD = do_GET
-
-        def log_message(self, *_):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 8443), Handler)
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(host / "server.crt", host / "server.key")
-    server.socket = context.wrap_socket(server.socket, server_side=True)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield asked
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def test_programs_of_the_host_are_not_reached(cluster, host):
-    with loopback_registry(host) as asked:
+def test_programs_of_the_host_are_not_reached(cluster, host, tmp_path):
+    with web_server("127.0.0.1", 8443, tmp_path, (host / "server.crt", host / "server.key")) as requests:
         for name in ("localhost:8443", "127.0.0.1:8443"):
             assert cluster.pull("m0", f"{name}/secret:1", check=False).returncode == 1
-        assert asked == []
+        assert requests == []

@@ -7,8 +7,9 @@ import subprocess
 
 import pytest
 from disk import GIB, HELLO, build, check_first_boot, check_running, copy
-from virtual_machine import config, drive, fw_cfg, http_server, machine, network, write
+from virtual_machine import config, drive, fw_cfg, machine, network, write
 from vlan_switch import vlan_switch
+from web_server import web_server
 
 SLIPWAY = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway"
 
@@ -151,13 +152,13 @@ def test_a_vlan_on_a_bond(folder):
                     "--first-boot-karg=ignition.config.url=http://192.0.2.1:8080/config.ign"], check=True)
     os.truncate(disk, 10 * GIB)
     write(folder / "config.ign", config(files=[HELLO]))
-    with vlan_switch(folder, 42, "192.0.2.1/24") as ports, http_server(folder, "192.0.2.1", 8080) as asked:
+    with vlan_switch(folder, 42, "192.0.2.1/24") as ports, web_server("192.0.2.1", 8080, folder) as requests:
         with machine(folder, drive(disk), ports[0].options("a", 16), ports[1].options("b", 17)) as running:
             check_first_boot(running)
-            assert set(asked) == {"/config.ign"}, asked
+            assert {request.path for request in requests} == {"/config.ign"}, requests
             for boot in ("first", "next"):
                 bond = running.run("cat /sys/class/net/bond0/bonding/mode /sys/class/net/bond0/bonding/miimon /sys/class/net/bond0/bonding/slaves")
-                assert bond.split() == ["active-backup", "1", "100", "enp0s16", "enp0s17"], (boot, bond)
+                assert sorted(bond.split()) == ["1", "100", "active-backup", "enp0s16", "enp0s17"], (boot, bond)
                 assert "192.0.2.50/24" in running.run("ip -4 -oneline address show dev bond0.42"), boot
                 running.run("ping -c 1 -W 20 192.0.2.1")
                 if boot == "first":

@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import functools
-import http.server
 import json
 import os
 import pathlib
@@ -12,7 +11,6 @@ import select
 import socket
 import subprocess
 import tempfile
-import threading
 
 import host_clock
 
@@ -184,27 +182,6 @@ def fw_cfg(path):
 def network():
     """DHCP. HOST is the loopback address of the test's network namespace (conftest.py), which has no other network."""
     return ["-nic", "user,model=virtio-net-pci"]
-
-
-@contextlib.contextmanager
-def http_server(folder, address, port):
-    """Serves the files of a folder. Yields the list of paths that were asked for."""
-    asked = []
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *words):
-            super().__init__(*words, directory=str(folder))
-
-        def log_message(self, *_):
-            asked.append(self.path)
-
-    server = http.server.ThreadingHTTPServer((address, port), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield asked
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def write(path, content):

@@ -79,7 +79,6 @@ def test_an_image_that_nobody_has(installed, space):
 
 
 def test_the_store_is_the_clusters(installed):
-    store = installed.state / installed.name / "own-images"
-    assert store.stat().st_mode & 0o077 == 0
-    access = installed.state / installed.name / "registry-access"
-    assert {path.stat().st_mode & 0o777 for path in access.iterdir()} == {0o600}
+    folder = installed.state / installed.name
+    assert (folder / "own-images/own").is_dir() and folder.stat().st_mode & 0o077 == 0
+    assert {path.stat().st_mode & 0o777 for path in (folder / "registry-access").iterdir()} == {0o600}
