@@ -13,14 +13,13 @@ import (
 // outsideCommand starts a program in other namespaces, with sockets that stay in this network namespace: a machine of the
 // cluster connects to them, and the program connects to other networks.
 func outsideCommand() *cobra.Command {
-	var network, mounts string
 	var addresses []string
 	var first int
 	command := &cobra.Command{
-		Use:   "outside --network FILE --mounts FILE --listen ADDRESS... -- PROGRAM [ARGUMENT...]",
-		Short: "Run a program in other namespaces, with listening sockets of this one",
+		Use:   "outside --listen ADDRESS... -- NSENTER_OPTION... -- PROGRAM [ARGUMENT...]",
+		Short: "Run a program by nsenter in other namespaces, with listening sockets of this one",
 		Args:  cobra.MinimumNArgs(1),
-		RunE: func(_ *cobra.Command, program []string) error {
+		RunE: func(_ *cobra.Command, arguments []string) error {
 			for i, address := range addresses {
 				if err := listenAs(first+i, address); err != nil {
 					return err
@@ -30,14 +29,11 @@ func outsideCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			argv := append([]string{"nsenter", "--net=" + network, "--mount=" + mounts, "--"}, program...)
-			return unix.Exec(nsenter, argv, os.Environ())
+			return unix.Exec(nsenter, append([]string{"nsenter"}, arguments...), os.Environ())
 		},
 		SilenceUsage: true,
 	}
 	flags := command.Flags()
-	flags.StringVar(&network, "network", "", "file of the network namespace")
-	flags.StringVar(&mounts, "mounts", "", "file of the mount namespace")
 	flags.StringArrayVar(&addresses, "listen", nil, "address of a socket, HOST:PORT")
 	flags.IntVar(&first, "first-socket", 20, "descriptor of the first socket in the program; the next ones follow")
 	return command

@@ -22,10 +22,10 @@ class Loader {
   // Returns the lines to print.
   Result<std::string> load(const ImageSource& source, const std::string& name) {
     const std::string location = source.location.empty() ? find_location(source.name) : source.location;
-    std::vector<std::string> names = {name.empty() ? source.name : name};
-    if (names.front().empty()) names = TRY(names_of(location));
+    const std::string& given = name.empty() ? source.name : name;
+    if (!given.empty()) return load_as(location, given);
     std::string text;
-    for (const std::string& each : names) text += TRY(load_as(location, each));
+    for (const std::string& each : TRY(names_of(location))) text += TRY(load_as(fmt::format("{}:{}", location, each), each));
     return text;
   }
 
@@ -47,7 +47,7 @@ class Loader {
     return "docker://" + name;
   }
 
-  // The names that an archive has for its image.
+  // The names of the images in an archive.
   Result<std::vector<std::string>> names_of(const std::string& location) {
     std::vector<std::string> names;
     if (location.starts_with("docker-archive:")) {

@@ -10,6 +10,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 
 namespace slipway::provider::local {
@@ -59,20 +60,15 @@ std::vector<net::Cidr> networks_of_routes(std::string_view routes) {
 std::string egress_name_server(const std::string& network) { return network.substr(0, network.rfind('.') + 1) + "3"; }
 
 std::vector<std::string> egress_command(const std::string& network, int owner) {
-  return {"nsenter",
-          fmt::format("--net=/proc/1/fd/{}", host_network_fd),
-          fmt::format("--mount=/proc/1/fd/{}", host_mounts_fd),
-          "--",
-          "slirp4netns",
-          "--configure",
-          "--mtu=1500",
-          "--disable-host-loopback",
-          "--enable-sandbox",
-          "--enable-seccomp",
-          "--cidr=" + network,
-          "--netns-type=path",
-          fmt::format("/proc/{}/ns/net", owner),
-          std::string(interface)};
+  std::vector<std::string> command = {"nsenter"};
+  std::ranges::move(options_for_host(), std::back_inserter(command));
+  for (const std::string& word :
+       {std::string("--"), std::string("slirp4netns"), std::string("--configure"), std::string("--mtu=1500"),
+        std::string("--disable-host-loopback"), std::string("--enable-sandbox"), std::string("--enable-seccomp"),
+        "--cidr=" + network, std::string("--netns-type=path"), fmt::format("/proc/{}/ns/net", owner), std::string(interface)}) {
+    command.push_back(word);
+  }
+  return command;
 }
 
 Result<> open_egress(const sys::Context& context, sys::Runner& runner, const AddressPlan& plan, const std::string& network) {

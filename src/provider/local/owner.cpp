@@ -181,7 +181,7 @@ Result<std::vector<Service::Plan>> plan_services(const sys::Context& context, co
     TRY(machine_environment.files.write(machine_environment.paths.registry_settings(),
                                         registry_settings(machine_environment.config, machine_environment.paths, takes_pushes),
                                         0600));
-    command = own_registry_command(machine_environment.config, machine_environment.paths);
+    command = own_registry_command(machine_environment.config, machine_environment.paths, takes_pushes);
   } else {
     TRY(show_read_only(machine_environment.files, machine_environment.paths.registry(), folder + "/registry"));
     TRY(machine_environment.files.write(folder + "/registry.yaml", registry_config(folder + "/registry", address), 0644));
@@ -295,7 +295,7 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
 }  // namespace
 
 Result<> run_owner(const sys::Context& context, sys::Files& files, sys::Runner& runner, const ClusterPaths& paths) {
-  for (int fd : {ready_fd, host_proc_fd, host_network_fd, host_mounts_fd}) {
+  for (int fd : {ready_fd, host_proc_fd, host_network_fd, host_mounts_fd, host_root_fd}) {
     // Other programs must not inherit these: with the descriptor a machine could enter the host's network namespace.
     if (::fcntl(fd, F_SETFD, FD_CLOEXEC) != 0) return error(Code::invalid, "this command is internal: only slipway starts it");
   }

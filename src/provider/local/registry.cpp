@@ -6,6 +6,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <iterator>
+
 namespace slipway::provider::local {
 
 namespace {
@@ -59,19 +62,16 @@ std::string registry_settings(const ClusterConfig& config, const ClusterPaths& p
   return emit_json(settings, JsonStyle::pretty);
 }
 
-std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths) {
-  // Its connections to other registries are those of the host: names, authorities, routes. The owner is process 1.
-  return {paths.registry_program(),
-          "outside",
-          fmt::format("--network=/proc/1/fd/{}", host_network_fd),
-          fmt::format("--mounts=/proc/1/fd/{}", host_mounts_fd),
-          fmt::format("--first-socket={}", first_socket),
-          fmt::format("--listen={}:{}", config.network.gateway(), registry_port),
-          fmt::format("--listen={}:{}", config.network.gateway(), push_port),
-          "--",
-          paths.registry_program(),
-          "cluster",
-          paths.registry_settings()};
+std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths, bool takes_pushes) {
+  // Its connections to other registries are those of the host: names, authorities, routes.
+  std::vector<std::string> command = {paths.registry_program(), "outside", fmt::format("--first-socket={}", first_socket),
+                                      fmt::format("--listen={}:{}", config.network.gateway(), registry_port)};
+  if (takes_pushes) command.push_back(fmt::format("--listen={}:{}", config.network.gateway(), push_port));
+  command.emplace_back("--");
+  std::ranges::move(options_for_host(), std::back_inserter(command));
+  for (const std::string& word : {std::string("--"), paths.registry_program(), std::string("cluster"), paths.registry_settings()})
+    command.push_back(word);
+  return command;
 }
 
 std::string hosts_toml(std::string_view address) {

@@ -31,7 +31,7 @@ std::vector<std::string> registry_command(std::string_view program, std::string_
 //
 //   takes_pushes  the files of registry_access.h exist
 std::string registry_settings(const ClusterConfig& config, const ClusterPaths& paths, bool takes_pushes);
-std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths);
+std::vector<std::string> own_registry_command(const ClusterConfig& config, const ClusterPaths& paths, bool takes_pushes);
 
 // certs.d/HOST/hosts.toml for a machine's containerd: the mirror of release_host, and of all others. Pure.
 std::string hosts_toml(std::string_view address);

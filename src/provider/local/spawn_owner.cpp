@@ -50,6 +50,7 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
   const sys::Fd proc = TRY(open_high("/proc", O_PATH | O_DIRECTORY));
   const sys::Fd network = TRY(open_high("/proc/self/ns/net", O_RDONLY));
   const sys::Fd mounts = TRY(open_high("/proc/self/ns/mnt", O_RDONLY));
+  const sys::Fd root = TRY(open_high("/", O_PATH | O_DIRECTORY));
   const sys::Fd null = TRY(open_high("/dev/null", O_RDONLY));
   const sys::Fd output = TRY(open_high(log, O_WRONLY | O_APPEND | O_CREAT));
 
@@ -61,7 +62,8 @@ Result<LineSocket> spawn_owner(const std::vector<std::string>& command, const st
                              {ready.get(), ready_fd},
                              {proc.get(), host_proc_fd},
                              {network.get(), host_network_fd},
-                             {mounts.get(), host_mounts_fd}},
+                             {mounts.get(), host_mounts_fd},
+                             {root.get(), host_root_fd}},
              .environment = owner_environment(),
              .directory = "/",
              .new_session = true}));
