@@ -1,8 +1,10 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 
@@ -11,7 +13,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// failure is why a machine does not get a target. Its sentence ends up in the events of a pod.
+// failure is why a machine does not get a target. Its sentence is the answer's body. The events of a pod have it only if the
+// request was not a HEAD.
 type failure struct {
 	target target
 	code   errcode.ErrorCode // decides the status of the answer
@@ -44,6 +47,11 @@ func logFailure(err error) { logrus.Warn(err.Error()) }
 // offline: upstream registries are not asked.
 func (t target) offline() error {
 	return &failure{t, errcode.ErrorCodeUnavailable, "the cluster is offline"}
+}
+
+// busy: all downloads at a time are under way.
+func (t target) busy() error {
+	return &failure{t, errcode.ErrorCodeUnavailable, "other downloads did not end"}
 }
 
 // unreachable: the connection to the upstream registry failed.
@@ -87,13 +95,19 @@ func (t target) failed(err error) error {
 	var refused *refusedAddress
 	if errors.As(err, &refused) {
 		return &failure{t, errcode.ErrorCodeDenied, fmt.Sprintf(
-			"registry %s has the address %s: loopback, link-local and multicast addresses are refused", t.host, refused.address)}
+			"registry %s has the address %s: loopback, link-local and multicast addresses are refused, and private ones of "+
+				"other hosts that it names", t.host, refused.address)}
 	}
 	var request *url.Error
 	if errors.As(err, &request) {
-		err = request.Err
+		return t.unreachable(request.Err)
 	}
-	return t.unreachable(err)
+	var network net.Error
+	if errors.As(err, &network) || errors.Is(err, context.Canceled) {
+		return t.unreachable(err)
+	}
+	// The library's other errors quote what a server said that the registry has named.
+	return t.unusable(errors.New("the login failed"))
 }
 
 // unstored: the store cannot be written. Returns nil for nil.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"github.com/distribution/distribution/v3"
 	"github.com/distribution/distribution/v3/manifest/manifestlist"
@@ -20,6 +21,13 @@ import (
 const (
 	maxDownloads    = 8       // blobs at a time
 	maxManifestSize = 4 << 20 // the limit of distribution for pushes
+	minFreeSpace    = 2 << 30 // bytes that a download leaves on the disk of the host
+)
+
+// Downloads that last are slow on purpose, or useless.
+const (
+	slotTimeout = 2 * time.Minute
+	blobTimeout = time.Hour
 )
 
 // mirror is the store of images of upstream registries, filled with what machines ask for.
@@ -121,13 +129,21 @@ func (m *mirror) fillManifest(t target) (digest.Digest, error) {
 
 // fillBlob downloads and stores a blob. A client that goes away does not end it.
 func (m *mirror) fillBlob(t target, follower *follower) error {
-	m.slots <- struct{}{}
-	defer func() { <-m.slots }()
+	select {
+	case m.slots <- struct{}{}:
+		defer func() { <-m.slots }()
+	case <-time.After(slotTimeout):
+		return t.busy()
+	}
 	response, err := m.upstream.get(http.MethodGet, t)
 	if err != nil {
 		return err
 	}
 	defer response.Body.Close()
+	defer time.AfterFunc(blobTimeout, func() { response.Body.Close() }).Stop()
+	if err := m.checkSpace(response.ContentLength); err != nil {
+		return t.unstored(err)
+	}
 	ctx := context.Background()
 	repository, err := m.images.Repository(ctx, t.stored)
 	if err != nil {

@@ -3,7 +3,9 @@ package main
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
@@ -53,8 +55,8 @@ func (l logins) read() (map[string]json.RawMessage, error) {
 		return nil, fmt.Errorf("logins of upstream registries: %s: %w", string(l), err)
 	}
 	all := map[string]json.RawMessage{}
-	for key, login := range config.Auths {
-		all[loginKey(key)] = login
+	for _, key := range slices.Sorted(maps.Keys(config.Auths)) { // of two logins for a registry, always the same one
+		all[loginKey(key)] = config.Auths[key]
 	}
 	return all, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +20,7 @@ import (
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
 )
 
 // store is a folder of images, a storage of distribution: app serves it, images answers questions and takes new content.
@@ -47,6 +49,20 @@ func openStore(folder string) (*store, error) {
 		return nil, err
 	}
 	return &store{folder: folder, images: images, app: handlers.NewApp(ctx, appConfig(folder, true))}, nil
+}
+
+// checkSpace fails if the disk would have too little space after so many more bytes. size: -1 is unknown
+func (s *store) checkSpace(size int64) error {
+	var disk unix.Statfs_t
+	if err := unix.Statfs(s.folder, &disk); err != nil {
+		return err
+	}
+	free := int64(disk.Bavail) * disk.Bsize
+	if free-max(size, 0) < minFreeSpace {
+		return fmt.Errorf("the disk has %d MB free, and the image needs %d MB and a reserve of %d MB", free>>20, max(size, 0)>>20,
+			int64(minFreeSpace)>>20)
+	}
+	return nil
 }
 
 // has tells whether the store can serve the target. A damaged entry counts as missing, so that it is written again.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -40,6 +41,33 @@ func TestForbiddenAddressesAreNotConnected(t *testing.T) {
 	}
 	if upstream.total() != before {
 		t.Error("the registry was connected")
+	}
+}
+
+// A registry of the internet may not name hosts of private networks, by a redirect or as its token server.
+func TestPrivateAddressesOfOtherHosts(t *testing.T) {
+	upstream := startUpstream(t)
+	c := startCluster(t, upstream)
+	for says, answers := range map[string]func(http.ResponseWriter, *http.Request) bool{
+		"has the address 10.255.255.1": func(w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/v2/" {
+				return false
+			}
+			http.Redirect(w, r, "https://10.255.255.1/secret", http.StatusTemporaryRedirect)
+			return true
+		},
+		"the login failed": func(w http.ResponseWriter, r *http.Request) bool { // the library refuses it
+			w.Header().Set("WWW-Authenticate", `Bearer realm="https://10.255.255.1/token",service="s"`)
+			w.WriteHeader(http.StatusUnauthorized)
+			return true
+		},
+	} {
+		upstream.answer(answers)
+		path := fmt.Sprintf("/v2/app%d/blobs/%s", len(says), layerOf("1")) // a client of its own
+		got := c.ask(t, http.MethodGet, path, upstream.host)
+		if got.status < 400 || !strings.Contains(got.body, says) {
+			t.Errorf("%s: %d %s", says, got.status, got.body)
+		}
 	}
 }
 

@@ -26,7 +26,7 @@ const (
 // upstream asks the registries that images' names start with.
 type upstream struct {
 	logins    authn.Keychain
-	transport http.RoundTripper
+	transport *guardedTransport
 	stall     time.Duration
 
 	mutex   sync.Mutex
@@ -124,7 +124,8 @@ func (u *upstream) logIn(repository name.Repository) (*http.Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), answerTimeout)
 	defer cancel()
 	scopes := []string{repository.Scope(transport.PullScope)}
-	with, err := transport.NewWithContext(ctx, repository.Registry, login, u.transport, scopes)
+	from := &registryTransport{host: repository.RegistryStr(), guarded: u.transport}
+	with, err := transport.NewWithContext(ctx, repository.Registry, login, from, scopes)
 	return &http.Client{Transport: with}, err
 }
 

@@ -99,17 +99,20 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   }
   TRY(environment.files.write(machines_path(folder), fmt::format("{}/{}\n", machines->place(), assets.config.name), 0600));
   kube::Client api = TRY(client_of(environment, assets));
-  TRY(cluster::install(environment,
-                       {.assets = assets,
-                        .machines = *machines,
-                        .api = api,
-                        .folder = folder,
-                        .release = inputs.release_image,
-                        .release_version = inputs.release_version,
-                        .earlier = earlier.value_or(std::vector<sys::Event>()),
-                        .keep_bootstrap = keeps_bootstrap()},
-                       faults, steps));
-  if (const auto registry = TRY(machines->image_registry())) TRY(write_registry_files(environment.files, folder, *registry));
+  const Result<> done = cluster::install(environment,
+                                         {.assets = assets,
+                                          .machines = *machines,
+                                          .api = api,
+                                          .folder = folder,
+                                          .release = inputs.release_image,
+                                          .release_version = inputs.release_version,
+                                          .earlier = earlier.value_or(std::vector<sys::Event>()),
+                                          .keep_bootstrap = keeps_bootstrap()},
+                                         faults, steps);
+  // Also after a failure: the reason may be an image that can be loaded.
+  if (const auto registry = machines->image_registry(); registry.ok() && registry.value())
+    TRY(write_registry_files(environment.files, folder, *registry.value()));
+  TRY(done);
   TRY(trust_routers(environment, folder));
   if (const auto access = TRY(machines->host_access()); access && arguments["--output"] != "json") {
     const auto took = std::chrono::duration_cast<Milliseconds>(environment.context.clock.steady() - begin);

@@ -48,8 +48,11 @@ Result<> create(const Environment& environment, const Arguments& arguments) {
   const std::string payload = TRY(images_folder(environment, arguments, ""));
   const std::string os_repo = os_repo_folder(arguments, payload);
   const local::Images images = TRY(local::find_images(environment.files, payload));
-  const local::ClusterOptions wishes{
-      .os_repo = os_repo, .images = images, .forwards = forwards, .has_egress = arguments.has("--egress")};
+  const local::ClusterOptions wishes{.os_repo = os_repo,
+                                     .images = images,
+                                     .forwards = forwards,
+                                     .is_offline = arguments.has("--offline"),
+                                     .has_egress = arguments.has("--egress")};
   TRY(local::preflight(environment.context, environment.files, environment.runner, choice, wishes, {{names, request.ignition}}));
   if (images.registry.empty() && !TRY(environment.files.info(choice.paths().config()))) {
     environment.context.log.warn(
@@ -204,6 +207,7 @@ Command machine_create_command() {
                    .value = "HOSTPORT:MACHINE:PORT",
                    .help = "forward 127.0.0.1:HOSTPORT to that port, for a new cluster",
                    .repeats = true},
+                  {.name = "--offline", .help = "the registry of the machines asks no other registry, for a new cluster"},
                   {.name = "--egress", .help = "machines reach what this host reaches, for a new cluster"},
                   os_repo_option(),
                   images_option(),

@@ -39,8 +39,11 @@ class Loader {
   // Images that were built on this host come before those of registries. podman stores what it builds under localhost/.
   std::string find_location(const std::string& name) {
     std::vector<std::string> locations;
-    if (sys::is_in_path("podman")) locations = {"containers-storage:localhost/" + name, "containers-storage:" + name};
-    if (sys::is_in_path("docker")) locations.push_back("docker-daemon:" + name);
+    const std::size_t colon = name.rfind(':');
+    const bool has_tag = colon != std::string::npos && name.find('/', colon) == std::string::npos;
+    const std::string tagged = has_tag ? name : name + ":latest";
+    if (sys::is_in_path("podman")) locations = {"containers-storage:localhost/" + tagged, "containers-storage:" + tagged};
+    if (sys::is_in_path("docker")) locations.push_back("docker-daemon:" + tagged);
     for (const std::string& location : locations) {
       if (skopeo({"inspect", "--raw", location}).ok()) return location;
     }
@@ -68,7 +71,7 @@ class Loader {
             .context(to_string(name)));
     release::Reference shown = name;
     if (shown.tag.empty()) shown.tag = "latest";
-    return fmt::format("{}: loaded, {}\n", to_string(shown), trim(TRY(environment_.files.read(digest_file))));
+    return fmt::format("{}: loaded from {}, {}\n", to_string(shown), location, trim(TRY(environment_.files.read(digest_file))));
   }
 
   const Environment& environment_;

@@ -25,9 +25,13 @@ Result<release::Reference> full_image_name(std::string_view text) {
   const std::string_view first = text.substr(0, text.find('/'));
   const bool has_registry =
       first.size() < text.size() && (first == "localhost" || first.find_first_of(".:") != std::string_view::npos);
-  if (has_registry) return release::parse_reference(text);
-  const std::string_view folder = first.size() < text.size() ? "" : "library/";
-  return release::parse_reference(fmt::format("{}/{}{}", default_registry, folder, text));
+  std::string full = has_registry ? std::string(text) : fmt::format("{}/{}", default_registry, text);
+  constexpr std::string_view old_prefix = "index.";
+  if (full.starts_with(fmt::format("{}{}/", old_prefix, default_registry))) full.erase(0, old_prefix.size());
+  const std::string registry = fmt::format("{}/", default_registry);
+  if (full.starts_with(registry) && full.find('/', registry.size()) == std::string::npos)
+    full.insert(registry.size(), "library/");
+  return release::parse_reference(full);
 }
 
 std::string place_in_registry(const std::string& registry, const release::Reference& name) {

@@ -10,6 +10,8 @@ TEST(ImageName, IsThatOfTheKubelet) {
       {"app", "docker.io/library/app"},
       {"app:dev", "docker.io/library/app:dev"},
       {"team/app:dev", "docker.io/team/app:dev"},
+      {"docker.io/app:1", "docker.io/library/app:1"},
+      {"index.docker.io/team/app:1", "docker.io/team/app:1"},
       {"localhost/app", "localhost/app"},
       {"localhost:5000/app:1", "localhost:5000/app:1"},
       {"quay.io/team/app:1", "quay.io/team/app:1"},

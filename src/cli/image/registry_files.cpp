@@ -18,10 +18,11 @@ Result<std::string> registry_address(sys::Files& files, const std::string& folde
   const std::string path = registry_login_file(folder);
   const auto text = TRY(files.read_if_exists(path));
   if (!text) {
-    return error(Code::not_found,
-                 "{}: not found (this cluster has no registry for your images; `slipway create cluster` makes one on platform "
-                 "local)",
-                 path);
+    return error(
+        Code::not_found,
+        "{}: not found (--dir must be the directory of a cluster of platform local. A cluster of an older version has no "
+        "registry for images)",
+        path);
   }
   const Json config = TRY(parse_json(*text, path));
   for (const auto& entry : find_object(config, {"auths"})) return std::string(entry.key());

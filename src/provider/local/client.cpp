@@ -159,6 +159,12 @@ Result<std::string> choose_egress_network(sys::Files& files, const ClusterOption
   return free_egress_network(taken);
 }
 
+// A registry of the host often has the usual port on all addresses.
+int free_push_port(const std::string& address) {
+  constexpr int usual = 5000, other = 5050;
+  return Forwarder::is_free(address, usual) || !Forwarder::is_free(address, other) ? usual : other;
+}
+
 Result<> check_egress(Findings& findings, sys::Files& files) {
   sys::find_missing(findings, egress_programs);
   if (TRY(files.info("/dev/net/tun"))) return Ok{};
@@ -282,6 +288,8 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
                              .release = options.release,
                              .release_version = options.release_version,
                              .egress_network = egress_network,
+                             .push_port = free_push_port(options.host_address),
+                             .is_offline = options.is_offline,
                              .has_own_images = !options.images.registry.empty()};
   return files.write(paths.config(), to_text(config), 0600);
 }

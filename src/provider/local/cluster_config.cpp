@@ -59,6 +59,8 @@ std::string to_text(const ClusterConfig& config) {
                     {"forwards", forwards},
                     {"egressNetwork", config.egress_network},
                     {"ownImages", config.has_own_images},
+                    {"pushPort", config.push_port},
+                    {"offline", config.is_offline},
                     {"images",
                      {{"preload", config.images.preload},
                       {"registry", config.images.registry},
@@ -96,6 +98,12 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
   config.release_version = find_string(document, {"releaseVersion"}).value_or("");
   config.egress_network = find_string(document, {"egressNetwork"}).value_or("");
   if (!config.egress_network.empty()) TRY(parse_network(config.egress_network).context(name));
+  if (const Json* push_port = find(document, {"pushPort"})) {
+    if (!push_port->is_int64() || push_port->get_int64() < 1 || push_port->get_int64() > 65535)
+      return error(Code::invalid, "{}: pushPort must be a port", name);
+    config.push_port = static_cast<int>(push_port->get_int64());
+  }
+  config.is_offline = is_true(document, {"offline"});
   config.has_own_images = is_true(document, {"ownImages"});
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));
   config.images.registry = TRY(require_string(document, {"images", "registry"}).context(name));

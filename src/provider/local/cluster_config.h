@@ -55,6 +55,7 @@ struct ClusterOptions {
   std::string host_address = "127.0.0.1";  // address of 127.0.0.0/8 on which forwards listen
   std::string release{};                   // pull spec with a digest; empty: the cluster installs no release
   std::string release_version{};
+  bool is_offline = false;                    // as in ClusterConfig
   bool has_egress = false;                    // machines and pods reach what the host reaches
   std::vector<std::string> other_networks{};  // of pods and Services; egress.h uses none of them
 };
@@ -73,6 +74,8 @@ struct ClusterConfig {
   std::string release{};    // as in ClusterOptions; empty in clusters of older versions
   std::string release_version{};
   std::string egress_network{};  // egress.h; empty: none
+  int push_port = 5000;          // of host_address: where people push images
+  bool is_offline = false;       // its registry asks no other registry
   bool has_own_images = false;   // its registry also has images of people and of other registries; false in older clusters
 
   bool operator==(const ClusterConfig&) const = default;

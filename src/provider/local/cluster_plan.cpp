@@ -51,6 +51,7 @@ ClusterOptions cluster_options(const config::InstallConfig& config, const assets
                          .network = config.networking.machine_network.at(0),
                          .domain = domain,
                          .host_address = assets::loopback_address(id),
+                         .is_offline = is_true(config.platform.section, {"offline"}),
                          .has_egress = is_true(config.platform.section, {"egress"})};
   for (const config::ClusterNetwork& network : config.networking.cluster_network) options.other_networks.push_back(network.cidr);
   std::ranges::copy(config.networking.service_network, std::back_inserter(options.other_networks));

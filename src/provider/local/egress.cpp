@@ -80,11 +80,12 @@ Result<> open_egress(const sys::Context& context, sys::Runner& runner, const Add
   return sys::write_all(file, "1", setting);
 }
 
+// The metadata services of clouds: most are link-local; then those of Alibaba, Azure and Oracle.
 std::string egress_rules(const AddressPlan& plan, const std::string& network) {
   return fmt::format(R"(table ip slipway {{
   chain forward {{
     type filter hook forward priority filter; policy accept;
-    oifname "{0}" ip daddr {{ {1}, 169.254.0.0/16, 127.0.0.0/8 }} drop
+    oifname "{0}" ip daddr {{ {1}, 127.0.0.0/8, 169.254.0.0/16, 100.100.100.200, 168.63.129.16, 192.0.0.192 }} drop
   }}
   chain postrouting {{
     type nat hook postrouting priority srcnat; policy accept;

@@ -190,7 +190,7 @@ class LocalProvider final : public Provider {
   Result<std::optional<ImageRegistry>> image_registry() override {
     const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
     if (!cluster.has_own_images) return std::optional<ImageRegistry>();
-    return registry_access(environment_.files, choice_.paths(), cluster.host_address);
+    return registry_access(environment_.files, choice_.paths(), cluster);
   }
 
  private:

@@ -218,12 +218,18 @@ std::vector<std::string> shared_devices() {
   return found;
 }
 
-// Those of the user, and the one to the registry if people push to it.
-Result<std::vector<Forward>> all_forwards(const MachineEnvironment& machine_environment) {
+// Those of the user, and the one to the registry if people push to it. Nothing else needs the latter: if its port is taken now,
+// the cluster runs without it.
+Result<std::vector<Forward>> all_forwards(const sys::Context& context, const MachineEnvironment& machine_environment) {
   const ClusterConfig& config = machine_environment.config;
   std::vector<Forward> all = config.forwards;
-  if (config.has_own_images && TRY(has_registry_access(machine_environment.files, machine_environment.paths)))
-    all.push_back({host_push_port, config.network.gateway(), push_port});
+  if (!config.has_own_images || !TRY(has_registry_access(machine_environment.files, machine_environment.paths))) return all;
+  const Result<Forwarder> probe = Forwarder::listen(config.host_address, config.push_port);
+  if (probe.ok()) {
+    all.push_back({config.push_port, std::string(push_address), push_port});
+  } else {
+    context.log.warn("images cannot be pushed: {}", probe.error().message());
+  }
   return all;
 }
 
@@ -275,7 +281,7 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
   TRY(fleet.load());
   std::list<Forwarder> forwarders;
   sys::TaskGroup forwarding(context.with_stop({}));
-  for (const Forward& forward : TRY(all_forwards(machine_environment))) {
+  for (const Forward& forward : TRY(all_forwards(context, machine_environment))) {
     Forwarder& forwarder =
         forwarders.emplace_back(TRY(Forwarder::listen(machine_environment.config.host_address, forward.host_port)));
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {

@@ -51,10 +51,11 @@ std::string registry_settings(const ClusterConfig& config, const ClusterPaths& p
                          {"store", paths.own_images()},
                          {"machinesSocket", first_socket},
                          {"upstreamLogins", takes_pushes ? access.upstream_logins() : ""},
-                         {"authorities", takes_pushes ? access.upstream_authorities() : ""}};
+                         {"authorities", takes_pushes ? access.upstream_authorities() : ""},
+                         {"offline", config.is_offline}};
   if (takes_pushes) {
     settings["people"] = {{"socket", first_socket + 1},
-                          {"name", fmt::format("{}:{}", config.host_address, host_push_port)},
+                          {"name", fmt::format("{}:{}", config.host_address, config.push_port)},
                           {"certificate", access.certificate()},
                           {"key", access.key()},
                           {"logins", access.logins()}};
@@ -66,10 +67,13 @@ std::vector<std::string> own_registry_command(const ClusterConfig& config, const
   // Its connections to other registries are those of the host: names, authorities, routes.
   std::vector<std::string> command = {paths.registry_program(), "outside", fmt::format("--first-socket={}", first_socket),
                                       fmt::format("--listen={}:{}", config.network.gateway(), registry_port)};
-  if (takes_pushes) command.push_back(fmt::format("--listen={}:{}", config.network.gateway(), push_port));
+  if (takes_pushes) command.push_back(fmt::format("--listen={}:{}", push_address, push_port));
   command.emplace_back("--");
   std::ranges::move(options_for_host(), std::back_inserter(command));
-  for (const std::string& word : {std::string("--"), paths.registry_program(), std::string("cluster"), paths.registry_settings()})
+  // It is root, which owns its files, and needs no capability.
+  for (const std::string& word :
+       {std::string("--"), std::string("setpriv"), std::string("--no-new-privs"), std::string("--bounding-set=-all"),
+        std::string("--inh-caps=-all"), paths.registry_program(), std::string("cluster"), paths.registry_settings()})
     command.push_back(word);
   return command;
 }

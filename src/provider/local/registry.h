@@ -17,10 +17,11 @@ inline constexpr std::string_view release_host = "registry.slipway.invalid";
 // The registry prints this when its socket is open.
 inline constexpr std::string_view registry_is_up = "listening on";
 
-// Ports of the bridge's address, and the one of the host's address that people use.
+// The port for machines, at the bridge's address, and the one for people, at the loopback address of the owner. A port of the
+// host leads to the second one.
 inline constexpr int registry_port = 5000;
 inline constexpr int push_port = 5001;
-inline constexpr int host_push_port = 5000;
+inline constexpr std::string_view push_address = "127.0.0.1";
 
 // The configuration of the registry (distribution) of clusters without images of their own. Pushes and deletions are disabled,
 // because blobs are files of a release. Pure.

@@ -1,7 +1,5 @@
 #include "provider/local/registry_access.h"
 
-#include "provider/local/registry.h"
-
 #include <fmt/core.h>
 
 namespace slipway::provider::local {
@@ -45,13 +43,12 @@ Result<bool> has_registry_access(sys::Files& files, const ClusterPaths& paths) {
   return TRY(files.info(RegistryFiles(paths).certificate())).has_value();
 }
 
-Result<std::optional<ImageRegistry>> registry_access(sys::Files& files, const ClusterPaths& paths,
-                                                     const std::string& host_address) {
+Result<std::optional<ImageRegistry>> registry_access(sys::Files& files, const ClusterPaths& paths, const ClusterConfig& config) {
   if (!TRY(has_registry_access(files, paths))) return std::optional<ImageRegistry>();
   const RegistryFiles access(paths);
   std::string authority = TRY(files.read(access.authority()));
   Secret password(TRY(files.read(access.password())));
-  return std::optional(ImageRegistry{.address = fmt::format("{}:{}", host_address, host_push_port),
+  return std::optional(ImageRegistry{.address = fmt::format("{}:{}", config.host_address, config.push_port),
                                      .authority = std::move(authority),
                                      .user = user,
                                      .password = std::move(password)});

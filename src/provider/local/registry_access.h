@@ -1,6 +1,7 @@
 // Who may push to the registry of a cluster, and with which logins the registry fetches images of other registries.
 #pragma once
 
+#include "provider/local/cluster_config.h"
 #include "provider/local/layout.h"
 #include "provider/provider.h"
 
@@ -45,7 +46,6 @@ Result<> keep_registry_access(sys::Files& files, sys::Random& random, WallTime n
 Result<bool> has_registry_access(sys::Files& files, const ClusterPaths& paths);
 
 // Empty before the first call of keep_registry_access.
-Result<std::optional<ImageRegistry>> registry_access(sys::Files& files, const ClusterPaths& paths,
-                                                     const std::string& host_address);
+Result<std::optional<ImageRegistry>> registry_access(sys::Files& files, const ClusterPaths& paths, const ClusterConfig& config);
 
 }  // namespace slipway::provider::local

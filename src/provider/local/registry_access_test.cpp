@@ -11,6 +11,12 @@ namespace {
 
 const ClusterPaths paths{"/clusters/demo"};
 
+ClusterConfig config_at(std::string address) {
+  ClusterConfig config;
+  config.host_address = std::move(address);
+  return config;
+}
+
 struct World {
   testing_support::MemoryFiles files;
   sys::RealRandom random;
@@ -31,7 +37,7 @@ struct World {
 TEST(RegistryAccess, IsMadeOnce) {
   World world;
   ASSERT_TRUE(world.keep().ok());
-  const ImageRegistry first = registry_access(world.files, paths, "127.43.1.9").value().value();
+  const ImageRegistry first = registry_access(world.files, paths, config_at("127.43.1.9")).value().value();
   EXPECT_EQ(first.address, "127.43.1.9:5000");
   EXPECT_EQ(first.authority, world.authority.pem);
   EXPECT_EQ(first.password.reveal().size(), 32u);
@@ -40,7 +46,7 @@ TEST(RegistryAccess, IsMadeOnce) {
   EXPECT_EQ(net::parse_certificate(certificate)->ip_addresses, std::vector<std::string>{"127.43.1.9"});
   EXPECT_TRUE(world.files.read(RegistryFiles(paths).logins())->starts_with("slipway:$2"));
   ASSERT_TRUE(world.keep().ok());
-  EXPECT_EQ(registry_access(world.files, paths, "127.43.1.9")->value().password, first.password);
+  EXPECT_EQ(registry_access(world.files, paths, config_at("127.43.1.9"))->value().password, first.password);
 }
 
 TEST(RegistryAccess, UpstreamLoginsAreThoseOfTheConfig) {
@@ -57,13 +63,13 @@ TEST(RegistryAccess, WithoutAnAuthorityTheCertificateIsItsOwn) {
   World world;
   ASSERT_TRUE(world.keep(false).ok());
   const std::string certificate = world.files.read(RegistryFiles(paths).certificate()).value();
-  EXPECT_EQ(registry_access(world.files, paths, "127.43.1.9")->value().authority, certificate);
+  EXPECT_EQ(registry_access(world.files, paths, config_at("127.43.1.9"))->value().authority, certificate);
 }
 
 TEST(RegistryAccess, NobodyPushesToAClusterOfMachinesOnly) {
   World world;
   EXPECT_FALSE(has_registry_access(world.files, paths).value());
-  EXPECT_FALSE(registry_access(world.files, paths, "127.43.1.9").value());
+  EXPECT_FALSE(registry_access(world.files, paths, config_at("127.43.1.9")).value());
   ClusterConfig config;
   config.network = parse_network("10.97.77.0/24").value();
   const Json settings = parse_json(registry_settings(config, paths, false), "settings").value();

@@ -22,6 +22,7 @@ BONDS = {
         ["MTUBytes=1400", "Mode=active-backup", "MIIMonitorSec=100ms"], ["eno2"], ""),
     "bond=bond0:eno1,eno2:mode=4,lacp_rate=1,xmit_hash_policy=layer3+4,updelay=200": (
         ["Mode=802.3ad", "LACPTransmitRate=fast", "TransmitHashPolicy=layer3+4", "UpDelaySec=200ms"], [], ""),
+    "bond=bond0:eno1,eno2:mode=1,fail_over_mac=1,arp_validate=0": (["Mode=active-backup", "FailOverMACPolicy=active", "ARPValidate=none"], [], ""),
     "bond=bond0:eno1,eno2:mode=1,colour=red": (["Mode=active-backup"], [], "slipway: bond bond0: the option colour is unknown and has no effect\n"),
     "bond=bond0:eno1,eno2 vlan=bond0.42:bond0": ([], [], ""),
 }

@@ -48,12 +48,12 @@ def test_an_image_that_was_loaded(installed, space, tmp_path):
     archive = tmp_path / "app.tar"
     skopeo(installed, "copy", SOURCE, f"docker-archive:{archive}:example.com/team/app:1")
     loaded = installed.run("image", "load", f"docker-archive:{archive}")
-    assert loaded.stdout.startswith("example.com/team/app:1: loaded, sha256:")
+    assert loaded.stdout.startswith(f"example.com/team/app:1: loaded from docker-archive:{archive}:example.com/team/app:1, sha256:")
     digest = loaded.stdout.split()[-1]
     start(installed, "archive", "example.com/team/app:1")
     assert runs(installed, "archive").endswith(digest)
     # A name without a registry is what the kubelet makes of it.
-    assert installed.run("image", "load", SOURCE, "--name", "app:dev").stdout.startswith("docker.io/library/app:dev: loaded, ")
+    assert installed.run("image", "load", SOURCE, "--name", "app:dev").stdout.startswith(f"docker.io/library/app:dev: loaded from {SOURCE}, ")
     start(installed, "short", "app:dev")
     runs(installed, "short")
 
