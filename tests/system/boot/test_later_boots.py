@@ -113,6 +113,14 @@ def test_new_deployments_and_the_way_back(folder):
         assert booted(running) == "good" and counter(running) == "0"
 
 
+@pytest.mark.parametrize("platform", ["kubevirt", "nutanix"])
+def test_platforms_that_attach_a_config_drive(folder, platform):
+    """As QEMU plays them: a disk of the platform, and a config drive."""
+    disk = copy(build(folder, platform), folder)
+    with machine(folder, drive(disk), drive(config_drive(folder, config(files=[HELLO]))), network()) as running:
+        check_first_boot(running)
+
+
 def test_a_deployment_that_hangs_is_started_again(image, folder):
     disk = copy(image, folder)
     with machine(folder, drive(disk), fw_cfg(write(folder / "config.ign", config())), network()) as running:
