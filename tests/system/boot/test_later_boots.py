@@ -115,9 +115,13 @@ def test_new_deployments_and_the_way_back(folder):
 
 @pytest.mark.parametrize("platform", ["kubevirt", "nutanix"])
 def test_platforms_that_attach_a_config_drive(folder, platform):
-    """As QEMU plays them: a disk of the platform, and a config drive."""
-    disk = copy(build(folder, platform), folder)
-    with machine(folder, drive(disk), drive(config_drive(folder, config(files=[HELLO]))), network()) as running:
+    """A disk of the platform, and its config drive: a medium, not a disk as that of OpenStack may be."""
+    disk, medium = copy(build(folder, platform), folder), folder / "config-drive.iso"
+    (folder / "content/openstack/latest").mkdir(parents=True)
+    write(folder / "content/openstack/latest/user_data", config(files=[HELLO]))
+    subprocess.run(["xorriso", "-as", "mkisofs", "-quiet", "-volid", "config-2", "-joliet", "-rational-rock", "-output", medium, folder / "content"],
+                   check=True)
+    with machine(folder, drive(disk), drive(medium), network()) as running:
         check_first_boot(running)
 
 
