@@ -156,7 +156,7 @@ func (p *peopleConfig) listen() (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), nil
 }
 
-// newCluster makes the handlers of both sockets; people is nil if nobody pushes.
+// newCluster makes the handlers of both sockets; people is nil if the config has none.
 //
 //	allowed  the addresses that upstream registries may have
 //	proxy    the proxy for a request to an upstream registry, as in http.Transport

@@ -31,13 +31,16 @@ void on_close(virConnectPtr, int reason, void* opaque) {
 
 // What users can do if a connection fails.
 std::string hint(const std::string& uri, Code code) {
-  const bool is_local = uri.find(":///") != std::string::npos;
+  const bool is_local = is_on_this_computer(uri);
   if (code == Code::denied && is_local) return "run as root, or add your user to the group libvirt";
   if (code == Code::unavailable && is_local) return "install and start libvirtd: apt-get install libvirt-daemon-system";
   return fmt::format("check with: virsh -c {} version", uri);
 }
 
 }  // namespace
+
+// The path of a URI for another computer follows its host.
+bool is_on_this_computer(std::string_view uri) { return uri.find(":///") != std::string_view::npos; }
 
 Connection::State::~State() {
   if (!connection) return;

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace slipway::provider::libvirt {
@@ -71,6 +72,9 @@ struct DomainEvent {
 using Reader = std::function<Result<std::size_t>(char* buffer, std::size_t size)>;
 
 enum class Refresh { no, yes };
+
+// Whether a URI of libvirt names the daemon of this computer: "qemu:///system". Pure.
+bool is_on_this_computer(std::string_view uri);
 
 class Connection {
  public:

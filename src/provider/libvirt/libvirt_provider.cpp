@@ -276,9 +276,7 @@ class LibvirtProvider final : public Provider {
         groups, [](const MachineGroup& group) { return channel_for(group.ignition.size()) == Channel::config_drive; });
     if (has_config_drive) sys::find_missing(found, config_drive_programs);
     const std::string bridge = text_of(request.config.platform.section, {"network", "bridge"});
-    // The path of a URI for another computer follows its host: "qemu+ssh://root@host/system".
-    const bool is_local = uri_.find(":///") != std::string::npos;
-    if (!bridge.empty() && is_local && !TRY(environment_.files.info("/sys/class/net/" + bridge))) {
+    if (!bridge.empty() && is_on_this_computer(uri_) && !TRY(environment_.files.info("/sys/class/net/" + bridge))) {
       found.error({}, "platform.libvirt.network.bridge", "the host has no network interface {}", bridge)
           .hint("create the bridge, or remove the field: slipway then creates a network for the cluster");
     }

@@ -18,11 +18,13 @@ std::optional<unsigned> number(std::string_view text, unsigned max) {
   return value.value_or(0) <= max ? value : std::nullopt;
 }
 
+}  // namespace
+
 std::string dotted(unsigned address) {
   return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
 }
 
-}  // namespace
+std::string AddressPlan::to_cidr() const { return with_prefix(dotted(network)); }
 
 std::string AddressPlan::gateway() const { return dotted(network + 1); }
 

@@ -18,6 +18,7 @@ struct AddressPlan {
   unsigned network = 0;  // host byte order, host bits zero
   int prefix = 24;
 
+  std::string to_cidr() const;                              // "10.97.77.0/24"
   std::string gateway() const;                              // "10.97.77.1"
   std::string with_prefix(std::string_view address) const;  // "10.97.77.1/24"
 
@@ -30,6 +31,9 @@ struct AddressPlan {
 
   bool operator==(const AddressPlan&) const = default;
 };
+
+// "10.97.77.1" for 0x0a614d01.
+std::string dotted(unsigned address);
 
 // errors: invalid: not an IPv4 network in CIDR notation, host bits are set, a prefix length outside of 16 to 28
 Result<AddressPlan> parse_network(std::string_view cidr);

@@ -44,11 +44,9 @@ std::string to_text(const ClusterConfig& config) {
   for (const Forward& forward : config.forwards) forwards.emplace_back(to_string(forward));
   JsonArray records;
   for (const NameRecord& record : config.records) records.push_back({{"name", record.name}, {"address", record.address}});
-  const std::string network = fmt::format("{}.{}.{}.{}/{}", config.network.network >> 24, config.network.network >> 16 & 255,
-                                          config.network.network >> 8 & 255, config.network.network & 255, config.network.prefix);
   return emit_json({{"name", config.name},
                     {"id", config.id},
-                    {"network", network},
+                    {"network", config.network.to_cidr()},
                     {"osRepo", config.os_repo},
                     {"osCommit", config.os_commit},
                     {"release", config.release},

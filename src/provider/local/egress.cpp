@@ -22,10 +22,6 @@ constexpr std::string_view interface = "egress0";
 constexpr unsigned first_network = 100u << 24 | 64u << 16;
 constexpr unsigned number_of_networks = 1u << 14;
 
-std::string dotted(unsigned address) {
-  return fmt::format("{}.{}.{}.{}", address >> 24, address >> 16 & 255, address >> 8 & 255, address & 255);
-}
-
 // Hexadecimal, in the byte order of the network, as a little-endian machine prints it.
 std::optional<unsigned> address_of(std::string_view text) {
   const auto number = parse_number<std::uint32_t>(text, 16);
@@ -62,12 +58,9 @@ std::string egress_name_server(const std::string& network) { return network.subs
 std::vector<std::string> egress_command(const std::string& network, int owner) {
   std::vector<std::string> command = {"nsenter"};
   std::ranges::move(options_for_host(), std::back_inserter(command));
-  for (const std::string& word :
-       {std::string("--"), std::string("slirp4netns"), std::string("--configure"), std::string("--mtu=1500"),
-        std::string("--disable-host-loopback"), std::string("--enable-sandbox"), std::string("--enable-seccomp"),
-        "--cidr=" + network, std::string("--netns-type=path"), fmt::format("/proc/{}/ns/net", owner), std::string(interface)}) {
-    command.push_back(word);
-  }
+  command.insert(command.end(), {"--", "slirp4netns", "--configure", "--mtu=1500", "--disable-host-loopback", "--enable-sandbox",
+                                 "--enable-seccomp", "--cidr=" + network, "--netns-type=path",
+                                 fmt::format("/proc/{}/ns/net", owner), std::string(interface)});
   return command;
 }
 
@@ -93,7 +86,7 @@ std::string egress_rules(const AddressPlan& plan, const std::string& network) {
   }}
 }}
 )",
-                     interface, network, plan.with_prefix(dotted(plan.network)));
+                     interface, network, plan.to_cidr());
 }
 
 }  // namespace slipway::provider::local

@@ -218,21 +218,6 @@ std::vector<std::string> shared_devices() {
   return found;
 }
 
-// Those of the user, and the one to the registry if people push to it. Nothing else needs the latter: if its port is taken now,
-// the cluster runs without it.
-Result<std::vector<Forward>> all_forwards(const sys::Context& context, const MachineEnvironment& machine_environment) {
-  const ClusterConfig& config = machine_environment.config;
-  std::vector<Forward> all = config.forwards;
-  if (!config.has_own_images || !TRY(has_registry_access(machine_environment.files, machine_environment.paths))) return all;
-  const Result<Forwarder> probe = Forwarder::listen(config.host_address, config.push_port);
-  if (probe.ok()) {
-    all.push_back({config.push_port, std::string(push_address), push_port});
-  } else {
-    context.log.warn("images cannot be pushed: {}", probe.error().message());
-  }
-  return all;
-}
-
 // Accepts connections until a stop or Order::end.
 Result<> serve_requests(const sys::Context& context, LineListener& listener, Fleet& fleet, EventFeed& feed,
                         const std::string& cluster) {
@@ -281,9 +266,8 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
   TRY(fleet.load());
   std::list<Forwarder> forwarders;
   sys::TaskGroup forwarding(context.with_stop({}));
-  for (const Forward& forward : TRY(all_forwards(context, machine_environment))) {
-    Forwarder& forwarder =
-        forwarders.emplace_back(TRY(Forwarder::listen(machine_environment.config.host_address, forward.host_port)));
+  const auto run_forward = [&](const Forward& forward, Forwarder listening) {
+    Forwarder& forwarder = forwarders.emplace_back(std::move(listening));
     forwarding.run("forward " + to_string(forward), [&fleet, &forwarder, forward](const sys::Context& c) -> Result<> {
       const Result<> ended = forwarder.run(
           c, [&] { return forward.is_address() ? forward.target : fleet.address_of(forward.target); }, forward.port);
@@ -291,6 +275,17 @@ Result<> run_cluster(const sys::Context& context, sys::Files& files, sys::Runner
       if (ended.error().code() != Code::cancelled) c.log.error("forward {}: {}", to_string(forward), ended.error().message());
       return Ok{};
     });
+  };
+  const ClusterConfig& made = machine_environment.config;
+  for (const Forward& forward : made.forwards) run_forward(forward, TRY(Forwarder::listen(made.host_address, forward.host_port)));
+  if (made.has_own_images && TRY(has_registry_access(files, paths))) {
+    // Only people who push need it: if its port is taken now, the cluster runs without it.
+    Result<Forwarder> listening = Forwarder::listen(made.host_address, made.push_port);
+    if (listening.ok()) {
+      run_forward({made.push_port, std::string(push_address), push_port}, std::move(listening).value());
+    } else {
+      context.log.warn("images cannot be pushed: {}", listening.error().message());
+    }
   }
   LineListener listener = TRY(LineListener::listen(paths.folder, paths.control_name()));
   TRY(starter.send("ready"));

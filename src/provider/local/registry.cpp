@@ -71,10 +71,8 @@ std::vector<std::string> own_registry_command(const ClusterConfig& config, const
   command.emplace_back("--");
   std::ranges::move(options_for_host(), std::back_inserter(command));
   // It is root, which owns its files, and needs no capability.
-  for (const std::string& word :
-       {std::string("--"), std::string("setpriv"), std::string("--no-new-privs"), std::string("--bounding-set=-all"),
-        std::string("--inh-caps=-all"), paths.registry_program(), std::string("cluster"), paths.registry_settings()})
-    command.push_back(word);
+  command.insert(command.end(), {"--", "setpriv", "--no-new-privs", "--bounding-set=-all", "--inh-caps=-all",
+                                 paths.registry_program(), "cluster", paths.registry_settings()});
   return command;
 }
 

@@ -4,13 +4,12 @@
 #include "provider/local/owner_descriptors.h"
 #include "provider/local/spawn.h"
 
+#include "sys/environment_variable.h"
 #include "sys/fd.h"
 
 #include <fmt/core.h>
 
 #include <fcntl.h>
-
-#include <cstdlib>
 
 namespace slipway::provider::local {
 
@@ -33,7 +32,8 @@ Result<sys::Fd> open_high(const std::string& path, int flags) {
 std::vector<std::string> owner_environment() {
   std::vector<std::string> kept = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL=C.UTF-8"};
   for (const char* name : {"HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "no_proxy"}) {
-    if (const char* value = std::getenv(name)) kept.push_back(fmt::format("{}={}", name, value));
+    if (const std::string value = sys::environment_variable(name); !value.empty())
+      kept.push_back(fmt::format("{}={}", name, value));
   }
   return kept;
 }
