@@ -172,6 +172,13 @@ Result<> check_egress(Findings& findings, sys::Files& files) {
   return Ok{};
 }
 
+// Refuses a setting that the cluster was created without: it would have no effect.
+Result<> check_created_with(const ClusterChoice& choice, std::string_view setting, bool is_wanted, bool exists) {
+  if (!is_wanted || exists) return Ok{};
+  return error(Code::conflict, "cluster {}: exists without {} (destroy it first, or leave {} out)", choice.cluster, setting,
+               setting);
+}
+
 // Logs the warnings. errors: invalid: with the errors
 Result<> judged(const sys::Context& context, const Findings& findings) {
   for (const Finding& finding : findings.all()) {
@@ -265,9 +272,8 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
   if (TRY(files.info(paths.config()))) {
     const ClusterConfig config = TRY(read_cluster(files, choice));
     if (has_other_forwards(config, options)) return error(Code::conflict, "{}", other_forwards(choice));
-    if (options.has_egress && config.egress_network.empty()) {
-      return error(Code::conflict, "cluster {}: exists without egress (destroy it first, or leave egress out)", choice.cluster);
-    }
+    TRY(check_created_with(choice, "egress", options.has_egress, !config.egress_network.empty()));
+    TRY(check_created_with(choice, "offline", options.is_offline, config.is_offline));
     return Ok{};
   }
   const std::string id = TRY(sys::random_hex(random, 12));

@@ -37,9 +37,9 @@ Result<Images> find_images(sys::Files& files, const std::string& folder);
 
 // Creates the folder and config of the cluster if it does not exist. Does not change an existing cluster.
 //
-//   errors  conflict: the cluster exists with other forwards (no error if options has no forwards) or without egress, or another
-//   command holds its
-//           lock
+//   errors  conflict: the cluster exists with other forwards (no error if options has no forwards), without a setting that
+//   options
+//           has (egress, offline), or another command holds its lock
 Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterChoice& choice, const ClusterOptions& options);
 
 // The inotify instances of the host that a machine uses, with and without a control plane.

@@ -124,3 +124,10 @@ def test_programs_of_the_host_are_not_reached(cluster, host, tmp_path):
         for name in ("localhost:8443", "127.0.0.1:8443"):
             assert cluster.pull("m0", f"{name}/secret:1", check=False).returncode == 1
         assert requests == []
+
+
+def test_settings_of_a_cluster_that_exists(cluster):
+    """They would have no effect."""
+    for setting in ("egress", "offline"):
+        refused = cluster.slipway("create", "m2", "--os-repo", PAYLOAD / "os/repo", f"--{setting}", check=False)
+        assert refused.returncode == 1 and f"exists without {setting}" in refused.stderr, refused.stderr
