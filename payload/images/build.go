@@ -65,6 +65,9 @@ func Build(options Options, say func(string, ...any)) error {
 		if versions != "" {
 			labels[versionsKey] = versions
 		}
+		if name == machineOS {
+			labels[imageVersionKey] = options.Version
+		}
 		image, err := images.add(name, options.Version+"-"+name, component, labels)
 		if err != nil {
 			return err

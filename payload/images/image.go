@@ -13,6 +13,8 @@ import (
 )
 
 const (
+	machineOS       = "machine-os"
+	imageVersionKey = "org.opencontainers.image.version"
 	versionsKey    = "io.openshift.build.versions" // label of an image and annotation of its tag: "kubernetes=1.36.3"
 	releaseKey     = "io.openshift.release"        // label of the release image: its version
 	refNameKey     = "org.opencontainers.image.ref.name"

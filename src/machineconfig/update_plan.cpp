@@ -186,7 +186,7 @@ Differences differences(const MachineConfig& from, const MachineConfig& to) {
 
 Actions actions_for(const Differences& differences) {
   Actions actions;
-  actions.reboot = differences.os_image || differences.kernel || differences.extensions || !differences.units.empty();
+  actions.reboot = differences.changes_os() || !differences.units.empty();
   for (const std::string& path : differences.files) {
     const Rule* rule = rule_for(path);
     if (!rule) {
@@ -261,8 +261,8 @@ Result<> check_changeable(const MachineConfig& from, const MachineConfig& to) {
   const auto refuse_if = [&](bool differs, std::string_view what) {
     if (differs) reasons.push_back(fmt::format("{}: cannot change on machines of this release", what));
   };
-  refuse_if(found.os_image, "osImageURL");
-  refuse_if(from.kernel_arguments != to.kernel_arguments, "kernelArguments");
+  if (found.os_image && !to.os_image_url.empty() && to.os_image_url.find("@sha256:") == std::string::npos)
+    reasons.push_back(fmt::format("osImageURL: {} has no digest", to.os_image_url));
   refuse_if(kernel_type(from) != kernel_type(to), "kernelType");
   refuse_if(found.extensions, "extensions");
   return refuse(reasons);

@@ -48,6 +48,8 @@ struct Differences {
   bool kernel = false;  // arguments, type or FIPS mode
   bool extensions = false;
 
+  // The machine needs a new deployment.
+  bool changes_os() const { return os_image || kernel || extensions; }
   bool operator==(const Differences&) const = default;
 };
 Differences differences(const MachineConfig& from, const MachineConfig& to);
@@ -80,7 +82,8 @@ Result<Actions> parse_actions(const Json& value, std::string_view name);
 // LUKS, folders, new links, FIPS mode, Ignition's kernel arguments, contents that are not in the config
 Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to);
 
-// errors: invalid, listing the differences that this release does not apply: operating system, kernel, extensions
+// errors: invalid, listing the differences that this release does not apply: an osImageURL without a digest, type of the kernel,
+// extensions
 Result<> check_changeable(const MachineConfig& from, const MachineConfig& to);
 
 }  // namespace slipway::machineconfig

@@ -8,7 +8,7 @@
 #include "node/daemon.h"
 #include "node/first_boot.h"
 #include "node/kubelet_certificate.h"
-#include "node/os_status.h"
+#include "node/os_update/command.h"
 #include "node/program.h"
 #include "node/report_progress.h"
 #include "sys/environment_variable.h"
@@ -44,7 +44,7 @@ constexpr std::array commands = {
     // As machine-config-daemon, in a container on the machine.
     Command{"start", "--node-name=NAME [--root-mount=/rootfs]", "", node::run_daemon},
     Command{"firstboot-complete-machineconfig", "[OPTIONS]", "", node::run_first_boot},
-    Command{"os", "status", "", node::run_os_command},
+    Command{"os", "status|trial|fetch IMAGE|stage CONFIG|accept|forget|give-up", "", node::run_os_command},
 };
 
 int usage() {

@@ -69,24 +69,31 @@ const ignition::Unit* find_unit(const MachineConfig& config, const std::string& 
 
 }  // namespace
 
-ConfigDisk::ConfigDisk(const Environment& environment) : environment_(environment) {}
+ConfigDisk::ConfigDisk(const Environment& environment, std::string deployment)
+    : environment_(environment), deployment_(std::move(deployment)) {}
+
+std::string ConfigDisk::place_of(const std::string& path) const {
+  const bool is_own = path.starts_with("/etc/") || path.starts_with("/usr/etc/");
+  return is_own ? deployment_ + path : path;
+}
 
 Result<std::optional<MachineConfig>> ConfigDisk::read_config(const std::string& path) {
-  const std::optional<std::string> text = TRY(environment_.files.read_if_exists(path));
+  const std::optional<std::string> text = TRY(environment_.files.read_if_exists(place_of(path)));
   if (!text) return std::optional<MachineConfig>();
   const Json object = TRY(parse_json(*text, path));
   return std::optional(TRY(machineconfig::parse_machine_config(object, path)));
 }
 
 Result<> ConfigDisk::write_config(const std::string& path, const MachineConfig& config) {
-  TRY(environment_.files.make_directories(folder, 0755));
-  return environment_.files.write(path, emit_json(machineconfig::to_json(config), JsonStyle::compact), 0600);
+  TRY(environment_.files.make_directories(place_of(folder), 0755));
+  return environment_.files.write(place_of(path), emit_json(machineconfig::to_json(config), JsonStyle::compact), 0600);
 }
 
 Result<std::optional<MachineConfig>> ConfigDisk::current() { return read_config(current_file); }
 Result<std::optional<MachineConfig>> ConfigDisk::next() { return read_config(next_file); }
 Result<> ConfigDisk::set_current(const MachineConfig& config) { return write_config(current_file, config); }
-Result<> ConfigDisk::forget_next() { return environment_.files.remove(next_file); }
+Result<> ConfigDisk::set_next(const MachineConfig& config) { return write_config(next_file, config); }
+Result<> ConfigDisk::forget_next() { return environment_.files.remove(place_of(next_file)); }
 Result<> ConfigDisk::forget_after_update() { return environment_.files.remove(after_update_file); }
 
 Result<std::optional<AfterUpdate>> ConfigDisk::after_update() {
@@ -103,7 +110,7 @@ Result<bool> ConfigDisk::is_forced() { return TRY(environment_.files.info(force_
 
 Result<std::string> ConfigDisk::run(std::vector<std::string> argv, std::string input) {
   sys::Command command{.argv = std::move(argv), .input = std::move(input)};
-  if (command.argv[0] == "systemctl") command.environment = {systemctl_environment};
+  if (command.argv[0] == "systemctl" && deployment_.empty()) command.environment = {systemctl_environment};
   return sys::run_checked(environment_.runner, environment_.context, command);
 }
 
@@ -116,18 +123,19 @@ Result<std::string> ConfigDisk::content_of(const ignition::Resource& resource) {
 
 Result<std::optional<std::string>> ConfigDisk::find_fault(const WantedFile& file) {
   using Fault = std::optional<std::string>;
-  const std::optional<sys::FileInfo> info = TRY(environment_.files.info(file.path));
+  const std::string place = place_of(file.path);
+  const std::optional<sys::FileInfo> info = TRY(environment_.files.info(place));
   if (!info) return Fault(file.path + " is missing");
   if (info->kind == sys::FileKind::directory) return Fault(file.path + " is a folder");
   if (file.is_mask) {
-    if (TRY(environment_.files.read(file.path)).empty()) return Fault();
+    if (TRY(environment_.files.read(place)).empty()) return Fault();
     return Fault(file.path + " is not a link to /dev/null");
   }
   if (info->kind != sys::FileKind::file) return Fault(file.path + " is not a regular file");
   if (info->mode != file.mode)
     return Fault(fmt::format("{} has mode {:04o} instead of {:04o}", file.path, info->mode, file.mode));
   const std::string content = TRY(content_of(file.contents).context(file.path));
-  if (TRY(environment_.files.read(file.path)) != content) return Fault(file.path + " has other content");
+  if (TRY(environment_.files.read(place)) != content) return Fault(file.path + " has other content");
   return Fault();
 }
 
@@ -167,22 +175,17 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
   if (wanted.name != current.name) TRY(write_config(next_file, wanted));
   const auto change_it = [&]() -> Result<> {
     TRY(put_config(before, wanted));
-    JsonObject after = machineconfig::to_json(actions).as_object();
-    after["config"] = wanted.name;
-    TRY(environment_.files.write(after_update_file, emit_json(after, JsonStyle::compact), 0600));
+    if (deployment_.empty()) {
+      JsonObject after = machineconfig::to_json(actions).as_object();
+      after["config"] = wanted.name;
+      TRY(environment_.files.write(after_update_file, emit_json(after, JsonStyle::compact), 0600));
+    }
     return write_config(current_file, wanted);
-  };
-  const auto go_back = [&]() -> Result<> {
-    Configs all = before;
-    all.push_back(&wanted);
-    TRY(put_config(all, current));
-    TRY(forget_originals(all, current));
-    TRY(forget_after_update());
-    return forget_next();
   };
   if (Result<> changed = change_it(); !changed.ok()) {
     if (changed.error().code() == Code::cancelled) return changed;
-    const Result<> back = go_back();
+    before.push_back(&wanted);
+    const Result<> back = put_back(before, current);
     if (back.ok()) return changed;
     return error(changed.error().code(), "{}; rolling back to {}: {}", changed.error().message(), current.name,
                  back.error().message());
@@ -191,9 +194,20 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
   return forget_next();
 }
 
+Result<> ConfigDisk::put_back(const Configs& before, const MachineConfig& current) {
+  TRY(put_config(before, current));
+  TRY(forget_originals(before, current));
+  if (deployment_.empty()) TRY(forget_after_update());
+  return forget_next();
+}
+
+Result<> ConfigDisk::go_back(const MachineConfig& current, const MachineConfig& interrupted) {
+  return put_back({&current, &interrupted}, current);
+}
+
 Result<> ConfigDisk::put_config(const Configs& before, const MachineConfig& wanted) {
   const std::set<std::string> settled = paths_of({before.at(0)});
-  TRY(environment_.files.remove(ignition_preset));
+  TRY(environment_.files.remove(place_of(ignition_preset)));
   if (before.size() > 1) TRY(remove_leftovers(before));
   TRY(disable_stale_units(before, wanted));
   for (const WantedFile& file : machineconfig::wanted_files(wanted)) TRY(put_file(file, settled.contains(file.path)));
@@ -211,7 +225,7 @@ Result<> ConfigDisk::remove_leftovers(const Configs& before) {
   std::set<std::string> paths = paths_of(before);
   paths.insert({current_file, next_file, core_keys});
   std::map<std::string, std::vector<std::string>> names;  // by folder
-  for (const std::string& path : paths) names[parent_of(path)].push_back(path.substr(path.rfind('/') + 1));
+  for (const std::string& path : paths) names[parent_of(place_of(path))].push_back(path.substr(path.rfind('/') + 1));
   for (const auto& [place, expected] : names) {
     if (!TRY(environment_.files.info(place))) continue;
     for (const std::string& entry : TRY(environment_.files.list(place))) {
@@ -229,52 +243,54 @@ Result<> ConfigDisk::put_file(const WantedFile& file, bool is_settled) {
   if (!is_settled) TRY(save_original(file.path));
   const bool has_owner = !owner_text(file.user).empty() || !owner_text(file.group).empty();
   if (!has_owner && !TRY(find_fault(file))) return Ok{};
+  const std::string place = place_of(file.path), temporary = temporary_path(place);
   // Mode 0755 as in Ignition, also for secrets: the folder may contain other files.
-  TRY(environment_.files.make_directories(parent_of(file.path), 0755));
+  TRY(environment_.files.make_directories(parent_of(place), 0755));
   if (file.is_mask) {
-    TRY(run({"ln", "-sfn", "/dev/null", temporary_path(file.path)}));
-    return environment_.files.rename(temporary_path(file.path), file.path);
+    TRY(run({"ln", "-sfn", "/dev/null", temporary}));
+    return environment_.files.rename(temporary, place);
   }
   const std::string content = TRY(content_of(file.contents).context(file.path));
-  if (!has_owner) return environment_.files.write(file.path, content, file.mode);
-  TRY(environment_.files.write(temporary_path(file.path), content, file.mode));
-  TRY(run({"chown", "--no-dereference", owner_text(file.user) + ":" + owner_text(file.group), temporary_path(file.path)}));
-  return environment_.files.rename(temporary_path(file.path), file.path);
+  if (!has_owner) return environment_.files.write(place, content, file.mode);
+  TRY(environment_.files.write(temporary, content, file.mode));
+  TRY(run({"chown", "--no-dereference", owner_text(file.user) + ":" + owner_text(file.group), temporary}));
+  return environment_.files.rename(temporary, place);
 }
 
 Result<> ConfigDisk::save_original(const std::string& path) {
-  const std::string original = original_of(path), none = no_original_of(path);
+  const std::string place = place_of(path), original = place_of(original_of(path)), none = place_of(no_original_of(path));
   if (TRY(environment_.files.info(original)) || TRY(environment_.files.info(none))) return Ok{};
-  if (!TRY(environment_.files.info(path))) {
+  if (!TRY(environment_.files.info(place))) {
     TRY(environment_.files.make_directories(parent_of(none), 0755));
     return environment_.files.write(none, "", 0644);
   }
   TRY(environment_.files.make_directories(parent_of(original), 0755));
-  TRY(run({"cp", "-aT", "--remove-destination", path, temporary_path(original)}));
+  TRY(run({"cp", "-aT", "--remove-destination", place, temporary_path(original)}));
   return environment_.files.rename(temporary_path(original), original);
 }
 
 Result<> ConfigDisk::restore(const std::string& path, bool is_settled) {
   std::optional<std::string> from;
-  const bool has_none = TRY(environment_.files.info(no_original_of(path))).has_value();
-  if (TRY(environment_.files.info(original_of(path)))) {
-    from = original_of(path);
+  const std::string place = place_of(path), original = place_of(original_of(path)), image = place_of("/usr" + path);
+  const bool has_none = TRY(environment_.files.info(place_of(no_original_of(path)))).has_value();
+  if (TRY(environment_.files.info(original))) {
+    from = original;
   } else if (!has_none && !is_settled) {
     return Ok{};  // an interrupted update did not reach this path
-  } else if (!has_none && path.starts_with("/etc/") && TRY(environment_.files.info("/usr" + path))) {
+  } else if (!has_none && path.starts_with("/etc/") && TRY(environment_.files.info(image))) {
     // Ignition wrote the first config without saving the files that it replaced. For /etc the image has a copy in /usr/etc.
-    from = "/usr" + path;
+    from = image;
   }
-  if (!from) return environment_.files.remove(path);
-  TRY(run({"cp", "-aT", "--remove-destination", *from, temporary_path(path)}));
-  return environment_.files.rename(temporary_path(path), path);
+  if (!from) return environment_.files.remove(place);
+  TRY(run({"cp", "-aT", "--remove-destination", *from, temporary_path(place)}));
+  return environment_.files.rename(temporary_path(place), place);
 }
 
 Result<> ConfigDisk::forget_originals(const Configs& before, const MachineConfig& wanted) {
   for (const std::string& path : stale_paths(before, wanted)) {
-    TRY(environment_.files.remove(temporary_path(original_of(path))));  // of a write that was killed
-    TRY(environment_.files.remove(original_of(path)));
-    TRY(environment_.files.remove(no_original_of(path)));
+    TRY(environment_.files.remove(temporary_path(place_of(original_of(path)))));  // of a write that was killed
+    TRY(environment_.files.remove(place_of(original_of(path))));
+    TRY(environment_.files.remove(place_of(no_original_of(path))));
   }
   return Ok{};
 }
@@ -286,10 +302,18 @@ Result<> ConfigDisk::disable_stale_units(const Configs& before, const MachineCon
     for (const ignition::Unit& unit : config->config.systemd.units) {
       if (find_unit(wanted, unit.name) || !unit.enabled.value_or(false)) continue;
       const bool is_own = !unit.contents.value_or("").empty();
-      if (is_own && !TRY(environment_.files.info("/etc/systemd/system/" + unit.name))) continue;  // already done
-      TRY(run({"systemctl", "--no-reload", is_own ? "disable" : "preset", unit.name}));
+      if (is_own && !TRY(environment_.files.info(place_of("/etc/systemd/system/" + unit.name)))) continue;  // already done
+      TRY(change_units(is_own ? "disable" : "preset", {unit.name}));
     }
   }
+  return Ok{};
+}
+
+Result<> ConfigDisk::change_units(const std::string& verb, const std::vector<std::string>& units) {
+  std::vector<std::string> argv = {"systemctl", "--no-reload", verb};
+  if (!deployment_.empty()) argv.insert(argv.begin() + 1, "--root=" + deployment_);
+  argv.insert(argv.end(), units.begin(), units.end());
+  TRY(run(std::move(argv)));
   return Ok{};
 }
 
@@ -310,12 +334,14 @@ Result<> ConfigDisk::enable_units(const Configs& before, const MachineConfig& wa
       names["preset"].push_back(unit.name);
     }
   }
-  for (auto& [verb, units] : names) {
-    std::vector<std::string> argv = {"systemctl", "--no-reload", verb};
-    argv.insert(argv.end(), units.begin(), units.end());
-    TRY(run(std::move(argv)));
-  }
+  for (const auto& [verb, units] : names) TRY(change_units(verb, units));
   return Ok{};
+}
+
+// For programs of accounts, whose files are in /etc.
+std::vector<std::string> ConfigDisk::in_deployment(std::vector<std::string> argv) const {
+  if (!deployment_.empty()) argv.insert(argv.begin() + 1, {"--root", deployment_});
+  return argv;
 }
 
 Result<> ConfigDisk::put_core_access(const machineconfig::CoreAccess& before, const machineconfig::CoreAccess& wanted) {
@@ -327,9 +353,9 @@ Result<> ConfigDisk::put_core_access(const machineconfig::CoreAccess& before, co
   }
   if (before.password_hash == wanted.password_hash) return Ok{};
   if (wanted.password_hash.empty()) {
-    TRY(run({"usermod", "--lock", "core"}));
+    TRY(run(in_deployment({"usermod", "--lock", "core"})));
   } else {
-    TRY(run({"chpasswd", "--encrypted"}, "core:" + wanted.password_hash + "\n"));
+    TRY(run(in_deployment({"chpasswd", "--encrypted"}), "core:" + wanted.password_hash + "\n"));
   }
   return Ok{};
 }

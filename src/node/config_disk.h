@@ -33,7 +33,9 @@ struct AfterUpdate {
 // Errors of all functions: those of sys::Files and sys::Runner, with the path or the command; cancelled: a stop. Threads: one.
 class ConfigDisk {
  public:
-  explicit ConfigDisk(const Environment& environment);
+  // deployment: the folder of an OSTree deployment that does not run. Then /etc is the one of that deployment, and units are
+  // enabled in it; everything outside of /etc is shared with the running system. Empty: the running system.
+  explicit ConfigDisk(const Environment& environment, std::string deployment = {});
 
   Result<std::optional<machineconfig::MachineConfig>> current();
   Result<std::optional<machineconfig::MachineConfig>> next();
@@ -41,6 +43,7 @@ class ConfigDisk {
 
   // The config that the machine was created with.
   Result<> set_current(const machineconfig::MachineConfig& config);
+  Result<> set_next(const machineconfig::MachineConfig& config);
   Result<> forget_next();
   Result<> forget_after_update();
 
@@ -52,9 +55,13 @@ class ConfigDisk {
   Result<std::optional<std::string>> find_drift(const std::vector<const machineconfig::MachineConfig*>& configs);
 
   // Changes the disk from `current`, or from an unfinished change to `interrupted`, to `wanted`. After an error the disk is
-  // rolled back to `current`. If the rollback fails as well, nextconfig is kept, and the next call continues from there.
+  // rolled back to `current`. If the rollback fails as well, nextconfig is kept, and the next call continues from there. In a
+  // deployment that does not run, no actions remain for this boot.
   Result<> change(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
                   const machineconfig::MachineConfig& wanted, const machineconfig::Actions& actions);
+
+  // Takes back an unfinished change from `current` to `interrupted`.
+  Result<> go_back(const machineconfig::MachineConfig& current, const machineconfig::MachineConfig& interrupted);
 
   // Writes the CA certificates for clients of the kubelet, which change without an update.
   Result<> keep_kubelet_ca(const std::string& pem);
@@ -72,8 +79,12 @@ class ConfigDisk {
   Result<> forget_originals(const Configs& before, const machineconfig::MachineConfig& wanted);
   Result<> disable_stale_units(const Configs& before, const machineconfig::MachineConfig& wanted);
   Result<> enable_units(const Configs& before, const machineconfig::MachineConfig& wanted);
+  Result<> change_units(const std::string& verb, const std::vector<std::string>& units);
+  std::vector<std::string> in_deployment(std::vector<std::string> argv) const;
   Result<> put_core_access(const machineconfig::CoreAccess& before, const machineconfig::CoreAccess& wanted);
 
+  Result<> put_back(const Configs& before, const machineconfig::MachineConfig& current);
+  std::string place_of(const std::string& path) const;  // of a path of the machine
   Result<std::string> content_of(const ignition::Resource& resource);
   Result<std::optional<std::string>> find_fault(const machineconfig::WantedFile& file);
   Result<std::optional<machineconfig::MachineConfig>> read_config(const std::string& path);
@@ -81,6 +92,7 @@ class ConfigDisk {
   Result<std::string> run(std::vector<std::string> argv, std::string input = {});
 
   const Environment& environment_;
+  const std::string deployment_;
 };
 
 // systemctl in a container that has the root of the machine: without this variable it assumes another system's root.

@@ -3,10 +3,12 @@
 #include "base/flags.h"
 #include "base/guarded.h"
 #include "base/text.h"
+#include "kube/conditions.h"
 #include "kube/pod_access.h"
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/update_plan.h"
+#include "node/os_update/host_updater.h"
 #include "sys/root.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
@@ -35,7 +37,8 @@ constexpr sys::Pace api_pace{Milliseconds(500), Milliseconds(15'000)};
 
 }  // namespace
 
-Daemon::Daemon(const Environment& environment, kube::Api& api) : environment_(environment), api_(api), disk_(environment) {}
+Daemon::Daemon(const Environment& environment, kube::Api& api, OsUpdater& os)
+    : environment_(environment), api_(api), os_(os), disk_(environment) {}
 
 std::string Daemon::annotation(std::string_view name) const { return text_of(node_, {"metadata", "annotations", name}); }
 
@@ -61,6 +64,7 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
     if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
     interrupted.value().reset();
   }
+  if (const std::optional<Next> unfinished = TRY(end_trial(*current.value(), interrupted.value()))) return *unfinished;
   const std::string desired = annotation(mc::desired_config);
   if ((desired.empty() || desired == name) && !interrupted.value() && !is_forced.value()) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
@@ -115,6 +119,47 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
   return Found(std::move(config).value());
 }
 
+// Whether the kubelet has reported since this start of the machine that the Node is Ready.
+bool Daemon::is_ready_since_boot() const {
+  const Result<std::optional<std::string>> boot = environment_.files.read_if_exists("/proc/sys/kernel/random/boot_id");
+  if (!boot.ok() || trim(boot->value_or("")) != text_of(node_, {"status", "nodeInfo", "bootID"})) return false;
+  return kube::condition_status(node_, "Ready") == "True";
+}
+
+// Returns what is next if the trial of an operating system decides it; nothing if there is no trial any more. Takes back an
+// interrupted change of files if the trial failed.
+Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& current, std::optional<MachineConfig>& interrupted) {
+  using Decision = std::optional<Next>;
+  const auto failed = [&](const Error& why) -> Result<Decision> { return Decision(TRY(fail(mc::state_degraded, why))); };
+  const Result<Trial> trial = os_.trial();
+  if (!trial.ok()) return failed(trial.error());
+  if (trial->state == Trial::State::none) return Decision();
+  if (trial->state == Trial::State::on_trial) {
+    if (!is_ready_since_boot()) return Decision(Next::wait);
+    if (const Result<> accepted = os_.accept(); !accepted.ok()) return failed(accepted.error());
+    emit("Normal", "OSUpdateAccepted", "this machine keeps the operating system and the kernel arguments of " + current.name);
+    return Decision();
+  }
+  if (interrupted) {
+    if (const Result<> back = disk_.go_back(current, *interrupted); !back.ok()) return failed(back.error());
+    interrupted.reset();
+  }
+  if (annotation(mc::desired_config) == trial->config) return failed(error(Code::unavailable, "{}", trial->reason));
+  if (const Result<> forgotten = os_.forget(); !forgotten.ok()) return failed(forgotten.error());
+  return Decision();
+}
+
+// The files of the running deployment stay as they are, so that it can run again.
+Result<> Daemon::change_os(const MachineConfig& current, const std::optional<MachineConfig>& interrupted,
+                           const MachineConfig& wanted) {
+  if (interrupted && interrupted->name != wanted.name) TRY(disk_.go_back(current, *interrupted));
+  TRY(disk_.set_next(wanted));
+  TRY(os_.stage(Wanted::next_config));
+  emit("Normal", "OSUpdateStaged",
+       "the next start of this machine has the operating system and the kernel arguments of " + wanted.name);
+  return Ok{};
+}
+
 Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, bool is_forced) {
   const std::string desired = annotation(mc::desired_config);
   MachineConfig wanted = current;
@@ -140,12 +185,21 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
   }
-  mc::Actions actions = mc::actions_for(mc::differences(current, wanted));
+  const mc::Differences differences = mc::differences(current, wanted);
+  mc::Actions actions = mc::actions_for(differences);
   if (is_forced) actions = {.reboot = true};
   TRY(report(mc::state_working, "", {{mc::current_config, current.name}}));
+  // Before the drain: from then on the machine needs no network until it has started again.
+  if (differences.os_image && !wanted.os_image_url.empty()) {
+    if (const Result<> fetched = os_.fetch(wanted.os_image_url); !fetched.ok()) {
+      if (fetched.error().code() == Code::cancelled) return fetched.error();
+      return fail(mc::state_degraded, fetched.error());
+    }
+  }
   if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + wanted.name))) return Next::wait;
   sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", wanted.name);
-  const Result<> changed = span.end(disk_.change(current, interrupted, wanted, actions));
+  const Result<> changed = span.end(differences.changes_os() ? change_os(current, interrupted, wanted)
+                                                             : disk_.change(current, interrupted, wanted, actions));
   if (!changed.ok()) {
     if (changed.error().code() == Code::cancelled) return changed.error();
     return fail(mc::state_degraded, error(changed.error().code(), "updating to {}: {}", wanted.name, changed.error().message()));
@@ -249,13 +303,13 @@ struct ObservedState {
 // Acts on each change, and periodically. Threads: watches write, one thread acts.
 class DaemonLoop {
  public:
-  DaemonLoop(const Environment& environment, kube::Api& api)
-      : environment_(environment), disk_(environment), daemon_(environment, api) {}
+  DaemonLoop(const Environment& environment, kube::Api& api, OsUpdater& os)
+      : environment_(environment), disk_(environment), daemon_(environment, api, os) {}
 
   void take_node(const kube::Objects& found) {
     if (found.empty()) return;
     const bool has_changed = observed_.with_lock([&](ObservedState& observed) {
-      const bool differs = !observed.node || others_annotations(*observed.node) != others_annotations(found[0]);
+      const bool differs = !observed.node || written_by_others(*observed.node) != written_by_others(found[0]);
       observed.node = found[0];
       return differs;
     });
@@ -308,10 +362,11 @@ class DaemonLoop {
   }
 
  private:
-  // The annotations of a Node that other programs write for this one.
-  static std::array<std::string, 2> others_annotations(const Json& node) {
-    const auto value = [&](std::string_view name) { return text_of(node, {"metadata", "annotations", name}); };
-    return {value(mc::desired_config), value(mc::last_applied_drain)};
+  // What other programs write to a Node for this one.
+  static std::array<std::string, 4> written_by_others(const Json& node) {
+    return {text_of(node, {"metadata", "annotations", mc::desired_config}),
+            text_of(node, {"metadata", "annotations", mc::last_applied_drain}), text_of(node, {"status", "nodeInfo", "bootID"}),
+            std::string(kube::condition_status(node, "Ready"))};
   }
 
   const Environment& environment_;
@@ -321,10 +376,25 @@ class DaemonLoop {
   sys::Wakeup changed_;
 };
 
+// Units of the machine and HostUpdater run this copy. It replaces one of another release. A running program keeps its file.
+Result<> copy_program(sys::Files& files, const std::string& root) {
+  const auto copy = [&](const std::string& from, const std::string& to) -> Result<> {
+    const std::string content = TRY(files.read(from));
+    if (TRY(files.read_if_exists(to)) == content) return Ok{};
+    return files.write(to, content, 0755);
+  };
+  const std::string libraries = "/usr/lib/slipway";
+  if (TRY(files.info(libraries))) {
+    const std::vector<std::string> names = TRY(files.list(libraries));
+    for (const std::string& name : names) TRY(copy(libraries + "/" + name, root + "/usr/local/lib/slipway/" + name));
+  }
+  return copy("/proc/self/exe", root + "/usr/local/bin/slipway-node");
+}
+
 }  // namespace
 
-Result<> keep_configured(const Environment& environment, kube::Api& api, const std::string& node_name) {
-  DaemonLoop keeper(environment, api);
+Result<> keep_configured(const Environment& environment, kube::Api& api, OsUpdater& os, const std::string& node_name) {
+  DaemonLoop keeper(environment, api, os);
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the Node", [&](const sys::Context& context) {
     return kube::follow(context, api, kube::types::nodes, "", {.fields = "metadata.name=" + node_name},
@@ -352,9 +422,13 @@ Result<> run_daemon(const Environment& environment, const Arguments& arguments) 
   const std::string& kubeconfig = flags.text("kubeconfig");
   kube::Access access =
       TRY(kubeconfig.empty() ? kube::pod_access(environment.files) : kube::read_kubeconfig(environment.files, kubeconfig));
-  if (flags.text("root-mount") != "/") TRY(sys::enter_root(flags.text("root-mount")));
+  if (const std::string& root = flags.text("root-mount"); root != "/") {
+    TRY(copy_program(environment.files, root).context("copying slipway-node to the machine"));
+    TRY(sys::enter_root(root));
+  }
   kube::Client api(environment.http, std::move(access));
-  return keep_configured(environment, api, flags.text("node-name"));
+  HostUpdater os(environment);
+  return keep_configured(environment, api, os, flags.text("node-name"));
 }
 
 }  // namespace slipway::node

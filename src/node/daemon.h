@@ -11,6 +11,7 @@
 
 #include "kube/client.h"
 #include "node/config_disk.h"
+#include "node/os_update/updater.h"
 #include "node/program.h"
 
 #include <optional>
@@ -29,15 +30,20 @@ class Daemon {
     leave,  // the machine reboots
   };
 
-  Daemon(const Environment& environment, kube::Api& api);
+  Daemon(const Environment& environment, kube::Api& api, OsUpdater& os);
 
   // Does what is possible now. Errors of the machine are reported on the Node; the returned errors are those of the API.
   Result<Next> step(const Json& node);
 
  private:
   Result<std::optional<machineconfig::MachineConfig>> first_config();
+  Result<std::optional<Next>> end_trial(const machineconfig::MachineConfig& current,
+                                        std::optional<machineconfig::MachineConfig>& interrupted);
   Result<Next> update(const machineconfig::MachineConfig& current, std::optional<machineconfig::MachineConfig> interrupted,
                       bool is_forced);
+  Result<> change_os(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
+                     const machineconfig::MachineConfig& wanted);
+  bool is_ready_since_boot() const;
   Result<Next> finish(const AfterUpdate& after);
   Result<Next> settle(const std::string& current);
   Result<bool> has_drained(const std::string& request);
@@ -49,6 +55,7 @@ class Daemon {
 
   const Environment& environment_;
   kube::Api& api_;
+  OsUpdater& os_;
   ConfigDisk disk_;
   Json node_;
 };
@@ -56,14 +63,15 @@ class Daemon {
 // start --node-name=NAME [--root-mount=/rootfs] [--kubeconfig=FILE]
 //
 // Runs in a container of the machine, with the processes of the machine and its root at --root-mount. It runs the programs of
-// that root. Follows the Node; writes the kubelet CA of ControllerConfig when it changes. Checks for changes of files by other
-// programs at each step and every five minutes, without inotify, because machines have too few instances.
+// that root. First, it copies slipway-node and its libraries from its container to /usr/local on the machine, so that both have
+// the same version. Follows the Node; writes the kubelet CA of ControllerConfig when it changes. Checks for changes of files by
+// other programs at each step and every five minutes, without inotify, because machines have too few instances.
 //
 //   errors  invalid: arguments; denied: the token of the service account is rejected (restart with a new one)
 //   time    until a stop, which is a success
 Result<> run_daemon(const Environment& environment, const Arguments& arguments);
 
 // The same with another API, directly on the machine.
-Result<> keep_configured(const Environment& environment, kube::Api& api, const std::string& node_name);
+Result<> keep_configured(const Environment& environment, kube::Api& api, OsUpdater& os, const std::string& node_name);
 
 }  // namespace slipway::node

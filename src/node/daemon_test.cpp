@@ -1,5 +1,6 @@
 #include "node/daemon.h"
 
+#include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "machineconfig/controller_config.h"
 
@@ -30,6 +31,59 @@ MachineConfig config(std::string name, std::string_view motd) {
   return made;
 }
 
+// The operating system of a machine: which image it has, and what becomes of the next one. Changes can be killed.
+struct FakeOs final : OsUpdater {
+  explicit FakeOs(FakeMachine& on) : machine(on) {}
+
+  Result<> fetch(const std::string& image) override {
+    if (fetch_failure) return *fetch_failure;
+    TRY(machine.change_limit.change());
+    fetched = image;
+    return Ok{};
+  }
+  Result<> stage(Wanted) override {
+    TRY(machine.change_limit.change());
+    is_staged = true;
+    return Ok{};
+  }
+  Result<Trial> trial() override { return current; }
+  Result<> accept() override {
+    TRY(machine.change_limit.change());
+    current = {};
+    ++accepted;
+    return Ok{};
+  }
+  Result<> forget() override {
+    TRY(machine.change_limit.change());
+    current = {};
+    return Ok{};
+  }
+
+  // The staged deployment boots, or does not work. It has the files of nextconfig.
+  void boot() {
+    if (!is_staged) return;
+    is_staged = false;
+    const std::string next = machine.text("/etc/machine-config-daemon/nextconfig");
+    const MachineConfig wanted = machineconfig::parse_machine_config(parse_json(next, "next").value(), "next").value();
+    if (is_broken) {
+      current = {.state = Trial::State::failed, .config = wanted.name, .reason = "the OS image did not work"};
+      return;
+    }
+    current = {.state = Trial::State::on_trial, .config = wanted.name};
+    machine.put("/etc/machine-config-daemon/currentconfig", next, 0600);
+    (void)machine.memory.remove("/etc/machine-config-daemon/nextconfig");
+    for (const machineconfig::WantedFile& file : machineconfig::wanted_files(wanted))
+      machine.put(file.path, ignition::decode_data_url(*file.contents.source).value());
+  }
+
+  FakeMachine& machine;
+  Trial current{};
+  std::string fetched;
+  std::optional<Error> fetch_failure;
+  bool is_staged = false, is_broken = false;
+  int accepted = 0;
+};
+
 // A worker that was created with rendered-1, and the controller of its pool.
 struct Cluster {
   Cluster() {
@@ -56,6 +110,12 @@ struct Cluster {
     metadata["annotations"].as_object()[prefix + name] = value;
     kube.put(std::move(changed));
   }
+  void put_ready(bool is_ready) {
+    Json changed = node();
+    changed.at("metadata");
+    changed.as_object()["status"] = {{"conditions", JsonArray{{{"type", "Ready"}, {"status", is_ready ? "True" : "False"}}}}};
+    kube.put(std::move(changed));
+  }
   // As in the output of `oc` for a node of a pool.
   std::string summary() { return get("currentConfig") + " " + get("state"); }
 
@@ -67,13 +127,15 @@ struct Cluster {
 
   void revive() {
     machine.revive();
-    daemon.emplace(environment, api);
+    daemon.emplace(environment, api, os);
   }
   void reboot() {
     machine.reboot();
+    os.boot();
     ++reboots;
+    put_ready(false);
     text_at_boot = machine.text("/etc/motd");
-    daemon.emplace(environment, api);
+    daemon.emplace(environment, api, os);
   }
 
   // Runs machine and controller until the daemon waits. drains: whether the controller drains
@@ -88,6 +150,7 @@ struct Cluster {
       }
       if (next == Daemon::Next::leave) reboot();
       if (drains) set("lastAppliedDrain", get("desiredDrain"));
+      put_ready(true);
       const bool is_still = summary() + get("desiredDrain") + get("lastAppliedDrain") == before;
       if (is_still && next == Daemon::Next::wait) return;
     }
@@ -102,7 +165,8 @@ struct Cluster {
   const Environment environment = machine.environment();
   FakeKube kube;
   LimitedApi api{kube, machine.change_limit};
-  std::optional<Daemon> daemon{std::in_place, environment, api};
+  FakeOs os{machine};
+  std::optional<Daemon> daemon{std::in_place, environment, api, os};
   int reboots = 0;
   int kills = 0;
   std::string text_at_boot;
@@ -216,8 +280,9 @@ TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
   const std::vector<Case> cases = {
       {[](MachineConfig& c) { c.config.passwd.users.push_back({.name = "eve"}); }, "Unreconcilable", "passwd.users"},
       {[](MachineConfig& c) { c.config.storage.directories.push_back({.path = "/etc/d"}); }, "Unreconcilable", "directories"},
-      {[](MachineConfig& c) { c.os_image_url = "r/os:latest"; }, "Unreconcilable", "osImageURL"},
-      {[](MachineConfig& c) { c.kernel_arguments = {"debug"}; }, "Unreconcilable", "kernelArguments"},
+      {[](MachineConfig& c) { c.os_image_url = "r/os:latest"; }, "Unreconcilable", "osImageURL: r/os:latest has no digest"},
+      {[](MachineConfig& c) { c.kernel_type = "realtime"; }, "Unreconcilable", "kernelType"},
+      {[](MachineConfig& c) { c.extensions = {"usbguard"}; }, "Unreconcilable", "extensions"},
   };
   for (const Case& c : cases) {
     Cluster cluster;
@@ -238,6 +303,105 @@ TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
     EXPECT_EQ(cluster.get("reason"), "");
     EXPECT_EQ(cluster.reboots, 0);
   }
+}
+
+MachineConfig config_with_image(std::string name, std::string_view motd) {
+  MachineConfig made = config(std::move(name), motd);
+  made.os_image_url = "r.example/os@sha256:2";
+  return made;
+}
+
+TEST_F(DaemonTest, AnotherImageIsFetchedBeforeTheDrainAndAcceptedWhenTheNodeIsReady) {
+  run();
+  put(config_with_image("rendered-os", "two"));
+  set("desiredConfig", "rendered-os");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.fetched, "r.example/os@sha256:2");
+  EXPECT_EQ(get("desiredDrain"), "drain-rendered-os");
+  EXPECT_FALSE(os.is_staged);
+  set("lastAppliedDrain", "drain-rendered-os");
+  EXPECT_EQ(step(), Daemon::Next::leave);
+  EXPECT_TRUE(os.is_staged);
+  EXPECT_EQ(machine.text("/etc/motd"), "one") << "the running deployment stays as it is";
+  reboot();
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.accepted, 0) << "the Node is not Ready yet";
+  EXPECT_EQ(get("desiredDrain"), "drain-rendered-os");
+  put_ready(true);
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.accepted, 1);
+  EXPECT_EQ(get("desiredDrain"), "uncordon-rendered-os");
+  run();
+  EXPECT_EQ(summary(), "rendered-os Done");
+  EXPECT_EQ(machine.text("/etc/motd"), "two");
+}
+
+TEST_F(DaemonTest, AReadyNodeOfTheStartBeforeIsNotEnough) {
+  run();
+  os.current = {.state = Trial::State::on_trial, .config = "rendered-1"};
+  put_ready(true);
+  machine.put("/proc/sys/kernel/random/boot_id", "this-start\n");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.accepted, 0);
+  Json reported = node();
+  reported.at("status").as_object()["nodeInfo"] = {{"bootID", "this-start"}};
+  kube.put(std::move(reported));
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(os.accepted, 1);
+}
+
+TEST_F(DaemonTest, AnImageThatDoesNotWorkIsToldNotTriedAgainAndTakenBack) {
+  run();
+  MachineConfig bad = config_with_image("rendered-bad", "two");
+  ignition::put(bad.config, ignition::make_file("/var/lib/shared", "two", 0644));
+  put(bad);
+  os.is_broken = true;
+  set("desiredConfig", "rendered-bad");
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Degraded");
+  EXPECT_EQ(get("reason"), "the OS image did not work");
+  EXPECT_EQ(reboots, 1);
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(reboots, 1);
+  EXPECT_EQ(machine.text("/etc/motd"), "one");
+  set("desiredConfig", "rendered-1");
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("lastAppliedDrain"), "uncordon-rendered-1");
+  EXPECT_EQ(get("reason"), "");
+  EXPECT_EQ(reboots, 1);
+}
+
+TEST_F(DaemonTest, AnImageThatCannotBeFetchedIsToldAndThePodsStay) {
+  run();
+  put(config_with_image("rendered-os", "two"));
+  os.fetch_failure = error(Code::unavailable, "OS image r.example/os: no connection");
+  set("desiredConfig", "rendered-os");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(get("reason"), "OS image r.example/os: no connection");
+  EXPECT_EQ(get("desiredDrain"), "");
+  os.fetch_failure.reset();
+  run();
+  EXPECT_EQ(summary(), "rendered-os Done");
+}
+
+TEST_F(DaemonTest, KilledAtAnyStepAnotherImageIsBootedAndAccepted) {
+  int killed = 0;
+  for (int step = 0;; ++step) {
+    SCOPED_TRACE(fmt::format("killed before change {}", step));
+    Cluster cluster;
+    cluster.put(config_with_image("rendered-os", "two"));
+    cluster.set("desiredConfig", "rendered-os");
+    cluster.machine.change_limit.left = step;
+    cluster.run();
+    EXPECT_EQ(cluster.summary(), "rendered-os Done");
+    EXPECT_EQ(cluster.machine.text("/etc/motd"), "two");
+    EXPECT_EQ(cluster.get("lastAppliedDrain"), "uncordon-rendered-os");
+    EXPECT_EQ(cluster.os.current.state, Trial::State::none);
+    killed += cluster.kills;
+    if (cluster.kills == 0) break;
+  }
+  EXPECT_GT(killed, 5);
 }
 
 TEST_F(DaemonTest, GivenUpWhileItDrainsTheMachineIsUncordoned) {
@@ -327,7 +491,7 @@ TEST(KeepConfigured, FollowsNodeAndAuthorities) {
     }
   };
   Result<> ended = error(Code::internal, "still running");
-  std::jthread thread([&] { ended = keep_configured(environment, cluster.kube, "worker-0"); });
+  std::jthread thread([&] { ended = keep_configured(environment, cluster.kube, cluster.os, "worker-0"); });
   until("the first config", [&] { return cluster.summary() == "rendered-1 Done"; });
   cluster.kube.put(machineconfig::to_json(machineconfig::ControllerConfig{.version = "1", .kubelet_client_ca = "CA"}));
   until("the authorities", [&] { return cluster.machine.text("/etc/kubernetes/kubelet-ca.crt") == "CA"; });

@@ -3,8 +3,10 @@
 #include "base/flags.h"
 #include "base/text.h"
 #include "machineconfig/types.h"
-#include "node/os_status.h"
-#include "release/commit_metadata.h"
+#include "node/os_update/deployments.h"
+#include "node/os_update/host_updater.h"
+#include "node/os_update/image.h"
+#include "node/os_update/status.h"
 
 #include <algorithm>
 
@@ -12,29 +14,26 @@ namespace slipway::node {
 
 namespace {
 
-constexpr const char* repository = "/ostree/repo";
+using machineconfig::MachineConfig;
 
 Result<std::string> booted_image(const Environment& environment) {
-  const std::string status =
-      TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"ostree", "admin", "status"}}));
-  const auto commit = booted_commit(status);
-  if (!commit) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
-  return release::commit_metadata(environment.context, environment.runner, repository, *commit, "slipway.image");
+  const std::vector<Deployment> deployments = TRY(read_deployments(environment));
+  const Deployment* booted = find_booted(deployments);
+  if (!booted) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
+  const std::vector<KnownImage> known = TRY(known_images(environment));
+  const auto image = std::ranges::find(known, booted->commit, &KnownImage::commit);
+  return image == known.end() ? std::string("(unknown)") : image->digest;
 }
 
-// Reports settings that cannot be applied to a running kernel, or at all in a container.
-void report_kernel(const Environment& environment, const machineconfig::MachineConfig& config) {
-  const auto command_line = environment.files.read_if_exists("/proc/cmdline");
-  const std::string words = command_line.ok() ? command_line->value_or("") : "";
-  const std::vector<std::string_view> present = split(trim(words), ' ');
-  std::vector<std::string> missing;
-  for (const std::string& argument : config.kernel_arguments) {
-    if (std::ranges::find(present, argument) == present.end()) missing.push_back(argument);
-  }
-  if (!missing.empty()) {
-    environment.context.log.warn("kernel arguments of the config are not set on this machine: {}; continuing without",
-                                 join(missing, " "));
-  }
+Result<bool> has_arguments(const Environment& environment, const MachineConfig& config) {
+  const std::string line = TRY(environment.files.read("/proc/cmdline"));
+  const std::vector<std::string> running = single_arguments({line});
+  return std::ranges::all_of(single_arguments(config.kernel_arguments),
+                             [&](const std::string& argument) { return std::ranges::find(running, argument) != running.end(); });
+}
+
+// A kernel has its FIPS mode from its first start on.
+void report_fips(const Environment& environment, const MachineConfig& config) {
   const auto fips = environment.files.read_if_exists("/proc/sys/crypto/fips_enabled");
   const bool has_fips = fips.ok() && fips.value() && trim(*fips.value()) == "1";
   if (config.fips != has_fips) {
@@ -43,50 +42,51 @@ void report_kernel(const Environment& environment, const machineconfig::MachineC
   }
 }
 
-Result<> complete(const Environment& environment, const std::string& file) {
-  const std::string text = TRY(environment.files.read(file));
-  const Json object = TRY(parse_json(text, file));
-  const machineconfig::MachineConfig config = TRY(machineconfig::parse_machine_config(object, file));
-  report_kernel(environment, config);
-  if (!config.os_image_url.empty()) {
-    const auto wanted = digest_of(config.os_image_url);
-    if (!wanted) return error(Code::invalid, "{}: osImageURL {} has no digest", file, config.os_image_url);
-    const std::string booted = TRY(booted_image(environment).context("reading the booted operating system"));
-    if (booted != *wanted) {
-      return error(Code::conflict,
-                   "the machine runs the operating system of image {}, but {} requires {} (this version cannot change it; create "
-                   "the machine from the image of its release)",
-                   booted, file, *wanted);
-    }
+// Whether the image is another one than the booted one.
+Result<bool> needs_image(const Environment& environment, const MachineConfig& config) {
+  if (config.os_image_url.empty()) return false;
+  const release::Reference wanted = TRY(release::parse_reference(config.os_image_url).context("osImageURL"));
+  if (!wanted.digest) return error(Code::invalid, "{}: osImageURL {} has no digest", first_config_file, config.os_image_url);
+  return TRY(booted_image(environment).context("reading the booted operating system")) != wanted.digest->text();
+}
+
+Result<> reboot_into(const Environment& environment, OsUpdater& os, const MachineConfig& config, bool with_image) {
+  if (TRY(attempts_left(environment)) == 0) {
+    return error(Code::conflict,
+                 "the operating system {} with the kernel arguments '{}' did not start completely in three attempts, so this "
+                 "machine runs the one that it was created with. See the log of the console; then create the machine again",
+                 config.os_image_url, join(config.kernel_arguments, " "));
   }
-  return environment.files.remove(file);
+  if (with_image) TRY(os.fetch(config.os_image_url));
+  TRY(os.stage(Wanted::first_config));
+  environment.context.log.info("rebooting into the operating system and the kernel arguments of {}", config.name);
+  TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"systemctl", "reboot"}}));
+  // The kubelet must not start before the reboot.
+  environment.context.clock.wait(environment.context.clock.steady() + no_limit, environment.context.stop, nullptr, 0);
+  return error(Code::cancelled, "the machine reboots");
+}
+
+Result<> complete(const Environment& environment, OsUpdater& os) {
+  const Json object = TRY(parse_json(TRY(environment.files.read(first_config_file)), first_config_file));
+  const MachineConfig config = TRY(machineconfig::parse_machine_config(object, first_config_file));
+  report_fips(environment, config);
+  const bool with_image = TRY(needs_image(environment, config));
+  if (with_image || !TRY(has_arguments(environment, config))) return reboot_into(environment, os, config, with_image);
+  return environment.files.remove(first_config_file);
 }
 
 }  // namespace
 
-std::optional<std::string> booted_commit(std::string_view status) {
-  for (const Deployment& deployment : parse_deployments(status)) {
-    if (deployment.booted) return deployment.commit;
-  }
-  return std::nullopt;
-}
-
-std::optional<std::string> digest_of(std::string_view image) {
-  const std::size_t at = image.rfind('@');
-  if (at == std::string_view::npos || !image.substr(at + 1).starts_with("sha256:")) return std::nullopt;
-  return std::string(image.substr(at + 1));
+Result<> complete_first_boot(const Environment& environment, OsUpdater& os) {
+  if (!TRY(environment.files.info(first_config_file))) return Ok{};  // an earlier run removed it
+  sys::Span span(environment.context.events, environment.context.clock, "first-boot", first_config_file);
+  return span.end(complete(environment, os));
 }
 
 Result<> run_first_boot(const Environment& environment, const Arguments& arguments) {
-  const Flags flags = TRY(
-      parse_flags("firstboot-complete-machineconfig",
-                  {{.name = "machineconfig-file", .required = true, .fallback = "/etc/ignition-machine-config-encapsulated.json"},
-                   {.name = "persist-nics", .is_switch = true}},
-                  arguments));
-  const std::string& file = flags.text("machineconfig-file");
-  if (!TRY(environment.files.info(file))) return Ok{};  // an earlier run removed it
-  sys::Span span(environment.context.events, environment.context.clock, "first-boot", file);
-  return span.end(complete(environment, file));
+  TRY(parse_flags("firstboot-complete-machineconfig", {{.name = "persist-nics", .is_switch = true}}, arguments));
+  HostUpdater os(environment);
+  return complete_first_boot(environment, os);
 }
 
 }  // namespace slipway::node

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 
 import pytest
-from conftest import OS_REPO
+from local_machines import OS_REPO
 
 REF = "slipway/machine-os"
 

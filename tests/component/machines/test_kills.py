@@ -8,7 +8,7 @@ import subprocess
 import time
 
 import host_clock
-from conftest import OS_REPO, until
+from local_machines import OS_REPO, until
 
 SEED = int(os.environ.get("SLIPWAY_TEST_SEED", random.randrange(1 << 32)))
 MOMENTS = 20

@@ -5,7 +5,7 @@ import socket
 import subprocess
 
 import host_clock
-from conftest import CGROUPS, OS_REPO, SLIPWAY, until
+from local_machines import CGROUPS, OS_REPO, SLIPWAY, until
 
 
 def config(**more):

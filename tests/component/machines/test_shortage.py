@@ -6,7 +6,7 @@ import resource
 import socket
 import subprocess
 
-from conftest import until
+from local_machines import until
 
 # Echoes on every connection, in one process.
 SERVER = r"""

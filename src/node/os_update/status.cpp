@@ -1,4 +1,4 @@
-#include "node/os_status.h"
+#include "node/os_update/status.h"
 
 #include "base/number.h"
 #include "base/text.h"
@@ -12,7 +12,6 @@ namespace slipway::node {
 namespace {
 
 constexpr const char* grub_environment_file = "/boot/grub/grubenv";
-constexpr std::string_view version_prefix = "Version: ";
 
 // What a table says about one deployment. `index` counts from the newest.
 std::string state_of(const std::vector<Deployment>& deployments, std::size_t index, std::optional<int> attempts_left) {
@@ -38,25 +37,6 @@ std::string conclusion(const std::vector<Deployment>& deployments, std::optional
 
 }  // namespace
 
-std::vector<Deployment> parse_deployments(std::string_view status) {
-  std::vector<Deployment> deployments;
-  for (const std::string_view line : split(status, '\n')) {
-    const std::string_view text = trim(line);
-    // "* OS COMMIT.SERIAL" or "  OS COMMIT.SERIAL (pending)"; then lines of its properties, indented by four.
-    const bool booted = line.starts_with("* ");
-    if (booted || (line.starts_with("  ") && !line.starts_with("   "))) {
-      const std::vector<std::string_view> words = split(booted ? trim(line.substr(2)) : text, ' ');
-      if (words.size() < 2) continue;
-      const std::size_t dot = words[1].rfind('.');
-      if (dot != 64) continue;
-      deployments.push_back({.commit = std::string(words[1].substr(0, dot)), .version = "", .booted = booted});
-    } else if (text.starts_with(version_prefix) && !deployments.empty()) {
-      deployments.back().version = text.substr(version_prefix.size());
-    }
-  }
-  return deployments;
-}
-
 std::optional<int> parse_attempts_left(std::string_view grub_environment) {
   constexpr std::string_view name = "boot_counter=";
   for (const std::string_view line : split(grub_environment, '\n')) {
@@ -78,16 +58,16 @@ std::string describe_deployments(const std::vector<Deployment>& deployments, std
   return text + conclusion(deployments, attempts_left);
 }
 
-Result<> run_os_command(const Environment& environment, const Arguments& arguments) {
-  if (arguments != Arguments{"status"}) return error(Code::invalid, "usage: slipway-node os status");
-  const std::string status =
-      TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"ostree", "admin", "status"}}));
-  const std::vector<Deployment> deployments = parse_deployments(status);
+Result<std::optional<int>> attempts_left(const Environment& environment) {
+  const std::optional<std::string> text = TRY(environment.files.read_if_exists(grub_environment_file));
+  return text ? parse_attempts_left(*text) : std::nullopt;
+}
+
+Result<> show_os_status(const Environment& environment) {
+  const std::vector<Deployment> deployments = TRY(read_deployments(environment));
   if (deployments.empty())
     return error(Code::not_found, "ostree admin status lists no deployment; this machine is no OSTree system");
-  // A machine without a boot loader has no such file.
-  const std::optional<std::string> grub = TRY(environment.files.read_if_exists(grub_environment_file));
-  environment.print(describe_deployments(deployments, grub ? parse_attempts_left(*grub) : std::nullopt));
+  environment.print(describe_deployments(deployments, TRY(attempts_left(environment))));
   return Ok{};
 }
 

@@ -1,4 +1,4 @@
-#include "node/os_status.h"
+#include "node/os_update/status.h"
 
 #include "support/node_world.h"
 
@@ -55,7 +55,7 @@ TEST(OsStatus, SaysWhatIsBootedAndWhatBootsNext) {
     world.runner.answer({"ostree", "admin", "status"}, status(each.newest_booted));
     world.put("/boot/grub/grubenv",
               grub_environment(each.attempts_left ? fmt::format("boot_counter={}\nboot_success=0\n", *each.attempts_left) : ""));
-    const Result<> done = run_os_command(environment, {"status"});
+    const Result<> done = show_os_status(environment);
     ASSERT_TRUE(done.ok()) << done.error().message();
     EXPECT_EQ(printed, "COMMIT        VERSION  STATE\naaaaaaaaaaaa  0.2.0    " + each.newest_line + "\nbbbbbbbbbbbb  0.1.0" +
                            (each.newest_booted ? "" : "    booted") + "\n" + each.conclusion);
@@ -80,19 +80,10 @@ TEST(OsStatus, ACounterThatIsNoNumberCountsNothing) {
   EXPECT_EQ(parse_attempts_left(""), std::nullopt);
 }
 
-TEST(OsStatus, WrongArguments) {
-  NodeWorld world;
-  for (const Arguments& arguments : {Arguments{}, Arguments{"update"}, Arguments{"status", "now"}}) {
-    const Result<> done = run_os_command(world.environment(), arguments);
-    ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().code(), Code::invalid);
-  }
-}
-
 TEST(OsStatus, AMachineWithoutDeploymentsIsNotFound) {
   NodeWorld world;
   world.runner.answer({"ostree", "admin", "status"}, "No deployments.\n");
-  const Result<> done = run_os_command(world.environment(), {"status"});
+  const Result<> done = show_os_status(world.environment());
   ASSERT_FALSE(done.ok());
   EXPECT_EQ(done.error().code(), Code::not_found);
 }

@@ -1,0 +1,78 @@
+#include "node/os_update/host_updater.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "node/os_update/trial.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace slipway::node {
+
+namespace {
+
+constexpr std::array<std::pair<Trial::State, std::string_view>, 3> state_names = {{
+    {Trial::State::none, "none"},
+    {Trial::State::on_trial, "on-trial"},
+    {Trial::State::failed, "failed"},
+}};
+
+std::string_view to_text(Trial::State state) {
+  return std::ranges::find(state_names, state, &std::pair<Trial::State, std::string_view>::first)->second;
+}
+
+}  // namespace
+
+std::string_view to_text(Wanted wanted) { return wanted == Wanted::next_config ? "next-config" : "first-config"; }
+
+std::string to_text(const Trial& trial) {
+  const Json value = {{"state", to_text(trial.state)}, {"config", trial.config}, {"reason", trial.reason}};
+  return emit_json(value, JsonStyle::compact) + "\n";
+}
+
+Result<Trial> parse_trial(std::string_view text) {
+  const Json value = TRY(parse_json(text, "the answer of slipway-node os trial"));
+  const std::string state = TRY(require_string(value, {"state"}));
+  const auto found = std::ranges::find(state_names, state, &std::pair<Trial::State, std::string_view>::second);
+  if (found == state_names.end()) return error(Code::invalid, "slipway-node os trial: state '{}' is unknown", state);
+  return Trial{
+      .state = found->first, .config = TRY(require_string(value, {"config"})), .reason = TRY(require_string(value, {"reason"}))};
+}
+
+Result<std::string> HostUpdater::run(std::vector<std::string> arguments) {
+  std::vector<std::string> argv = {"nsenter", "--target=1", "--mount", "--", "/usr/local/bin/slipway-node", "os"};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return sys::run_checked(environment_.runner, environment_.context,
+                          {.argv = std::move(argv), .on_line = [&](sys::Stream stream, std::string_view line) {
+                             if (stream == sys::Stream::err) environment_.context.log.info("os: {}", line);
+                           }});
+}
+
+Result<> HostUpdater::fetch(const std::string& image) {
+  TRY(run({"fetch", image}));
+  return Ok{};
+}
+
+Result<> HostUpdater::stage(Wanted wanted) {
+  TRY(run({"stage", std::string(to_text(wanted))}));
+  return Ok{};
+}
+
+// Without a record there is no need for a process.
+Result<Trial> HostUpdater::trial() {
+  if (!TRY(read_trial_record(environment_.files))) return Trial{};
+  return parse_trial(TRY(run({"trial"})));
+}
+
+Result<> HostUpdater::accept() {
+  TRY(run({"accept"}));
+  return Ok{};
+}
+
+Result<> HostUpdater::forget() {
+  TRY(run({"forget"}));
+  return Ok{};
+}
+
+}  // namespace slipway::node

@@ -1,0 +1,96 @@
+"""OS images of a test: layers of its own on top of the machine-os image of the release, in a registry on the machine itself."""
+
+import gzip
+import hashlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tarfile
+
+BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
+RELEASE, PAYLOAD = BUILD / "release", BUILD / "payload"
+REPOSITORY = "registry.example.com/team/os"
+ON_MACHINE = "/var/lib/images"
+CONFIG = f"""version: 0.1
+log: {{accesslog: {{disabled: false}}}}
+storage: {{filesystem: {{rootdirectory: {ON_MACHINE}/storage}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
+http: {{addr: '127.0.0.1:5000'}}
+"""
+HOSTS = 'server = "https://registry.example.com"\n[host."http://127.0.0.1:5000"]\n  capabilities = ["pull", "resolve"]\n'
+
+
+def layer(files):
+    """Content by path; None: the file of the layer below goes; a dictionary: members of the TarInfo."""
+    archive = io.BytesIO()
+    with tarfile.open(fileobj=archive, mode="w", format=tarfile.PAX_FORMAT) as tar:
+        for path, content in files.items():
+            folder, _, name = path.rpartition("/")
+            entry = tarfile.TarInfo(f"{folder}/.wh.{name}" if content is None else path)
+            data = b""
+            if isinstance(content, dict):
+                for key, value in content.items():
+                    setattr(entry, key, value)
+            elif content is not None:
+                data, entry.mode = content.encode(), 0o644
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    return archive.getvalue()
+
+
+class Layout:
+    """An OCI image layout that begins with the machine-os image."""
+
+    def __init__(self, folder):
+        self.folder, self.index = folder, {"schemaVersion": 2, "manifests": []}
+        (folder / "blobs/sha256").mkdir(parents=True)
+        entries = json.loads((RELEASE / "index.json").read_text())["manifests"]
+        base = next(entry for entry in entries if entry["annotations"]["org.opencontainers.image.ref.name"] == "machine-os")
+        self.base = base["digest"]
+        self.manifest = json.loads(self.link(base["digest"]))
+        self.config = json.loads(self.link(self.manifest["config"]["digest"]))
+        for each in self.manifest["layers"]:
+            self.link(each["digest"], read=False)
+        self.put(base, "machine-os")
+
+    def link(self, digest, read=True):
+        path = "blobs/" + digest.replace(":", "/")
+        os.link(RELEASE / path, self.folder / path)
+        return (self.folder / path).read_text() if read else None
+
+    def put(self, descriptor, name):
+        kept = {key: descriptor[key] for key in ("mediaType", "digest", "size")}
+        self.index["manifests"].append(kept | {"annotations": {"org.opencontainers.image.ref.name": name, "io.containerd.image.name": f"{REPOSITORY}:{name}"}})
+
+    def blob(self, content, kind):
+        digest = hashlib.sha256(content).hexdigest()
+        (self.folder / "blobs/sha256" / digest).write_bytes(content)
+        return {"mediaType": f"application/vnd.oci.image.{kind}", "digest": f"sha256:{digest}", "size": len(content)}
+
+    def add(self, name, *layers, config=None):
+        """An image with more layers. Returns its reference."""
+        manifest, described = json.loads(json.dumps(self.manifest)), json.loads(json.dumps(self.config | (config or {})))
+        for content in layers:
+            manifest["layers"].append(self.blob(gzip.compress(content, mtime=0), "layer.v1.tar+gzip"))
+            described["rootfs"]["diff_ids"].append("sha256:" + hashlib.sha256(content).hexdigest())
+        manifest["config"] = self.blob(json.dumps(described).encode(), "config.v1+json")
+        entry = self.blob(json.dumps(manifest).encode(), "manifest.v1+json")
+        self.put(entry, name)
+        return f"{REPOSITORY}@{entry['digest']}"
+
+    def serve(self, cluster, machine):
+        """Starts a registry with all images on the machine, for containerd's and slipway's use there."""
+        (self.folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
+        (self.folder / "index.json").write_text(json.dumps(self.index))
+        on_machine = cluster.folder / "machines" / machine / "var/lib/images"
+        on_machine.mkdir(parents=True)
+        subprocess.run([PAYLOAD / "bin/slipway-images", "registry", "--layout", self.folder, "--output", on_machine / "storage"], check=True)
+        shutil.copy(PAYLOAD / "bin/registry", on_machine / "registry")
+        (on_machine / "config.yaml").write_text(CONFIG)
+        (on_machine / "hosts.toml").write_text(HOSTS)
+        cluster.shell(machine, f"""mkdir -p /etc/containerd/certs.d/registry.example.com
+            cp {ON_MACHINE}/hosts.toml /etc/containerd/certs.d/registry.example.com/
+            systemd-run --unit=images {ON_MACHINE}/registry serve {ON_MACHINE}/config.yaml
+            curl --silent --retry 20 --retry-connrefused --retry-delay 1 http://127.0.0.1:5000/v2/""")

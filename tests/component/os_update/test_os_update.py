@@ -1,0 +1,237 @@
+"""A machine gets another operating system out of an OCI image, keeps its files, and goes back by itself if the new one does not work.
+The machine-config-daemon gives the same commands (src/node/os_update/command.h)."""
+
+import json
+import pathlib
+import random
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import host_clock
+import pytest
+from images import BUILD, ON_MACHINE, PAYLOAD, REPOSITORY, Layout, layer
+from local_machines import OS_REPO, new_cluster, until
+
+SLIPWAY_NODE = "/usr/local/bin/slipway-node"
+RECORD = "/var/lib/slipway/os-update.json"
+# Capability net_raw, effective and permitted, as setcap writes it.
+CAPABILITY = b"\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
+NEW_FILES = {
+    "usr/share/which-one": "second\n",
+    "usr/share/common-licenses/GPL-3": None,
+    "etc/added.conf": "default\n",
+    "etc/issue": "issue of the second\n",
+    "var/lib/dropped/file": "belongs to the machine\n",
+    "usr/bin/set-uid": {"mode": 0o4755},
+    "usr/share/link-to-which": {"type": b"2", "linkname": "which-one"},
+}
+
+
+class Machine:
+    def __init__(self, cluster, name):
+        self.cluster, self.name = cluster, name
+
+    def shell(self, script, check=True):
+        return self.cluster.shell(self.name, script, check=check)
+
+    def os(self, *words, check=True):
+        return self.shell(" ".join([SLIPWAY_NODE, "os", *words]), check=check)
+
+    def trial(self):
+        return json.loads(self.os("trial").stdout)
+
+    def boots(self):
+        return self.cluster.list()[self.name]["boots"]
+
+    def deployment(self):
+        return self.cluster.list()[self.name]["deployment"]
+
+    def until_started(self, boots):
+        until(f"start {boots} of the machine", lambda: (row := self.cluster.list()[self.name])["boots"] == boots and row["state"] == "running", 60)
+        self.shell(f"systemd-run --unit=images {ON_MACHINE}/registry serve {ON_MACHINE}/config.yaml")
+
+    def reboot(self):
+        boots = self.boots()
+        self.shell("systemctl reboot", check=False)
+        self.until_started(boots + 1)
+
+    def write_config(self, file, name, image, arguments=(), motd=""):
+        spec = {"osImageURL": image, "kernelArguments": list(arguments), "config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [
+            {"path": "/etc/motd", "mode": 0o644, "overwrite": True, "contents": {"source": "data:," + motd}}]}}}
+        text = json.dumps({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig", "metadata": {"name": name}, "spec": spec})
+        self.shell(f"mkdir -p /etc/machine-config-daemon && cat > /etc/machine-config-daemon/{file} <<'END'\n{text}\nEND")
+
+    def want(self, current, wanted):
+        self.write_config("currentconfig", *current)
+        self.write_config("nextconfig", *wanted)
+
+
+@pytest.fixture(scope="module")
+def layout():
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-os-images-", dir="/var/tmp"))
+    try:
+        yield Layout(folder)
+    finally:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def images(layout):
+    arm = "arm64"
+    return {
+        "second": layout.add("second", layer(NEW_FILES)),
+        # Its first own layer is that of the second image.
+        "third": layout.add("third", layer(NEW_FILES), layer({"usr/share/which-one": "third\n", "usr/share/big": "x" * (1 << 20)})),
+        "broken": layout.add("broken", layer({"usr/lib/systemd/system/kubelet-stand-in.service": "[Service]\nExecStart=/bin/false\n",
+                                              "usr/lib/systemd/system/multi-user.target.wants/kubelet-stand-in.service":
+                                              {"type": b"2", "linkname": "../kubelet-stand-in.service"}})),
+        "no-os": layout.add("no-os", layer({"usr/lib/systemd/systemd": None})),
+        "device": layout.add("device", layer({"usr/lib/device": {"type": b"3", "devmajor": 1, "devminor": 3}})),
+        "other-architecture": layout.add("other-architecture", layer({"usr/share/x": "x"}), config={"architecture": arm}),
+        "machine-os": f"{REPOSITORY}@{layout.base}",
+    }
+
+
+@pytest.fixture(scope="module")
+def machine(layout, images):
+    with new_cluster() as cluster:
+        cluster.create("m0")
+        local = cluster.folder / "machines/m0/var/usrlocal"
+        for source, place in ((PAYLOAD / "bin/slipway-node", "bin"), *((path, "lib/slipway") for path in (PAYLOAD / "lib/slipway").glob("*.so*"))):
+            (local / place).mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, local / place)
+        layout.serve(cluster, "m0")
+        yield Machine(cluster, "m0")
+
+
+def commit_of(machine, ref):
+    return machine.shell(f"ostree --repo=/ostree/repo rev-parse {ref}").stdout.strip()
+
+
+def disk_use(machine):
+    return int(machine.shell("du -s -B1 /sysroot/ostree/repo/objects").stdout.split()[0])
+
+
+def test_the_image_of_the_release_is_known_and_its_import_gives_the_same_commit(machine, images, capsys):
+    first = commit_of(machine, "slipway/machine-os")
+    machine.os("fetch", images["machine-os"])
+    assert machine.shell("ostree --repo=/ostree/repo refs").stdout.split() == ["slipway/machine-os"]
+
+    # On a machine that knows nothing about the image, from nothing.
+    machine.shell("unshare -m sh -c 'mount -o remount,bind,rw /sysroot && ostree --repo=/ostree/repo refs --delete slipway/machine-os'")
+    start = host_clock.now()
+    machine.os("fetch", images["machine-os"])
+    with capsys.disabled():
+        print(f"\nimport of the machine OS from nothing: {host_clock.now() - start:.1f} s")
+    ref = "slipway/os/" + images["machine-os"].rpartition(":")[2]
+    assert commit_of(machine, ref) == first
+
+
+def test_a_layer_on_a_known_image(machine, images, capsys):
+    before = disk_use(machine)
+    start = host_clock.now()
+    fetched = machine.os("fetch", images["second"])
+    took = host_clock.now() - start
+    assert "layer 3 of 3" in fetched.stderr and "layer 1" not in fetched.stderr, fetched.stderr
+    ref = "slipway/os/" + images["second"].rpartition(":")[2]
+    with capsys.disabled():
+        print(f"\nimport of a layer on a known image: {took:.1f} s, {(disk_use(machine) - before) / 1e6:.1f} MB of disk")
+
+    listed = machine.shell(f"ostree --repo=/ostree/repo ls -R {ref} /usr/share /usr/etc /usr/bin/set-uid /var").stdout
+    assert "/usr/share/which-one\n" in listed and "/usr/etc/added.conf\n" in listed and "-04755" in listed and "/usr/share/link-to-which -> which-one" in listed
+    assert "GPL-3\n" not in listed and "dropped" not in listed and ".wh." not in listed
+    # Fetched again, and with only one more layer.
+    machine.os("fetch", images["second"])
+    third = machine.os("fetch", images["third"]).stderr
+    assert "layer 4 of 4" in third and "layer 3" not in third, third
+    # Objects of the first image are shared: they did not change.
+    machine.shell("ostree --repo=/ostree/repo fsck --quiet")
+
+
+@pytest.mark.parametrize(("image", "message"), [
+    ("no-os", "it is no machine OS, because it has no /usr/lib/systemd/systemd"),
+    ("device", "usr/lib/device"),
+    ("other-architecture", "it is for arm64, and this machine is amd64"),
+    ("registry.example.com/team/os:second", "has no digest"),
+    ("registry.example.com/team/os@sha256:" + "0" * 64, "registry.example.com/team/os"),
+    ("registry.example.com/team/os@sha256:" + "0" * 63, "osImageURL"),
+])
+def test_what_is_no_image_of_a_machine_is_refused(machine, images, image, message):
+    refused = machine.os("fetch", images.get(image, image), check=False)
+    assert refused.returncode == 1 and message in refused.stderr, refused.stderr
+    assert machine.shell("ls /ostree/repo/tmp/slipway-os/tree 2>/dev/null | wc -l").stdout == "0\n"
+
+
+def test_killed_at_drawn_moments_the_same_command_finishes(machine, images, request):
+    ref = "slipway/os/" + images["second"].rpartition(":")[2]
+    expected = commit_of(machine, ref)
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    for _ in range(4):
+        machine.shell(f"unshare -m sh -c 'mount -o remount,bind,rw /sysroot && ostree --repo=/ostree/repo refs --delete {ref}'")
+        delay = draw.uniform(0.05, 2)
+        machine.shell(f"timeout --signal=KILL {delay:.2f} {SLIPWAY_NODE} os fetch {images['second']}", check=False)
+        machine.os("fetch", images["second"])
+        assert commit_of(machine, ref) == expected, f"seed {seed}, killed after {delay:.2f} s"
+
+
+def test_it_is_booted_with_its_config_and_the_old_one_stays(machine, images, capsys):
+    first = machine.deployment()
+    machine.shell("echo mine > /etc/kept.conf; mkdir -p /var/lib/kept && echo data > /var/lib/kept/file")
+    machine.want(("rendered-1", images["machine-os"], (), "one"), ("rendered-2", images["second"], ("slipway.test=1",), "two"))
+    start = host_clock.now()
+    machine.os("stage", "next-config")
+    staged = host_clock.now() - start
+    assert machine.trial()["state"] == "none"
+    assert machine.shell("cat /etc/motd 2>/dev/null; true").stdout != "two"
+    start = host_clock.now()
+    machine.reboot()
+    with capsys.disabled():
+        print(f"\nstage {staged:.1f} s, reboot {host_clock.now() - start:.1f} s")
+    assert machine.deployment() != first
+    assert machine.trial() == {"state": "on-trial", "config": "rendered-2", "reason": ""}
+    assert machine.shell("cat /usr/share/which-one /etc/added.conf /etc/kept.conf /var/lib/kept/file /etc/motd").stdout == "second\ndefault\nmine\ndata\ntwo"
+    assert machine.shell("cat /etc/issue").stdout == "issue of the second\n"
+    assert "slipway.test=1" in machine.shell("cat /proc/cmdline").stdout.split()
+    machine.os("accept")
+    assert machine.trial()["state"] == "none"
+    machine.shell(f"test ! -e {RECORD}")
+    refs = machine.shell("ostree --repo=/ostree/repo refs").stdout.split()
+    assert "slipway/os/" + images["third"].rpartition(":")[2] not in refs and len(refs) == 2, refs
+    assert first in machine.shell("ostree admin status").stdout
+    machine.reboot()
+    assert machine.shell("cat /usr/share/which-one").stdout == "second\n"
+
+
+def test_one_that_nobody_accepts_is_left_in_time(machine, images):
+    good = machine.deployment()
+    machine.shell("mkdir -p /etc/systemd/system/slipway-os-limit.timer.d && printf '[Timer]\\nOnBootSec=\\nOnBootSec=3\\n' > /etc/systemd/system/slipway-os-limit.timer.d/10.conf")
+    machine.want(("rendered-2", images["second"], ("slipway.test=1",), "two"), ("rendered-3", images["broken"], (), "three"))
+    machine.os("fetch", images["broken"])
+    machine.os("stage", "next-config")
+    boots = machine.boots()
+    machine.shell("systemctl reboot", check=False)
+    machine.until_started(boots + 2)
+    assert machine.deployment() == good
+    trial = machine.trial()
+    assert trial["state"] == "failed" and trial["config"] == "rendered-3"
+    assert images["broken"] in trial["reason"] and "kubelet-stand-in.service" in trial["reason"], trial
+    assert machine.shell("cat /etc/motd").stdout == "two" and "slipway.test=1" in machine.shell("cat /proc/cmdline").stdout
+    machine.os("forget")
+    assert machine.trial()["state"] == "none"
+    machine.reboot()
+    assert machine.deployment() == good
+
+
+def test_kernel_arguments_alone(machine, images):
+    machine.want(("rendered-2", images["second"], ("slipway.test=1",), "two"), ("rendered-4", images["second"], ("slipway.other=a b",), "four"))
+    commit = machine.deployment().rpartition(".")[0]
+    machine.os("stage", "next-config")
+    machine.reboot()
+    assert machine.deployment().startswith(commit)
+    words = machine.shell("cat /proc/cmdline").stdout.split()
+    assert "slipway.test=1" not in words and {"slipway.other=a", "b"} <= set(words), words
+    machine.os("accept")
