@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <utility>
 
 namespace slipway::provider::local {
 
@@ -39,7 +40,10 @@ Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file)
       has_version = true;
     } else if (key == "options") {
       for (std::string_view option : split(value, ' ')) {
+        option = trim(option);
+        if (option.empty()) continue;
         if (option.starts_with("ostree=")) entry.deployment = option.substr(option.find('=') + 1);
+        entry.arguments.emplace_back(option);
       }
     }
   }
@@ -50,11 +54,11 @@ Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file)
   return entry;
 }
 
-Result<BootEntry> newest(const std::vector<BootEntry>& entries) {
-  const auto found = std::max_element(entries.begin(), entries.end(),
-                                      [](const BootEntry& a, const BootEntry& b) { return a.version < b.version; });
-  if (found == entries.end()) return error(Code::not_found, "the disk has no boot entry");
-  return *found;
+Result<BootEntry> choose(std::vector<BootEntry> entries, BootChoice choice) {
+  if (entries.empty()) return error(Code::not_found, "the disk has no boot entry");
+  std::sort(entries.begin(), entries.end(), [](const BootEntry& a, const BootEntry& b) { return a.version > b.version; });
+  const std::size_t index = choice == BootChoice::newest ? 0 : 1;
+  return std::move(entries[std::min(index, entries.size() - 1)]);
 }
 
 Result<Deployment> deployment_of_link(std::string_view link, std::string_view target) {

@@ -14,6 +14,7 @@ struct BootEntry {
   std::string title{};
   int version = 0;           // the highest version is the newest
   std::string deployment{};  // path of the symlink in its ostree= argument, "/ostree/boot.1/slipway/7b45.../0", on the disk
+  std::vector<std::string> arguments{};  // of the kernel, with ostree=, in order
 
   bool operator==(const BootEntry&) const = default;
 };
@@ -23,8 +24,11 @@ struct BootEntry {
 //   errors  invalid: the version is missing or not a number; ostree= is missing, not an absolute path, or contains ".."
 Result<BootEntry> parse_boot_entry(std::string_view text, std::string_view file);
 
-// The entry that firmware boots. errors: not_found: there is no entry
-Result<BootEntry> newest(const std::vector<BootEntry>& entries);
+enum class BootChoice { newest, one_before_newest };
+
+// The entry with the highest version, or the one with the second highest. If there is only one entry, it is both, as in GRUB.
+// errors: not_found: there is no entry
+Result<BootEntry> choose(std::vector<BootEntry> entries, BootChoice choice);
 
 // A deployment on a machine's disk.
 struct Deployment {

@@ -9,12 +9,15 @@ const std::string commit(64, 'a');
 
 TEST(BootEntry, ReadsWhatOstreeWrites) {
   const Result<BootEntry> entry = parse_boot_entry(
-      "title Debian GNU/Linux 13 (trixie) (ostree:0)\nversion 2\noptions quiet ostree=/ostree/boot.1/slipway/7b45/0\n"
+      "title Debian GNU/Linux 13 (trixie) (ostree:0)\nversion 2\noptions quiet  ostree=/ostree/boot.1/slipway/7b45/0 a=b=c\n"
       "linux /ostree/slipway-7b45/vmlinuz-6\ninitrd /ostree/slipway-7b45/initramfs-6.img\n",
       "ostree-2-slipway.conf");
   ASSERT_TRUE(entry.ok()) << entry.error().message();
-  EXPECT_EQ(entry.value(),
-            (BootEntry{"ostree-2-slipway.conf", "Debian GNU/Linux 13 (trixie) (ostree:0)", 2, "/ostree/boot.1/slipway/7b45/0"}));
+  EXPECT_EQ(entry.value(), (BootEntry{.file = "ostree-2-slipway.conf",
+                                      .title = "Debian GNU/Linux 13 (trixie) (ostree:0)",
+                                      .version = 2,
+                                      .deployment = "/ostree/boot.1/slipway/7b45/0",
+                                      .arguments = {"quiet", "ostree=/ostree/boot.1/slipway/7b45/0", "a=b=c"}}));
 }
 
 TEST(BootEntry, SaysWhatIsWrong) {
@@ -37,10 +40,11 @@ TEST(BootEntry, SaysWhatIsWrong) {
 }
 
 TEST(BootEntry, NewestHasTheHighestVersion) {
-  const Result<BootEntry> found = newest({{"a", "", 9, "/a"}, {"b", "", 10, "/b"}, {"c", "", 1, "/c"}});
-  ASSERT_TRUE(found.ok());
-  EXPECT_EQ(found->file, "b");
-  EXPECT_EQ(newest({}).error().code(), Code::not_found);
+  const std::vector<BootEntry> entries = {{"a", "", 9, "/a"}, {"b", "", 10, "/b"}, {"c", "", 1, "/c"}};
+  EXPECT_EQ(choose(entries, BootChoice::newest).value().file, "b");
+  EXPECT_EQ(choose(entries, BootChoice::one_before_newest).value().file, "a");
+  EXPECT_EQ(choose({entries[2]}, BootChoice::one_before_newest).value().file, "c");
+  EXPECT_EQ(choose({}, BootChoice::newest).error().code(), Code::not_found);
 }
 
 TEST(Deployment, IsWhatTheLinkPointsTo) {

@@ -26,6 +26,8 @@ void make_mutable(const std::string& path) {
   (void)::ioctl(fd.get(), FS_IOC_SETFLAGS, &flags);  // if this fails, the removal fails and reports the error
 }
 
+constexpr const char* grub_environment = "/boot/grub/grubenv";
+
 std::string var_on_disk() { return fmt::format("/ostree/deploy/{}/var", os_name); }
 
 Result<sys::Fd> open_folder(const std::string& path) {
@@ -78,18 +80,41 @@ MountedDisk::~MountedDisk() {
   if (!mount_point_.empty()) ::umount2(mount_point_.c_str(), MNT_DETACH);
 }
 
-Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysroot) {
+Result<BootTarget> boot_target(sys::Files& files, const std::string& sysroot, BootChoice choice) {
   const std::string folder = sysroot + "/boot/loader/entries";
   std::vector<BootEntry> entries;
   for (const std::string& name : TRY(files.list(folder))) {
     if (!name.ends_with(".conf")) continue;
     entries.push_back(TRY(parse_boot_entry(TRY(files.read(folder + "/" + name)), name)));
   }
-  const BootEntry entry = TRY(newest(entries).context(folder));
+  BootEntry entry = TRY(choose(std::move(entries), choice).context(folder));
   std::error_code failure;
   const std::string target = std::filesystem::read_symlink(sysroot + entry.deployment, failure);
   if (failure) return error(Code::not_found, "{}: {}: {}", entry.file, entry.deployment, failure.message());
-  return deployment_of_link(entry.deployment, target);
+  Deployment deployment = TRY(deployment_of_link(entry.deployment, target));
+  return BootTarget{std::move(entry), std::move(deployment)};
+}
+
+Result<Deployment> newest_deployment(sys::Files& files, const std::string& sysroot) {
+  BootTarget target = TRY(boot_target(files, sysroot, BootChoice::newest));
+  return std::move(target.deployment);
+}
+
+Result<std::optional<GrubEnvironment>> read_grub_environment(sys::Files& files, const std::string& sysroot) {
+  const std::optional<GrubEnvironment> none;
+  for (const std::string& folder : {sysroot + "/boot", sysroot + "/boot/grub"}) {
+    const auto info = TRY(files.info(folder));
+    if (!info || info->kind != sys::FileKind::directory) return none;
+  }
+  const auto info = TRY(files.info(sysroot + grub_environment));
+  if (!info || info->kind != sys::FileKind::file) return none;
+  Result<GrubEnvironment> environment = parse_grub_environment(TRY(files.read(sysroot + grub_environment)));
+  if (!environment.ok()) return none;
+  return std::optional(std::move(environment).value());
+}
+
+Result<> write_grub_environment(sys::Files& files, const std::string& sysroot, const GrubEnvironment& environment) {
+  return files.write(sysroot + grub_environment, TRY(serialise(environment)), 0644);
 }
 
 Result<> remove_tree(sys::Files& files, const std::string& folder) {

@@ -2,6 +2,7 @@
 // plain folder: containerd keeps overlayfs layers in it, which cannot be on overlayfs.
 #pragma once
 
+#include "provider/local/boot_counter.h"
 #include "provider/local/boot_entry.h"
 #include "provider/local/layout.h"
 
@@ -10,6 +11,7 @@
 #include "sys/files.h"
 #include "sys/runner.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -40,9 +42,25 @@ class MountedDisk {
   std::string mount_point_;  // the mount point; empty after a move
 };
 
-// The deployment of the newest boot entry of a disk, which firmware boots. sysroot: mount point of the disk. errors: not_found,
-// invalid
-Result<Deployment> deployment_to_boot(sys::Files& files, const std::string& sysroot);
+// What firmware boots.
+struct BootTarget {
+  BootEntry entry;
+  Deployment deployment;
+};
+
+// The boot entry of a disk and the deployment that it boots. sysroot: mount point of the disk. errors: not_found, invalid
+Result<BootTarget> boot_target(sys::Files& files, const std::string& sysroot, BootChoice choice);
+
+// The deployment of the newest boot entry. errors: as boot_target
+Result<Deployment> newest_deployment(sys::Files& files, const std::string& sysroot);
+
+// The environment block of a disk's boot loader, /boot/grub/grubenv (boot_counter.h). Empty if the disk has no such file, or one
+// that GRUB ignores, too. Links are not followed, because a link of the machine could point to a file of the host. errors: as
+// Files
+Result<std::optional<GrubEnvironment>> read_grub_environment(sys::Files& files, const std::string& sysroot);
+
+// Replaces that file. Call it only if read_grub_environment() found one. errors: invalid: it is too long; as Files
+Result<> write_grub_environment(sys::Files& files, const std::string& sysroot, const GrubEnvironment& environment);
 
 // Removes a folder even if files or folders in it are immutable, like the root folders of OSTree deployments. Clears the
 // immutable attribute only if the removal fails. errors: as Files

@@ -7,6 +7,7 @@
 #include "provider/local/preload.h"
 #include "provider/local/shortage.h"
 
+#include "base/text.h"
 #include "sys/stages.h"
 #include "sys/stolen_time.h"
 #include "sys/wait_for.h"
@@ -140,14 +141,14 @@ void Machine::run_until_off(const sys::Context& context) {
       apply_event(refused ? MachineEvent::ignition_refused : MachineEvent::broke, prepared.error().message());
       return;
     }
-    const Result<int> ended = boot(context);
+    const Result<BootEnd> ended = boot(context);
     if (!ended.ok()) {
       apply_event(MachineEvent::broke, ended.error().message());
-    } else if (ended.value() == 0) {
+    } else if (ended->status == 0) {
       apply_event(MachineEvent::powered_off);
-    } else if (ended.value() != restart_status) {
+    } else if (ended->status != restart_status && !ended->is_failed_attempt) {
       apply_event(MachineEvent::broke,
-                  fmt::format("init ended with status {} (see the end of the console output)", ended.value()));
+                  fmt::format("init ended with status {} (see the end of the console output)", ended->status));
     } else if (apply_event(MachineEvent::restarted) && is_on(status().state)) {
       continue;
     }
@@ -187,7 +188,7 @@ Result<> Machine::make_disk_in_turn(const sys::Context& context) {
   if (TRY(machine_environment_.files.info(images)))
     TRY(preload_images(context, machine_environment_.runner, machine_environment_.files, images, paths_.var()));
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
+  const Deployment deployment = TRY(newest_deployment(machine_environment_.files, disk));
   for (const FirmwareFile& file :
        firmware_files(record_.name, machine_environment_.domain, machine_environment_.config.network.gateway(),
                       machine_environment_.config.has_own_images)) {
@@ -211,7 +212,7 @@ Result<> Machine::ignite(const sys::Context& context) {
   TRY(machine_environment_.files.write(started, "", 0644));
   apply_event(MachineEvent::ignition_started);
   const std::string disk = TRY(use_disk());
-  const Deployment deployment = TRY(deployment_to_boot(machine_environment_.files, disk));
+  const Deployment deployment = TRY(newest_deployment(machine_environment_.files, disk));
   const std::string network =
       TRY(make_machine_network(context, machine_environment_.runner, machine_environment_.config.network, record_));
   const std::string folder = fmt::format("{}/ignition/{}", machine_environment_.run_folder, record_.name);
@@ -262,27 +263,54 @@ void Machine::handle_notification(const std::string& message, const std::functio
   if (notification.ready) ready();
 }
 
-Result<NspawnInput> Machine::prepare_boot(const sys::Context& context) {
+Result<BootDecision> Machine::count_boot(const std::string& disk) {
+  const std::optional<GrubEnvironment> environment = TRY(read_grub_environment(machine_environment_.files, disk));
+  if (!environment) return BootDecision{};
+  BootDecision decision = decide_boot(*environment);
+  if (decision.save) TRY(write_grub_environment(machine_environment_.files, disk, *decision.save));
+  if (decision.choice == BootChoice::one_before_newest) {
+    console_.add("-- slipway: the newest deployment did not boot three times; booting the one before");
+  }
+  if (decision.attempts_left) {
+    console_.add(fmt::format("-- slipway: attempt {} of 3 to boot the newest deployment; {} left", 3 - *decision.attempts_left,
+                             *decision.attempts_left));
+  }
+  return decision;
+}
+
+bool Machine::counts_attempts(const std::string& disk) {
+  const auto environment = read_grub_environment(machine_environment_.files, disk);
+  if (!environment.ok() || !environment.value()) return false;
+  const BootDecision next = decide_boot(*environment.value());
+  return next.attempts_left || next.choice == BootChoice::one_before_newest;
+}
+
+Result<Machine::PreparedBoot> Machine::prepare_boot(const sys::Context& context) {
   const std::string disk = TRY(use_disk());
-  const Deployment deployment =
-      TRY(deployment_to_boot(machine_environment_.files, disk).context("finding the deployment to boot"));
+  const BootDecision decision = TRY(count_boot(disk).context("counting the boot"));
+  const BootTarget target =
+      TRY(boot_target(machine_environment_.files, disk, decision.choice).context("finding the deployment to boot"));
   const std::string network =
       TRY(make_machine_network(context, machine_environment_.runner, machine_environment_.config.network, record_));
   TRY(make_cgroups(machine_environment_.files, machine_environment_.hierarchies, machine_environment_.config.id, record_.name));
   const std::string mount_point = fmt::format("{}/machines/{}", machine_environment_.run_folder, record_.name);
-  // Each machine has its own marker file, because a machine can make a read-only bind mount writable.
+  // Each machine has its own files, because a machine can make a read-only bind mount writable.
   const std::string marker = fmt::format("{}/booted/{}", machine_environment_.run_folder, record_.name);
+  const std::string arguments = fmt::format("{}/kernel-arguments/{}", machine_environment_.run_folder, record_.name);
   TRY(machine_environment_.files.make_directories(mount_point, 0755));
   TRY(machine_environment_.files.write(marker, "", 0444));
-  return NspawnInput{.name = record_.name,
-                     .uuid = record_.uuid,
-                     .sysroot = disk,
-                     .deployment = deployment,
-                     .mount_point = mount_point,
-                     .network_namespace = network,
-                     .booted_marker = marker,
-                     .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
-                     .devices = machine_environment_.devices};
+  TRY(machine_environment_.files.write(arguments, join(target.entry.arguments, " ") + "\n", 0444));
+  NspawnInput input{.name = record_.name,
+                    .uuid = record_.uuid,
+                    .sysroot = disk,
+                    .deployment = target.deployment,
+                    .mount_point = mount_point,
+                    .network_namespace = network,
+                    .booted_marker = marker,
+                    .kernel_arguments = arguments,
+                    .cgroups = cgroup_folders(machine_environment_.hierarchies, machine_environment_.config.id, record_.name),
+                    .devices = machine_environment_.devices};
+  return PreparedBoot{.input = std::move(input), .is_attempt = decision.attempts_left.has_value()};
 }
 
 Result<sys::Output> Machine::run_init(const sys::Context& context, const NspawnInput& input, const std::function<void()>& ready) {
@@ -306,8 +334,9 @@ Result<> Machine::clean_up_boot() {
   return swept;
 }
 
-Result<int> Machine::boot(const sys::Context& context) {
-  const NspawnInput input = TRY(prepare_boot(context));
+Result<Machine::BootEnd> Machine::boot(const sys::Context& context) {
+  const PreparedBoot prepared = TRY(prepare_boot(context));
+  const NspawnInput& input = prepared.input;
   const Deployment& deployment = input.deployment;
   condition_.with_lock([&](Condition& now) {
     now.deployment = deployment;
@@ -336,7 +365,12 @@ Result<int> Machine::boot(const sys::Context& context) {
     return std::move(output).error();
   }
   end_span(error(Code::unavailable, "{} ended before its start was complete, exit status {}", record_.name, output->status));
-  return output->status;
+  BootEnd end{.status = output->status};
+  // Counting has stopped if the deployment has booted completely. A failure after that is not the deployment's.
+  end.is_failed_attempt =
+      end.status != 0 && end.status != restart_status && prepared.is_attempt && counts_attempts(input.sysroot);
+  if (end.is_failed_attempt) console_.add(fmt::format("-- slipway: init ended with status {}; booting again", end.status));
+  return end;
 }
 
 }  // namespace slipway::provider::local

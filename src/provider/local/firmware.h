@@ -1,10 +1,13 @@
 // The firmware of one machine: all steps from power-on to power-off.
 //
-//   switched on ─► disk, once ─► Ignition, once ─► newest boot entry ─► network, cgroups ─► init runs ─► off
-//                                                          ▲                                  │ restart (133)
-//                                                          └──────────────────────────────────┘
+//   switched on ─► disk, once ─► Ignition, once ─► boot entry ─► network, cgroups ─► init runs ─► off
+//                                                      ▲                                │ restart (133), or a failed attempt
+//                                                      └────────────────────────────────┘ to boot a new deployment
+//
+// The boot entry is the newest one, unless the attempts to boot it are used up (boot_counter.h).
 #pragma once
 
+#include "provider/local/boot_counter.h"
 #include "provider/local/boot_entry.h"
 #include "provider/local/cgroups.h"
 #include "provider/local/cluster_config.h"
@@ -88,6 +91,16 @@ class Machine {
   std::string ignition_stage() const { return record_.name + "-ignition"; }
   std::string turn_stage() const { return record_.name + "-turn"; }
 
+  struct PreparedBoot {
+    NspawnInput input;
+    bool is_attempt = false;  // to boot a new deployment
+  };
+
+  struct BootEnd {
+    int status = 0;                  // of systemd-nspawn
+    bool is_failed_attempt = false;  // to boot a new deployment, so the machine starts again
+  };
+
   bool apply_event(MachineEvent event, std::string reason = {});
   void run(std::stop_token end);
   void run_until_off(const sys::Context& context);
@@ -96,9 +109,12 @@ class Machine {
   Result<> make_disk_in_turn(const sys::Context& context);
   Result<std::string> use_disk();  // mounts the disk if necessary; returns the mount point
   Result<> ignite(const sys::Context& context);
-  Result<> wait_for_removal(const sys::Context& context);  // until the machine record_.after is removed
-  Result<int> boot(const sys::Context& context);           // until the machine is off; returns the exit status of systemd-nspawn
-  Result<NspawnInput> prepare_boot(const sys::Context& context);  // network, cgroups and mount points
+  Result<> wait_for_removal(const sys::Context& context);          // until the machine record_.after is removed
+  Result<BootEnd> boot(const sys::Context& context);               // until the machine is off
+  Result<PreparedBoot> prepare_boot(const sys::Context& context);  // boot entry, network, cgroups and mount points
+  // Decides what to boot, and counts the boot if it is an attempt to boot a new deployment.
+  Result<BootDecision> count_boot(const std::string& disk);
+  bool counts_attempts(const std::string& disk);  // whether a boot of the newest deployment is an attempt
   Result<sys::Output> run_init(const sys::Context& context, const NspawnInput& input, const std::function<void()>& ready);
   Result<> clean_up_boot();  // kills remaining processes and removes the cgroups
   void handle_notification(const std::string& message, const std::function<void()>& ready);

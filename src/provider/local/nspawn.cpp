@@ -9,6 +9,8 @@ namespace slipway::provider::local {
 
 namespace {
 
+constexpr std::string_view arguments_in_machine = "/run/kernel-arguments";
+
 // Mounts the disk in its own mount namespace, joins the cgroups, then executes the command after "--".
 // --pivot-root moves its folder, so the folder must be a mount with a private parent mount ("Invalid argument" otherwise).
 // The sources of writable binds are on the original mount of the disk: a bind of a read-only mount would be read-only, too.
@@ -58,6 +60,10 @@ std::vector<std::string> nspawn_command(const NspawnInput& input) {
       fmt::format("--bind-ro={}/boot:/boot", input.sysroot),
       // The marker tells ostree that "/" is a deployment. ostree then remounts /sysroot and /boot for its own writes.
       fmt::format("--bind-ro={}:/run/ostree-booted", input.booted_marker),
+      // Two steps, because systemd-nspawn mounts below /proc after it has left the host's files: there the source is a file of
+      // the machine.
+      fmt::format("--bind-ro={}:{}", input.kernel_arguments, arguments_in_machine),
+      fmt::format("--bind-ro={}:/proc/cmdline", arguments_in_machine),
       "--resolv-conf=off",
       "--timezone=off",
       "--link-journal=no",

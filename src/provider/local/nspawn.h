@@ -18,6 +18,7 @@ struct NspawnInput {
   std::string mount_point;           // an empty folder in the owner's private /run
   std::string network_namespace;     // "/run/netns/master-0"
   std::string booted_marker;         // an empty file, becomes /run/ostree-booted
+  std::string kernel_arguments;      // a file with one line, becomes /proc/cmdline
   std::vector<std::string> cgroups;  // the machine's cgroup in each hierarchy
   std::vector<std::string> devices;  // of the host, "/dev/fuse"
 };

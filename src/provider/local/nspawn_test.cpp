@@ -18,6 +18,7 @@ TEST(Nspawn, CommandOfAMachine) {
                           .mount_point = "/run/slipway/m0",
                           .network_namespace = "/run/netns/m0",
                           .booted_marker = "/run/slipway/booted",
+                          .kernel_arguments = "/run/slipway/arguments",
                           .cgroups = {"/sys/fs/cgroup/cpu/slipway/id/m0", "/sys/fs/cgroup/memory/slipway/id/m0"},
                           .devices = {"/dev/fuse"}};
   std::vector<std::string> command = nspawn_command(input);
@@ -53,6 +54,8 @@ TEST(Nspawn, CommandOfAMachine) {
                                              "--bind=/run/slipway/disks/m0/ostree/deploy/slipway/var:/var",
                                              "--bind-ro=/run/slipway/disks/m0/boot:/boot",
                                              "--bind-ro=/run/slipway/booted:/run/ostree-booted",
+                                             "--bind-ro=/run/slipway/arguments:/run/kernel-arguments",
+                                             "--bind-ro=/run/kernel-arguments:/proc/cmdline",
                                              "--resolv-conf=off",
                                              "--timezone=off",
                                              "--link-journal=no",

@@ -236,7 +236,7 @@ Result<sys::Output> run_on_disk(const sys::Context& context, sys::Files& files, 
                                 const std::string& machine, sys::Command command) {
   const RunningOwner owner = TRY(find_owner(files, choice));
   const std::string disk = mounted_disk(run_folder, machine), process = fmt::format("/proc/{}", owner.pid);
-  const Deployment deployment = TRY(deployment_to_boot(files, process + "/root" + disk));
+  const Deployment deployment = TRY(newest_deployment(files, process + "/root" + disk));
   std::vector<std::string> argv = {"nsenter",
                                    fmt::format("--net={}/root/run/netns/{}", process, machine),
                                    fmt::format("--mount={}/ns/mnt", process),

@@ -170,6 +170,66 @@ def test_deployment_switch_and_back(cluster):
     assert cluster.shell("m0", "cat /etc/kept.conf /var/lib/kept; test ! -e /usr/share/which-one; test ! -e /etc/added.conf").stdout == "mine\ndata\nmore\n"
 
 
+def deploy(cluster, name, files, argument):
+    """A second commit in the machine's repository, which has three attempts to boot: the booted one and files on top of it."""
+    lines = [f"install -D --mode=0755 /dev/stdin /var/tmp/{name}/{path} <<'EOF'\n{content}EOF" for path, content in files.items()]
+    cluster.shell("m0", "\n".join(["set -e", *lines, f"""unshare --mount sh -ec '
+        mount -o remount,bind,rw /sysroot; mount -o remount,bind,rw /boot
+        ostree commit --repo=/sysroot/ostree/repo --branch={name} --tree=ref=slipway/machine-os --tree=dir=/var/tmp/{name} --owner-uid=0 --owner-gid=0
+        ostree admin deploy --karg-append={argument} {name}
+        /usr/lib/slipway/boot-counter start'
+        test "$(/usr/lib/slipway/boot-counter show)" = 3"""]))
+
+
+def test_attempts_to_boot_a_new_deployment(cluster):
+    cluster.create("m0")
+    first = cluster.list()["m0"]["deployment"]
+    counter = "/usr/lib/slipway/boot-counter"
+
+    def booted(boots):
+        until("the machine to be back", lambda: (row := cluster.list()["m0"])["boots"] == boots and row["state"] == "running", 120)
+        return cluster.list()["m0"]["deployment"]
+
+    def arguments():
+        return cluster.shell("m0", "cat /proc/cmdline").stdout.split(" ")
+
+    def attempts():
+        return [line.split(" ")[3] for line in cluster.run("console", "m0").stdout.splitlines() if line.startswith("-- slipway: attempt")]
+
+    # The kernel's arguments are those of the boot entry. What a machine writes to the file stays in the machine.
+    assert cluster.shell("m0", "cat /proc/cmdline").stdout == cluster.shell("m0", "sed -n 's/^options //p' /boot/loader/entries/*.conf").stdout
+    assert cluster.shell("m0", "echo x >/proc/cmdline", check=False).returncode != 0
+    assert cluster.shell("m0", "systemctl list-units --failed --plain --no-legend").stdout == ""
+    refused = cluster.shell("m0", f"{counter} start", check=False)
+    assert refused.returncode == 1 and "no deployment to fall back to" in refused.stderr
+    assert cluster.shell("m0", f"{counter} stop; {counter} show; test ! -e /boot/grub").stdout == ""
+
+    # A deployment without an init: three attempts, then the one before it, and again.
+    deploy(cluster, "bad", {"usr/lib/systemd/systemd": "#!/bin/sh\nexit 1\n"}, "slipway.test=1")
+    cluster.shell("m0", "systemctl reboot")
+    assert booted(5) == first and attempts() == ["1", "2", "3"]
+    fallback = "-- slipway: the newest deployment did not boot three times; booting the one before"
+    console = cluster.run("console", "m0").stdout.splitlines()
+    assert console.count(fallback) == 1 and console[console.index(fallback) + 1] == f"-- slipway: booting {first}"
+    assert "slipway.test=1\n" not in arguments()
+    log = "journalctl --boot --unit slipway-boot-success.service --output cat"
+    until("the log to say so", lambda: "did not boot three times" in cluster.shell("m0", log).stdout, 60)
+    assert cluster.shell("m0", f"{counter} show").stdout == "0\n"
+    cluster.run("reboot", "m0", "--wait")
+    assert booted(6) == first and cluster.run("console", "m0").stdout.splitlines().count(fallback) == 2
+
+    # A good one: its first complete boot ends the counting.
+    deploy(cluster, "good", {"usr/share/which-one": "good\n"}, "slipway.test=2")
+    cluster.shell("m0", "systemctl reboot")
+    second = booted(7)
+    assert second != first and arguments()[-1] == "slipway.test=2\n"
+    until("counting to end", lambda: cluster.shell("m0", f"{counter} show").stdout == "", 60)
+    assert cluster.shell("m0", "wc -c </boot/grub/grubenv; cat /usr/share/which-one").stdout == "1024\ngood\n"
+    assert cluster.shell("m0", "touch /boot/x", check=False).returncode == 1
+    cluster.run("reboot", "m0", "--wait")
+    assert booted(8) == second and attempts() == ["1", "2", "3", "1"]
+
+
 def test_ignition(cluster, tmp_path):
     secret = "no-log-may-have-this"
     good = write(tmp_path, "good.ign", config(
