@@ -15,11 +15,11 @@ import (
 const (
 	machineOS       = "machine-os"
 	imageVersionKey = "org.opencontainers.image.version"
-	versionsKey    = "io.openshift.build.versions" // label of an image and annotation of its tag: "kubernetes=1.36.3"
-	releaseKey     = "io.openshift.release"        // label of the release image: its version
-	refNameKey     = "org.opencontainers.image.ref.name"
-	containerdKey  = "io.containerd.image.name" // what containerd calls an image that it imports
-	descriptionKey = "io.k8s.description"
+	versionsKey     = "io.openshift.build.versions" // label of an image and annotation of its tag: "kubernetes=1.36.3"
+	releaseKey      = "io.openshift.release"        // label of the release image: its version
+	refNameKey      = "org.opencontainers.image.ref.name"
+	containerdKey   = "io.containerd.image.name" // what containerd calls an image that it imports
+	descriptionKey  = "io.k8s.description"
 )
 
 // images collects the images of a release and every blob that they need.
