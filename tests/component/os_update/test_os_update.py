@@ -2,23 +2,16 @@
 The machine-config-daemon gives the same commands (src/node/os_update/command.h)."""
 
 import json
-import pathlib
 import random
 import shutil
-import signal
-import subprocess
-import tempfile
-import time
 
 import host_clock
 import pytest
-from images import BUILD, ON_MACHINE, PAYLOAD, REPOSITORY, Layout, layer
-from local_machines import OS_REPO, new_cluster, until
+from os_images import ON_MACHINE, PAYLOAD, REPOSITORY, layer, new_layout
+from local_machines import new_cluster, until
 
 SLIPWAY_NODE = "/usr/local/bin/slipway-node"
 RECORD = "/var/lib/slipway/os-update.json"
-# Capability net_raw, effective and permitted, as setcap writes it.
-CAPABILITY = b"\x01\x00\x00\x02\x00\x20\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00"
 NEW_FILES = {
     "usr/share/which-one": "second\n",
     "usr/share/common-licenses/GPL-3": None,
@@ -71,11 +64,8 @@ class Machine:
 
 @pytest.fixture(scope="module")
 def layout():
-    folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-os-images-", dir="/var/tmp"))
-    try:
-        yield Layout(folder)
-    finally:
-        shutil.rmtree(folder)
+    with new_layout() as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

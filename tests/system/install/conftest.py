@@ -38,6 +38,7 @@ FILES = [
     "test_stolen_worker.py",
     "test_docs.py",
     "test_machine_config.py",
+    "test_os_update.py",
     "test_upkeep.py",
     "test_cold_start.py",
     "test_rotation.py",

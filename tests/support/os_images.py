@@ -1,5 +1,6 @@
-"""OS images of a test: layers of its own on top of the machine-os image of the release, in a registry on the machine itself."""
+"""OS images of a test: layers of its own on top of the machine-os image of the release."""
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -9,6 +10,7 @@ import pathlib
 import shutil
 import subprocess
 import tarfile
+import tempfile
 
 BUILD = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve()
 RELEASE, PAYLOAD = BUILD / "release", BUILD / "payload"
@@ -20,6 +22,16 @@ storage: {{filesystem: {{rootdirectory: {ON_MACHINE}/storage}}, maintenance: {{r
 http: {{addr: '127.0.0.1:5000'}}
 """
 HOSTS = 'server = "https://registry.example.com"\n[host."http://127.0.0.1:5000"]\n  capabilities = ["pull", "resolve"]\n'
+
+
+@contextlib.contextmanager
+def new_layout():
+    # Its large files are hard links to those of the release.
+    folder = pathlib.Path(tempfile.mkdtemp(prefix="slipway-os-images-", dir=os.environ.get("SLIPWAY_TEST_DISK", "/var/tmp")))
+    try:
+        yield Layout(folder)
+    finally:
+        shutil.rmtree(folder)
 
 
 def layer(files):
@@ -80,10 +92,15 @@ class Layout:
         self.put(entry, name)
         return f"{REPOSITORY}@{entry['digest']}"
 
-    def serve(self, cluster, machine):
-        """Starts a registry with all images on the machine, for containerd's and slipway's use there."""
+    def write(self):
+        """Makes the folder a layout for skopeo and others. Returns it."""
         (self.folder / "oci-layout").write_text('{"imageLayoutVersion": "1.0.0"}')
         (self.folder / "index.json").write_text(json.dumps(self.index))
+        return self.folder
+
+    def serve(self, cluster, machine):
+        """Starts a registry with all images on the machine, for its own use."""
+        self.write()
         on_machine = cluster.folder / "machines" / machine / "var/lib/images"
         on_machine.mkdir(parents=True)
         subprocess.run([PAYLOAD / "bin/slipway-images", "registry", "--layout", self.folder, "--output", on_machine / "storage"], check=True)
