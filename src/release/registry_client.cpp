@@ -149,10 +149,10 @@ Result<RawManifest> RegistryClient::manifest_at(const sys::Context& context, con
   return RawManifest{std::move(media_type), std::move(answer.body), std::move(digest)};
 }
 
-Result<> RegistryClient::blob(const sys::Context& context, const Reference& repository, const Descriptor& blob,
-                              const net::Sink& sink) {
-  BlobDownload download(blob, sink);
-  return read_first<Ok>(repository.with_digest(blob.digest), [&](const Reference& location) -> Result<> {
+Result<> RegistryClient::rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had,
+                                      const net::Sink& sink) {
+  BlobDownload download(std::move(had), sink);
+  return read_first<Ok>(repository.with_digest(download.blob().digest), [&](const Reference& location) -> Result<> {
     if (download.has_failed()) return error(Code::invalid, "not attempted after an earlier failure");
     return blob_at(context, location, download);
   });

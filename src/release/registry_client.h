@@ -46,7 +46,7 @@ class RegistryClient final : public ImageSource {
 
   std::string describe(const Reference& reference) const override { return to_string(reference); }
   Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) override;
-  Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob, const net::Sink& sink) override;
+  Result<> rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had, const net::Sink& sink) override;
 
   // Whether the repository has a blob with this digest and size.
   Result<bool> has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob);
