@@ -18,7 +18,9 @@ class BlobCheck {
   // errors: invalid: more bytes than the descriptor's size
   Result<> take(std::string_view piece);
 
+  const Descriptor& blob() const { return blob_; }
   std::uint64_t taken() const { return taken_; }
+  bool is_complete() const { return taken_ == blob_.size; }
 
   // Call once, after the last piece. errors: invalid: fewer bytes or another digest
   Result<> finish();

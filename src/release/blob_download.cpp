@@ -30,16 +30,16 @@ Result<> BlobDownload::finish() {
 
 Result<> BlobDownload::check_head(const net::Answer& head) {
   skip_ = taken();
-  std::uint64_t expected = blob_.size;
+  std::uint64_t expected = blob().size;
   if (head.status == 206) {
     if (!head.header("Content-Range").value_or("").starts_with(fmt::format("bytes {}-", taken()))) {
-      return error(Code::invalid, "blob {}: the server sent another range than requested", blob_.digest.text());
+      return error(Code::invalid, "blob {}: the server sent another range than requested", blob().digest.text());
     }
     expected -= std::exchange(skip_, 0);
   }
   const std::uint64_t coming = parse_number<std::uint64_t>(head.header("Content-Length").value_or("")).value_or(expected);
   if (coming == expected) return Ok{};
-  return error(Code::invalid, "the server has {} bytes of blob {}, expected {}", coming, blob_.digest.text(), expected);
+  return error(Code::invalid, "the server has {} bytes of blob {}, expected {}", coming, blob().digest.text(), expected);
 }
 
 }  // namespace slipway::release

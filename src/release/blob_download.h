@@ -8,13 +8,15 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 namespace slipway::release {
 
-// The blob and the sink must outlive the download. Threads: one at a time.
+// The sink must outlive the download. Threads: one at a time.
 class BlobDownload {
  public:
-  BlobDownload(const Descriptor& blob, const net::Sink& sink) : blob_(blob), check_(blob), sink_(sink) {}
+  // had: has taken the bytes that the sink has
+  BlobDownload(BlobCheck had, const net::Sink& sink) : check_(std::move(had)), sink_(sink) {}
 
   // Requests only the missing bytes and checks the head of the answer. If the server ignores the range, the bytes that the sink
   // already has are skipped. The request must not outlive the download.
@@ -26,15 +28,14 @@ class BlobDownload {
   // Call once, after the last byte. errors: invalid: fewer bytes or another digest
   Result<> finish();
 
-  const Descriptor& blob() const { return blob_; }
+  const Descriptor& blob() const { return check_.blob(); }
   std::uint64_t taken() const { return check_.taken(); }
-  bool is_complete() const { return taken() == blob_.size; }
+  bool is_complete() const { return check_.is_complete(); }
   bool has_failed() const { return has_failed_; }  // a retry cannot help: the sink failed or received wrong bytes
 
  private:
   Result<> check_head(const net::Answer& head);
 
-  const Descriptor& blob_;
   BlobCheck check_;
   const net::Sink& sink_;
   std::uint64_t skip_ = 0;  // bytes at the start of the answer that the sink already has

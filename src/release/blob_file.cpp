@@ -16,8 +16,11 @@ Result<std::size_t> BlobReader::read(char* buffer, std::size_t size) {
   return got;
 }
 
-Result<BlobWriter> BlobWriter::create(const std::string& path) {
-  std::FILE* file = std::fopen(path.c_str(), "wbxe");
+Result<BlobWriter> BlobWriter::create(const std::string& path) { return open(path, "wbxe"); }
+Result<BlobWriter> BlobWriter::append(const std::string& path) { return open(path, "abe"); }
+
+Result<BlobWriter> BlobWriter::open(const std::string& path, const char* mode) {
+  std::FILE* file = std::fopen(path.c_str(), mode);
   if (file == nullptr) return sys::system_error("writing " + path);
   return BlobWriter(path, file);
 }

@@ -35,10 +35,14 @@ class BlobWriter {
   // Creates a file that must not exist.
   static Result<BlobWriter> create(const std::string& path);
 
+  // Opens a file to write after its content, or creates it.
+  static Result<BlobWriter> append(const std::string& path);
+
   Result<> write(std::string_view piece);
   Result<> finish();  // call once; the content can be read afterwards
 
  private:
+  static Result<BlobWriter> open(const std::string& path, const char* mode);
   BlobWriter(std::string path, std::FILE* file) : path_(std::move(path)), file_(file) {}
 
   std::string path_;

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "net/http.h"
+#include "release/blob_check.h"
 #include "release/manifest.h"
 #include "release/reference.h"
 #include "sys/context.h"
@@ -11,7 +12,7 @@
 
 namespace slipway::release {
 
-// Errors of both functions: not_found (no such image or blob), unavailable, denied, invalid (the content does not have the
+// Errors of all functions: not_found (no such image or blob), unavailable, denied, invalid (the content does not have the
 // requested digest), cancelled. Threads: any.
 class ImageSource {
  public:
@@ -24,8 +25,13 @@ class ImageSource {
 
   // Passes the blob to the sink in pieces and verifies size and digest. The content is verified only when this returns success.
   // An interrupted download is resumed.
-  virtual Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob,
-                        const net::Sink& sink) = 0;
+  Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob, const net::Sink& sink) {
+    return rest_of_blob(context, repository, BlobCheck(blob), sink);
+  }
+
+  // The same for a sink that has the first bytes of the blob, which `had` has taken: passes the other bytes.
+  virtual Result<> rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had,
+                                const net::Sink& sink) = 0;
 };
 
 // Reads a blob into memory, for configs and small layers. errors: also invalid: it is larger than `limit` bytes

@@ -67,14 +67,20 @@ Result<RawManifest> OciLayout::manifest(const sys::Context&, const Reference& re
   return RawManifest{std::move(media_type), std::move(bytes), digest};
 }
 
-Result<> OciLayout::blob(const sys::Context& context, const Reference&, const Descriptor& blob, const net::Sink& sink) {
+Result<> OciLayout::rest_of_blob(const sys::Context& context, const Reference&, BlobCheck check, const net::Sink& sink) {
+  const Descriptor& blob = check.blob();
   if (!TRY(files_->info(blob_path(blob.digest)))) return error(Code::not_found, "{} has no blob {}", folder_, blob.digest.text());
   BlobReader reader = TRY(BlobReader::open(blob_path(blob.digest)));
-  BlobCheck check(blob);
+  std::uint64_t skipped = 0;
+  const std::uint64_t had = check.taken();
   std::string buffer(piece_size, '\0');
   while (const std::size_t size = TRY(reader.read(buffer.data(), buffer.size()))) {
     if (context.stop.stop_requested()) return error(Code::cancelled, "stopped while reading blob {}", blob.digest.text());
-    const std::string_view piece = std::string_view(buffer).substr(0, size);
+    std::string_view piece = std::string_view(buffer).substr(0, size);
+    const std::uint64_t known = std::min<std::uint64_t>(had - skipped, size);
+    skipped += known;
+    piece.remove_prefix(known);
+    if (piece.empty()) continue;
     TRY(check.take(piece).context(folder_));
     TRY(sink(piece));
   }

@@ -19,7 +19,7 @@ class OciLayout final : public ImageSource {
 
   std::string describe(const Reference&) const override { return folder_; }
   Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) override;
-  Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob, const net::Sink& sink) override;
+  Result<> rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had, const net::Sink& sink) override;
 
  private:
   OciLayout(sys::Files& files, std::string folder, ImageIndex index)

@@ -39,6 +39,12 @@ std::string basic_authorization(const Login& login) {
   return "Basic " + base64_encode(login.user + ":" + login.password.reveal());
 }
 
+net::Url parsed(const std::string& text) {
+  Result<net::Url> url = net::parse_url(text);
+  CHECK(url.ok());  // parse_reference accepts only such names
+  return std::move(url).value();
+}
+
 std::string name_of(const Reference& repository) { return repository.registry + "/" + repository.repository; }
 
 // The rest of a repository below a mirror's source, at a path boundary: "" or "/etcd".
@@ -53,9 +59,26 @@ bool is_reserved_name(const std::string& registry) { return registry.substr(0, r
 
 }  // namespace
 
+// Where an image is requested.
+struct RegistryClient::Location {
+  Reference reference;  // of the server; decides the credentials
+  bool is_plain = false;
+  std::string api = "/v2";
+  std::string name_space{};  // the registry that the image's name has, for a server that serves several
+  net::TlsOptions tls{};
+
+  const std::string& registry() const { return reference.registry; }
+
+  net::Url url(const std::string& path) const {
+    const std::string query = name_space.empty() ? "" : "?ns=" + net::percent_encode(name_space);
+    return parsed(fmt::format("{}://{}{}/{}/{}{}", is_plain ? "http" : "https", reference.registry, api, reference.repository,
+                              path, query));
+  }
+};
+
 // One request, before authentication and redirects.
 struct RegistryClient::Exchange {
-  const Reference& repository;  // decides the credentials
+  const Location& location;
   std::string actions = "pull";
   std::string method = "GET";
   net::Url url;
@@ -65,8 +88,8 @@ struct RegistryClient::Exchange {
   std::function<Result<>(net::Request&)> prepare{};  // called before each attempt
   net::Sink sink{};
 
-  std::string scope() const { return fmt::format("repository:{}:{}", repository.repository, actions); }
-  std::string key() const { return repository.registry + " " + scope(); }
+  std::string scope() const { return fmt::format("repository:{}:{}", location.reference.repository, actions); }
+  std::string key() const { return fmt::format("{}{} {}", location.registry(), location.api, scope()); }
 };
 
 RegistryClient::RegistryClient(net::Http& http, RegistryOptions options) : http_(http), options_(std::move(options)) {}
@@ -83,43 +106,66 @@ bool RegistryClient::is_plain(const std::string& registry) const {
   return url.ok() && net::is_loopback(url->host) && options_.ca_file.empty();
 }
 
-net::Url RegistryClient::url_of(const Reference& repository, const std::string& path) const {
-  const std::string text = fmt::format("{}://{}/v2/{}/{}", is_plain(repository.registry) ? "http" : "https", repository.registry,
-                                       repository.repository, path);
-  Result<net::Url> url = net::parse_url(text);
-  CHECK(url.ok());  // parse_reference accepts only such names
-  return std::move(url).value();
+RegistryClient::Location RegistryClient::location_of(const Reference& reference) const {
+  const bool plain = is_plain(reference.registry);
+  return {.reference = reference, .is_plain = plain, .tls = {.ca_file = options_.ca_file, .plain_http = plain}};
 }
 
-std::vector<Reference> RegistryClient::locations_of(const Reference& reference) const {
-  std::vector<Reference> locations;
+RegistryClient::Location RegistryClient::location_of(const Reference& reference, const RegistryEndpoint& endpoint) const {
+  Location location = location_of(reference);
+  location.api = endpoint.path;
+  if (!endpoint.server.empty()) {
+    location.reference.registry = endpoint.server;
+    location.is_plain = location.tls.plain_http = endpoint.plain_http;
+    if (endpoint.server != reference.registry) location.name_space = reference.registry;
+  }
+  if (!endpoint.ca_pem.empty()) {
+    location.tls.ca_file.clear();
+    location.tls.ca_pem = endpoint.ca_pem;
+  }
+  return location;
+}
+
+std::vector<RegistryClient::Location> RegistryClient::locations_of(const Reference& reference) const {
+  std::vector<Location> locations;
   for (const Mirror& mirror : reference.digest ? options_.mirrors : std::vector<Mirror>()) {
     const std::optional<std::string> rest = below(name_of(reference), mirror.source);
     if (!rest) continue;
     for (const std::string& name : mirror.mirrors) {
       Result<Reference> location = parse_repository(name + *rest);
-      if (location.ok()) locations.push_back(location->with_digest(*reference.digest));
+      if (location.ok()) locations.push_back(location_of(location->with_digest(*reference.digest)));
     }
   }
-  if (!is_reserved_name(reference.registry)) locations.push_back(reference);
+  auto endpoints = options_.endpoints.find(reference.registry);
+  if (endpoints == options_.endpoints.end()) endpoints = options_.endpoints.find("");
+  const std::vector<RegistryEndpoint> itself(1);
+  for (const RegistryEndpoint& endpoint : endpoints == options_.endpoints.end() ? itself : endpoints->second) {
+    if (!(reference.digest ? endpoint.serves_digests : endpoint.serves_tags)) continue;
+    Location location = location_of(reference, endpoint);
+    if (!is_reserved_name(location.registry())) locations.push_back(std::move(location));
+  }
   return locations;
 }
 
 // Reads from the first location that succeeds. errors: that of the only location, or those of all, with their names
 template <class T>
 Result<T> RegistryClient::read_first(const Reference& reference,
-                                     const std::function<Result<T>(const Reference& location)>& read) const {
-  const std::vector<Reference> locations = locations_of(reference);
+                                     const std::function<Result<T>(const Location& location)>& read) const {
+  const std::vector<Location> locations = locations_of(reference);
+  if (locations.empty() && !is_reserved_name(reference.registry)) {
+    return error(Code::not_found, "no endpoint that is configured for registry {} serves images by {}", reference.registry,
+                 reference.digest ? "digest" : "tag");
+  }
   if (locations.empty()) {
     return error(Code::not_found, "{} exists only in mirrors, and no mirror is configured for {}", reference.registry,
                  name_of(reference));
   }
   std::optional<Error> worst;
   std::vector<std::string> reasons;
-  for (const Reference& location : locations) {
+  for (const Location& location : locations) {
     Result<T> result = read(location);
     if (result.ok() || result.error().code() == Code::cancelled || locations.size() == 1) return result;
-    reasons.push_back(fmt::format("{}: {}", name_of(location), result.error().message()));
+    reasons.push_back(fmt::format("{}: {}", name_of(location.reference), result.error().message()));
     // A transient error decides the code: a later retry can succeed, whatever the other locations returned.
     if (!worst || result.error().code() == Code::unavailable) worst = result.error();
   }
@@ -130,18 +176,20 @@ Result<T> RegistryClient::read_first(const Reference& reference,
 // ---- reading
 
 Result<RawManifest> RegistryClient::manifest(const sys::Context& context, const Reference& reference) {
-  return read_first<RawManifest>(reference, [&](const Reference& location) { return manifest_at(context, location); });
+  return read_first<RawManifest>(reference, [&](const Location& location) { return manifest_at(context, location); });
 }
 
-Result<RawManifest> RegistryClient::manifest_at(const sys::Context& context, const Reference& location) {
+Result<RawManifest> RegistryClient::manifest_at(const sys::Context& context, const Location& location) {
+  const Reference& reference = location.reference;
   const Exchange exchange{
-      .repository = location, .url = url_of(location, "manifests/" + location.selector()), .headers = accept_manifests()};
+      .location = location, .url = location.url("manifests/" + reference.selector()), .headers = accept_manifests()};
   net::Answer answer = TRY(send_with_retries(context, [&] { return send(context, exchange); }));
-  if (answer.status == 404) return error(Code::not_found, "registry {} has no image {}", location.registry, to_string(location));
-  if (answer.status != 200) return unexpected_answer(location, answer, login_for(location));
+  if (answer.status == 404)
+    return error(Code::not_found, "registry {} has no image {}", reference.registry, to_string(reference));
+  if (answer.status != 200) return unexpected_answer(reference, answer, login_for(reference));
   Digest digest = Digest::of(answer.body);
-  if (location.digest && digest != *location.digest) {
-    return error(Code::invalid, "registry {} returned other content than {}: digest {}", location.registry, to_string(location),
+  if (reference.digest && digest != *reference.digest) {
+    return error(Code::invalid, "registry {} returned other content than {}: digest {}", reference.registry, to_string(reference),
                  digest.text());
   }
   std::string media_type(trim(split(answer.header("Content-Type").value_or(""), ';')[0]));
@@ -149,18 +197,18 @@ Result<RawManifest> RegistryClient::manifest_at(const sys::Context& context, con
   return RawManifest{std::move(media_type), std::move(answer.body), std::move(digest)};
 }
 
-Result<> RegistryClient::blob(const sys::Context& context, const Reference& repository, const Descriptor& blob,
-                              const net::Sink& sink) {
-  BlobDownload download(blob, sink);
-  return read_first<Ok>(repository.with_digest(blob.digest), [&](const Reference& location) -> Result<> {
+Result<> RegistryClient::rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had,
+                                      const net::Sink& sink) {
+  BlobDownload download(std::move(had), sink);
+  return read_first<Ok>(repository.with_digest(download.blob().digest), [&](const Location& location) -> Result<> {
     if (download.has_failed()) return error(Code::invalid, "not attempted after an earlier failure");
     return blob_at(context, location, download);
   });
 }
 
-Result<> RegistryClient::blob_at(const sys::Context& context, const Reference& location, BlobDownload& download) {
-  const Exchange exchange{.repository = location,
-                          .url = url_of(location, "blobs/" + download.blob().digest.text()),
+Result<> RegistryClient::blob_at(const sys::Context& context, const Location& location, BlobDownload& download) {
+  const Exchange exchange{.location = location,
+                          .url = location.url("blobs/" + download.blob().digest.text()),
                           .prepare = [&](net::Request& request) -> Result<> {
                             download.prepare(request);
                             return Ok{};
@@ -169,15 +217,16 @@ Result<> RegistryClient::blob_at(const sys::Context& context, const Reference& l
   net::Answer answer = TRY(send_with_retries(
       context, [&] { return send(context, exchange); }, &download));
   if (answer.status == 404)
-    return error(Code::not_found, "registry {} has no blob {}", location.registry, download.blob().digest.text());
+    return error(Code::not_found, "registry {} has no blob {}", location.registry(), download.blob().digest.text());
   // 416: nothing is left to request; the connection was lost after the last byte.
   const bool is_there = answer.status == 200 || answer.status == 206 || (answer.status == 416 && download.is_complete());
-  if (!is_there) return unexpected_answer(location, answer, login_for(location));
-  return download.finish().context("registry " + location.registry);
+  if (!is_there) return unexpected_answer(location.reference, answer, login_for(location.reference));
+  return download.finish().context("registry " + location.registry());
 }
 
 Result<bool> RegistryClient::has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob) {
-  const Exchange exchange{.repository = repository, .method = "HEAD", .url = url_of(repository, "blobs/" + blob.digest.text())};
+  const Location location = location_of(repository);
+  const Exchange exchange{.location = location, .method = "HEAD", .url = location.url("blobs/" + blob.digest.text())};
   net::Answer answer = TRY(send_with_retries(context, [&] { return send(context, exchange); }));
   if (answer.status == 404) return false;
   if (answer.status != 200) return unexpected_answer(repository, answer, login_for(repository));
@@ -185,7 +234,7 @@ Result<bool> RegistryClient::has_blob(const sys::Context& context, const Referen
 }
 
 Result<bool> RegistryClient::has_manifest(const sys::Context& context, const Reference& reference, const Digest& digest) {
-  Result<RawManifest> found = manifest_at(context, reference);
+  Result<RawManifest> found = manifest_at(context, location_of(reference));
   if (found.ok()) return found->digest == digest;
   if (found.error().code() == Code::not_found) return false;
   return std::move(found).error();
@@ -202,12 +251,12 @@ Result<> RegistryClient::push_blob(const sys::Context& context, const Reference&
 
 Result<net::Answer> RegistryClient::upload_once(const sys::Context& context, const Reference& repository, const Descriptor& blob,
                                                 const std::function<Result<Reader>()>& open) {
-  const Exchange start{
-      .repository = repository, .actions = "pull,push", .method = "POST", .url = url_of(repository, "blobs/uploads/")};
+  const Location location = location_of(repository);
+  const Exchange start{.location = location, .actions = "pull,push", .method = "POST", .url = location.url("blobs/uploads/")};
   net::Answer started = TRY(send(context, start));
   if (started.status != 202) return started;
   const net::Url upload = TRY(net::resolve(start.url, started.header("Location").value_or("")).context("Location of the upload"));
-  Exchange put{.repository = repository, .actions = "pull,push", .method = "PUT", .url = upload};
+  Exchange put{.location = location, .actions = "pull,push", .method = "PUT", .url = upload};
   put.url.target +=
       (upload.target.find('?') == std::string::npos ? "?digest=" : "&digest=") + net::percent_encode(blob.digest.text());
   put.headers = {{"Content-Type", "application/octet-stream"}};
@@ -217,14 +266,14 @@ Result<net::Answer> RegistryClient::upload_once(const sys::Context& context, con
     return Ok{};
   };
   Result<net::Answer> answer = send(context, put);
-  if (!answer.ok() || answer->status != 201) cancel_upload(context, repository, upload);
+  if (!answer.ok() || answer->status != 201) cancel_upload(context, location, upload);
   return answer;
 }
 
 // Also called after a stop request, so it has its own stop token and limits. The registry deletes uploads that are not cancelled
 // after some time.
-void RegistryClient::cancel_upload(const sys::Context& context, const Reference& repository, const net::Url& upload) {
-  const Exchange cancel{.repository = repository,
+void RegistryClient::cancel_upload(const sys::Context& context, const Location& location, const net::Url& upload) {
+  const Exchange cancel{.location = location,
                         .actions = "pull,push",
                         .method = "DELETE",
                         .url = upload,
@@ -240,16 +289,17 @@ Result<> RegistryClient::push_manifest(const sys::Context& context, const Refere
   Reference target = reference;
   target.digest.reset();
   if (target.tag.empty()) target.digest = manifest.digest;
-  const Exchange exchange{.repository = target,
+  const Location location = location_of(target);
+  const Exchange exchange{.location = location,
                           .actions = "pull,push",
                           .method = "PUT",
-                          .url = url_of(target, "manifests/" + target.selector()),
+                          .url = location.url("manifests/" + target.selector()),
                           .headers = {{"Content-Type", manifest.media_type}},
                           .body = manifest.bytes};
   const std::string doing = fmt::format("pushing {}", to_string(target));
   net::Answer answer = TRY(send_with_retries(context, [&] { return send(context, exchange); }).context(doing));
   if (answer.status < 200 || answer.status > 202) return unexpected_answer(target, answer, login_for(target)).context(doing);
-  const RawManifest stored = TRY(manifest_at(context, target).context(doing + ": reading it back"));
+  const RawManifest stored = TRY(manifest_at(context, location).context(doing + ": reading it back"));
   if (stored.digest == manifest.digest) return Ok{};
   return error(Code::conflict, "{}: now has {} instead of {}, another client pushed it at the same time", doing,
                stored.digest.text(), manifest.digest.text());
@@ -293,17 +343,17 @@ Result<net::Answer> RegistryClient::send(const sys::Context& context, const Exch
 
 Result<net::Answer> RegistryClient::send_as(const sys::Context& context, const Exchange& exchange,
                                             const std::optional<Secret>& authorization) {
-  const net::Url registry = url_of(exchange.repository, "");
+  const net::Url registry = exchange.location.url("");
   net::Url url = exchange.url;
   for (int redirects = 0;; ++redirects) {
     const bool is_registry = is_same_server(url, registry);
     net::Request request{.method = exchange.method, .url = url, .headers = exchange.headers, .body = exchange.body};
     request.authorization = is_registry ? authorization : std::nullopt;
-    request.tls = {.ca_file = options_.ca_file, .plain_http = registry.scheme == "http"};
+    request.tls = exchange.location.tls;
     request.answer_limit = exchange.answer_limit;
     if (exchange.prepare) TRY(exchange.prepare(request));
     net::Answer answer =
-        TRY(http_.send(request, context.stop, exchange.sink).context("registry " + exchange.repository.registry));
+        TRY(http_.send(request, context.stop, exchange.sink).context("registry " + exchange.location.registry()));
     const bool follow = is_redirect(answer.status) && (exchange.method == "GET" || exchange.method == "HEAD");
     if (!follow && answer.status == 401 && !is_registry) {
       return error(Code::denied, "registry {} redirected to {}, which denied access", registry.host, net::authority(url));
@@ -330,7 +380,7 @@ Result<std::optional<Secret>> RegistryClient::log_in(const sys::Context& context
     if (to_lower(header.name) != "www-authenticate") continue;
     for (const Challenge& challenge : parse_challenges(header.value)) {
       if (challenge.scheme == "bearer") return std::optional(TRY(fetch_token(context, exchange, challenge)));
-      const std::optional<Login> login = login_for(exchange.repository);
+      const std::optional<Login> login = login_for(exchange.location.reference);
       if (challenge.scheme == "basic" && login) basic = Secret(basic_authorization(*login));
     }
   }
@@ -338,10 +388,10 @@ Result<std::optional<Secret>> RegistryClient::log_in(const sys::Context& context
 }
 
 Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Exchange& exchange, const Challenge& challenge) {
-  const std::string& registry = exchange.repository.registry;
+  const std::string& registry = exchange.location.registry();
   net::Url realm =
       TRY(net::parse_url(challenge.parameter("realm")).context(fmt::format("token server of registry {}", registry)));
-  if (realm.scheme == "http" && !is_plain(registry)) {
+  if (realm.scheme == "http" && !exchange.location.is_plain) {
     return error(Code::denied, "registry {} requests logins to {} without TLS", registry, net::authority(realm));
   }
   std::string scopes = challenge.parameter("scope");
@@ -349,12 +399,11 @@ Result<Secret> RegistryClient::fetch_token(const sys::Context& context, const Ex
   realm.target += (realm.target.find('?') == std::string::npos ? "?service=" : "&service=") +
                   net::percent_encode(challenge.parameter("service"));
   for (std::string_view scope : split(scopes, ' ')) realm.target += "&scope=" + net::percent_encode(scope);
-  const std::optional<Login> login = login_for(exchange.repository);
-  net::Request request{
-      .url = realm, .tls = {.ca_file = options_.ca_file, .plain_http = is_plain(registry)}, .answer_limit = 1u << 20};
+  const std::optional<Login> login = login_for(exchange.location.reference);
+  net::Request request{.url = realm, .tls = exchange.location.tls, .answer_limit = 1u << 20};
   if (login) request.authorization = Secret(basic_authorization(*login));
   const net::Answer answer = TRY(http_.send(request, context.stop).context(fmt::format("token for registry {}", registry)));
-  if (answer.status == 401 || answer.status == 403) return access_denied(exchange.repository, answer, login);
+  if (answer.status == 401 || answer.status == 403) return access_denied(exchange.location.reference, answer, login);
   if (answer.status != 200) {
     return error(is_transient(answer) ? Code::unavailable : Code::invalid, "token for registry {}: {} answered {}{}", registry,
                  net::authority(realm), answer.status, message_of(answer));

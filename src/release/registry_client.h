@@ -17,16 +17,31 @@
 
 namespace slipway::release {
 
-// Content of `source` is read from `mirrors` in order, then from the source itself (semantics of ImageDigestMirrorSet: only
-// references by digest use mirrors). A source below .invalid is never contacted: such names do not exist (RFC 2606).
+// Content of `source` is read from `mirrors` in order, then from the endpoints of the source's registry (semantics of
+// ImageDigestMirrorSet: only references by digest use mirrors). A source below .invalid is never contacted: such names do not
+// exist (RFC 2606).
 struct Mirror {
   std::string source;  // prefix, "registry.slipway.invalid/slipway/release"
   std::vector<std::string> mirrors;
 };
 
+// A server with images of a registry, as in containerd's hosts.toml. Unlike a Mirror, it is asked for the image by its repository
+// in the registry, and by the parameter "ns" for the registry.
+struct RegistryEndpoint {
+  std::string server{};        // "mirror.example.com:5000"; empty: the registry itself
+  bool plain_http = false;     // without TLS, whatever RegistryOptions::plain_http says
+  std::string path = "/v2";    // of its API; the repository follows
+  std::string ca_pem{};        // authorities for its certificate; empty: those of RegistryOptions
+  bool serves_digests = true;  // references by digest, and blobs
+  bool serves_tags = true;
+};
+
 struct RegistryOptions {
-  Credentials credentials{};
+  Credentials credentials{};  // an endpoint or mirror gets the login of its own name
   std::vector<Mirror> mirrors{};
+  // Where to read images of a registry ("quay.io"), after the mirrors, in this order. The entry "" is for all registries that
+  // have no entry of their own. A registry without an entry is its own endpoint.
+  std::map<std::string, std::vector<RegistryEndpoint>> endpoints{};
   std::string ca_file{};  // PEM for all registries; if empty, the system's authorities
   // Registries without TLS, "host:port". Registries on loopback also use no TLS, unless there is a ca_file.
   std::vector<std::string> plain_http{};
@@ -46,7 +61,7 @@ class RegistryClient final : public ImageSource {
 
   std::string describe(const Reference& reference) const override { return to_string(reference); }
   Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) override;
-  Result<> blob(const sys::Context& context, const Reference& repository, const Descriptor& blob, const net::Sink& sink) override;
+  Result<> rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had, const net::Sink& sink) override;
 
   // Whether the repository has a blob with this digest and size.
   Result<bool> has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob);
@@ -67,22 +82,24 @@ class RegistryClient final : public ImageSource {
   Result<> push_manifest(const sys::Context& context, const Reference& reference, const RawManifest& manifest);
 
  private:
+  struct Location;
   struct Exchange;
   using Attempt = std::function<Result<net::Answer>()>;
 
   std::optional<Login> login_for(const Reference& repository) const;
   bool is_plain(const std::string& registry) const;
-  net::Url url_of(const Reference& repository, const std::string& path) const;
-  std::vector<Reference> locations_of(const Reference& reference) const;
+  Location location_of(const Reference& reference) const;
+  Location location_of(const Reference& reference, const RegistryEndpoint& endpoint) const;
+  std::vector<Location> locations_of(const Reference& reference) const;
 
   template <class T>
-  Result<T> read_first(const Reference& reference, const std::function<Result<T>(const Reference& location)>& read) const;
+  Result<T> read_first(const Reference& reference, const std::function<Result<T>(const Location& location)>& read) const;
 
-  Result<RawManifest> manifest_at(const sys::Context& context, const Reference& location);
-  Result<> blob_at(const sys::Context& context, const Reference& location, BlobDownload& download);
+  Result<RawManifest> manifest_at(const sys::Context& context, const Location& location);
+  Result<> blob_at(const sys::Context& context, const Location& location, BlobDownload& download);
   Result<net::Answer> upload_once(const sys::Context& context, const Reference& repository, const Descriptor& blob,
                                   const std::function<Result<Reader>()>& open);
-  void cancel_upload(const sys::Context& context, const Reference& repository, const net::Url& upload);
+  void cancel_upload(const sys::Context& context, const Location& location, const net::Url& upload);
 
   Result<net::Answer> send_with_retries(const sys::Context& context, const Attempt& attempt,
                                         const BlobDownload* download = nullptr) const;

@@ -298,6 +298,62 @@ TEST(RegistryClient, AsksMirrorsFirst) {
             "registry.slipway.invalid/slipway/release");
 }
 
+TEST(RegistryClient, AsksEndpointsInOrder) {
+  World s;
+  const Reference by_digest{"quay.io", "slipway/release", "", Digest::parse(s.sample.etcd).value()};
+  const Reference by_tag{"registry.slipway.invalid", "slipway/release", "0.1.0"};
+  const RegistryEndpoint mirror{.server = s.registry.host(), .plain_http = true};
+  RegistryEndpoint digests_only = mirror, with_path = mirror;
+  digests_only.serves_tags = false;
+  digests_only.path = "/v2/digests";
+  with_path.path = "/some/v2";
+  RegistryClient client(s.http, {.endpoints = {{"quay.io", {digests_only, with_path}}, {"", {digests_only, mirror}}}});
+
+  ASSERT_TRUE(client.manifest(s.test.context(), by_digest).ok());
+  const Result<RawManifest> tagged = client.manifest(s.test.context(), by_tag);
+  ASSERT_TRUE(tagged.ok()) << tagged.error().message();
+  ASSERT_TRUE(blob_text(s.test.context(), client, by_digest, s.blob(s.sample.shared_layer), 1u << 20).ok());
+  s.registry.alter_reply = [](const Seen&, Reply& reply) { reply = {.status = 404}; };
+  const Result<RawManifest> missing = client.manifest(s.test.context(), by_digest);
+  EXPECT_EQ(missing.error().code(), Code::not_found);
+  EXPECT_EQ(s.registry.server.lines(),
+            (std::vector<std::string>{"GET /v2/digests/slipway/release/manifests/" + s.sample.etcd + "?ns=quay.io",
+                                      "GET /v2/slipway/release/manifests/0.1.0?ns=registry.slipway.invalid",
+                                      "GET /v2/digests/slipway/release/blobs/" + s.sample.shared_layer + "?ns=quay.io",
+                                      "GET /v2/digests/slipway/release/manifests/" + s.sample.etcd + "?ns=quay.io",
+                                      "GET /some/v2/slipway/release/manifests/" + s.sample.etcd + "?ns=quay.io"}));
+}
+
+TEST(RegistryClient, SaysThatNoEndpointServes) {
+  World s;
+  const RegistryEndpoint digests_only{.server = s.registry.host(), .plain_http = true, .serves_tags = false};
+  RegistryClient client(s.http, {.endpoints = {{"quay.io", {digests_only}}, {"", {{}}}}});
+  EXPECT_EQ(client.manifest(s.test.context(), {"quay.io", "a", "1"}).error().message(),
+            "no endpoint that is configured for registry quay.io serves images by tag");
+  EXPECT_EQ(client.manifest(s.test.context(), {"a.invalid", "a", "1"}).error().message(),
+            "a.invalid exists only in mirrors, and no mirror is configured for a.invalid/a");
+  // An entry without a server is the registry itself, without the parameter for its name.
+  EXPECT_TRUE(client.manifest(s.test.context(), s.image()).ok());
+  EXPECT_EQ(s.registry.server.lines(), std::vector<std::string>{"GET /v2/slipway/release/manifests/0.1.0"});
+}
+
+TEST(RegistryClient, TrustsTheAuthoritiesOfAnEndpoint) {
+  struct RecordingHttp final : net::Http {
+    Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
+      seen.push_back(fmt::format("{} file={} pem={}", net::to_string(request.url), request.tls.ca_file, request.tls.ca_pem));
+      return net::Answer{.status = 404, .headers = {}, .body = ""};
+    }
+    std::vector<std::string> seen;
+  };
+  World s;
+  RecordingHttp http;
+  const std::vector<RegistryEndpoint> endpoints = {{.server = "mirror:5000", .ca_pem = "PEM"}, {}};
+  RegistryClient client(http, {.endpoints = {{"quay.io", endpoints}}, .ca_file = "/ca"});
+  EXPECT_EQ(client.manifest(s.test.context(), {"quay.io", "a", "1"}).error().code(), Code::not_found);
+  EXPECT_EQ(http.seen, (std::vector<std::string>{"https://mirror:5000/v2/a/manifests/1?ns=quay.io file= pem=PEM",
+                                                 "https://quay.io/v2/a/manifests/1 file=/ca pem="}));
+}
+
 TEST(RegistryClient, PushesBlobsAndCancelsWhatFails) {
   World s;
   const std::string content = "some bytes";

@@ -2,22 +2,13 @@
 
 #include "base/check.h"
 #include "base/text.h"
-
-#include <archive.h>
-#include <archive_entry.h>
+#include "release/libarchive.h"
 
 namespace slipway::release {
 
 namespace {
 
 constexpr std::size_t piece_size = 256 << 10;
-
-bool failed(int status) { return status != ARCHIVE_OK && status != ARCHIVE_WARN; }
-
-std::string message_of(archive* a) {
-  const char* words = archive_error_string(a);
-  return to_utf8(words != nullptr ? words : "broken archive");
-}
 
 la_ssize_t write_piece(archive* a, void* file, const void* data, std::size_t size) {
   const Result<> written = static_cast<BlobWriter*>(file)->write({static_cast<const char*>(data), size});

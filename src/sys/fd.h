@@ -1,4 +1,4 @@
-// Fd: a file descriptor that its owner closes. Only src/sys and src/net use descriptors.
+// Fd: a file descriptor that its owner closes. Only src/sys, src/net and release/tree_writer.h use descriptors.
 #pragma once
 
 #include "base/result.h"

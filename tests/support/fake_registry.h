@@ -66,14 +66,15 @@ class FakeRegistry {
   }
 
   static Reply answer(State& state, const Seen& seen) {
-    const std::string name = seen.target.substr(seen.target.rfind('/') + 1);
+    const std::string path = seen.target.substr(0, seen.target.find('?'));
+    const std::string name = path.substr(path.rfind('/') + 1);
     const bool is_manifest = seen.target.find("/manifests/") != std::string::npos;
     if (seen.method == "POST") {
       const std::string upload = std::to_string(state.uploads.size() + 1);
       state.uploads.insert(upload);
       return {.status = 202, .headers = {"Location: /v2/uploads/" + upload + "?state=a%2Fb"}};
     }
-    if (seen.method == "DELETE") return state.uploads.erase(name.substr(0, name.find('?'))), Reply{.status = 204};
+    if (seen.method == "DELETE") return state.uploads.erase(name), Reply{.status = 204};
     if (seen.method == "PUT" && is_manifest) {
       const std::string type = seen.header("content-type");
       put(state, release::Digest::of(seen.body).text(), seen.body, type);
@@ -81,7 +82,7 @@ class FakeRegistry {
       return {.status = 201};
     }
     if (seen.method == "PUT") {
-      state.uploads.erase(name.substr(0, name.find('?')));
+      state.uploads.erase(name);
       state.blobs[release::Digest::of(seen.body).text()] = seen.body;
       return {.status = 201};
     }

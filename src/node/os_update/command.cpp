@@ -17,7 +17,7 @@ namespace {
 using OpenSource = OstreeUpdater::OpenSource;
 
 Result<std::unique_ptr<release::ImageSource>> open_registries(const Environment& environment) {
-  release::RegistryOptions options = TRY(registry_access(environment));
+  release::RegistryOptions options = TRY(registry_access(environment.context, environment.files));
   return std::unique_ptr<release::ImageSource>(std::make_unique<release::RegistryClient>(environment.http, std::move(options)));
 }
 

@@ -12,6 +12,8 @@ namespace slipway::node {
 
 namespace {
 
+constexpr const char* proxy_file = "/etc/mco/proxy.env";
+
 constexpr std::array<std::pair<Trial::State, std::string_view>, 3> state_names = {{
     {Trial::State::none, "none"},
     {Trial::State::on_trial, "on-trial"},
@@ -40,13 +42,24 @@ Result<Trial> parse_trial(std::string_view text) {
       .state = found->first, .config = TRY(require_string(value, {"config"})), .reason = TRY(require_string(value, {"reason"}))};
 }
 
+// The proxies of the machine's configuration. Units of the machine read this file; the daemon's container does not have it.
+Result<std::vector<std::string>> HostUpdater::proxies() {
+  const std::optional<std::string> text = TRY(environment_.files.read_if_exists(proxy_file));
+  std::vector<std::string> variables;
+  for (const std::string_view line : split(text.value_or(""), '\n')) {
+    if (line.find('=') != std::string_view::npos && !line.starts_with('#')) variables.emplace_back(line);
+  }
+  return variables;
+}
+
 Result<std::string> HostUpdater::run(std::vector<std::string> arguments) {
   std::vector<std::string> argv = {"nsenter", "--target=1", "--mount", "--", "/usr/local/bin/slipway-node", "os"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  return sys::run_checked(environment_.runner, environment_.context,
-                          {.argv = std::move(argv), .on_line = [&](sys::Stream stream, std::string_view line) {
-                             if (stream == sys::Stream::err) environment_.context.log.info("os: {}", line);
-                           }});
+  sys::Command command{.argv = std::move(argv), .environment = TRY(proxies())};
+  command.on_line = [&](sys::Stream stream, std::string_view line) {
+    if (stream == sys::Stream::err) environment_.context.log.info("os: {}", line);
+  };
+  return sys::run_checked(environment_.runner, environment_.context, command);
 }
 
 Result<> HostUpdater::fetch(const std::string& image) {

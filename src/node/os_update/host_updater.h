@@ -22,6 +22,7 @@ class HostUpdater final : public OsUpdater {
   Result<> forget() override;
 
  private:
+  Result<std::vector<std::string>> proxies();
   Result<std::string> run(std::vector<std::string> arguments);
 
   const Environment& environment_;
