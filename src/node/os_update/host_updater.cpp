@@ -38,8 +38,10 @@ Result<Trial> parse_trial(std::string_view text) {
   const std::string state = TRY(require_string(value, {"state"}));
   const auto found = std::ranges::find(state_names, state, &std::pair<Trial::State, std::string_view>::second);
   if (found == state_names.end()) return error(Code::invalid, "slipway-node os trial: state '{}' is unknown", state);
-  return Trial{
-      .state = found->first, .config = TRY(require_string(value, {"config"})), .reason = TRY(require_string(value, {"reason"}))};
+  Trial trial{.state = found->first};
+  trial.config = TRY(require_string(value, {"config"}));
+  trial.reason = TRY(require_string(value, {"reason"}));
+  return trial;
 }
 
 // The proxies of the machine's configuration. Units of the machine read this file; the daemon's container does not have it.
@@ -55,7 +57,8 @@ Result<std::vector<std::string>> HostUpdater::proxies() {
 Result<std::string> HostUpdater::run(std::vector<std::string> arguments) {
   std::vector<std::string> argv = {"nsenter", "--target=1", "--mount", "--", "/usr/local/bin/slipway-node", "os"};
   argv.insert(argv.end(), arguments.begin(), arguments.end());
-  sys::Command command{.argv = std::move(argv), .environment = TRY(proxies())};
+  sys::Command command{.argv = std::move(argv)};
+  command.environment = TRY(proxies());
   command.on_line = [&](sys::Stream stream, std::string_view line) {
     if (stream == sys::Stream::err) environment_.context.log.info("os: {}", line);
   };

@@ -120,12 +120,25 @@ Result<> finish_tree(const Environment& environment) {
 Result<std::string> commit_tree(const Environment& environment, const release::Digest& digest, const OsImage& described) {
   const std::string commit =
       TRY(ostree(environment, {"commit", "--branch=slipway/os/" + digest.hex(), "--tree=dir=" + tree, "--bootable",
-                               "--parent=none", "--consume", "--link-checkout-speedup", "--timestamp=1970-01-01 00:00:00 +0000",
-                               "--subject=machine-os " + described.version,
+                               "--no-bindings", "--parent=none", "--consume", "--link-checkout-speedup",
+                               "--timestamp=1970-01-01 00:00:00 +0000", "--subject=machine-os " + described.version,
                                fmt::format("--add-metadata-string={}={}", image_key, digest.text()),
                                fmt::format("--add-metadata-string={}={}", layers_key, join(texts_of(described.contents), " ")),
                                "--add-metadata-string=version=" + described.version}));
   return std::string(trim(commit));
+}
+
+// files: the layers that the base does not have
+Result<std::string> build_commit(const Environment& environment, const release::Reference& image, const OsImage& described,
+                                 const KnownImage* base, const std::vector<std::string>& files) {
+  const std::size_t first = described.layers.size() - files.size();
+  TRY(begin_tree(environment, base));
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    TRY(release::apply_layer(environment.context, {.path = files[i], .diff_id = described.contents[first + i]}, tree)
+            .context(fmt::format("layer {} ({})", first + i + 1, described.layers[first + i].digest.text())));
+  }
+  TRY(finish_tree(environment));
+  return commit_tree(environment, *image.digest, described);
 }
 
 Result<std::string> import(const Environment& environment, release::ImageSource& source, const release::Reference& image) {
@@ -136,17 +149,12 @@ Result<std::string> import(const Environment& environment, release::ImageSource&
   const std::size_t first = base ? base->layers.size() : 0;
   std::vector<std::string> files;
   for (std::size_t i = first; i < described.layers.size(); ++i) {
-    environment.context.log.info("layer {} of {}: {} MB", i + 1, described.layers.size(), described.layers[i].size >> 20);
+    environment.context.log.info("layer {} of {}: {}", i + 1, described.layers.size(), human_size(described.layers[i].size));
     files.push_back(TRY(release::fetch_blob(environment.context, source, image, described.layers[i], blobs)));
   }
-  TRY(begin_tree(environment, base));
-  for (std::size_t i = first; i < described.layers.size(); ++i) {
-    TRY(release::apply_layer(environment.context, {.path = files[i - first], .diff_id = described.contents[i]}, tree)
-            .context(fmt::format("layer {} ({})", i + 1, described.layers[i].digest.text())));
-  }
-  TRY(finish_tree(environment));
-  std::string commit = TRY(commit_tree(environment, *image.digest, described));
-  TRY(environment.files.remove(work_folder));
+  Result<std::string> commit = build_commit(environment, image, described, base, files);
+  // After a failure, too; the layers stay, for the next attempt.
+  TRY(environment.files.remove(commit.ok() ? work_folder : tree));
   return commit;
 }
 
