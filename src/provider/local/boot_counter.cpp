@@ -31,7 +31,9 @@ Result<GrubEnvironment> parse_grub_environment(std::string_view text) {
   if (text.size() != block_size) return error(Code::invalid, "has {} bytes instead of {}", text.size(), block_size);
   if (!text.starts_with(header)) return error(Code::invalid, "does not begin with '{}'", trim(header));
   GrubEnvironment environment;
-  for (std::string_view line : split(text.substr(header.size()), '\n')) {
+  // The end without a line end is padding. Without this rule, a file without padding would not fit any more after a change.
+  const std::string_view complete = text.substr(0, text.rfind('\n'));
+  for (std::string_view line : split(complete.substr(std::min(header.size(), complete.size())), '\n')) {
     if (!line.empty() && !line.starts_with('#')) environment.lines.emplace_back(line);
   }
   return environment;

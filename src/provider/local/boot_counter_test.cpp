@@ -20,6 +20,14 @@ TEST(GrubEnvironment, ReadsAndWritesWhatBootCounterWrites) {
   EXPECT_EQ(written.value(), text);
 }
 
+TEST(GrubEnvironment, IgnoresALineWithoutEnd) {
+  const Result<GrubEnvironment> environment =
+      parse_grub_environment(block("# GRUB Environment Block\na=1\nb=" + std::string(994, 'x')));
+  ASSERT_TRUE(environment.ok()) << environment.error().message();
+  EXPECT_EQ(environment.value(), (GrubEnvironment{{"a=1"}}));
+  EXPECT_EQ(parse_grub_environment(block("# GRUB Environment Block\n")).value(), GrubEnvironment{});
+}
+
 TEST(GrubEnvironment, RefusesOtherFiles) {
   const struct {
     std::string text, message;

@@ -1,8 +1,10 @@
 // Messages between the processes of a local cluster, and files on disks, any bytes. The first byte selects: q a request to the
-// owner, a an answer, c cluster.json, m machine.json, o a process, s a line of /proc/PID/stat, b a boot entry, l the link of a
-// boot entry (its target after a zero byte), n a message to NOTIFY_SOCKET, p a network, f a forwarded port.
+// owner, a an answer, c cluster.json, m machine.json, o a process, s a line of /proc/PID/stat, b a boot entry, g GRUB's
+// environment block, l the link of a boot entry (its target after a zero byte), n a message to NOTIFY_SOCKET, p a network, f a
+// forwarded port.
 #include "../round_trip.h"
 #include "base/check.h"
+#include "provider/local/boot_counter.h"
 #include "provider/local/cluster_config.h"
 #include "provider/local/nspawn.h"
 #include "provider/local/process_id.h"
@@ -57,6 +59,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 'b': {
       const auto entry = parse_boot_entry(text, "fuzz");
       if (entry.ok()) CHECK(entry->deployment.starts_with('/') && (entry->deployment + "/").find("/../") == std::string::npos);
+      break;
+    }
+    case 'g': {
+      const auto environment = parse_grub_environment(text);
+      if (!environment.ok()) break;
+      CHECK(serialise(environment.value()).ok());
+      const BootDecision decision = decide_boot(environment.value());
+      if (decision.save) CHECK(decide_boot(parse_grub_environment(serialise(*decision.save).value()).value()) != BootDecision{});
       break;
     }
     case 'l': deployment(text); break;
