@@ -7,6 +7,15 @@
 #include <optional>
 #include <utility>
 
+// Some mistakes in a text, such as a table "[/]", break an assertion of toml++ 3.3. They must not end the program.
+namespace slipway::node {
+struct BrokenAssertion {};
+constexpr void check_assertion(bool holds) {
+  if (!holds) throw BrokenAssertion();
+}
+}  // namespace slipway::node
+#undef NDEBUG
+#define TOML_ASSERT(condition) slipway::node::check_assertion(static_cast<bool>(condition))
 #define TOML_EXCEPTIONS 0
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
@@ -117,13 +126,27 @@ class Reader {
   const std::string& path_;
 };
 
+// toml++ 3.3 has undefined behavior for some characters that are not ASCII. Comments have them; keys and values need none.
+std::string ascii_of(std::string_view text) {
+  constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+  if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
+  std::string ascii(text);
+  std::ranges::replace_if(
+      ascii, [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+  return ascii;
+}
+
 }  // namespace
 
 Result<std::vector<ContainerdHost>> parse_containerd_hosts(std::string_view text, const std::string& path) {
   const Reader reader(path);
-  const toml::parse_result document = toml::parse(text);
-  if (document) return reader.read(document.table());
-  return reader.wrong(document.error().source().begin, document.error().description());
+  try {
+    const toml::parse_result document = toml::parse(ascii_of(text));
+    if (document) return reader.read(document.table());
+    return reader.wrong(document.error().source().begin, document.error().description());
+  } catch (const BrokenAssertion&) {
+    return error(Code::invalid, "{}: is not TOML", path);
+  }
 }
 
 }  // namespace slipway::node

@@ -26,7 +26,9 @@ struct ContainerdHost {
 // are ignored. Pure.
 //
 //   path    of the file, for messages; relative names of CA files are relative to its folder
-//   errors  invalid: with file and line: not TOML, a key of a wrong type, a server that is not a URL of http or https
+//   text    names of servers and files must be ASCII
+//   errors  invalid: with the file, and the line if the parser knows it: not TOML, a key of a wrong type, a server that is not a
+//           URL of http or https
 //
 // https://github.com/containerd/containerd/blob/release/1.7/docs/hosts.md
 Result<std::vector<ContainerdHost>> parse_containerd_hosts(std::string_view text, const std::string& path);

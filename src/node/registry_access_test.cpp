@@ -43,7 +43,7 @@ TEST(ParseContainerdHosts, ReadsServersInOrder) {
     std::vector<std::string> expected;
   };
   const Case cases[] = {
-      {"empty", "# nothing\n", {"itself/v2"}},
+      {"empty", "\xef\xbb\xbf# n\xc3\xb6thing\n", {"itself/v2"}},
       {"of the registry",
        "server = \"https://registry.example.com\"\nca = \"/etc/ca.crt\"\ncapabilities = [\"pull\"]\n",
        {"https://registry.example.com/v2 ca=/etc/ca.crt no-tags"}},
@@ -85,6 +85,7 @@ TEST(ParseContainerdHosts, NamesTheLineOfAMistake) {
       {"server = \"a\nb\"\n", "/h.toml:1:12: "},
       {"\n[host.\"https://a\"\n", "/h.toml:2:18: "},
       {"a = 1\na = 2\n", "/h.toml:2:"},
+      {"[/v2]\n", "/h.toml: is not TOML"},
       {"server = 1\n", "/h.toml:1:10: 'server' must be a string"},
       {"server = \"ftp://a\"\n", "/h.toml:1:"},
       {"host = 1\n", "/h.toml:1:8: 'host' must be a table"},
