@@ -6,6 +6,7 @@
 #include "components/cluster_bootstrap/in_place.h"
 #include "components/cluster_bootstrap/start.h"
 #include "components/cluster_version/image.h"
+#include "components/cluster_version/payload.h"
 #include "components/cluster_version/render.h"
 #include "components/cluster_version/start.h"
 #include "components/config_operator/api_render.h"
@@ -109,6 +110,7 @@ constexpr std::array programs = {
     Program{"cluster-node-tuning-operator", "render", "FLAGS", components::node_tuning::run_render},
     Program{"cluster-policy-controller", "start", "FLAGS", components::kube_controller_manager::run_policy_controller},
     Program{"cluster-version-operator", "image", "NAME", components::cluster_version::run_image},
+    Program{"cluster-version-operator", "payload", "", components::cluster_version::run_payload},
     Program{"cluster-version-operator", "render", "FLAGS", components::cluster_version::run_render},
     Program{"cluster-version-operator", "start", "FLAGS", components::cluster_version::run_start},
     Program{"discover-etcd-initial-cluster", "", "FLAGS", components::etcd::run_discover},

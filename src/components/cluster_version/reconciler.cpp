@@ -44,6 +44,7 @@ const std::vector<Watched> watched_types = {
     {.type = kube::types::cluster_role_bindings},
     {.type = kube::types::deployments},
     {.type = kube::types::daemon_sets},
+    {.type = kube::types::pods, .space = std::string(own_namespace), .selection = {.labels = std::string(payload_pods)}},
 };
 
 std::optional<kube::ResourceType> watched_type(const Json& object) {
@@ -114,6 +115,12 @@ SteadyTime Reconciler::reconcile_once(const sys::Context& context) {
   const bool knows_gates = mode == Mode::initializing ? inputs.has_gates : !inputs.gates.empty();
   if ((!inputs.api_host || !knows_gates) && now < started_ + config_limit) return started_ + config_limit;
 
+  update(context, *cluster_version, mode, seen);
+  if (has_handed_over_) {
+    report(context, *cluster_version, unmet_gates(current_gates(), mode_, seen));
+    return now + sync_interval;
+  }
+
   if (inputs_ != inputs || now >= due_) {
     plan_steps(seen, *cluster_version, inputs, now);
   } else if (mode == Mode::reconciling) {
@@ -125,6 +132,51 @@ SteadyTime Reconciler::reconcile_once(const sys::Context& context) {
   const std::vector<UnmetGate> unmet = unmet_gates(current_gates(), mode_, view_.snapshot());
   next = std::min(next, report(context, *cluster_version, unmet));
   return std::min(next, due_);
+}
+
+// Failures are repeated at the next call, which the status of ClusterVersion or the sync interval brings.
+void Reconciler::update(const sys::Context& context, const Json& cluster_version, Mode mode, const Snapshot& seen) {
+  not_upgradeable_ = find_not_upgradeable(seen);
+  if (!view_.is_complete()) return;
+  const OwnRelease own{.version = release_.version, .image = release_.image, .node = release_.node};
+  UpdateStep step = next_update_step(cluster_version, own, mode, seen, {});
+  if (step.hand_over_to) {
+    // Nodes are read only now, since their heartbeats would wake this program all the time.
+    const Result<kube::Objects> nodes = kube::list(context, api_, kube::types::nodes, "");
+    if (!nodes.ok()) {
+      context.log.warn("{}; the update waits", nodes.error().message());
+      return;
+    }
+    std::vector<const Json*> all;
+    for (const Json& node : nodes.value()) all.push_back(&node);
+    step = next_update_step(cluster_version, own, mode, seen, all);
+  }
+  if (step.acceptance != acceptance_) context.log.info("ReleaseAccepted={}: {}", step.acceptance.status, step.acceptance.message);
+  acceptance_ = step.acceptance;
+  if (const Result<> acted = act(context, step); !acted.ok()) {
+    if (!context.stop.stop_requested())
+      context.log.warn("{}; retrying in {}", acted.error().message(), human_duration(first_retry));
+    due_ = std::min(due_, context.clock.steady() + first_retry);
+  }
+}
+
+Result<> Reconciler::act(const sys::Context& context, const UpdateStep& step) {
+  for (const std::string& pod : step.remove_pods) {
+    TRY(kube::remove(context, api_, kube::types::pods, own_namespace, pod));
+    view_.remove(kube::types::pods, own_namespace, pod);
+  }
+  if (step.create_pod) {
+    Result<Json> made = kube::create(context, api_, kube::types::pods, *step.create_pod);
+    if (!made.ok() && made.error().code() != Code::conflict) return made.error();
+    if (made.ok()) view_.put(std::move(made).value());
+  }
+  if (!step.hand_over_to || has_handed_over_) return Ok{};
+  const Json live = TRY(kube::get(context, api_, kube::types::deployments, own_namespace, own_deployment));
+  const Json wanted = TRY(with_release_image(live, *step.hand_over_to));
+  TRY(kube::update(context, api_, kube::types::deployments, wanted));
+  has_handed_over_ = true;
+  context.log.info("the Deployment of this program has image {}; its next pod applies that release", *step.hand_over_to);
+  return Ok{};
 }
 
 Reconciler::PlanInputs Reconciler::inputs_of(const Snapshot& seen, const Json& cluster_version) const {
@@ -312,7 +364,9 @@ SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_v
                            .hash = hash_,
                            .total = total_,
                            .done = done_,
-                           .waiting = to_text(unmet)};
+                           .waiting = to_text(unmet),
+                           .acceptance = acceptance_,
+                           .not_upgradeable = not_upgradeable_};
   if (failure_) {
     progress.failure = ReleaseFailure{"ManifestsNotApplied", failure_->message()};
   } else if (overdue.reason) {

@@ -5,6 +5,7 @@
 #include "components/cluster_version/apply_plan.h"
 #include "components/cluster_version/gates.h"
 #include "components/cluster_version/status.h"
+#include "components/cluster_version/update.h"
 #include "components/controller/view.h"
 #include "components/render/inputs.h"
 #include "kube/client.h"
@@ -23,6 +24,7 @@ struct ReleaseContent {
   std::string image;
   std::string profile;
   std::string exclude_id{};
+  std::string node{};  // where this program runs
   std::vector<Manifest> manifests;
 };
 
@@ -34,7 +36,8 @@ class Reconciler {
   // Runs until a stop is requested. Applies all manifests every three minutes, when ClusterVersion, the feature gates or the
   // API's
   // address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets, ClusterOperators
-  // and ClusterRoleBindings at once.
+  // and ClusterRoleBindings at once. Retrieves the release that spec.desiredUpdate asks for, checks it, and gives its image to
+  // the Deployment of this program (update.h); from then on it applies nothing.
   //
   //   errors  cancelled; denied: no permission to watch
   Result<> run(const sys::Context& context);
@@ -57,6 +60,8 @@ class Reconciler {
   Result<> apply_until_stopped(const sys::Context& context);
   SteadyTime reconcile_once(const sys::Context& context);
   PlanInputs inputs_of(const Snapshot& seen, const Json& cluster_version) const;
+  void update(const sys::Context& context, const Json& cluster_version, Mode mode, const Snapshot& seen);
+  Result<> act(const sys::Context& context, const UpdateStep& step);
   void plan_steps(const Snapshot& seen, const Json& cluster_version, const PlanInputs& inputs, SteadyTime now);
   SteadyTime apply_steps(const sys::Context& context);
   std::optional<SteadyTime> not_before(SteadyTime now);
@@ -74,12 +79,15 @@ class Reconciler {
   SteadyTime started_{};
   std::optional<PlanInputs> inputs_;
   Mode mode_ = Mode::initializing;
-  std::vector<ApplyPlan> steps_;   // initializing: two; updating: one for each run level; an applied step has only its gates
-  std::size_t applied_ = 0;        // number of applied steps
-  SteadyTime due_{};               // when all manifests are applied again
-  Milliseconds retry_{};           // the pause after the next failure
-  std::optional<Error> failure_;   // error of the last attempt
-  std::vector<Manifest> watched_;  // manifests of objects that restore() handles
+  std::vector<ApplyPlan> steps_;  // initializing: two; updating: one for each run level; an applied step has only its gates
+  std::size_t applied_ = 0;       // number of applied steps
+  SteadyTime due_{};              // when all manifests are applied again
+  Milliseconds retry_{};          // the pause after the next failure
+  std::optional<Error> failure_;  // error of the last attempt
+  Acceptance acceptance_;
+  std::optional<NotUpgradeable> not_upgradeable_;
+  bool has_handed_over_ = false;                    // the Deployment of this program has the image of another release
+  std::vector<Manifest> watched_;                   // manifests of objects that restore() handles
   std::map<std::string, RestoreAttempt> attempts_;  // by "Kind namespace/name"
   std::map<std::string, SteadyTime> unmet_since_;   // by UnmetGate::object
   std::optional<SteadyTime> met_since_;             // since when all gates of applied steps are met

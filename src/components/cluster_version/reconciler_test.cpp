@@ -129,14 +129,14 @@ class ReconcilerTest : public testing::Test {
 
 TEST_F(ReconcilerTest, IsDoneWhenAllOperatorsAreAvailable) {
   start(release("1"));
-  expect_progress("5 of 5 manifests are applied, waiting for ClusterOperator first: not Available");
+  expect_progress("5 of 5 done (100% complete), waiting on ClusterOperator first: not Available");
   const Json second = *kube.stored(cluster_operators, "", "second");
   EXPECT_TRUE(find_array(second, {"status", "versions"}).empty()) << "no operator has reported a version";
   const Json deployment = *kube.stored(deployments, "openshift-x", "first");
   EXPECT_NE(emit_json(deployment, JsonStyle::compact).find("api-int.demo.example.com"), std::string::npos);
   say("first", "1");
   say("second", "0", false);
-  expect_progress("waiting for ClusterOperator second: not Available: its own words");
+  expect_progress("waiting on ClusterOperator second: not Available: its own words");
   EXPECT_EQ(kube::condition_status(*kube.stored(cluster_versions, "", "version"), "Available"), "False");
   say("second", "0");
   expect_progress("Cluster version is 1");
@@ -152,12 +152,12 @@ TEST_F(ReconcilerTest, AppliesOtherWorkloadsWhenTheControlPlaneIsAtRest) {
   ReleaseContent content = release("1");
   content.manifests.push_back({"0000_70_z_10_deployment.yaml", deployment_manifest("behind")});
   start(content);
-  expect_progress("5 of 6 manifests are applied, waiting for ClusterOperator first");
+  expect_progress("5 of 6 done (83% complete), waiting on ClusterOperator first");
   say("first", "1", true, true);
-  expect_progress("waiting for ClusterOperator second");
+  expect_progress("waiting on ClusterOperator second");
   say("second", "1");
   expect("all are available", cluster_versions, "version", [](const Json* object) {
-    return kube::condition_text(*object, "Progressing", "message").ends_with("5 of 6 manifests are applied");
+    return kube::condition_text(*object, "Progressing", "message").ends_with("5 of 6 done (83% complete)");
   });
   EXPECT_FALSE(kube.stored(deployments, "openshift-x", "behind")) << "too early";
   say("first", "1");
@@ -166,7 +166,7 @@ TEST_F(ReconcilerTest, AppliesOtherWorkloadsWhenTheControlPlaneIsAtRest) {
 
 TEST_F(ReconcilerTest, RestoresDeletedObjects) {
   start(release("1"));
-  expect_progress("5 of 5 manifests are applied");
+  expect_progress("5 of 5 done (100% complete)");
   expect_there(cluster_operators, "first");
   say("first", "1");
   say("second", "1");
@@ -185,7 +185,7 @@ TEST_F(ReconcilerTest, RestoresDeletedObjects) {
 
 TEST_F(ReconcilerTest, WritesNothingWhenNothingDiffers) {
   start(release("1"));
-  expect_progress("5 of 5 manifests are applied");
+  expect_progress("5 of 5 done (100% complete)");
   say("first", "1");
   say("second", "1");
   expect_progress("Cluster version is 1");
@@ -213,16 +213,16 @@ TEST_F(ReconcilerTest, UpdatesRunLevelByRunLevel) {
     kube.put(object);
   };
   expect_progress(
-      "3 of 5 manifests are applied, waiting for Deployment openshift-x/first: the controller has not observed the change yet; "
+      "3 of 5 done (60% complete), waiting on Deployment openshift-x/first: the controller has not observed the change yet; "
       "ClusterOperator first: not Available");
   say("first", "1");
   roll_out("first");
-  expect_progress("waiting for ClusterOperator first: version 2 of operator is not reached, has 1");
+  expect_progress("waiting on ClusterOperator first: version 2 of operator is not reached, has 1");
   EXPECT_FALSE(kube.stored(deployments, "openshift-x", "second")) << "too early";
   say("first", "2");
   expect_there(cluster_operators, "second");
   expect_there(deployments, "second");
-  expect_progress("5 of 5 manifests are applied");
+  expect_progress("5 of 5 done (100% complete)");
   say("second", "2");
   roll_out("second");
   expect_progress("Cluster version is 2");
@@ -257,10 +257,40 @@ TEST_F(ReconcilerTest, LeavesOverriddenObjectsAlone) {
       yaml("{clusterID: c, overrides: [{kind: Deployment, group: apps, namespace: openshift-x, name: second, unmanaged: true}]}");
   kube.put(version);
   start(release("1"));
-  expect_progress("4 of 4 manifests are applied");
+  expect_progress("4 of 4 done (100% complete)");
   EXPECT_FALSE(kube.stored(deployments, "openshift-x", "second"));
   ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", yaml("{spec: {overrides: null}}")).ok());
   expect_there(deployments, "second");
+}
+
+TEST_F(ReconcilerTest, HandsOverToTheReleaseThatIsAskedFor) {
+  const std::string image = "r.example/release@sha256:" + std::string(64, '2'), space = "openshift-cluster-version";
+  kube.put(yaml(
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: cluster-version-operator, namespace: openshift-cluster-version}, "
+      "spec: {template: {spec: {containers: [{name: c, image: old, args: [start, --release-image=old]}]}}}}"));
+  start(release("1"));
+  for (const char* name : {"first", "second"}) {
+    expect_there(cluster_operators, name);
+    say(name, "1");
+  }
+  expect("the installation ends", cluster_versions, "version",
+         [](const Json* object) { return object && kube::condition_status(*object, "Progressing") == "False"; });
+  const Json patch = {{"spec", {{"desiredUpdate", {{"image", image}}}}}};
+  ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", patch).ok());
+  expect("the payload is read", cluster_versions, "version",
+         [](const Json* object) { return kube::condition_status(*object, "ReleaseAccepted") == "Unknown"; });
+  const std::vector<Json> pods = kube::list(other.context(), kube, kube::types::pods, space).value();
+  ASSERT_EQ(pods.size(), 1u);
+  Json pod = pods[0];
+  pod.as_object()["status"] =
+      yaml(fmt::format("{{phase: Succeeded, containerStatuses: [{{state: {{terminated: {{exitCode: 0, message: '{}'}}}}}}]}}",
+                       to_text(Payload{.version = "1.0.1"})));
+  kube.put(pod);
+  expect("it is accepted", cluster_versions, "version", [](const Json* object) {
+    return kube::condition_text(*object, "ReleaseAccepted", "message").find("1.0.1") != std::string_view::npos;
+  });
+  const Json deployment = *kube.stored(deployments, space, "cluster-version-operator");
+  EXPECT_EQ(find_string(find_array(deployment, {"spec", "template", "spec", "containers"}).at(0), {"image"}), image);
 }
 
 TEST_F(ReconcilerTest, ReportsRefusedManifestsAndRetries) {

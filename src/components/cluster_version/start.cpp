@@ -42,10 +42,13 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   if (flags.is_set("enable-auto-update")) return error(Code::invalid, "--enable-auto-update: updates are not supported");
   const sys::Context& context = environment.context;
   std::string version = TRY(version_of_image(environment.files));
+  std::string node = flags.text("node-name");
+  if (node.empty()) node = sys::environment_variable("NODE_NAME", "bootstrap");
   ReleaseContent release{.version = std::move(version),
                          .image = flags.text("release-image"),
                          .profile = cluster_profile(),
                          .exclude_id = excluded_manifests(),
+                         .node = node,
                          .manifests = {}};
   const VersionSettings settings{.release_image = release.image, .profile = release.profile};
   release.manifests = TRY(all_manifests(environment.files, settings));
@@ -53,8 +56,6 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   kube::Client api(environment.http, access);
   TRY(prepare(context, api, release.manifests));
 
-  std::string node = flags.text("node-name");
-  if (node.empty()) node = sys::environment_variable("NODE_NAME", "bootstrap");
   // A container that restarts after a crash has the same identity, so it does not wait for the lease.
   const std::string drawn = TRY(sys::random_hex(environment.random, 16));
   const std::string unique = sys::environment_variable("POD_NAME", drawn);

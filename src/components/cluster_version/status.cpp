@@ -13,10 +13,12 @@ constexpr std::size_t history_limit = 100;
 
 struct Condition {
   std::string_view type;
-  bool holds;
+  std::string_view status;
   std::string_view reason;
   std::string message;
 };
+
+std::string_view text_of_bool(bool holds) { return holds ? "True" : "False"; }
 
 void set_condition(JsonArray& conditions, const Condition& wanted, const std::string& now) {
   Json* known = std::ranges::find_if(conditions, [&](const Json& each) { return find_string(each, {"type"}) == wanted.type; });
@@ -25,9 +27,8 @@ void set_condition(JsonArray& conditions, const Condition& wanted, const std::st
     known = conditions.end() - 1;
   }
   JsonObject& condition = known->get_object();
-  const std::string_view status = wanted.holds ? "True" : "False";
-  if (find_string(*known, {"status"}) != status) condition["lastTransitionTime"] = now;
-  condition["status"] = status;
+  if (find_string(*known, {"status"}) != wanted.status) condition["lastTransitionTime"] = now;
+  condition["status"] = wanted.status;
   condition["message"] = wanted.message;
   condition.erase("reason");
   if (!wanted.reason.empty()) condition["reason"] = wanted.reason;
@@ -56,26 +57,13 @@ JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progr
   return history;
 }
 
-// spec.desiredUpdate is accepted only if it names the release that is applied: this release does not update clusters.
-Condition release_accepted(const Json& cluster_version, const ReleaseProgress& progress) {
-  const std::string_view image = find_string(cluster_version, {"spec", "desiredUpdate", "image"}).value_or("");
-  const std::string_view version = find_string(cluster_version, {"spec", "desiredUpdate", "version"}).value_or("");
-  const bool is_same =
-      (image.empty() || image == progress.image) && (!image.empty() || version.empty() || version == progress.version);
-  if (is_same) return {"ReleaseAccepted", true, "PayloadLoaded", fmt::format("The manifests of {} are loaded", progress.version)};
-  return {"ReleaseAccepted", false, "UpdatesNotSupported",
-          fmt::format(
-              "spec.desiredUpdate: {} is not applied, because this release does not update clusters (remove spec.desiredUpdate)",
-              image.empty() ? version : image)};
-}
-
 Condition retrieved_updates(const Json& cluster_version) {
   std::string message = "this release does not look for updates";
   for (const std::string_view field : {"channel", "upstream"}) {
     const std::string_view value = find_string(cluster_version, {"spec", field}).value_or("");
     if (!value.empty()) message += fmt::format("; spec.{} has no effect", field);
   }
-  return {"RetrievedUpdates", false, "UpdatesNotSupported", std::move(message)};
+  return {"RetrievedUpdates", "False", "UpdatesNotSupported", std::move(message)};
 }
 
 }  // namespace
@@ -95,24 +83,34 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
       std::ranges::find_if(history, [](const Json& each) { return find_string(each, {"state"}) == "Completed"; });
   const bool is_available = completed != history.end();
   const bool is_reached = find_string(history.front(), {"state"}) == "Completed";
-  std::string counted = fmt::format("{} of {} manifests are applied", progress.done, progress.total);
-  if (!progress.waiting.empty()) counted += fmt::format(", waiting for {}", progress.waiting);
+  const std::size_t percent = progress.total == 0 ? 0 : 100 * progress.done / progress.total;
+  std::string counted = fmt::format("{} of {} done ({}% complete)", progress.done, progress.total, percent);
+  if (!progress.waiting.empty()) counted += fmt::format(", waiting on {}", progress.waiting);
   const std::string_view awaited = progress.waiting.empty() ? "" : "ClusterOperatorsNotReady";
   JsonArray conditions = find_array(cluster_version, {"status", "conditions"});
   set_condition(conditions,
-                {"Available", is_available, "",
+                {"Available", text_of_bool(is_available), "",
                  is_available ? fmt::format("Version {} is applied", find_string(*completed, {"version"}).value_or(""))
                               : "No version has been applied completely yet"},
                 now);
   set_condition(conditions,
-                {"Progressing", !is_reached, is_reached ? "" : awaited,
+                {"Progressing", text_of_bool(!is_reached), is_reached ? "" : awaited,
                  is_reached ? fmt::format("Cluster version is {}", progress.version)
                             : fmt::format("Working towards {}: {}", progress.version, counted)},
                 now);
   const ReleaseFailure failure = progress.failure.value_or(ReleaseFailure());
-  set_condition(conditions, {"Failing", progress.failure.has_value(), failure.reason, failure.message}, now);
-  set_condition(conditions, release_accepted(cluster_version, progress), now);
+  set_condition(conditions, {"Failing", text_of_bool(progress.failure.has_value()), failure.reason, failure.message}, now);
+  const Acceptance& accepted = progress.acceptance;
+  if (!accepted.status.empty())
+    set_condition(conditions, {"ReleaseAccepted", accepted.status, accepted.reason, accepted.message}, now);
   set_condition(conditions, retrieved_updates(cluster_version), now);
+  if (progress.not_upgradeable) {
+    set_condition(conditions, {"Upgradeable", "False", progress.not_upgradeable->reason, progress.not_upgradeable->message}, now);
+  } else {
+    const auto gone =
+        std::ranges::remove_if(conditions, [](const Json& each) { return find_string(each, {"type"}) == "Upgradeable"; });
+    conditions.erase(gone.begin(), gone.end());
+  }
   status["history"] = std::move(history);
   status["conditions"] = std::move(conditions);
   return status;

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/time.h"
+#include "components/cluster_version/update.h"
 
 #include <optional>
 #include <string>
@@ -25,14 +26,16 @@ struct ReleaseProgress {
   std::string waiting{};                    // unmet gates: "ClusterOperator etcd: not Available"; empty: all are met
   std::optional<ReleaseFailure> failure{};  // an error, or a gate that is overdue
   bool is_complete = false;                 // all manifests are applied and all gates are met
+  Acceptance acceptance{};                  // what becomes of spec.desiredUpdate; without status: not known yet
+  std::optional<NotUpgradeable> not_upgradeable{};
 };
 
 // The next status. Fields of other writers stay. Pure.
 //
 //   desired     the version of the release
 //   history     newest first, at most 100 entries
-//   conditions  Available, Progressing, Failing, ReleaseAccepted (False while spec.desiredUpdate requests another release) and
-//               RetrievedUpdates (False: spec.channel and spec.upstream have no effect); times change only with the status
+//   conditions  Available, Progressing, Failing, ReleaseAccepted, RetrievedUpdates (False: spec.channel and spec.upstream have no
+//               effect), Upgradeable (only while it is False); times change only with the status
 Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime now);
 
 }  // namespace slipway::components::cluster_version

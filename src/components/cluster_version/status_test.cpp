@@ -78,20 +78,26 @@ TEST(ClusterVersionStatus, ReportsFieldsOfSpecWithoutEffect) {
     return fmt::format("{} {} {}", kube::condition_status(object, type), kube::condition_text(object, type, "reason"),
                        kube::condition_text(object, type, "message"));
   };
-  const std::string accepted = "True PayloadLoaded The manifests of 1.0.0 are loaded";
-  EXPECT_EQ(on_outcome(JsonObject(), "ReleaseAccepted"), accepted);
-  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.0"}}}}, "ReleaseAccepted"), accepted);
-  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", ""}, {"image", "r@sha256:1"}}}}, "ReleaseAccepted"), accepted);
-  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.1"}}}}, "ReleaseAccepted"),
-            "False UpdatesNotSupported spec.desiredUpdate: 1.0.1 is not applied, because this release does not update clusters "
-            "(remove spec.desiredUpdate)");
-  EXPECT_EQ(on_outcome({{"desiredUpdate", {{"version", "1.0.0"}, {"image", "r@sha256:2"}}}}, "ReleaseAccepted"),
-            "False UpdatesNotSupported spec.desiredUpdate: r@sha256:2 is not applied, because this release does not update "
-            "clusters (remove spec.desiredUpdate)");
   EXPECT_EQ(on_outcome(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
   EXPECT_EQ(on_outcome({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
             "False UpdatesNotSupported this release does not look for updates; spec.channel has no effect; spec.upstream has no "
             "effect");
+}
+
+TEST(ClusterVersionStatus, ReportsWhatBecomesOfAnUpdate) {
+  ReleaseProgress facts = progress(true);
+  Json object = version_with(next_status(version_with(JsonObject()), facts, noon));
+  EXPECT_EQ(kube::find_condition(object, "ReleaseAccepted"), nullptr);
+  EXPECT_EQ(kube::find_condition(object, "Upgradeable"), nullptr);
+  facts.acceptance = {"Unknown", "RetrievePayload", "Retrieving and verifying payload x"};
+  facts.not_upgradeable = NotUpgradeable{"PoolUpdating", "Cluster operator machine-config should not be upgraded"};
+  object = version_with(next_status(object, facts, later));
+  EXPECT_EQ(kube::condition_status(object, "ReleaseAccepted"), "Unknown");
+  EXPECT_EQ(kube::condition_text(object, "ReleaseAccepted", "reason"), "RetrievePayload");
+  EXPECT_EQ(kube::condition_status(object, "Upgradeable"), "False");
+  facts.not_upgradeable.reset();
+  object = version_with(next_status(object, facts, later));
+  EXPECT_EQ(kube::find_condition(object, "Upgradeable"), nullptr);
 }
 
 TEST(ClusterVersionStatus, ReportsUnmetGates) {
@@ -106,7 +112,7 @@ TEST(ClusterVersionStatus, ReportsUnmetGates) {
     return "";
   };
   EXPECT_EQ(found("Progressing", "message"),
-            "Working towards 1.0.0: 9 of 9 manifests are applied, waiting for ClusterOperator etcd: not Available");
+            "Working towards 1.0.0: 9 of 9 done (100% complete), waiting on ClusterOperator etcd: not Available");
   EXPECT_EQ(found("Progressing", "reason"), "ClusterOperatorsNotReady");
   EXPECT_EQ(found("Available", "status"), "False") << "applied is not available";
   EXPECT_EQ(find_string(find_array(object, {"status", "history"}).at(0), {"state"}), "Partial");
