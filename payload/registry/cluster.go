@@ -173,9 +173,13 @@ func newCluster(config *clusterConfig, allowed addressPolicy, proxy proxyFunc) (
 	if err != nil {
 		return nil, nil, err
 	}
+	release, err := openRelease(config.ReleaseStorage)
+	if err != nil {
+		return nil, nil, err
+	}
 	handler := &machinesHandler{
 		releaseHost: config.ReleaseHost,
-		release:     releaseApp(config.ReleaseStorage),
+		release:     release,
 		own:         own,
 		mirror:      newMirror(mirrored, upstream, config.Offline),
 	}

@@ -12,7 +12,7 @@ import (
 // pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns".
 type machinesHandler struct {
 	releaseHost string
-	release     http.Handler
+	release     *releaseStore
 	ownHost     string // the host that people push to has no other images; may be empty
 	own         *store
 	mirror      *mirror
@@ -24,11 +24,19 @@ func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	host := r.URL.Query().Get("ns")
-	if host == "" || host == m.releaseHost {
-		m.release.ServeHTTP(w, r)
+	if host == "" {
+		m.release.app.ServeHTTP(w, r)
 		return
 	}
 	t, notFound, err := machineTarget(r.URL.Path, host)
+	if host == m.releaseHost {
+		if err == nil && m.isOfAnotherRelease(t) {
+			m.own.serve(w, r, t)
+		} else {
+			m.release.app.ServeHTTP(w, r)
+		}
+		return
+	}
 	switch {
 	case notFound:
 		http.NotFound(w, r)
@@ -45,6 +53,12 @@ func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		m.serveMirrored(w, r, t, nil)
 	}
+}
+
+// isOfAnotherRelease tells whether people pushed the target under the name of the release. It must not replace anything of the
+// release that the cluster was created with: that one's content comes first, and only a digest names other content.
+func (m *machinesHandler) isOfAnotherRelease(t target) bool {
+	return t.tag == "" && !m.release.has(t) && m.own.has(t)
 }
 
 func (m *machinesHandler) serveNewBlob(w http.ResponseWriter, r *http.Request, t target) {

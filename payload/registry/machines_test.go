@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -217,6 +218,47 @@ func TestReleaseIsServedAndLogged(t *testing.T) {
 		if entry.Message != "response completed" || !strings.HasSuffix(uri, "/1?ns="+host) {
 			t.Errorf("log is %q %v", entry.Message, entry.Data)
 		}
+	}
+}
+
+// The images of a newer release have the name of the one that the cluster was created with.
+func TestPushedReleaseIsServedAfterTheOwnOne(t *testing.T) {
+	maker := startCluster(t)
+	running := push(t, maker.people, "slipway/release:1", "running", dev)
+	storage := filepath.Join(maker.config.Store, "own")
+	c := startClusterWith(t, nil, nil, func(config *clusterConfig) { config.ReleaseStorage = storage })
+	const path = "/v2/127.0.0.1__5000/slipway/release/" // the release's repository in that storage
+	absent := c.ask(t, http.MethodGet, path+"manifests/"+digestOf(t, imageOf(t, "newer")), "release.test")
+	if absent.status != http.StatusNotFound || !strings.Contains(absent.body, "MANIFEST_UNKNOWN") {
+		t.Errorf("a release that nobody pushed: %d %s", absent.status, absent.body)
+	}
+
+	newer := push(t, c.people, "release.test/127.0.0.1__5000/slipway/release:1", "newer", dev)
+	for what, want := range map[string]string{
+		"manifests/" + digestOf(t, running): digestOf(t, running),
+		"manifests/" + digestOf(t, newer):   digestOf(t, newer),
+		"blobs/" + layerOf("running"):       layerOf("running"),
+		"blobs/" + layerOf("newer"):         layerOf("newer"),
+		"manifests/1":                       digestOf(t, running), // the pushed tag replaces nothing
+	} {
+		if got := c.wants(t, path+what, "release.test"); got != want {
+			t.Errorf("%s is %s, want %s", what, got, want)
+		}
+	}
+
+	push(t, c.people, "release.test/127.0.0.1__5000/slipway/release:2", "running", dev)
+	hex := strings.TrimPrefix(digestOf(t, running), "sha256:")
+	pushed := filepath.Join(c.config.Store, "own/docker/registry/v2/blobs/sha256", hex[:2], hex, "data")
+	check(t, os.WriteFile(pushed, []byte("{}"), 0o600))
+	if got := c.wants(t, path+"manifests/"+digestOf(t, running), "release.test"); got != digestOf(t, running) {
+		t.Errorf("the running release is replaced by what was pushed: %s", got)
+	}
+	push(t, c.people, "release.test/127.0.0.1__5000/slipway/release:other", "other", dev)
+	if got := c.ask(t, http.MethodGet, path+"manifests/other", "release.test"); got.status != http.StatusNotFound {
+		t.Errorf("a tag that only people pushed: %d", got.status)
+	}
+	if err := pushImage(c.people, "release.test/127.0.0.1__5000/slipway/release:3", newer); err == nil {
+		t.Error("a push without a login succeeded")
 	}
 }
 

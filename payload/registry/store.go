@@ -17,6 +17,7 @@ import (
 	"github.com/distribution/distribution/v3/registry/handlers"
 	"github.com/distribution/distribution/v3/registry/storage"
 	"github.com/distribution/distribution/v3/registry/storage/driver/filesystem"
+	"github.com/distribution/reference"
 	"github.com/opencontainers/go-digest"
 	v1 "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/sirupsen/logrus"
@@ -66,9 +67,12 @@ func (s *store) checkSpace(size int64) error {
 }
 
 // has tells whether the store can serve the target. A damaged entry counts as missing, so that it is written again.
-func (s *store) has(t target) bool {
+func (s *store) has(t target) bool { return hasImage(s.images, t.stored, t) }
+
+// hasImage tells whether images has the target in a repository.
+func hasImage(images distribution.Namespace, name reference.Named, t target) bool {
 	ctx := context.Background()
-	repository, err := s.images.Repository(ctx, t.stored)
+	repository, err := images.Repository(ctx, name)
 	if err != nil {
 		return false
 	}
@@ -144,16 +148,37 @@ func appConfig(folder string, readOnly bool) *configuration.Configuration {
 	return config
 }
 
-// releaseApp serves a release. It may cache, since the storage of a release never changes what a digest means.
-func releaseApp(folder string) http.Handler {
+// releaseStore is the storage of a release: app serves it, images answers questions.
+type releaseStore struct {
+	images distribution.Namespace // nil: there is no release
+	app    http.Handler
+}
+
+// openRelease opens the storage of a release; an empty folder means: no release. The app may cache, since the storage of a release
+// never changes what a digest means.
+func openRelease(folder string) (*releaseStore, error) {
 	if folder == "" {
-		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		return &releaseStore{app: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			errcode.ServeJSON(w, errcode.ErrorCodeNameUnknown.WithMessage("this registry has no release"))
-		})
+		})}, nil
+	}
+	ctx := context.Background()
+	images, err := storage.NewRegistry(ctx, filesystem.New(filesystem.DriverParameters{RootDirectory: folder, MaxThreads: 100}))
+	if err != nil {
+		return nil, err
 	}
 	config := appConfig(folder, true)
 	config.Storage["cache"] = configuration.Parameters{"blobdescriptor": "inmemory"}
-	return handlers.NewApp(context.Background(), config)
+	return &releaseStore{images: images, app: handlers.NewApp(ctx, config)}, nil
+}
+
+// has tells whether the release has the target. Its repositories are named without the host.
+func (r *releaseStore) has(t target) bool {
+	if r.images == nil {
+		return false
+	}
+	name, err := reference.WithName(t.name)
+	return err == nil && hasImage(r.images, name, t)
 }
 
 // writableApp serves and takes images for everybody who has one of the logins.
