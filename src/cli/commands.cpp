@@ -11,6 +11,7 @@
 #include "cli/preview.h"
 #include "cli/release/release_commands.h"
 #include "cli/repair.h"
+#include "cli/upgrade.h"
 #include "cli/validate.h"
 #include "cli/version.h"
 
@@ -65,6 +66,7 @@ std::span<const Command> commands() {
       release_remove_command(),
       repair_command(),
       timeline_command(),
+      upgrade_command(),
       validate_command(),
       {.words = "wait-for", .summary = "Wait for an installation milestone"},
       wait_for_bootstrap_command(),

@@ -103,7 +103,7 @@ void add_positionals(CLI::App& app, std::span<const Option> rows, Values& values
     const std::string name = "positional" + std::to_string(app.get_options().size());
     CLI::Option* added = row.repeats ? app.add_option(name, values.lists[row.name], row.help)
                                      : app.add_option(name, values.texts[row.name] = row.fallback, row.help);
-    added->option_text(row.name);
+    added->option_text(row.required ? row.name : fmt::format("[{}]", row.name));
     if (!row.choices.empty()) added->check(CLI::IsMember(row.choices));
   }
 }

@@ -109,6 +109,8 @@ TEST(Parse, HelpAndGroupsSucceed) {
     EXPECT_NE(help.find(part), std::string::npos) << part << " in\n" << help;
   }
   EXPECT_EQ(parse("openshift-install", {"release", "--help"}, table).text.find("slipway"), std::string::npos);
+  EXPECT_NE(parse("slipway", {"run", "--help"}, table).text.find("Usage: slipway run NAME [WORD...] [OPTIONS]"),
+            std::string::npos);
 }
 
 }  // namespace
