@@ -353,7 +353,7 @@ TEST_F(DaemonTest, AReadyNodeOfTheStartBeforeIsNotEnough) {
 TEST_F(DaemonTest, AnImageThatDoesNotWorkIsToldNotTriedAgainAndTakenBack) {
   run();
   MachineConfig bad = config_with_image("rendered-bad", "two");
-  ignition::put(bad.config, ignition::make_file("/var/lib/shared", "two", 0644));
+  ignition::put(bad.config, ignition::make_file("/var/lib/of-all", "two", 0644));
   put(bad);
   os.is_broken = true;
   set("desiredConfig", "rendered-bad");
