@@ -189,7 +189,11 @@ UpgradeView view_upgrade(const Json& cluster_version, const PendingUpgrade& pend
   const std::string_view accepted = kube::condition_status(cluster_version, "ReleaseAccepted");
   const std::string verdict =
       fmt::format("ReleaseAccepted={}: {}", accepted, reason_and_message(cluster_version, "ReleaseAccepted"));
-  if (accepted == "False" && is_answered) return {State::failed, verdict};
+  if (accepted == "False" && is_answered) {
+    // The operator asks the registry again.
+    const bool is_repeated = kube::condition_text(cluster_version, "ReleaseAccepted", "reason") == "RetrievePayload";
+    return {is_repeated ? State::is_in_trouble : State::failed, verdict};
+  }
   if (kube::condition_status(cluster_version, "Failing") == "True")
     return {State::is_in_trouble, fmt::format("Failing=True: {}", reason_and_message(cluster_version, "Failing"))};
   if (!accepted.empty() && accepted != "True" && is_answered) return {State::waits, verdict};

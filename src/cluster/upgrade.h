@@ -79,8 +79,9 @@ UpgradeView view_pools(const std::vector<Json>& pools);
 // Waits until the update is Completed and all pools are Updated. Logs a line whenever the progress changes. A stop leaves the
 // update running.
 //
-//   errors  invalid: the release was not accepted, or another one was requested meanwhile; timeout: Failing or a Degraded pool
-//           did not end within 10 min, or the update takes longer than a day; cancelled; those of wait_until
+//   errors  invalid: the release was not accepted, or another one was requested meanwhile; timeout: Failing, a Degraded pool or
+//           a registry that does not give the release did not end within 10 min, or the update takes longer than a day;
+//           cancelled; those of wait_until
 Result<> wait_for_upgrade(const sys::Context& context, kube::Api& api, const PendingUpgrade& pending);
 
 }  // namespace slipway::cluster

@@ -118,7 +118,9 @@ TEST(View, FollowsTheOperator) {
   EXPECT_EQ(view(asks, {refused_before}, {{"observedGeneration", 2}}),
             (UpgradeView{State::failed, "ReleaseAccepted=False: VerifyPayloadVersion: old"}));
   EXPECT_EQ(view(asks, {condition("ReleaseAccepted", "False", "not found", "RetrievePayload")}),
-            (UpgradeView{State::failed, "ReleaseAccepted=False: RetrievePayload: not found"}));
+            (UpgradeView{State::is_in_trouble, "ReleaseAccepted=False: RetrievePayload: not found"}));
+  EXPECT_EQ(view(asks, {condition("ReleaseAccepted", "False", "too old", "PreconditionChecks")}),
+            (UpgradeView{State::failed, "ReleaseAccepted=False: PreconditionChecks: too old"}));
   const JsonObject works = {{"desired", release("0.1.1", image)}, {"observedGeneration", 2}};
   EXPECT_EQ(view(asks, {condition("ReleaseAccepted", "True"), condition("Progressing", "True", "Working towards 0.1.1")}, works),
             (UpgradeView{State::waits, "Working towards 0.1.1"}));

@@ -84,7 +84,8 @@ Retrieval read_pod(const Json& pod) {
       const Json* ended = find(status, {state, "terminated"});
       if (!ended) continue;
       const std::string message = text_of(*ended, {"message"});
-      if (text_of(pod, {"status", "phase"}) != "Succeeded")
+      const Json* code = find(*ended, {"exitCode"});
+      if (!code || *code != Json(0))
         return {.failure = message.empty() ? "its program cluster-version-operator cannot read it" : message};
       Result<Payload> payload = parse_payload(message);
       if (!payload.ok()) return {.failure = payload.error().message()};

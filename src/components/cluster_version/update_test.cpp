@@ -64,7 +64,9 @@ TEST_F(UpdateTest, APodReadsThePayloadAndThenTheOperatorHandsOver) {
   const UpdateStep waits = step(version);
   EXPECT_EQ(waits.acceptance.status, "Unknown");
   EXPECT_FALSE(waits.create_pod);
-  put_payload("1.2.4");
+  // The container has ended; the pod follows.
+  put_pod(fmt::format("{{phase: Running, containerStatuses: [{{state: {{terminated: {{exitCode: 0, message: '{}'}}}}}}]}}",
+                      to_text(Payload{.version = "1.2.4"})));
   const UpdateStep ready = step(version);
   EXPECT_EQ(ready.acceptance.status, "True");
   EXPECT_EQ(ready.hand_over_to, next_image);

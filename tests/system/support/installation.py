@@ -83,11 +83,12 @@ class Installation:
         options = ["--dir", self.dir]
         if words[0] in ("create",):
             options += ["--release", self.release]
-        if words[0] not in ("wait-for", "timeline", "image") and words not in (("create", "manifests"), ("create", "ignition-configs")):
+        if words[0] not in ("wait-for", "timeline", "image", "upgrade") and words not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
             options += ["--os-repo", self.os_repo, "--images", self.images]
-        return [str(word) for word in [SLIPWAY, *words[:2], *options, *words[2:]]]
+        named = 1 if words[0] == "upgrade" else 2
+        return [str(word) for word in [SLIPWAY, *words[:named], *options, *words[named:]]]
 
     def run(self, *words, check=True, **options):
         return run(*self.command(*words), check=check, **options)
@@ -213,6 +214,6 @@ class Creation:
 
 
 def run(*command, check=True, **options):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=DEADLINE, **options)
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, **{"timeout": DEADLINE} | options)
     assert not check or done.returncode == 0, f"{' '.join(map(str, command))}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
