@@ -21,7 +21,33 @@ log: {{accesslog: {{disabled: false}}}}
 storage: {{filesystem: {{rootdirectory: {ON_MACHINE}/storage}}, maintenance: {{readonly: {{enabled: true}}, uploadpurging: {{enabled: false}}}}}}
 http: {{addr: '127.0.0.1:5000'}}
 """
-HOSTS = 'server = "https://registry.example.com"\n[host."http://127.0.0.1:5000"]\n  capabilities = ["pull", "resolve"]\n'
+
+
+def hosts(address):
+    """hosts.toml of the machine for registry.example.com."""
+    return f'server = "https://registry.example.com"\n[host."http://{address}"]\n  capabilities = ["pull", "resolve"]\n'
+
+
+def want(current, wanted):
+    """The script that gives a machine its config and the next one, each (name, image, kernel arguments, content of /etc/motd)."""
+    script = "mkdir -p /etc/machine-config-daemon\n"
+    for file, (name, image, arguments, motd) in (("currentconfig", current), ("nextconfig", wanted)):
+        spec = {"osImageURL": image, "kernelArguments": list(arguments), "config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [
+            {"path": "/etc/motd", "mode": 0o644, "overwrite": True, "contents": {"source": "data:," + motd}}]}}}
+        text = json.dumps({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig", "metadata": {"name": name}, "spec": spec})
+        script += f"cat > /etc/machine-config-daemon/{file} <<'END'\n{text}\nEND\n"
+    return script
+
+
+# A unit that fails, as a kubelet may.
+BROKEN = {"usr/lib/systemd/system/kubelet-stand-in.service": "[Service]\nExecStart=/bin/false\n",
+          "usr/lib/systemd/system/multi-user.target.wants/kubelet-stand-in.service": {"type": b"2", "linkname": "../kubelet-stand-in.service"}}
+
+
+def limit_of_trial(seconds):
+    """The script that shortens the trial of the next deployment."""
+    folder = "/etc/systemd/system/slipway-os-limit.timer.d"
+    return f"mkdir -p {folder} && printf '[Timer]\\nOnBootSec=\\nOnBootSec={seconds}\\n' > {folder}/10-test.conf\n"
 
 
 @contextlib.contextmanager
@@ -98,15 +124,19 @@ class Layout:
         (self.folder / "index.json").write_text(json.dumps(self.index))
         return self.folder
 
+    def write_storage(self, folder):
+        """Makes the storage of a registry, on the same file system."""
+        subprocess.run([PAYLOAD / "bin/slipway-images", "registry", "--layout", self.write(), "--output", folder], check=True, capture_output=True)
+        return folder
+
     def serve(self, cluster, machine):
         """Starts a registry with all images on the machine, for its own use."""
-        self.write()
         on_machine = cluster.folder / "machines" / machine / "var/lib/images"
         on_machine.mkdir(parents=True)
-        subprocess.run([PAYLOAD / "bin/slipway-images", "registry", "--layout", self.folder, "--output", on_machine / "storage"], check=True)
+        self.write_storage(on_machine / "storage")
         shutil.copy(PAYLOAD / "bin/registry", on_machine / "registry")
         (on_machine / "config.yaml").write_text(CONFIG)
-        (on_machine / "hosts.toml").write_text(HOSTS)
+        (on_machine / "hosts.toml").write_text(hosts("127.0.0.1:5000"))
         cluster.shell(machine, f"""mkdir -p /etc/containerd/certs.d/registry.example.com
             cp {ON_MACHINE}/hosts.toml /etc/containerd/certs.d/registry.example.com/
             systemd-run --unit=images {ON_MACHINE}/registry serve {ON_MACHINE}/config.yaml

@@ -15,15 +15,15 @@ http: {{addr: '{address}'{tls}}}
 
 
 @contextlib.contextmanager
-def release_registry(folder, address, tls=None, login=None, command=lambda argv: argv):
+def release_registry(folder, address, tls=None, login=None, command=lambda argv: argv, storage=BUILD / "payload/registry"):
     """address: "127.0.0.1:0". tls: (certificate, key). login: (user, password), without which it answers nothing. command: turns a command line into the one that runs it elsewhere, for instance in
-    another network namespace. Yields the port."""
+    another network namespace. storage: of the registry. Yields the port."""
     auth = ""
     if login:
         (folder / "logins").write_text(subprocess.run(["htpasswd", "-Bbn", *login], check=True, capture_output=True, text=True).stdout)
         auth = f"auth: {{htpasswd: {{realm: release, path: '{folder / 'logins'}'}}}}\n"
     (folder / "registry.yaml").write_text(CONFIG.format(
-        storage=BUILD / "payload/registry", address=address, tls=", tls: {{certificate: '{}', key: '{}'}}".format(*tls) if tls else "", auth=auth))
+        storage=storage, address=address, tls=", tls: {{certificate: '{}', key: '{}'}}".format(*tls) if tls else "", auth=auth))
     process = subprocess.Popen(command([BUILD / "payload/bin/registry", "serve", folder / "registry.yaml"]), stderr=subprocess.PIPE, text=True)
     try:
         line = next(line for line in process.stderr if "listening on" in line)

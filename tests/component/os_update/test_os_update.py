@@ -7,7 +7,7 @@ import shutil
 
 import host_clock
 import pytest
-from os_images import ON_MACHINE, PAYLOAD, REPOSITORY, layer, new_layout
+from os_images import BROKEN, ON_MACHINE, PAYLOAD, REPOSITORY, layer, limit_of_trial, new_layout, want
 from local_machines import new_cluster, until
 
 SLIPWAY_NODE = "/usr/local/bin/slipway-node"
@@ -51,15 +51,8 @@ class Machine:
         self.shell("systemctl reboot", check=False)
         self.until_started(boots + 1)
 
-    def write_config(self, file, name, image, arguments=(), motd=""):
-        spec = {"osImageURL": image, "kernelArguments": list(arguments), "config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [
-            {"path": "/etc/motd", "mode": 0o644, "overwrite": True, "contents": {"source": "data:," + motd}}]}}}
-        text = json.dumps({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig", "metadata": {"name": name}, "spec": spec})
-        self.shell(f"mkdir -p /etc/machine-config-daemon && cat > /etc/machine-config-daemon/{file} <<'END'\n{text}\nEND")
-
     def want(self, current, wanted):
-        self.write_config("currentconfig", *current)
-        self.write_config("nextconfig", *wanted)
+        self.shell(want(current, wanted))
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +68,7 @@ def images(layout):
         "second": layout.add("second", layer(NEW_FILES)),
         # Its first own layer is that of the second image.
         "third": layout.add("third", layer(NEW_FILES), layer({"usr/share/which-one": "third\n", "usr/share/big": "x" * (1 << 20)})),
-        "broken": layout.add("broken", layer({"usr/lib/systemd/system/kubelet-stand-in.service": "[Service]\nExecStart=/bin/false\n",
-                                              "usr/lib/systemd/system/multi-user.target.wants/kubelet-stand-in.service":
-                                              {"type": b"2", "linkname": "../kubelet-stand-in.service"}})),
+        "broken": layout.add("broken", layer(BROKEN)),
         "no-os": layout.add("no-os", layer({"usr/lib/systemd/systemd": None})),
         "device": layout.add("device", layer({"usr/lib/device": {"type": b"3", "devmajor": 1, "devminor": 3}})),
         "other-architecture": layout.add("other-architecture", layer({"usr/share/x": "x"}), config={"architecture": arm}),
@@ -207,7 +198,7 @@ def test_it_is_booted_with_its_config_and_the_old_one_stays(machine, images, cap
 
 def test_one_that_nobody_accepts_is_left_in_time(machine, images):
     good = machine.deployment()
-    machine.shell("mkdir -p /etc/systemd/system/slipway-os-limit.timer.d && printf '[Timer]\\nOnBootSec=\\nOnBootSec=3\\n' > /etc/systemd/system/slipway-os-limit.timer.d/10.conf")
+    machine.shell(limit_of_trial(3))
     machine.want(("rendered-2", images["second"], ("slipway.test=1",), "two"), ("rendered-3", images["broken"], (), "three"))
     machine.os("fetch", images["broken"])
     machine.os("stage", "next-config")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from disk import build
 
-collect_ignore = [] if "SLIPWAY_LONG" in os.environ else ["test_control_plane.py", "test_later_boots.py", "test_live.py"]
+collect_ignore = [] if "SLIPWAY_LONG" in os.environ else ["test_control_plane.py", "test_later_boots.py", "test_live.py", "test_os_update.py"]
 
 
 CLONE_NEWNET = 0x40000000

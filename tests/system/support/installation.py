@@ -202,6 +202,14 @@ class Creation:
         # Times recorded by Kubernetes include these seconds.
         self.stolen = host_clock.stolen() - self.stolen_before
 
+    def complete(self):
+        """Waits; after a failure of the test nothing goes on."""
+        try:
+            self.wait()
+        finally:
+            if self.process.poll() is None:
+                self.kill()
+
     def kill(self):
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()

@@ -27,11 +27,7 @@ def installed(request):
     cluster.masters = [f"master-{number}" for number in range(request.param)]
     try:
         cluster.creation = Creation(cluster)
-        try:
-            cluster.creation.wait()
-        finally:
-            if cluster.creation.process.poll() is None:
-                cluster.creation.kill()
+        cluster.creation.complete()
         yield cluster
     finally:
         cluster.remove()

@@ -31,11 +31,7 @@ def installed():
     with enough_inotify_instances():
         try:
             cluster.creation = Creation(cluster)
-            try:
-                cluster.creation.wait()
-            finally:
-                if cluster.creation.process.poll() is None:
-                    cluster.creation.kill()
+            cluster.creation.complete()
             cluster.application = Application(cluster, SLIPWAY, RELEASE)
             cluster.application.deploy()
             cluster.recorder = Recorder(cluster.dir / "auth/kubeconfig")
