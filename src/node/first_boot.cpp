@@ -60,7 +60,9 @@ Result<> reboot_into(const Environment& environment, OsUpdater& os, const Machin
   if (with_image) TRY(os.fetch(config.os_image_url));
   TRY(os.stage(Wanted::first_config));
   environment.context.log.info("rebooting into the operating system and the kernel arguments of {}", config.name);
-  TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"systemctl", "reboot"}}));
+  // systemd stops this program while it waits for systemctl, or afterwards.
+  const Result<std::string> reboot = sys::run_checked(environment.runner, environment.context, {.argv = {"systemctl", "reboot"}});
+  if (!reboot.ok() && reboot.error().code() != Code::cancelled) return reboot.error();
   // The kubelet must not start before the reboot.
   environment.context.clock.wait(environment.context.clock.steady() + no_limit, environment.context.stop, nullptr, 0);
   return error(Code::cancelled, "the machine reboots");
