@@ -32,6 +32,10 @@ constexpr Milliseconds settle_limit = 30s;
 // Minimum intervals: for restoring an object that another client keeps changing, and for writing the status.
 constexpr Milliseconds restore_interval = 1s;
 constexpr Milliseconds report_interval = 1s;
+// How long updates stay known after the update service answered last.
+constexpr Milliseconds keep_updates = 24h;
+// The images of the release exist for this architecture only.
+constexpr std::string_view architecture = "amd64";
 
 // Types with few objects that rarely change, and types whose objects users miss first. CustomResourceDefinitions would be
 // megabytes, and most Secrets and ConfigMaps do not belong to the release.
@@ -81,13 +85,67 @@ std::string hash_of(const ApplyPlan& plan) {
 
 }  // namespace
 
-Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release) : api_(api), release_(release) {}
+Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph)
+    : api_(api), release_(release), fetch_graph_(std::move(fetch_graph)) {}
 
 Result<> Reconciler::run(const sys::Context& context) {
   sys::TaskGroup tasks(context);
   tasks.run("watching the release", [this](const sys::Context& task) { return view_.follow(task, api_, watched_types); });
+  tasks.run("retrieving updates", [this](const sys::Context& task) { return retrieve_until_stopped(task); });
   tasks.run("applying the release", [this](const sys::Context& task) { return apply_until_stopped(task); });
   return tasks.wait();
+}
+
+Result<> Reconciler::retrieve_until_stopped(const sys::Context& context) {
+  std::string asked;
+  SteadyTime next{}, retrieved{};
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = view_.changed().count();
+    const Json* cluster_version = view_.snapshot().find(kube::types::cluster_versions, "", name);
+    SteadyTime now = context.clock.steady();
+    if (cluster_version) {
+      const Result<std::string> url = graph_url(*cluster_version, release_.version, architecture);
+      const std::string question = url.ok() ? url.value() : url.error().message();
+      if (question != asked || now >= next) {
+        KnownUpdates before = known_updates_.with_lock([](const KnownUpdates& known) { return known; });
+        if (question != asked || now > retrieved + keep_updates) before = {};
+        KnownUpdates known = retrieve(context, url, before);
+        if (known.is_retrieved) retrieved = context.clock.steady();
+        const bool is_other = known_updates_.with_lock([&](KnownUpdates& current) {
+          const bool differs = !(current == known);
+          current = std::move(known);
+          return differs;
+        });
+        asked = question;
+        now = context.clock.steady();
+        next = now + sync_interval;
+        if (is_other) view_.changed().notify();
+      }
+    }
+    context.clock.wait(cluster_version ? next : now + sync_interval, context.stop, &view_.changed(), seen);
+  }
+  return error(Code::cancelled, "stopped");
+}
+
+// After a failure, the updates that were known before stay.
+KnownUpdates Reconciler::retrieve(const sys::Context& context, const Result<std::string>& url, const KnownUpdates& before) {
+  const auto failed = [&](std::string_view reason, std::string_view message) {
+    KnownUpdates known = before;
+    known.is_retrieved = false;
+    known.reason = reason;
+    known.message = message;
+    return known;
+  };
+  const auto failed_with = [&](const Error& why) {
+    const std::string& text = why.message();
+    const std::size_t colon = text.find(": ");
+    return failed(text.substr(0, colon), text.substr(colon + 2));
+  };
+  if (!url.ok()) return failed_with(url.error());
+  const Result<std::string> answer = fetch_graph_(context, url.value());
+  if (!answer.ok()) return failed("RemoteFailed", answer.error().message());
+  Result<KnownUpdates> known = read_graph(answer.value(), release_.version);
+  return known.ok() ? std::move(known).value() : failed_with(known.error());
 }
 
 Result<> Reconciler::apply_until_stopped(const sys::Context& context) {
@@ -366,7 +424,8 @@ SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_v
                            .done = done_,
                            .waiting = to_text(unmet),
                            .acceptance = acceptance_,
-                           .not_upgradeable = not_upgradeable_};
+                           .not_upgradeable = not_upgradeable_,
+                           .updates = known_updates_.with_lock([](const KnownUpdates& known) { return known; })};
   if (failure_) {
     progress.failure = ReleaseFailure{"ManifestsNotApplied", failure_->message()};
   } else if (overdue.reason) {

@@ -1,9 +1,11 @@
 // Reconciler: applies and reconciles the manifests of a release, and reports progress in ClusterVersion.
 #pragma once
 
+#include "base/guarded.h"
 #include "base/time.h"
 #include "components/cluster_version/apply_plan.h"
 #include "components/cluster_version/gates.h"
+#include "components/cluster_version/graph.h"
 #include "components/cluster_version/status.h"
 #include "components/cluster_version/update.h"
 #include "components/controller/view.h"
@@ -11,6 +13,7 @@
 #include "kube/client.h"
 #include "sys/context.h"
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,13 +34,17 @@ struct ReleaseContent {
 // Threads: one calls run(), which starts one more for each watch.
 class Reconciler {
  public:
-  Reconciler(kube::Api& api, const ReleaseContent& release);
+  // Gets the answer of an update service. errors: any; the message says what failed
+  using FetchGraph = std::function<Result<std::string>(const sys::Context& context, const std::string& url)>;
+
+  Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph);
 
   // Runs until a stop is requested. Applies all manifests every three minutes, when ClusterVersion, the feature gates or the
   // API's
   // address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets, ClusterOperators
   // and ClusterRoleBindings at once. Retrieves the release that spec.desiredUpdate asks for, checks it, and gives its image to
-  // the Deployment of this program (update.h); from then on it applies nothing.
+  // the Deployment of this program (update.h); from then on it applies nothing. Asks the update service of spec.upstream every
+  // three minutes, and when the request changes.
   //
   //   errors  cancelled; denied: no permission to watch
   Result<> run(const sys::Context& context);
@@ -57,6 +64,8 @@ class Reconciler {
     SteadyTime at;
   };
 
+  Result<> retrieve_until_stopped(const sys::Context& context);
+  KnownUpdates retrieve(const sys::Context& context, const Result<std::string>& url, const KnownUpdates& before);
   Result<> apply_until_stopped(const sys::Context& context);
   SteadyTime reconcile_once(const sys::Context& context);
   PlanInputs inputs_of(const Snapshot& seen, const Json& cluster_version) const;
@@ -73,7 +82,9 @@ class Reconciler {
 
   kube::Api& api_;
   const ReleaseContent& release_;
+  const FetchGraph fetch_graph_;
   View view_;
+  Guarded<KnownUpdates> known_updates_;
 
   // The current work. Only the thread of apply_until_stopped() uses these members.
   SteadyTime started_{};

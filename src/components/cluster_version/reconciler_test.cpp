@@ -72,7 +72,8 @@ class ReconcilerTest : public testing::Test {
   void start(const ReleaseContent& content) {
     content_ = content;
     thread_ = std::jthread([this] {
-      Reconciler reconciler(kube, content_);
+      Reconciler reconciler(kube, content_,
+                            [this](const sys::Context&, const std::string& url) { return answer_of_service(url); });
       result = reconciler.run(test.context());
     });
   }
@@ -121,6 +122,9 @@ class ReconcilerTest : public testing::Test {
   FakeKube kube;
   RealTimeContext test, other;
   Result<> result = Ok{};
+  std::function<Result<std::string>(const std::string& url)> answer_of_service = [](const std::string&) -> Result<std::string> {
+    return error(Code::unavailable, "no connection");
+  };
 
  private:
   ReleaseContent content_;
@@ -261,6 +265,35 @@ TEST_F(ReconcilerTest, LeavesOverriddenObjectsAlone) {
   EXPECT_FALSE(kube.stored(deployments, "openshift-x", "second"));
   ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", yaml("{spec: {overrides: null}}")).ok());
   expect_there(deployments, "second");
+}
+
+TEST_F(ReconcilerTest, AsksTheUpdateServiceOfItsChannel) {
+  std::atomic<bool> is_down = false;
+  answer_of_service = [&](const std::string& url) -> Result<std::string> {
+    if (is_down || url.find("channel=stable-1&id=c&version=1") == std::string::npos)
+      return error(Code::unavailable, "no connection");
+    return std::string(
+        R"({"nodes":[{"version":"1","payload":"r@sha256:1"},{"version":"1.0.1","payload":"r@sha256:2"}],"edges":[[0,1]]})");
+  };
+  const auto retrieved = [](const Json* object, std::string_view reason) {
+    return object && kube::condition_text(*object, "RetrievedUpdates", "reason") == reason;
+  };
+  start(release("1"));
+  expect("no channel", cluster_versions, "version", [&](const Json* object) { return retrieved(object, "NoChannel"); });
+  const auto choose = [&](const char* channel) {
+    const Json patch = {{"spec", {{"channel", channel}, {"upstream", "https://u.example/graph"}}}};
+    ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", patch).ok());
+  };
+  choose("stable-1");
+  expect("an update", cluster_versions, "version", [&](const Json* object) {
+    return object && find_array(*object, {"status", "availableUpdates"}).size() == 1u &&
+           kube::condition_status(*object, "RetrievedUpdates") == "True";
+  });
+  is_down = true;
+  choose("fast-1");
+  expect("the failure", cluster_versions, "version", [&](const Json* object) {
+    return retrieved(object, "RemoteFailed") && find_array(*object, {"status", "availableUpdates"}).empty();
+  });
 }
 
 TEST_F(ReconcilerTest, HandsOverToTheReleaseThatIsAskedFor) {

@@ -17,6 +17,8 @@ namespace slipway::components::cluster_version {
 namespace {
 
 constexpr Milliseconds namespace_limit = std::chrono::minutes(5);
+constexpr Milliseconds graph_limit = std::chrono::minutes(1);
+constexpr std::uint64_t largest_graph = 16u << 20;
 
 // Creates the namespace of the lease if it does not exist yet.
 Result<> prepare(const sys::Context& context, kube::Api& api, const std::vector<Manifest>& manifests) {
@@ -29,6 +31,18 @@ Result<> prepare(const sys::Context& context, kube::Api& api, const std::vector<
   kube::Mapper mapper(api);
   return kube::ensure_all(context, api, mapper, std::move(spaces),
                           {.manager = "cluster-version-operator", .limit = namespace_limit}, nullptr);
+}
+
+// Asks an update service. Whoever may write ClusterVersion chooses it, so its answer is limited in size and time.
+Result<std::string> fetch_graph(net::Http& http, const sys::Context& context, const std::string& url) {
+  net::Request request{.url = TRY(net::parse_url(url))};
+  request.headers = {{"Accept", "application/json"}, {"User-Agent", "ClusterVersionOperator"}};
+  request.tls.plain_http = true;
+  request.whole_limit = graph_limit;
+  request.answer_limit = largest_graph;
+  net::Answer answer = TRY(http.send(request, context.stop));
+  if (answer.status != 200) return error(Code::unavailable, "{}: HTTP status {}", url, answer.status);
+  return std::move(answer.body);
 }
 
 }  // namespace
@@ -62,7 +76,9 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const LeaderOptions lease{
       .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
   return lead(context, api, lease, [&](const sys::Context& leading) {
-    Reconciler reconciler(api, release);
+    Reconciler reconciler(api, release, [&](const sys::Context& asking, const std::string& url) {
+      return fetch_graph(environment.http, asking, url);
+    });
     return reconciler.run(leading);
   });
 }

@@ -1,5 +1,5 @@
 // `cluster-version-operator start`: applies and reconciles the manifests of its own image, and reports progress in ClusterVersion
-// (reconciler.h). It does not fetch updates.
+// (reconciler.h).
 #pragma once
 
 #include "components/program/program.h"

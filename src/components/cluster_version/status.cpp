@@ -57,13 +57,25 @@ JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progr
   return history;
 }
 
-Condition retrieved_updates(const Json& cluster_version) {
-  std::string message = "this release does not look for updates";
-  for (const std::string_view field : {"channel", "upstream"}) {
-    const std::string_view value = find_string(cluster_version, {"spec", field}).value_or("");
-    if (!value.empty()) message += fmt::format("; spec.{} has no effect", field);
+// The conditional updates with the times of their conditions: a time changes only with the status of the condition.
+JsonArray with_times(const JsonArray& updates, const JsonArray& known, const std::string& now) {
+  JsonArray timed;
+  for (Json update : updates) {
+    const auto same = std::ranges::find_if(known, [&](const Json& each) {
+      return find_string(each, {"release", "version"}) == find_string(update, {"release", "version"});
+    });
+    for (Json& condition : update.at("conditions").get_array()) {
+      std::string time = now;
+      for (const Json& before : same == known.end() ? JsonArray() : find_array(*same, {"conditions"})) {
+        const bool is_same = find_string(before, {"type"}) == find_string(condition, {"type"}) &&
+                             find_string(before, {"status"}) == find_string(condition, {"status"});
+        if (is_same) time = text_of(before, {"lastTransitionTime"});
+      }
+      condition.get_object()["lastTransitionTime"] = time;
+    }
+    timed.push_back(std::move(update));
   }
-  return {"RetrievedUpdates", "False", "UpdatesNotSupported", std::move(message)};
+  return timed;
 }
 
 }  // namespace
@@ -76,7 +88,11 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
   status["versionHash"] = progress.hash;
   const Json* generation = find(cluster_version, {"metadata", "generation"});
   status["observedGeneration"] = generation ? *generation : Json(0);
-  if (!status.contains("availableUpdates")) status["availableUpdates"] = nullptr;
+  const KnownUpdates& updates = progress.updates;
+  status["availableUpdates"] = updates.available.empty() ? Json() : Json(updates.available);
+  JsonArray conditional = with_times(updates.conditional, find_array(cluster_version, {"status", "conditionalUpdates"}), now);
+  status.erase("conditionalUpdates");
+  if (!conditional.empty()) status["conditionalUpdates"] = std::move(conditional);
   JsonArray history = next_history(cluster_version, progress, now);
 
   const auto completed =
@@ -103,7 +119,9 @@ Json next_status(const Json& cluster_version, const ReleaseProgress& progress, W
   const Acceptance& accepted = progress.acceptance;
   if (!accepted.status.empty())
     set_condition(conditions, {"ReleaseAccepted", accepted.status, accepted.reason, accepted.message}, now);
-  set_condition(conditions, retrieved_updates(cluster_version), now);
+  if (updates.is_retrieved || !updates.reason.empty()) {
+    set_condition(conditions, {"RetrievedUpdates", text_of_bool(updates.is_retrieved), updates.reason, updates.message}, now);
+  }
   if (progress.not_upgradeable) {
     set_condition(conditions, {"Upgradeable", "False", progress.not_upgradeable->reason, progress.not_upgradeable->message}, now);
   } else {

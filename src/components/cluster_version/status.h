@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/time.h"
+#include "components/cluster_version/graph.h"
 #include "components/cluster_version/update.h"
 
 #include <optional>
@@ -28,14 +29,15 @@ struct ReleaseProgress {
   bool is_complete = false;                 // all manifests are applied and all gates are met
   Acceptance acceptance{};                  // what becomes of spec.desiredUpdate; without status: not known yet
   std::optional<NotUpgradeable> not_upgradeable{};
+  KnownUpdates updates{};
 };
 
 // The next status. Fields of other writers stay. Pure.
 //
 //   desired     the version of the release
 //   history     newest first, at most 100 entries
-//   conditions  Available, Progressing, Failing, ReleaseAccepted, RetrievedUpdates (False: spec.channel and spec.upstream have no
-//               effect), Upgradeable (only while it is False); times change only with the status
+//   conditions  Available, Progressing, Failing, ReleaseAccepted, RetrievedUpdates, Upgradeable (only while it is False); times
+//   change only with the status
 Json next_status(const Json& cluster_version, const ReleaseProgress& progress, WallTime now);
 
 }  // namespace slipway::components::cluster_version

@@ -70,18 +70,29 @@ TEST(ClusterVersionStatus, KeepsThePreviousVersionInTheHistory) {
   EXPECT_EQ(find_string(history.at(1), {"completionTime"}), "2026-11-21T12:01:00Z");
 }
 
-TEST(ClusterVersionStatus, ReportsFieldsOfSpecWithoutEffect) {
-  const auto on_outcome = [](Json spec, std::string_view type) {
-    Json object = version_with(JsonObject());
-    object.get_object()["spec"] = std::move(spec);
-    object.get_object()["status"] = next_status(object, progress(true), noon);
-    return fmt::format("{} {} {}", kube::condition_status(object, type), kube::condition_text(object, type, "reason"),
-                       kube::condition_text(object, type, "message"));
+TEST(ClusterVersionStatus, ReportsUpdates) {
+  ReleaseProgress facts = progress(true);
+  Json object = version_with(next_status(version_with(JsonObject()), facts, noon));
+  EXPECT_EQ(kube::find_condition(object, "RetrievedUpdates"), nullptr) << "nobody has asked yet";
+  EXPECT_EQ(*find(object, {"status", "availableUpdates"}), Json());
+  facts.updates = {.is_retrieved = true,
+                   .available = {{{"version", "1.0.1"}, {"image", "r@sha256:1"}}},
+                   .conditional = {{{"release", {{"version", "1.1.0"}}},
+                                    {"conditions", JsonArray{{{"type", "Recommended"}, {"status", "False"}}}}}}};
+  object = version_with(next_status(object, facts, noon));
+  EXPECT_EQ(kube::condition_status(object, "RetrievedUpdates"), "True");
+  EXPECT_EQ(find_array(object, {"status", "availableUpdates"}), facts.updates.available);
+  const auto time_of_condition = [&] {
+    const Json& update = find_array(object, {"status", "conditionalUpdates"}).at(0);
+    return text_of(find_array(update, {"conditions"}).at(0), {"lastTransitionTime"});
   };
-  EXPECT_EQ(on_outcome(JsonObject(), "RetrievedUpdates"), "False UpdatesNotSupported this release does not look for updates");
-  EXPECT_EQ(on_outcome({{"channel", "stable-1.0"}, {"upstream", "https://updates.example.com"}}, "RetrievedUpdates"),
-            "False UpdatesNotSupported this release does not look for updates; spec.channel has no effect; spec.upstream has no "
-            "effect");
+  EXPECT_EQ(time_of_condition(), "2026-11-21T12:00:00Z");
+  object = version_with(next_status(object, facts, later));
+  EXPECT_EQ(time_of_condition(), "2026-11-21T12:00:00Z");
+  facts.updates = {.reason = "NoChannel", .message = "spec.channel is empty"};
+  object = version_with(next_status(object, facts, later));
+  EXPECT_EQ(kube::condition_text(object, "RetrievedUpdates", "reason"), "NoChannel");
+  EXPECT_EQ(find(object, {"status", "conditionalUpdates"}), nullptr);
 }
 
 TEST(ClusterVersionStatus, ReportsWhatBecomesOfAnUpdate) {
