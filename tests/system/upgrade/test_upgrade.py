@@ -7,8 +7,7 @@ import threading
 import time
 
 import host_clock
-from conftest import next_release
-from release_facts import machine_os_of
+from next_release import check_every_part, next_release
 
 LIMIT = 900
 # Each restart of a master ends the calls that its API server is answering.
@@ -41,24 +40,6 @@ def version_of(cluster):
     return cluster.api.get("/apis/config.openshift.io/v1/clusterversions/version")
 
 
-def check_end(cluster, version, folder):
-    """Every part is that of the new release."""
-    newest = version_of(cluster)["status"]["history"][0]
-    assert newest["version"] == version and newest["state"] == "Completed"
-    for each in cluster.api.get("/apis/config.openshift.io/v1/clusteroperators")["items"]:
-        told = {entry["name"]: entry["version"] for entry in each["status"].get("versions", [])}
-        assert told.get("operator", version) == version, each["metadata"]["name"]
-    wanted = machine_os_of(folder)
-    for node in cluster.api.get("/api/v1/nodes")["items"]:
-        name = node["metadata"]["name"]
-        booted = next(line for line in cluster.machine(name, "ostree", "admin", "status").stdout.splitlines() if line.startswith("* "))
-        commit = booted.split()[2].partition(".")[0]
-        image = cluster.machine(name, "ostree", "--repo=/ostree/repo", "show", "--print-metadata-key=slipway.image", commit).stdout.strip().strip("'")
-        assert image == wanted, f"{name} runs {image}"
-        assert not node["spec"].get("unschedulable"), name
-    assert cluster.recorder.check() == []
-
-
 def test_the_next_release_while_the_cluster_is_used(installed):
     version, folder = next_release(1)
     requests, begun, span, start = Requests(installed.application), time.time(), host_clock.Span(), host_clock.now()
@@ -69,7 +50,7 @@ def test_the_next_release_while_the_cluster_is_used(installed):
     refused = installed.recorder.refused_since(begun)
     print(f"\nthree masters and two workers after {took:.0f} s; {installed.recorder.summary()}; {len(refused)} refused since it began; "
           f"{requests.count} requests of the application, {len(requests.failed)} failed")
-    check_end(installed, version, folder)
+    check_every_part(installed, version, folder)
     assert requests.failed == []
     assert len(refused) <= 3 * REFUSED_FOR_EACH_MASTER or span.excuses(f"{len(refused)} calls refused"), installed.explain(refused)
 
@@ -94,4 +75,4 @@ def test_with_kills_it_comes_to_the_same_end(installed):
         kills[name]()
     done = installed.run("upgrade", "--wait", check=False, timeout=LIMIT)
     assert done.returncode == 0, f"seed {seed}\n{done.stdout}{done.stderr}\n{json.dumps(version_of(installed)['status'].get('conditions'))}"
-    check_end(installed, version, folder)
+    check_every_part(installed, version, folder)
