@@ -132,8 +132,8 @@ def look_at_what_has_no_effect(plane, folder, condition):
 
     ask({"desiredUpdate": {"version": "9.9.9"}, "channel": "stable-9"})
     wait_until("refusal", lambda: condition("ReleaseAccepted").get("status") == "False")
-    assert "9.9.9 is not applied, because this release does not update clusters" in condition("ReleaseAccepted")["message"]
-    assert "spec.channel has no effect" in condition("RetrievedUpdates")["message"]
+    assert "version 9.9.9 is not in status.availableUpdates" in condition("ReleaseAccepted")["message"]
+    wait_until("an update service is missed", lambda: condition("RetrievedUpdates").get("reason") == "NoUpstream")
     ask({"desiredUpdate": None, "channel": None})
     wait_until("acceptance", lambda: condition("ReleaseAccepted").get("status") == "True")
 
