@@ -42,8 +42,8 @@ FILES = [
     "test_upkeep.py",
     "test_cold_start.py",
     "test_rotation.py",
-    "test_upgrade.py",
     "test_permissions.py",
+    "test_upgrade.py",
     "test_destroy.py",
 ]
 
