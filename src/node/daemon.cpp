@@ -191,10 +191,7 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   TRY(report(mc::state_working, "", {{mc::current_config, current.name}}));
   // Before the drain: from then on the machine needs no network until it has started again.
   if (differences.os_image && !wanted.os_image_url.empty()) {
-    if (const Result<> fetched = os_.fetch(wanted.os_image_url); !fetched.ok()) {
-      if (fetched.error().code() == Code::cancelled) return fetched.error();
-      return fail(mc::state_degraded, fetched.error());
-    }
+    if (const Result<> fetched = os_.fetch(wanted.os_image_url); !fetched.ok()) return fail(mc::state_degraded, fetched.error());
   }
   if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + wanted.name))) return Next::wait;
   sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", wanted.name);

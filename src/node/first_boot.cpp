@@ -20,9 +20,7 @@ Result<std::string> booted_image(const Environment& environment) {
   const std::vector<Deployment> deployments = TRY(read_deployments(environment));
   const Deployment* booted = find_booted(deployments);
   if (!booted) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
-  const std::vector<KnownImage> known = TRY(known_images(environment));
-  const auto image = std::ranges::find(known, booted->commit, &KnownImage::commit);
-  return image == known.end() ? std::string("(unknown)") : image->digest;
+  return image_digest(environment, booted->commit);
 }
 
 Result<bool> has_arguments(const Environment& environment, const MachineConfig& config) {

@@ -195,6 +195,8 @@ Result<Release> parse_release(const Digest& digest, std::string_view image_refer
   return release;
 }
 
+std::string_view machine_architecture() { return architecture; }
+
 Result<RawManifest> manifest_for_this_machine(const sys::Context& context, ImageSource& source, const Reference& repository,
                                               RawManifest manifest) {
   if (!is_index(manifest.media_type)) return manifest;

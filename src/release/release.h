@@ -45,6 +45,9 @@ struct Release {
 //           without a digest, versions that are not NAME=VERSION
 Result<Release> parse_release(const Digest& digest, std::string_view image_references, std::string_view release_metadata);
 
+// The name of this machine's architecture in images: "amd64".
+std::string_view machine_architecture();
+
 // Returns an image manifest unchanged; for an index, reads the manifest for this machine's architecture.
 //
 //   repository  of the index

@@ -15,8 +15,8 @@ namespace {
 
 constexpr const char* channels_key = "io.openshift.upgrades.graph.release.channels";
 
-Error refuse(std::string_view reason, std::string_view message) {
-  return Error(Code::invalid, fmt::format("{}: {}", reason, message));
+KnownUpdates refuse(std::string reason, std::string message) {
+  return {.reason = std::move(reason), .message = std::move(message)};
 }
 
 // An entry of status.availableUpdates.
@@ -96,20 +96,21 @@ std::optional<std::size_t> index_at(const Json& edge, std::size_t place) {
 
 }  // namespace
 
-Result<std::string> graph_url(const Json& cluster_version, std::string_view version, std::string_view architecture) {
+GraphRequest graph_request(const Json& cluster_version, std::string_view version, std::string_view architecture) {
   const std::string channel = text_of(cluster_version, {"spec", "channel"}),
                     upstream = text_of(cluster_version, {"spec", "upstream"});
-  if (channel.empty()) return refuse("NoChannel", "spec.channel is empty, so no updates are retrieved");
-  if (upstream.empty()) return refuse("NoUpstream", "spec.upstream is empty, and there is no update service of slipway's own");
+  if (channel.empty()) return {.reason = "NoChannel", .message = "spec.channel is empty, so no updates are retrieved"};
+  if (upstream.empty())
+    return {.reason = "NoUpstream", .message = "spec.upstream is empty, and there is no update service of slipway's own"};
   const Result<net::Url> url = net::parse_url(upstream);
-  if (!url.ok()) return refuse("InvalidURI", "spec.upstream: " + url.error().message());
+  if (!url.ok()) return {.reason = "InvalidURI", .message = "spec.upstream: " + url.error().message()};
   const std::string id = text_of(cluster_version, {"spec", "clusterID"});
-  return fmt::format("{}{}arch={}&channel={}&id={}&version={}", upstream, upstream.find('?') == std::string::npos ? "?" : "&",
-                     net::percent_encode(architecture), net::percent_encode(channel), net::percent_encode(id),
-                     net::percent_encode(version));
+  return {.url = fmt::format("{}{}arch={}&channel={}&id={}&version={}", upstream,
+                             upstream.find('?') == std::string::npos ? "?" : "&", net::percent_encode(architecture),
+                             net::percent_encode(channel), net::percent_encode(id), net::percent_encode(version))};
 }
 
-Result<KnownUpdates> read_graph(std::string_view answer, std::string_view version) {
+KnownUpdates read_graph(std::string_view answer, std::string_view version) {
   const Result<Json> parsed = parse_json(answer, "the update graph");
   if (!parsed.ok()) return refuse("ResponseInvalid", parsed.error().message());
   const Json& graph = parsed.value();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "base/json.h"
-#include "base/result.h"
 
 #include <string>
 #include <string_view>
@@ -21,10 +20,17 @@ struct KnownUpdates {
   bool operator==(const KnownUpdates&) const = default;
 };
 
-// The URL to ask, from spec.upstream, spec.channel and spec.clusterID. There is no default service.
-//
-//   errors  invalid: the message is the reason of the condition, ": ", and its message: no channel, no or a wrong upstream
-Result<std::string> graph_url(const Json& cluster_version, std::string_view version, std::string_view architecture);
+// What to ask an update service.
+struct GraphRequest {
+  std::string url{};     // empty: nothing can be asked
+  std::string reason{};  // of the condition, without a URL: no channel, no or a wrong upstream
+  std::string message{};
+
+  bool operator==(const GraphRequest&) const = default;
+};
+
+// From spec.upstream, spec.channel and spec.clusterID. There is no default service.
+GraphRequest graph_request(const Json& cluster_version, std::string_view version, std::string_view architecture);
 
 // The updates from a version.
 //
@@ -32,7 +38,7 @@ Result<std::string> graph_url(const Json& cluster_version, std::string_view vers
 //   recommended. A risk with a PromQL rule cannot be evaluated here, so whether the update is recommended is unknown.
 // - An update whose risk has only rules of unknown types is left out, and an image with risks in two groups, too.
 //
-//   errors  invalid: the answer is no graph, or does not have the version; the message as above
-Result<KnownUpdates> read_graph(std::string_view answer, std::string_view version);
+// Not retrieved: the answer is no graph, or does not have the version.
+KnownUpdates read_graph(std::string_view answer, std::string_view version);
 
 }  // namespace slipway::components::cluster_version

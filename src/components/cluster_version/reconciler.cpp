@@ -5,6 +5,7 @@
 #include "kube/contains.h"
 #include "kube/ensure.h"
 #include "kube/mapper.h"
+#include "release/release.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
 
@@ -34,8 +35,6 @@ constexpr Milliseconds restore_interval = 1s;
 constexpr Milliseconds report_interval = 1s;
 // How long updates stay known after the update service answered last.
 constexpr Milliseconds keep_updates = 24h;
-// The images of the release exist for this architecture only.
-constexpr std::string_view architecture = "amd64";
 
 // Types with few objects that rarely change, and types whose objects users miss first. CustomResourceDefinitions would be
 // megabytes, and most Secrets and ConfigMaps do not belong to the release.
@@ -97,28 +96,30 @@ Result<> Reconciler::run(const sys::Context& context) {
 }
 
 Result<> Reconciler::retrieve_until_stopped(const sys::Context& context) {
-  std::string asked;
+  std::optional<GraphRequest> asked;
   SteadyTime next{}, retrieved{};
   while (!context.stop.stop_requested()) {
     const std::uint64_t seen = view_.changed().count();
-    const Json* cluster_version = view_.snapshot().find(kube::types::cluster_versions, "", name);
-    SteadyTime now = context.clock.steady();
+    const Snapshot snapshot = view_.snapshot();
+    const Json* cluster_version = snapshot.find(kube::types::cluster_versions, "", name);
+    const SteadyTime now = context.clock.steady();
     if (cluster_version) {
-      const Result<std::string> url = graph_url(*cluster_version, release_.version, architecture);
-      const std::string question = url.ok() ? url.value() : url.error().message();
-      if (question != asked || now >= next) {
-        KnownUpdates before = known_updates_.with_lock([](const KnownUpdates& known) { return known; });
-        if (question != asked || now > retrieved + keep_updates) before = {};
-        KnownUpdates known = retrieve(context, url, before);
+      const GraphRequest request = graph_request(*cluster_version, release_.version, release::machine_architecture());
+      if (request != asked || now >= next) {
+        KnownUpdates known = retrieve(context, request);
         if (known.is_retrieved) retrieved = context.clock.steady();
+        const bool keeps_lists = !known.is_retrieved && request == asked && now <= retrieved + keep_updates;
         const bool is_other = known_updates_.with_lock([&](KnownUpdates& current) {
+          if (keeps_lists) {
+            known.available = current.available;
+            known.conditional = current.conditional;
+          }
           const bool differs = !(current == known);
           current = std::move(known);
           return differs;
         });
-        asked = question;
-        now = context.clock.steady();
-        next = now + sync_interval;
+        asked = request;
+        next = context.clock.steady() + sync_interval;
         if (is_other) view_.changed().notify();
       }
     }
@@ -127,25 +128,11 @@ Result<> Reconciler::retrieve_until_stopped(const sys::Context& context) {
   return error(Code::cancelled, "stopped");
 }
 
-// After a failure, the updates that were known before stay.
-KnownUpdates Reconciler::retrieve(const sys::Context& context, const Result<std::string>& url, const KnownUpdates& before) {
-  const auto failed = [&](std::string_view reason, std::string_view message) {
-    KnownUpdates known = before;
-    known.is_retrieved = false;
-    known.reason = reason;
-    known.message = message;
-    return known;
-  };
-  const auto failed_with = [&](const Error& why) {
-    const std::string& text = why.message();
-    const std::size_t colon = text.find(": ");
-    return failed(text.substr(0, colon), text.substr(colon + 2));
-  };
-  if (!url.ok()) return failed_with(url.error());
-  const Result<std::string> answer = fetch_graph_(context, url.value());
-  if (!answer.ok()) return failed("RemoteFailed", answer.error().message());
-  Result<KnownUpdates> known = read_graph(answer.value(), release_.version);
-  return known.ok() ? std::move(known).value() : failed_with(known.error());
+KnownUpdates Reconciler::retrieve(const sys::Context& context, const GraphRequest& request) {
+  if (request.url.empty()) return {.reason = request.reason, .message = request.message};
+  const Result<std::string> answer = fetch_graph_(context, request.url);
+  if (!answer.ok()) return {.reason = "RemoteFailed", .message = answer.error().message()};
+  return read_graph(answer.value(), release_.version);
 }
 
 Result<> Reconciler::apply_until_stopped(const sys::Context& context) {

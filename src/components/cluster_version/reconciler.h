@@ -65,7 +65,7 @@ class Reconciler {
   };
 
   Result<> retrieve_until_stopped(const sys::Context& context);
-  KnownUpdates retrieve(const sys::Context& context, const Result<std::string>& url, const KnownUpdates& before);
+  KnownUpdates retrieve(const sys::Context& context, const GraphRequest& request);
   Result<> apply_until_stopped(const sys::Context& context);
   SteadyTime reconcile_once(const sys::Context& context);
   PlanInputs inputs_of(const Snapshot& seen, const Json& cluster_version) const;

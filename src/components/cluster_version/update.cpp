@@ -129,6 +129,19 @@ std::string kubelet_problem(const Payload& payload, const std::vector<const Json
       payload.kubernetes, kubelet_minors_behind, join(outside, ", "));
 }
 
+// Whether the container runs a release image: it has the flag that names the image.
+bool set_release_image(Json& container, std::string_view image) {
+  if (find_array(container, {"args"}).empty()) return false;
+  JsonArray& arguments = container.at("args").get_array();
+  const auto flag = std::ranges::find_if(arguments, [](const Json& argument) {
+    return argument.is_string() && std::string_view(argument.get_string()).starts_with(image_flag);
+  });
+  if (flag == arguments.end()) return false;
+  *flag = fmt::format("{}{}", image_flag, image);
+  container.as_object()["image"] = image;
+  return true;
+}
+
 UpdateStep refused(UpdateStep step, std::string reason, std::string message) {
   step.acceptance = {"False", std::move(reason), std::move(message)};
   return step;
@@ -185,20 +198,17 @@ UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, 
       request.image.empty() ? request.version.empty() || request.version == own.version : request.image == own.image;
   UpdateStep step{
       .acceptance = {"True", "PayloadLoaded", fmt::format("Payload loaded version=\"{}\" image=\"{}\"", own.version, own.image)}};
-  const std::string wanted_pod = names_own ? "" : pod_name(request.image);
-  for (const Json* pod : seen.list(kube::types::pods, own_namespace)) {
-    if (kube::name_of(*pod) != wanted_pod) step.remove_pods.emplace_back(kube::name_of(*pod));
+  if (request.image.empty()) request.image = image_of_available(cluster_version, request.version);
+  const std::string pod = pod_name(request.image);
+  for (const Json* each : seen.list(kube::types::pods, own_namespace)) {
+    if (names_own || kube::name_of(*each) != pod) step.remove_pods.emplace_back(kube::name_of(*each));
   }
   if (names_own) return step;
   if (mode == Mode::initializing) return refused(std::move(step), "Initializing", "the installation is not complete yet");
   if (request.image.empty()) {
-    request.image = image_of_available(cluster_version, request.version);
-    if (request.image.empty()) {
-      return refused(
-          std::move(step), "InvalidClusterVersion",
-          fmt::format("spec.desiredUpdate: version {} is not in status.availableUpdates (set spec.desiredUpdate.image)",
-                      request.version));
-    }
+    return refused(std::move(step), "InvalidClusterVersion",
+                   fmt::format("spec.desiredUpdate: version {} is not in status.availableUpdates (set spec.desiredUpdate.image)",
+                               request.version));
   }
   const Result<release::Reference> reference = release::parse_reference(request.image);
   if (!reference.ok()) return refused(std::move(step), "RetrievePayload", "spec.desiredUpdate: " + reference.error().message());
@@ -208,14 +218,13 @@ UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, 
         fmt::format("spec.desiredUpdate: image {} has no digest; only a digest says which release it is", request.image));
   }
   const std::string name = name_of_request(request);
-  const Json* pod = seen.find(kube::types::pods, own_namespace, pod_name(request.image));
   step.acceptance = {"Unknown", "RetrievePayload", fmt::format("Retrieving and verifying payload {}", name)};
-  std::erase(step.remove_pods, pod_name(request.image));
-  if (!pod) {
+  const Json* reader = seen.find(kube::types::pods, own_namespace, pod);
+  if (!reader) {
     step.create_pod = payload_pod(request, own.node);
     return step;
   }
-  const Retrieval retrieval = read_pod(*pod);
+  const Retrieval retrieval = read_pod(*reader);
   if (!retrieval.failure.empty()) {
     return refused(std::move(step), "RetrievePayload", fmt::format("Retrieving payload {} failed: {}", name, retrieval.failure));
   }
@@ -239,20 +248,9 @@ UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, 
 
 Result<Json> with_release_image(Json deployment, std::string_view image) {
   bool is_changed = false;
-  Json* containers = nullptr;
-  if (find(deployment, {"spec", "template", "spec", "containers"})) {
-    containers = &deployment.at("spec").at("template").at("spec").at("containers");
-  }
-  if (containers && containers->is_array()) {
-    for (Json& container : containers->get_array()) {
-      if (!find_array(container, {"args"}).empty()) {
-        for (Json& argument : container.at("args").get_array()) {
-          if (!argument.is_string() || !std::string_view(argument.get_string()).starts_with(image_flag)) continue;
-          argument = fmt::format("{}{}", image_flag, image);
-          container.at("image") = image;
-          is_changed = true;
-        }
-      }
+  if (!find_array(deployment, {"spec", "template", "spec", "containers"}).empty()) {
+    for (Json& container : deployment.at("spec").at("template").at("spec").at("containers").get_array()) {
+      is_changed = set_release_image(container, image) || is_changed;
     }
   }
   if (!is_changed) return error(Code::invalid, "Deployment {} has no container with {}", own_deployment, image_flag);

@@ -6,8 +6,8 @@
 #include "release/commit_metadata.h"
 #include "release/layer_tree.h"
 #include "release/manifest.h"
+#include "release/release.h"
 
-#include <sys/utsname.h>
 #include <algorithm>
 
 namespace slipway::node {
@@ -38,15 +38,6 @@ Result<std::string> ostree(const Environment& environment, std::vector<std::stri
   return run(environment, std::move(argv));
 }
 
-std::string machine_architecture() {
-  utsname names{};
-  ::uname(&names);
-  const std::string_view machine = names.machine;
-  if (machine == "x86_64") return "amd64";
-  if (machine == "aarch64") return "arm64";
-  return std::string(machine);
-}
-
 // "" if the commit has no such key.
 Result<std::string> metadata(const Environment& environment, const std::string& commit, std::string_view key) {
   Result<std::string> value =
@@ -62,20 +53,14 @@ std::vector<std::string> texts_of(const std::vector<release::Digest>& digests) {
 }
 
 Result<OsImage> describe(const Environment& environment, release::ImageSource& source, const release::Reference& image) {
-  release::RawManifest raw = TRY(source.manifest(environment.context, image));
-  if (release::is_index(raw.media_type)) {
-    const release::ImageIndex index = TRY(release::parse_image_index(raw));
-    const std::string wanted = machine_architecture();
-    const auto entry = std::ranges::find(index.manifests, wanted, &release::Descriptor::architecture);
-    if (entry == index.manifests.end()) return error(Code::invalid, "it has no variant for {}", wanted);
-    raw = TRY(source.manifest(environment.context, image.with_digest(entry->digest)));
-  }
+  release::RawManifest top = TRY(source.manifest(environment.context, image));
+  const release::RawManifest raw = TRY(release::manifest_for_this_machine(environment.context, source, image, std::move(top)));
   release::ImageManifest manifest = TRY(release::parse_image_manifest(raw));
   const std::string text = TRY(release::blob_text(environment.context, source, image, manifest.config, largest_config));
   const Json config = TRY(parse_json(text, "its config"));
   const std::string_view architecture = find_string(config, {"architecture"}).value_or("");
-  if (architecture != machine_architecture())
-    return error(Code::invalid, "it is for {}, and this machine is {}", architecture, machine_architecture());
+  if (architecture != release::machine_architecture())
+    return error(Code::invalid, "it is for {}, and this machine is {}", architecture, release::machine_architecture());
   OsImage described{.layers = std::move(manifest.layers), .contents = {}, .version = {}};
   for (const Json& item : find_array(config, {"rootfs", "diff_ids"})) {
     described.contents.push_back(TRY(release::Digest::parse(item.is_string() ? std::string_view(item.get_string()) : "")));
@@ -160,6 +145,10 @@ Result<std::string> import(const Environment& environment, release::ImageSource&
 
 }  // namespace
 
+Result<std::string> image_digest(const Environment& environment, const std::string& commit) {
+  return metadata(environment, commit, image_key);
+}
+
 Result<std::vector<KnownImage>> known_images(const Environment& environment) {
   std::vector<KnownImage> images;
   const std::string refs = TRY(ostree(environment, {"refs"}));
@@ -168,7 +157,7 @@ Result<std::vector<KnownImage>> known_images(const Environment& environment) {
     if (!ref.starts_with("slipway/")) continue;
     KnownImage image{.ref = ref, .commit = {}, .digest = {}, .layers = {}};
     image.commit = trim(TRY(ostree(environment, {"rev-parse", ref})));
-    image.digest = TRY(metadata(environment, image.commit, image_key));
+    image.digest = TRY(image_digest(environment, image.commit));
     const std::string layers = TRY(metadata(environment, image.commit, layers_key));
     for (const std::string_view layer : split(layers, ' ')) {
       if (!layer.empty()) image.layers.emplace_back(layer);

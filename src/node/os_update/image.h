@@ -24,6 +24,9 @@ struct KnownImage {
   std::vector<std::string> layers;  // digests of the unpacked layers, bottom first; empty if the commit does not have them
 };
 
+// The digest of the image that a commit was made from; empty if the commit does not say it. errors: cancelled
+Result<std::string> image_digest(const Environment& environment, const std::string& commit);
+
 // errors: those of ostree
 Result<std::vector<KnownImage>> known_images(const Environment& environment);
 
