@@ -57,6 +57,7 @@ Result<> FaultWatch::run(const sys::Context& context, const Examine& examine_clu
     if (!examined.ok()) {
       context.log.debug("diagnosing the cluster: {}", examined.error().message());
     } else {
+      context.log.debug("the cluster was examined: {} findings", examined->findings.size());
       for (const diagnosis::Finding& finding : examined->findings) {
         if (emitted.insert(finding.name + " " + finding.stage).second) context.events.emit(diagnosis::to_event(finding));
         if (!finding.is_final) continue;

@@ -4,8 +4,8 @@
     status, object = api.call("GET", "/api/v1/nodes")
     api.get("/api/v1/nodes")["items"]
 
-A call ends after `timeout` seconds. `call` does not retry; the functions that expect an answer retry when a busy server asks for it (429
-with Retry-After: storage of a type that has just changed), like every client. Threads: any.
+A try ends after `timeout` seconds. `ask` tries once; the other functions try again when a busy server asks for it (429 with Retry-After:
+storage of a type that has just changed), like every client. Threads: any.
 """
 
 import base64
@@ -54,11 +54,15 @@ class Api:
 
     def call(self, method, path, body=None, kind="application/json"):
         """(status, JSON of the answer). Raises the exceptions of BROKEN."""
-        status, answer, _ = self.ask(method, path, body, kind)
+        for _ in range(10):
+            status, answer, headers = self.ask(method, path, body, kind)
+            if status != 429 or "Retry-After" not in headers:
+                break
+            time.sleep(float(headers["Retry-After"]))
         return status, answer
 
-    def ask(self, method, path, body, kind):
-        """(status, JSON of the answer, its headers)."""
+    def ask(self, method, path, body=None, kind="application/json"):
+        """(status, JSON of the answer, its headers) of one try. Raises the exceptions of BROKEN."""
         with self.connect() as connection:
             text = None if body is None else json.dumps(body)
             client = http.client.HTTPConnection(self.name)
@@ -86,11 +90,7 @@ class Api:
         return self.expect("PATCH", path, body, "application/merge-patch+json")
 
     def expect(self, method, path, body=None, kind="application/json"):
-        for _ in range(10):
-            status, answer, headers = self.ask(method, path, body, kind)
-            if status != 429 or "Retry-After" not in headers:
-                break
-            time.sleep(float(headers["Retry-After"]))
+        status, answer = self.call(method, path, body, kind)
         assert 200 <= status < 300, f"{method} {path}: {status} {answer.get('message')}"
         return answer
 

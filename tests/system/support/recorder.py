@@ -121,7 +121,7 @@ class Recorder:
         """The answer, or nothing when the call was refused. `missing`: the meaning of a 404."""
         begun, start = time.time(), time.monotonic()
         try:
-            status, answer = self.api.call(*call)
+            status, answer, _ = self.api.ask(*call)
             reason = None if 200 <= status < 300 else f"{status} {answer.get('message', '')}"
             if status == 404 and missing is not None:
                 answer, reason = missing, None
