@@ -10,6 +10,11 @@ namespace slipway::machineconfig {
 inline constexpr std::string_view current_config = "machineconfiguration.openshift.io/currentConfig";
 inline constexpr std::string_view desired_config = "machineconfiguration.openshift.io/desiredConfig";
 
+// Image mode: the image of the operating system by digest, instead of that of the config. The controller sets the desired one with
+// the desired config; without it a machine has the image of its config. The daemon sets the current one.
+inline constexpr std::string_view current_image = "machineconfiguration.openshift.io/currentImage";
+inline constexpr std::string_view desired_image = "machineconfiguration.openshift.io/desiredImage";
+
 // State of the daemon, and the reason if it is not done.
 inline constexpr std::string_view daemon_state = "machineconfiguration.openshift.io/state";
 inline constexpr std::string_view daemon_reason = "machineconfiguration.openshift.io/reason";
