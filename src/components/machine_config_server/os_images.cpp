@@ -100,18 +100,17 @@ net::ServerAnswer OsImages::answer(const net::ServerRequest& request) const {
 }
 
 Result<OsImages::Content> OsImages::parse_path(std::string_view path) {
-  constexpr std::string_view api = "/v2/";
+  constexpr std::string_view api = "/v2/", manifests = "/manifests", blobs = "/blobs";
   path.remove_prefix(std::min(api.size(), path.size()));
-  for (const bool is_manifest : {true, false}) {
-    const std::string_view kind = is_manifest ? "/manifests/" : "/blobs/";
-    const std::size_t place = path.rfind(kind);
-    if (place == std::string_view::npos) continue;
-    const std::string_view selector = path.substr(place + kind.size());
-    if (is_manifest && !selector.starts_with("sha256:")) return error(Code::not_found, "images are served by digest only");
-    release::Digest digest = TRY(release::Digest::parse(selector));
-    return Content{.repository = std::string(path.substr(0, place)), .is_manifest = is_manifest, .digest = std::move(digest)};
-  }
-  return error(Code::not_found, "only manifests and blobs exist here");
+  const std::size_t slash = path.rfind('/');
+  const std::string_view selector = slash == std::string_view::npos ? "" : path.substr(slash + 1);
+  std::string_view repository = path.substr(0, path.size() - selector.size() - (slash == std::string_view::npos ? 0 : 1));
+  const bool is_manifest = repository.ends_with(manifests);
+  if (!is_manifest && !repository.ends_with(blobs)) return error(Code::not_found, "only manifests and blobs exist here");
+  if (is_manifest && !selector.starts_with("sha256:")) return error(Code::not_found, "images are served by digest only");
+  repository.remove_suffix(is_manifest ? manifests.size() : blobs.size());
+  release::Digest digest = TRY(release::Digest::parse(selector));
+  return Content{.repository = std::string(repository), .is_manifest = is_manifest, .digest = std::move(digest)};
 }
 
 Result<net::ServerAnswer> OsImages::find(const net::ServerRequest& request, const Content& content) const {
