@@ -48,7 +48,7 @@ struct JoinCredentials {
 
 // The image that a machine boots instead of that of its config (image mode).
 struct ServedImage {
-  std::string image;                                  // by digest
+  std::string image;                                   // by digest
   std::optional<OsImageSource> source = std::nullopt;  // where the machine finds it before its registry
 };
 

@@ -41,8 +41,8 @@ struct ServerAnswer {
   std::vector<Header> headers{};
   // Shared, so that many answers can use one large body without a copy.
   std::shared_ptr<const std::string> body{};
-  // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is answered
-  // with 500. A file that becomes shorter meanwhile ends the connection
+  // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
+  // answered with 500. A file that becomes shorter meanwhile ends the connection
   std::optional<FilePart> file{};
 };
 
@@ -66,7 +66,8 @@ struct ServerOptions {
   // Maximum time from the connection (or the previous answer) to the end of a request, and again from there to the end of its
   // answer. It ends the connections of slow clients, which the idle limit does not end. 0: no limit
   Seconds exchange_limit{0};
-  // Bytes a second, on average: the exchange limit of an answer with a file is longer by the time that the file takes at this rate.
+  // Bytes a second, on average: the exchange limit of an answer with a file is longer by the time that the file takes at this
+  // rate.
   std::uint64_t slowest_file_rate = 256 * 1024;
 };
 

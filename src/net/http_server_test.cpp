@@ -100,17 +100,13 @@ TEST(HttpServer, SendsPartsOfFiles) {
   ASSERT_TRUE(files.write(folder.path() + "/empty", "", 0600).ok());
   ASSERT_EQ(::symlink(path.c_str(), (folder.path() + "/link").c_str()), 0);
   ASSERT_EQ(::mkfifo((folder.path() + "/pipe").c_str(), 0600), 0);
-  std::map<std::string, FilePart> parts = {{"/all", {path, 0, content.size()}},
-                                           {"/middle", {path, 1'000'000, 1'234'567}},
-                                           {"/last", {path, content.size() - 1, 1}},
-                                           {"/nothing", {path, content.size(), 0}},
-                                           {"/empty", {folder.path() + "/empty", 0, 0}},
-                                           {"/too-long", {path, 1, content.size()}},
-                                           {"/behind", {path, content.size() + 1, 0}},
-                                           {"/missing", {folder.path() + "/no", 0, 1}},
-                                           {"/folder", {folder.path(), 0, 1}},
-                                           {"/link", {folder.path() + "/link", 0, 1}},
-                                           {"/pipe", {folder.path() + "/pipe", 0, 1}}};
+  std::map<std::string, FilePart> parts = {
+      {"/all", {path, 0, content.size()}},          {"/middle", {path, 1'000'000, 1'234'567}},
+      {"/last", {path, content.size() - 1, 1}},     {"/nothing", {path, content.size(), 0}},
+      {"/empty", {folder.path() + "/empty", 0, 0}}, {"/too-long", {path, 1, content.size()}},
+      {"/behind", {path, content.size() + 1, 0}},   {"/missing", {folder.path() + "/no", 0, 1}},
+      {"/folder", {folder.path(), 0, 1}},           {"/link", {folder.path() + "/link", 0, 1}},
+      {"/pipe", {folder.path() + "/pipe", 0, 1}}};
   for (const bool tls : {false, true}) {
     ServerOptions options{.exchange_limit = Seconds(60)};
     if (tls) options.tls = ServerTls{identity.pem, identity.key};
@@ -121,11 +117,11 @@ TEST(HttpServer, SendsPartsOfFiles) {
         options);
     CurlHttp http;
     for (const auto& [name, part] : parts) {
-      const bool is_bad = name == "/too-long" || name == "/behind" || name == "/missing" || name == "/folder" || name == "/link" ||
-                          name == "/pipe";
+      const bool is_bad = name == "/too-long" || name == "/behind" || name == "/missing" || name == "/folder" ||
+                          name == "/link" || name == "/pipe";
       for (const char* method : {"GET", "HEAD"}) {
-        auto answer = http.send(
-            {.method = method, .url = url_of(server, name, tls ? "https" : "http"), .tls = {.ca_pem = ca.pem}}, {});
+        auto answer =
+            http.send({.method = method, .url = url_of(server, name, tls ? "https" : "http"), .tls = {.ca_pem = ca.pem}}, {});
         ASSERT_TRUE(answer.ok()) << name << ": " << answer.error().message();
         EXPECT_EQ(answer->status, is_bad ? 500 : 206) << name;
         if (is_bad) continue;
@@ -147,7 +143,9 @@ TEST(HttpServer, AFileHasTimeForItsSize) {
   ASSERT_TRUE(files.write(path, std::string(16'000'000, 'x'), 0600).ok());
   const auto fetch = [&](std::uint64_t slowest_rate) {
     const HttpServer server = serve(
-        [&](const ServerRequest&) { return ServerAnswer{.file = FilePart{path, 0, 16'000'000}}; },
+        [&](const ServerRequest&) {
+          return ServerAnswer{.file = FilePart{path, 0, 16'000'000}};
+        },
         {.exchange_limit = Seconds(1), .slowest_file_rate = slowest_rate});
     CurlHttp http;
     std::size_t received = 0;

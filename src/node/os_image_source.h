@@ -7,8 +7,8 @@
 
 namespace slipway::node {
 
-// Puts the server of the file before all other locations of the image's repository, with the login and authority of the file. Only
-// references by digest are read from it. If the server does not have the image, the other locations are asked. Does nothing
+// Puts the server of the file before all other locations of the image's repository, with the login and authority of the file.
+// Only references by digest are read from it. If the server does not have the image, the other locations are asked. Does nothing
 // without the file.
 //
 //   errors  invalid: the file, or its image; those of reading it

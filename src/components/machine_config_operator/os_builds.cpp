@@ -27,8 +27,8 @@ const YamlDocument* find_secret(const std::vector<YamlDocument>& documents, std:
 }
 
 // The logins of the Secret that a field of a MachineOSConfig names.
-std::optional<Secret> read_logins(const std::vector<YamlDocument>& documents, const YamlDocument& config, const std::string& field,
-                                  const std::string& name, Findings& findings) {
+std::optional<Secret> read_logins(const std::vector<YamlDocument>& documents, const YamlDocument& config,
+                                  const std::string& field, const std::string& name, Findings& findings) {
   const YamlDocument* const secret = find_secret(documents, name);
   if (!secret) {
     findings.error(config.place_of(field), field, "Secret '{}' is not in the manifests", name)
@@ -37,7 +37,7 @@ std::optional<Secret> read_logins(const std::vector<YamlDocument>& documents, co
   }
   Result<Secret> logins = machineconfig::logins_of(secret->value);
   if (logins.ok()) return std::move(logins).value();
-  findings.error({secret->name}, "", "Secret '{}': {}", name, logins.error().message());
+  findings.error({secret->name}, "", "{}", logins.error().message());
   return std::nullopt;
 }
 

@@ -37,16 +37,16 @@ struct OsConfigText {
         "  machineConfigPool: {{name: {0}}}\n  imageBuilder: {{imageBuilderType: Job}}\n"
         "  renderedImagePushSpec: registry.example.com/team/os:latest\n  renderedImagePushSecret: {{name: {2}}}\n",
         pool,
-        prebuilt.empty()
-            ? ""
-            : fmt::format("  annotations: {{machineconfiguration.openshift.io/pre-built-image: '{}'}}\n", prebuilt),
+        prebuilt.empty() ? ""
+                         : fmt::format("  annotations: {{machineconfiguration.openshift.io/pre-built-image: '{}'}}\n", prebuilt),
         push_secret);
     if (!base_pull_secret.empty()) made += fmt::format("  baseImagePullSecret: {{name: {}}}\n", base_pull_secret);
     return made + "  containerFile:\n  - content: |\n      FROM configs AS final\n      RUN touch /usr/share/mine\n";
   }
 };
 
-std::string secret(std::string_view name, std::string_view registry, std::string_view space = "openshift-machine-config-operator") {
+std::string secret(std::string_view name, std::string_view registry,
+                   std::string_view space = "openshift-machine-config-operator") {
   const std::string logins = fmt::format(R"({{"auths":{{"{}":{{"auth":"{}"}}}}}})", registry, base64_encode("user:pass"));
   return fmt::format(
       "apiVersion: v1\nkind: Secret\nmetadata: {{name: {}, namespace: {}}}\ntype: kubernetes.io/dockerconfigjson\n"

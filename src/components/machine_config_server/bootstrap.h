@@ -14,9 +14,9 @@ namespace slipway::components::machine_config_server {
 // Serves the files that `machine-config-controller bootstrap` renders into a folder. They may be written after the start. Only
 // pools of the control plane are served; workers have to wait for the server of the cluster.
 //
-// A pool with FOLDER/os-builds/POOL/build.json is served with the image of this build, as soon as IMAGES/POOL/image.json has it. If
-// the build fails, it writes the reason as one line to IMAGES/POOL/failure.txt and removes the file when it starts again. A pool
-// with FOLDER/os-images/POOL/image.json is served with this image, which its registry has.
+// A pool with FOLDER/os-builds/POOL/build.json is served with the image of this build, as soon as IMAGES/POOL/image.json has it.
+// If the build fails, it writes the reason as one line to IMAGES/POOL/failure.txt and removes the file when it starts again. A
+// pool with FOLDER/os-images/POOL/image.json is served with this image, which its registry has.
 //
 //   errors    of find(): not_found: pools exist, but this pool or its config does not; unavailable: nothing is rendered yet, the
 //             image is being built, or its build failed, with the reason

@@ -33,13 +33,13 @@ std::optional<PoolImage> image_of_pool(const Json& os_config);
 // Whether a MachineOSBuild has built this image from this config. Pure.
 bool has_built(const Json& build, std::string_view image, std::string_view rendered);
 
-// Watches pools, MachineOSConfigs and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only the
-// configs that pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error
+// Watches pools, MachineOSConfigs and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only
+// the configs that pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error
 // unavailable: Ignition retries, and they may exist later. Join tokens are valid for a day; a served token is valid for at least
 // half a day.
 //
-// The machines of a pool get the image that its MachineOSConfig names if it was built from the config that they get. Otherwise they
-// get the image of the config, and the machine-config-controller updates them after they joined.
+// The machines of a pool get the image that its MachineOSConfig names if it was built from the config that they get. Otherwise
+// they get the image of the config, and the machine-config-controller updates them after they joined.
 //
 //   lifetime  context, api and files must outlive it
 //   threads   any

@@ -100,12 +100,12 @@ class ClusterConfigsTest : public testing::Test {
               {"status", {{"currentImagePullSpec", image}, {"machineOSBuild", {{"name", build}}}}}});
   }
   void put_os_build(std::string_view name, std::string_view image, std::string_view rendered) {
-    kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
-              {"kind", "MachineOSBuild"},
-              {"metadata", {{"name", name}}},
-              {"spec", {{"machineConfig", {{"name", rendered}}}}},
-              {"status",
-               {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", "True"}}}}}}});
+    kube.put(
+        {{"apiVersion", "machineconfiguration.openshift.io/v1"},
+         {"kind", "MachineOSBuild"},
+         {"metadata", {{"name", name}}},
+         {"spec", {{"machineConfig", {{"name", rendered}}}}},
+         {"status", {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", "True"}}}}}}});
   }
 
   void put_controller(std::string_view host) {

@@ -63,9 +63,7 @@ net::ServerAnswer blob_answer(const net::ServerRequest& request, const release::
 }  // namespace
 
 OsImages::OsImages(sys::Files& files, std::string folder, const Secret& control_plane_token)
-    : files_(files),
-      folder_(std::move(folder)),
-      login_(fmt::format("{}:{}", os_image_user, control_plane_token.reveal())) {}
+    : files_(files), folder_(std::move(folder)), login_(fmt::format("{}:{}", os_image_user, control_plane_token.reveal())) {}
 
 bool OsImages::is_allowed(const net::ServerRequest& request) const {
   constexpr std::string_view scheme = "Basic ";

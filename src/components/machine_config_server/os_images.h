@@ -27,9 +27,9 @@ inline constexpr std::string_view os_image_user = "slipway";
 //   /v2/REPOSITORY/blobs/sha256:HEX         200, or 206 for a range; 416: a range behind the end
 //   otherwise                               401: no login or a wrong one, whatever the path; 404; 405: other methods
 //
-// REPOSITORY is that of the image's name without the registry. Errors have the JSON form of the protocol. Names of files come from
-// digests that were parsed and from names of folders, never from the path of a request. Answers do not read blobs: the server sends
-// them from the disk.
+// REPOSITORY is that of the image's name without the registry. Errors have the JSON form of the protocol. Names of files come
+// from digests that were parsed and from names of folders, never from the path of a request. Answers do not read blobs: the
+// server sends them from the disk.
 //
 //   threads  any
 class OsImages {

@@ -24,7 +24,8 @@ class OsImagesTest : public testing::Test {
   OsImagesTest() {
     layer = put_blob("master", "layer of the image");
     config = put_blob("master", R"({"architecture":"amd64"})");
-    manifest = put_blob("master", fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","config":{{}},"layers":[]}})", manifest_type));
+    manifest =
+        put_blob("master", fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","config":{{}},"layers":[]}})", manifest_type));
     put_image("master", "registry.example.com/team/os", manifest);
   }
 
@@ -205,9 +206,10 @@ TEST_F(OsImagesTest, ReportsWrongLoginsOnceASecond) {
 }
 
 TEST_F(OsImagesTest, ServesThePartsOfAnIndex) {
-  const std::string index = put_blob(
-      "arbiter", fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","manifests":[{{"mediaType":"{}","digest":"{}","size":{}}}]}})",
-                             index_type, manifest_type, manifest, 1));
+  const std::string index =
+      put_blob("arbiter",
+               fmt::format(R"({{"schemaVersion":2,"mediaType":"{}","manifests":[{{"mediaType":"{}","digest":"{}","size":{}}}]}})",
+                           index_type, manifest_type, manifest, 1));
   put_image("arbiter", "registry.example.com/team/arbiter", index);
   (void)put_blob("arbiter", *get("/v2/team/os/manifests/" + manifest).body);
   EXPECT_EQ(net::find_header(get("/v2/team/arbiter/manifests/" + index).headers, "Content-Type"), index_type);

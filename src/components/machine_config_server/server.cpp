@@ -113,8 +113,7 @@ void wait_for_renewal(const Environment& environment, const Flags& flags, const 
 
 }  // namespace
 
-ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens,
-                           const OsImages* images)
+ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens, const OsImages* images)
     : context_(context), source_(source), tokens_(std::move(tokens)), images_(images) {}
 
 net::ServerAnswer ConfigServer::answer(const net::ServerRequest& request) {
@@ -232,8 +231,8 @@ Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition:
   if (ready) return ready;
   const auto access = TRY(access_for(pool, from->controller));
   const machineconfig::JoinCredentials credentials = {from->kubeconfig, access};
-  const ignition::Config served = TRY(machineconfig::served_config(from->rendered, from->controller, credentials, version,
-                                                                   image_of(*from, access)));
+  const ignition::Config served =
+      TRY(machineconfig::served_config(from->rendered, from->controller, credentials, version, image_of(*from, access)));
   const Body made = std::make_shared<const std::string>(emit_json(ignition::to_json(served), JsonStyle::compact));
   prepared_.with_lock([&](auto& prepared) {
     Prepared& entry = prepared[pool];

@@ -62,9 +62,9 @@ struct PointerTokens {
 //   /v2/...           os_images.h
 //   otherwise         404; 405 for methods other than GET and HEAD
 //
-// A client that does not send "Authorization: Bearer TOKEN" with a token of the pool gets 403. Refusals are logged and reported as
-// events "config-request", at most once a second. The server closes the connection after each answer, so that unauthorized clients
-// cannot hold one. It logs text of clients without control characters. Answers 503 have a Retry-After.
+// A client that does not send "Authorization: Bearer TOKEN" with a token of the pool gets 403. Refusals are logged and reported
+// as events "config-request", at most once a second. The server closes the connection after each answer, so that unauthorized
+// clients cannot hold one. It logs text of clients without control characters. Answers 503 have a Retry-After.
 //
 //   lifetime  context, source and images must outlive it
 //   threads   any
@@ -93,8 +93,8 @@ class ConfigServer {
   net::ServerAnswer answer_config(const net::ServerRequest& request, const std::string& pool);
   Result<std::optional<machineconfig::ConfigServerAccess>> access_for(const std::string& pool,
                                                                       const machineconfig::ControllerConfig& controller) const;
-  std::optional<machineconfig::ServedImage> image_of(
-      const PoolConfig& config, const std::optional<machineconfig::ConfigServerAccess>& access) const;
+  std::optional<machineconfig::ServedImage> image_of(const PoolConfig& config,
+                                                     const std::optional<machineconfig::ConfigServerAccess>& access) const;
   Result<Body> body(const std::string& pool, ignition::Version version);
 
   const sys::Context& context_;
@@ -115,8 +115,8 @@ class ConfigServer {
 //   --payload-version    ignored
 std::vector<Flag> config_server_flags();
 
-// Serves until a stop is requested, or until certificate, key or tokens have been renewed: the program then exits, and the kubelet
-// starts it again. The files are checked once a minute.
+// Serves until a stop is requested, or until certificate, key or tokens have been renewed: the program then exits, and the
+// kubelet starts it again. The files are checked once a minute.
 //
 //   source         provides the configs
 //   images_folder  of OsImages; empty: no images are served
