@@ -30,18 +30,16 @@ struct OsConfigWithLogins {
 //
 //   pools     names of all pools
 //   findings  those of read_os_config; two objects for a pool; a pool that does not exist; a Secret that does not exist, has
-//   another
-//             type or has no login for the repository
+//             another type or has no login for the repository
 std::vector<OsConfigWithLogins> read_os_configs(const std::vector<YamlDocument>& documents, const std::vector<std::string>& pools,
                                                 Findings& findings);
 
 // The files for the pools of the control plane that have a MachineOSConfig; the other pools get their images in the cluster.
 //
-//   os-builds/POOL/  Containerfile, root/...: what podman builds; logins.json, pull-logins.json (0600): docker configs;
-//   build.json:
-//                    the OsBuild, last
+//   os-builds/POOL/            Containerfile, root/...: what podman builds; logins.json and pull-logins.json (0600): docker
+//                              configs; build.json: the OsBuild, last
 //   os-images/POOL/image.json  instead, if the MachineOSConfig names a pre-built image: the OsImage, in the repository of this
-//   image
+//                              image
 //
 //   rendered  the rendered configs, by pool
 //   errors    invalid, with the problems of all pools
