@@ -1,7 +1,6 @@
 #include "components/machine_config_server/bootstrap.h"
 
 #include "base/flags.h"
-#include "base/text.h"
 #include "base/yaml.h"
 #include "components/render/inputs.h"
 #include "machineconfig/os_build.h"
@@ -54,6 +53,15 @@ Result<std::optional<machineconfig::OsImage>> RenderedFolder::read_record(const 
   return std::optional(TRY(machineconfig::parse_os_image(TRY(parse_json(*text, path)), path)));
 }
 
+// The first line of the reason; the log of the machine has all. Empty if the build has not failed.
+Result<std::string> RenderedFolder::read_failure(const std::string& path) {
+  const std::optional<std::string> text = TRY(files_.read_if_exists(path));
+  if (!text) return std::string();
+  const Json record = TRY(parse_json(*text, path));
+  const std::string message = TRY(require_string(record, {"message"}).context(path));
+  return message.substr(0, message.find('\n'));
+}
+
 Result<> RenderedFolder::read_image(const std::string& pool, Texts& texts) {
   const auto prebuilt = TRY(read_record(fmt::format("{}/os-images/{}/image.json", folder_, pool)));
   if (prebuilt) {
@@ -71,9 +79,9 @@ Result<> RenderedFolder::read_image(const std::string& pool, Texts& texts) {
     texts.is_image_served = true;
     return Ok{};
   }
-  const std::optional<std::string> failure = TRY(files_.read_if_exists(output + "/failure.txt"));
-  if (failure) {
-    return error(Code::unavailable, "the operating system image of pool {} could not be built: {}", pool, trim(*failure));
+  const std::string failure = TRY(read_failure(fmt::format("{}/{}", output, machineconfig::os_build_failure_file)));
+  if (!failure.empty()) {
+    return error(Code::unavailable, "the operating system image of pool {} could not be built: {}", pool, failure);
   }
   return error(Code::unavailable, "the operating system image of pool {} is being built", pool);
 }

@@ -15,8 +15,8 @@ namespace slipway::components::machine_config_server {
 // pools of the control plane are served; workers have to wait for the server of the cluster.
 //
 // A pool with FOLDER/os-builds/POOL/build.json is served with the image of this build, as soon as IMAGES/POOL/image.json has it.
-// If the build fails, it writes the reason as one line to IMAGES/POOL/failure.txt and removes the file when it starts again. A
-// pool with FOLDER/os-images/POOL/image.json is served with this image, which its registry has.
+// If the build failed, IMAGES/POOL has the reason (os_build_failure_file). A pool with FOLDER/os-images/POOL/image.json is served
+// with this image, which its registry has.
 //
 //   errors    of find(): not_found: pools exist, but this pool or its config does not; unavailable: nothing is rendered yet, the
 //             image is being built, or its build failed, with the reason
@@ -45,6 +45,7 @@ class RenderedFolder final : public ConfigSource {
 
   Result<Texts> read_texts(const std::string& pool);
   Result<> read_image(const std::string& pool, Texts& texts);
+  Result<std::string> read_failure(const std::string& path);
   Result<std::optional<machineconfig::OsImage>> read_record(const std::string& path);
   Result<std::shared_ptr<const PoolConfig>> parse(const Texts& texts);
 

@@ -147,9 +147,10 @@ TEST_F(ConfigServerTest, WaitsForTheImageThatThisMachineBuilds) {
   expect_waiting("is being built");
   put(images + "image.json", record_of(sample_build("master-1"), 'a'));
   expect_waiting("is being built");
-  put(images + "failure.txt", "Containerfile:2: no such package\n");
+  const std::string failure = images + machineconfig::os_build_failure_file;
+  put(failure, R"({"code":"invalid","message":"Containerfile:2: no such package\nE: unable to locate"})");
   expect_waiting("could not be built: Containerfile:2: no such package");
-  (void)files.remove(images + "failure.txt");
+  (void)files.remove(failure);
   expect_waiting("is being built");
   put(images + "image.json", record_of(sample_build("master-2"), 'b'));
   const net::ServerAnswer answer = get("/config/master");

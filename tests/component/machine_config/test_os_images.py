@@ -100,7 +100,7 @@ def world(tmp_path_factory):
     made = ImageWorld(tmp_path_factory.mktemp("os-images"))
     made.waiting = made.ask("/config/master", login=None, headers=[f"Authorization: Bearer {sample.TOKEN}"])
     (made.images / "master").mkdir(parents=True)
-    (made.images / "master/failure.txt").write_text("Containerfile:2: no such program\n")
+    (made.images / "master/failure.json").write_text(json.dumps({"code": "invalid", "message": "Containerfile:2: no such program\nlast lines"}))
     made.failed = made.curl("/config/master")
     made.finish_build()
     yield made
