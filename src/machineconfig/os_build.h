@@ -81,6 +81,8 @@ Result<OsImage> parse_os_image(const Json& value, std::string_view name);
 inline constexpr const char* os_builds_folder =
     "/etc/mcs/bootstrap/os-builds";                                            // POOL/{build.json,Containerfile,root,logins.json}
 inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
+// Beside image.json: {"code": "denied", "message": ...} of a build that failed.
+inline constexpr const char* os_build_failure_file = "failure.json";
 
 // The ConfigMap in the namespace of the operator with the images that the bootstrap machine built: a key for each pool.
 inline constexpr std::string_view os_images_config_map = "os-images-of-bootstrap";

@@ -8,6 +8,7 @@
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/update_plan.h"
+#include "node/os_image_source.h"
 #include "node/os_update/host_updater.h"
 #include "sys/root.h"
 #include "sys/task_group.h"
@@ -229,6 +230,9 @@ Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
 }
 
 Result<Daemon::Next> Daemon::settle(const std::string& current) {
+  if (const Result<> removed = remove_os_image_source(environment_.files); !removed.ok()) {
+    return fail(mc::state_degraded, removed.error());
+  }
   const std::string requested = annotation(mc::desired_drain);
   if (!requested.empty() && !TRY(has_drained(requested.starts_with(drain) ? std::string(uncordon) + current : requested)))
     return Next::wait;

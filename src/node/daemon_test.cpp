@@ -3,6 +3,7 @@
 #include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "machineconfig/controller_config.h"
+#include "machineconfig/os_build.h"
 
 #include "support/fake_kube.h"
 #include "support/fake_machine.h"
@@ -175,7 +176,9 @@ struct Cluster {
 class DaemonTest : public testing::Test, protected Cluster {};
 
 TEST_F(DaemonTest, ANewMachineSaysWhatItHas) {
+  machine.put(machineconfig::os_image_source_file, "the server of the first image and its token", 0600);
   run();
+  EXPECT_EQ(machine.memory.info(machineconfig::os_image_source_file).value(), std::nullopt);
   EXPECT_EQ(summary(), "rendered-1 Done");
   EXPECT_EQ(get("desiredConfig"), "rendered-1");
   EXPECT_EQ(get("desiredDrain"), "");

@@ -69,6 +69,13 @@ struct RegistryClient::Location {
 
   const std::string& registry() const { return reference.registry; }
 
+  // Authorities instead of those of RegistryOptions; empty: no change.
+  void trust(const std::string& ca_pem) {
+    if (ca_pem.empty()) return;
+    tls.ca_file.clear();
+    tls.ca_pem = ca_pem;
+  }
+
   net::Url url(const std::string& path) const {
     const std::string query = name_space.empty() ? "" : "?ns=" + net::percent_encode(name_space);
     return parsed(fmt::format("{}://{}{}/{}/{}{}", is_plain ? "http" : "https", reference.registry, api, reference.repository,
@@ -119,10 +126,7 @@ RegistryClient::Location RegistryClient::location_of(const Reference& reference,
     location.is_plain = location.tls.plain_http = endpoint.plain_http;
     if (endpoint.server != reference.registry) location.name_space = reference.registry;
   }
-  if (!endpoint.ca_pem.empty()) {
-    location.tls.ca_file.clear();
-    location.tls.ca_pem = endpoint.ca_pem;
-  }
+  location.trust(endpoint.ca_pem);
   return location;
 }
 
@@ -133,7 +137,9 @@ std::vector<RegistryClient::Location> RegistryClient::locations_of(const Referen
     if (!rest) continue;
     for (const std::string& name : mirror.mirrors) {
       Result<Reference> location = parse_repository(name + *rest);
-      if (location.ok()) locations.push_back(location_of(location->with_digest(*reference.digest)));
+      if (!location.ok()) continue;
+      locations.push_back(location_of(location->with_digest(*reference.digest)));
+      locations.back().trust(mirror.ca_pem);
     }
   }
   auto endpoints = options_.endpoints.find(reference.registry);

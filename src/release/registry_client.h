@@ -23,6 +23,7 @@ namespace slipway::release {
 struct Mirror {
   std::string source;  // prefix, "registry.slipway.invalid/slipway/release"
   std::vector<std::string> mirrors;
+  std::string ca_pem{};  // authorities for the certificates of the mirrors; empty: those of RegistryOptions
 };
 
 // A server with images of a registry, as in containerd's hosts.toml. Unlike a Mirror, it is asked for the image by its repository
