@@ -110,6 +110,9 @@ inline const ResourceType controller_configs{"machineconfiguration.openshift.io"
                                              false};
 inline const ResourceType machine_config_nodes{"machineconfiguration.openshift.io", "v1", "machineconfignodes",
                                                "MachineConfigNode", false};
+inline const ResourceType machine_os_configs{"machineconfiguration.openshift.io", "v1", "machineosconfigs", "MachineOSConfig",
+                                             false};
+inline const ResourceType machine_os_builds{"machineconfiguration.openshift.io", "v1", "machineosbuilds", "MachineOSBuild", false};
 inline const ResourceType kubelet_configs{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
 inline const ResourceType runtime_configs{"machineconfiguration.openshift.io", "v1", "containerruntimeconfigs",
                                           "ContainerRuntimeConfig", false};

@@ -17,7 +17,8 @@ TEST(OsBuildInputs, AreTheSameAfterPackingAndFitConfigMaps) {
   std::string noise;  // does not become smaller
   unsigned state = 1;
   while (noise.size() < 2'000'000) noise.push_back(static_cast<char>((state = state * 1664525 + 1013904223) >> 24));
-  const std::vector<BuildFile> files = {{"Containerfile", build.containerfile}, {"root/etc/noise", noise, 0755}, {"root/etc/empty", ""}};
+  const std::vector<BuildFile> files = {
+      {"Containerfile", build.containerfile}, {"root/etc/noise", noise, 0755}, {"root/etc/empty", ""}};
   const Result<std::vector<std::string>> parts = pack_inputs(build, files);
   ASSERT_TRUE(parts.ok());
   EXPECT_GE(parts->size(), 2u);
@@ -41,7 +42,10 @@ TEST(OsBuildInputs, BrokenOnesAreRefused) {
 }
 
 TEST(OsBuildResult, IsReadBack) {
-  const OsImage image{.build = build, .digest = "sha256:" + std::string(64, '2'), .started = WallTime(Seconds(1)), .ended = WallTime(Seconds(60))};
+  const OsImage image{.build = build,
+                      .digest = "sha256:" + std::string(64, '2'),
+                      .started = WallTime(Seconds(1)),
+                      .ended = WallTime(Seconds(60))};
   const Json object = result_object(image);
   EXPECT_EQ(find_string(object, {"metadata", "name"}), "digest-worker-5f0c");
   EXPECT_EQ(find_string(object, {"metadata", "labels", os_build_label}), "worker-5f0c");
@@ -55,7 +59,8 @@ TEST(OsBuildResult, FailuresSayWhetherAnotherAttemptMayWork) {
   const struct {
     Code code;
     bool is_final;
-  } cases[] = {{Code::invalid, true}, {Code::denied, true}, {Code::unavailable, false}, {Code::conflict, false}, {Code::timeout, false}};
+  } cases[] = {
+      {Code::invalid, true}, {Code::denied, true}, {Code::unavailable, false}, {Code::conflict, false}, {Code::timeout, false}};
   for (const auto& each : cases) {
     const BuildFailure failure = failure_of(error(each.code, "line 3: dnf failed"));
     EXPECT_EQ(failure.is_final, each.is_final) << to_string(each.code);

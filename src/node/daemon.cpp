@@ -7,7 +7,6 @@
 #include "kube/pod_access.h"
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
-#include "machineconfig/os_build.h"
 #include "machineconfig/update_plan.h"
 #include "node/os_update/host_updater.h"
 #include "sys/root.h"
@@ -118,8 +117,6 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
   Result<MachineConfig> config = fetch(name);
   if (!config.ok()) return config.error().code() == Code::invalid ? failed(config.error()) : std::move(config).error();
   MachineConfig first = with_image(std::move(config).value(), image);
-  // The machine runs its image, so nobody needs the password in this file any more.
-  if (const Result<> removed = environment_.files.remove(mc::os_image_source_file); !removed.ok()) return failed(removed.error());
   if (const Result<> set = disk_.set_current(first); !set.ok()) return failed(set.error());
   if (text.value()) {
     if (const Result<> moved = environment_.files.rename(first_annotations, first_annotations_done); !moved.ok()) {
@@ -147,7 +144,8 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
   if (trial->state == Trial::State::on_trial) {
     if (!is_ready_since_boot()) return Decision(Next::wait);
     if (const Result<> accepted = os_.accept(); !accepted.ok()) return failed(accepted.error());
-    emit("Normal", "OSUpdateAccepted", "this machine keeps the operating system and the kernel arguments of " + state_of(current).text());
+    emit("Normal", "OSUpdateAccepted",
+         "this machine keeps the operating system and the kernel arguments of " + state_of(current).text());
     return Decision();
   }
   if (interrupted) {
@@ -185,8 +183,8 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   const MachineState after = state_of(wanted);
   for (const Result<>& checked : {mc::check_reconcilable(current, wanted), mc::check_changeable(current, wanted)}) {
     if (!checked.ok()) {
-      return fail(mc::state_unreconcilable,
-                  error(Code::invalid, "cannot update from {} to {}: {}", before.text(), after.text(), checked.error().message()));
+      return fail(mc::state_unreconcilable, error(Code::invalid, "cannot update from {} to {}: {}", before.text(), after.text(),
+                                                  checked.error().message()));
     }
   }
   std::vector<const MachineConfig*> allowed{&current};
@@ -288,7 +286,8 @@ Result<> Daemon::report(std::string_view state, std::string_view reason, JsonObj
   if (state == mc::state_degraded || state == mc::state_unreconcilable) {
     emit("Warning", state, reason);
   } else if (state == mc::state_done && !before.empty()) {
-    emit("Normal", "NodeDone", "this machine has " + MachineState{annotation(mc::current_config), annotation(mc::current_image)}.text());
+    emit("Normal", "NodeDone",
+         "this machine has " + MachineState{annotation(mc::current_config), annotation(mc::current_image)}.text());
   }
   return Ok{};
 }

@@ -3,7 +3,6 @@
 #include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "machineconfig/controller_config.h"
-#include "machineconfig/os_build.h"
 
 #include "support/fake_kube.h"
 #include "support/fake_machine.h"
@@ -343,7 +342,6 @@ struct ImageCluster : Cluster {
 
 TEST(DaemonImageMode, AMachineThatStartedWithAnImageReportsItWithoutAReboot) {
   ImageCluster cluster;
-  cluster.machine.put(machineconfig::os_image_source_file, "{}", 0600);
   cluster.start_with(built);
   EXPECT_EQ(cluster.image_summary(), "rendered-1 Done " + built);
   EXPECT_EQ(cluster.get("desiredConfig"), "rendered-1");
@@ -351,7 +349,6 @@ TEST(DaemonImageMode, AMachineThatStartedWithAnImageReportsItWithoutAReboot) {
   EXPECT_EQ(cluster.disk().os_image_url, built);
   EXPECT_EQ(cluster.reboots, 0);
   EXPECT_EQ(cluster.get("desiredDrain"), "");
-  EXPECT_EQ(cluster.machine.memory.info(machineconfig::os_image_source_file).value(), std::nullopt);
   cluster.kube.forget();
   EXPECT_EQ(cluster.step(), Daemon::Next::wait);
   EXPECT_EQ(cluster.kube.writes(), 0);

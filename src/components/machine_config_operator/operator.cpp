@@ -4,6 +4,7 @@
 #include "components/controller/bootstrap_complete.h"
 #include "components/controller/operand.h"
 #include "components/machine_config_operator/inputs.h"
+#include "components/machine_config_operator/pools.h"
 #include "components/machine_config_operator/server_certificate.h"
 #include "components/render/document.h"
 #include "components/render/inputs.h"
@@ -227,7 +228,9 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
   for (const Json* pool : seen.list(types::machine_config_pools)) {
     const int all = integer_of(*pool, {"status", "machineCount"}), updated = integer_of(*pool, {"status", "updatedMachineCount"});
     const Json* paused = find(*pool, {"spec", "paused"});
-    if (updated < all && !(paused && *paused == Json(true))) {
+    // A build takes long and may need a person, so the pool does not count as updating meanwhile.
+    const bool waits_for_image = kube::condition_text(*pool, "Updated", "reason") == waits_for_image_reason;
+    if (updated < all && !(paused && *paused == Json(true)) && !waits_for_image) {
       moving.push_back(fmt::format("{}: {} of {} machines are updated", kube::name_of(*pool), updated, all));
     }
     if (kube::condition_status(*pool, "Degraded") == "True") degraded.push_back(describe_condition(*pool, "Degraded"));

@@ -84,7 +84,7 @@ class World {
   }
 
   PoolsPlan plan(std::map<std::string, PoolRender, std::less<>> renders = {}, std::string_view own_node = "") const {
-    return plan_pools(view.snapshot(), renders, own_node, now);
+    return plan_pools(view.snapshot(), renders, images, own_node, now);
   }
 
   // "worker-0 gets CONFIG" of every change, in order.
@@ -105,6 +105,7 @@ class World {
   }
 
   View view;
+  PoolImages images;
 
  private:
   void control_plane_pod(std::string_view space, std::string_view name, bool is_ready) {

@@ -40,8 +40,7 @@ Result<Secret> read_logins(sys::Files& files, const std::string& folder, const O
 Result<OsBuildOptions> put_build(sys::Files& files, const OsBuildJob& job) {
   std::vector<std::string> parts;
   while (true) {
-    std::optional<std::string> part =
-        TRY(files.read_if_exists(fmt::format("{}/{}.{}", job.inputs, mc::input_key, parts.size())));
+    std::optional<std::string> part = TRY(files.read_if_exists(fmt::format("{}/{}.{}", job.inputs, mc::input_key, parts.size())));
     if (!part) break;
     parts.push_back(std::move(*part));
   }
@@ -71,7 +70,8 @@ Result<> build_and_report(const Environment& environment, kube::Api& api, const 
     for (const char* file : {push_logins, pull_logins}) TRY(environment.files.remove(folder + "/" + file));
     if (image.error().code() == Code::cancelled) return image.error();
   }
-  Json object = image.ok() ? mc::result_object(image.value()) : mc::failure_object(job.name, job.pod, mc::failure_of(image.error()));
+  Json object =
+      image.ok() ? mc::result_object(image.value()) : mc::failure_object(job.name, job.pod, mc::failure_of(image.error()));
   object.as_object()["metadata"].as_object()["namespace"] = job.space;
   const Result<Json> written = kube::create(environment.context, api, kube::types::config_maps, object);
   // An attempt that was killed at its end has written the same result.

@@ -13,13 +13,13 @@
 namespace slipway::node {
 
 struct OsBuildJob {
-  std::string name;             // of the build
-  std::string pod;              // name of this pod
-  std::string space;            // namespace of the result
-  std::string inputs;           // folder with the volume of the pod: inputs.0, inputs.1, ...; push and pull: files of Secrets
-  std::string push_secret;      // names, for messages
-  std::string pull_secret{};    // empty: the logins of the kubelet
-  std::string root = "/";       // the root of the machine, as this process sees it
+  std::string name;           // of the build
+  std::string pod;            // name of this pod
+  std::string space;          // namespace of the result
+  std::string inputs;         // folder with the volume of the pod: inputs.0, inputs.1, ...; push and pull: files of Secrets
+  std::string push_secret;    // names, for messages
+  std::string pull_secret{};  // empty: the logins of the kubelet
+  std::string root = "/";     // the root of the machine, as this process sees it
 };
 
 // Where a build is on its machine.
