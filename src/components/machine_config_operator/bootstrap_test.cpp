@@ -98,9 +98,9 @@ TEST(MachineConfigOperatorBootstrap, GivesTheControllerTheInputsOfTemplates) {
 }
 
 TEST(MachineConfigOperatorBootstrap, ReadsVirtualAddressesUnderEachNameThatPlatformsUse) {
-  for (const char* platform :
-       {"{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7]}}", "{vsphere: {apiVIP: 10.0.0.5, ingressVIP: 10.0.0.7}}",
-        "{ovirt: {api_vips: [10.0.0.5], ingress_vips: [10.0.0.7]}}"}) {
+  for (const char* platform : {"{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7]}}",
+                               "{vsphere: {apiVIP: 10.0.0.5, ingressVIP: 10.0.0.7}}",
+                               "{ovirt: {api_vips: [10.0.0.5], ingress_vips: [10.0.0.7]}}"}) {
     OperatorEnvironment world;
     put_inputs(world, platform);
     ASSERT_TRUE(run_bootstrap(world.environment(), flags()).ok()) << platform;
