@@ -13,7 +13,7 @@ std::string problems(const std::string& text) {
   check_containerfile(
       text, "content",
       [](int line) {
-        return Place{"a.yaml", line, 0};
+        return Place{"a.yaml", line, 1};
       },
       findings);
   return findings.to_text();
@@ -43,17 +43,17 @@ TEST(Containerfile, ReportsEachProblemWithItsLine) {
       ": the last stage is not built on the stage configs, so it is not the system of the release (begin the last "
       "stage with FROM configs AS final)\n";
   const std::vector<std::pair<std::string, std::string>> rows = {
-      {"", "a.yaml:1: error: content: has no FROM (begin with FROM configs AS final)\n"},
-      {"FROM debian\n", "a.yaml:1: error: content" + last},
-      {"FROM configs AS a\nFROM debian AS b\nRUN true\n", "a.yaml:2: error: content" + last},
-      {"FROM debian AS configs\nFROM configs AS final\n", "a.yaml:2: error: content" + last},
-      {"FROM configs AS final\nRUNN true\n", "a.yaml:2: error: content: unknown instruction runn (did you mean run?)\n"},
-      {"FROM configs AS final\n\nCOPY\n", "a.yaml:3: error: content: copy has no arguments\n"},
-      {"RUN true\nFROM configs AS final\n", "a.yaml:1: error: content: run before the first FROM\n"},
+      {"", "a.yaml:1:1: error: content: has no FROM (begin with FROM configs AS final)\n"},
+      {"FROM debian\n", "a.yaml:1:1: error: content" + last},
+      {"FROM configs AS a\nFROM debian AS b\nRUN true\n", "a.yaml:2:1: error: content" + last},
+      {"FROM debian AS configs\nFROM configs AS final\n", "a.yaml:2:1: error: content" + last},
+      {"FROM configs AS final\nRUNN true\n", "a.yaml:2:1: error: content: unknown instruction runn (did you mean run?)\n"},
+      {"FROM configs AS final\n\nCOPY\n", "a.yaml:3:1: error: content: copy has no arguments\n"},
+      {"RUN true\nFROM configs AS final\n", "a.yaml:1:1: error: content: run before the first FROM\n"},
       {"FROM configs AS final\nRUN <<EOF\ntrue\n",
-       "a.yaml:2: error: content: the here-document <<EOF has no end (add a line with EOF)\n"},
+       "a.yaml:2:1: error: content: the here-document <<EOF has no end (add a line with EOF)\n"},
       {"FROM configs AS final\n" + std::string(4096, '#'),
-       "a.yaml:1: error: content: has 4118 characters, the longest Containerfile has 4096 (put long scripts into an image, and "
+       "a.yaml:1:1: error: content: has 4118 characters, the longest Containerfile has 4096 (put long scripts into an image, and "
        "copy them "
        "from there with COPY --from)\n"},
   };

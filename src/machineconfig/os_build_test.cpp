@@ -44,7 +44,8 @@ TEST(OsBuild, HasTheFilesThatEverybodyMayRead) {
   sample.controller.additional_trust_bundle = "AUTHORITY";
   const OsBuild build = plan_os_build(sample.config, sample.rendered, sample.controller).value();
   std::string paths;
-  for (const BuildFile& each : build_files(build, sample.rendered, sample.controller).value()) paths += each.path + " ";
+  const std::vector<BuildFile> files = build_files(build, sample.rendered, sample.controller).value();
+  for (const BuildFile& each : files) paths += each.path + " ";
   EXPECT_EQ(paths, "root/etc/motd root/etc/systemd/system/mine.service Containerfile authorities/cluster.crt ");
   EXPECT_EQ(build.push_spec(), "registry.example.com/team/os:" + build.name);
   EXPECT_EQ(build.registry, "registry.example.com");

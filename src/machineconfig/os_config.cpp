@@ -143,7 +143,7 @@ class ConfigReader {
     const bool is_block = config.containerfile.find('\n') != std::string::npos;
     const auto place_of_line = [&](int line) {
       if (key.line == 0) return key;
-      return is_block ? Place{key.file, key.line + line, 0} : key;
+      return is_block ? Place{key.file, key.line + line, 1} : key;
     };
     check_containerfile(config.containerfile, field, place_of_line, findings_);
   }

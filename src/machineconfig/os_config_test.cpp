@@ -70,7 +70,7 @@ TEST(OsConfig, FindingsHaveTheirPlaces) {
       {replaced(good, "  containerFile", "  more: 1\n  containerFile"),
        "a.yaml:10:3: error: spec.more: is not a field of a MachineOSConfig\n"},
       {replaced(good, "RUN true", "RUM true"),
-       "a.yaml:13: error: spec.containerFile[0].content: unknown instruction rum (did you mean run?)\n"},
+       "a.yaml:13:1: error: spec.containerFile[0].content: unknown instruction rum (did you mean run?)\n"},
       spec("registry.example.com/team/os", "has no tag"),
       spec("localhost:5000/os:1", "does not begin with a registry whose host has a dot"),
       spec("os:1", "has no tag"),
