@@ -6,6 +6,7 @@
 #include "kube/conditions.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/os_build_job.h"
+#include "release/reference.h"
 
 #include <algorithm>
 #include <array>
@@ -99,6 +100,8 @@ Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, Wall
   if (objects.result && (is_complete || has_failed)) {
     const Result<mc::OsImage> image = mc::parse_result(*objects.result);
     if (!image.ok()) return {BuildPhase::failed, "ResultInvalid", image.error().message()};
+    const Result<release::Reference> reference = release::parse_reference(image->image());
+    if (!reference.ok()) return {BuildPhase::failed, "ResultInvalid", reference.error().message()};
     if (image->build.name != build.name || image->build.repository != build.repository)
       return {BuildPhase::failed, "ResultInvalid", fmt::format("the result is that of build {}", image->build.name)};
     return {.phase = BuildPhase::succeeded,

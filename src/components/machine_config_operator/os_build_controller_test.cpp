@@ -288,6 +288,12 @@ TEST(OsBuilds, TheStateOfTheJobIsTheStateOfTheBuild) {
        "Succeeded", "Built", digest_b.c_str()},
       {"complete, the result is not seen yet", [](Cluster& c) { c.set_job(Cluster::ended("Complete")); }, "Building",
        "ResultPending", ""},
+      {"a result without a digest",
+       [](Cluster& c) {
+         c.put_result(mc::result_object(c.image("latest")));
+         c.set_job(Cluster::ended("Complete"));
+       },
+       "Failed", "ResultInvalid", "@latest"},
       {"the result of another build",
        [](Cluster& c) {
          mc::OsImage other = c.image(digest_b);
