@@ -215,8 +215,9 @@ Json pool(std::string_view name, int all, int updated, JsonObject spec = {}, std
 }
 
 // A pool whose image is being built, or could not be built.
-Json waiting_pool(int all, std::string_view degraded = "") {
-  Json made = pool("worker", all, 0, {}, degraded);
+Json waiting_pool(std::string_view name, int all, std::string_view degraded = "") {
+  Json made = pool(name, all, 0, {}, degraded);
+  made.at("status").as_object().erase("configuration");
   made.at("status").at("conditions").as_array()[0].as_object()["reason"] = waits_for_image_reason;
   return made;
 }
@@ -239,9 +240,16 @@ TEST(PoolConditions, ReportProgress) {
        false,
        false,
        "worker: 1 of 2 machines are updated"},
-      {"a build of an image runs", {pool("master", 3, 3), waiting_pool(2)}, true, false, false, false, "they come"},
+      {"a build of an image runs", {pool("master", 3, 3), waiting_pool("worker", 2)}, true, false, false, false, "they come"},
+      {"a build of the image of masters runs",
+       {waiting_pool("master", 3), pool("worker", 2, 2)},
+       true,
+       true,
+       false,
+       false,
+       "master: 0 of 3 machines are updated"},
       {"a build of an image failed",
-       {pool("master", 3, 3), waiting_pool(2, "line 2: no")},
+       {pool("master", 3, 3), waiting_pool("worker", 2, "line 2: no")},
        true,
        false,
        true,

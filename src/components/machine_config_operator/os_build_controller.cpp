@@ -116,9 +116,10 @@ Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, Wall
     if (failure->is_final) return {BuildPhase::failed, "BuildFailed", failure->message};
   }
   if (has_failed) {
-    const std::string last = objects.failures.empty() ? std::string(kube::condition_text(job, "Failed", "message"))
-                                                      : mc::parse_failure(*objects.failures.back())->message;
-    return {BuildPhase::failed, "BuildFailed", fmt::format("{} attempts failed: {}", os_build_retries + 1, last)};
+    const std::string why(kube::condition_text(job, "Failed", "message"));
+    if (objects.failures.empty()) return {BuildPhase::failed, "BuildFailed", why};
+    const std::string last = mc::parse_failure(*objects.failures.back())->message;
+    return {BuildPhase::failed, "BuildFailed", fmt::format("{}; the last attempt: {}", why, last)};
   }
   if (is_ending(job)) return {BuildPhase::interrupted, "JobDeleted", "the Job was deleted before its end"};
   if (is_complete) {
@@ -315,7 +316,8 @@ class PoolBuild {
     std::vector<Json> inputs = TRY(os_build_inputs(in_.build, config, cluster, *object_));
     const std::size_t parts = inputs.size();
     if (in_.objects.inputs.size() == parts) {
-      want({types::jobs, TRY(os_build_job(in_.build, in_.config, cluster, *object_, parts)), DesiredObject::How::create});
+      Json job = TRY(os_build_job(in_.build, in_.config, cluster, *object_, parts));
+      want({types::jobs, std::move(job), DesiredObject::How::create});
       return Ok{};
     }
     for (Json& each : inputs) want({types::config_maps, std::move(each), DesiredObject::How::create});

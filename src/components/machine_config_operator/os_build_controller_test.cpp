@@ -271,7 +271,7 @@ TEST(OsBuilds, TheStateOfTheJobIsTheStateOfTheBuild) {
          fail(c, "pod-1", Code::unavailable, "registry.example.com: no connection");
          c.set_job(Cluster::ended("Failed", "Job has reached the specified backoff limit"));
        },
-       "Failed", "BuildFailed", "4 attempts failed: registry.example.com: no connection"},
+       "Failed", "BuildFailed", "backoff limit; the last attempt: registry.example.com: no connection"},
       {"it failed without a word", [](Cluster& c) { c.set_job(Cluster::ended("Failed", "DeadlineExceeded")); }, "Failed",
        "BuildFailed", "DeadlineExceeded"},
       {"an error of the Containerfile",
