@@ -1,5 +1,6 @@
 // A build of an operating system image (MachineOSBuild): its name, the files that podman builds it from, and its result. The
-// bootstrap machine and the cluster use the same functions, so that the cluster recognises what the bootstrap machine built. Pure.
+// bootstrap machine and the cluster use the same functions, so that the cluster recognises what the bootstrap machine built.
+// Pure.
 //
 //   rendered MachineConfig ┐
 //   MachineOSConfig        ├─► OsBuild ─► Containerfile and files ─► image ─► OsImage
@@ -20,13 +21,13 @@
 namespace slipway::machineconfig {
 
 struct OsBuild {
-  std::string name;  // of the MachineOSBuild and tag of the image: "master-5f0c...", by content
-  std::string pool;
-  std::string rendered;    // name of the rendered MachineConfig
-  std::string base_image;  // by digest
-  std::string repository;  // of the result
-  std::string registry;    // of the result
-  std::string containerfile;
+  std::string name{};  // of the MachineOSBuild and tag of the image: "master-5f0c...", by content
+  std::string pool{};
+  std::string rendered{};    // name of the rendered MachineConfig
+  std::string base_image{};  // by digest
+  std::string repository{};  // of the result
+  std::string registry{};    // of the result
+  std::string containerfile{};
 
   // "registry.example.com/team/os:master-5f0c..."
   std::string push_spec() const { return repository + ":" + name; }
@@ -54,7 +55,8 @@ struct BuildFile {
 
 // Files of the config that everybody on the machine may read, outside of /var. The others come to the machine by Ignition and the
 // daemon only, so that the image contains no secrets. errors: invalid: contents that are not in the config
-Result<std::vector<BuildFile>> build_files(const OsBuild& build, const MachineConfig& rendered, const ControllerConfig& controller);
+Result<std::vector<BuildFile>> build_files(const OsBuild& build, const MachineConfig& rendered,
+                                           const ControllerConfig& controller);
 
 // The result of a build.
 struct OsImage {
@@ -76,8 +78,9 @@ Result<OsBuild> parse_os_build(const Json& value, std::string_view name);
 Result<OsImage> parse_os_image(const Json& value, std::string_view name);
 
 // Places on the bootstrap machine. The controller writes builds, the stage os-image-build writes images, the server reads both.
-inline constexpr const char* os_builds_folder = "/etc/mcs/bootstrap/os-builds";  // POOL/{build.json,Containerfile,root,logins.json}
-inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";    // POOL/{image.json,oci}: an OCI layout
+inline constexpr const char* os_builds_folder =
+    "/etc/mcs/bootstrap/os-builds";                                            // POOL/{build.json,Containerfile,root,logins.json}
+inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
 
 // The ConfigMap in the namespace of the operator with the images that the bootstrap machine built: a key for each pool.
 inline constexpr std::string_view os_images_config_map = "os-images-of-bootstrap";

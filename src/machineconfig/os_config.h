@@ -9,19 +9,18 @@
 #include "base/secret.h"
 #include "base/yaml.h"
 
-#include <functional>
 #include <string>
 #include <string_view>
 
 namespace slipway::machineconfig {
 
 struct OsConfig {
-  std::string pool;              // also the name of the object
-  std::string push_spec;         // renderedImagePushSpec: "registry.example.com/team/os:latest"
-  std::string push_secret;       // name of a Secret with a login for push_spec
-  std::string base_pull_secret;  // name of a Secret; empty: the pull secret of the cluster
-  std::string containerfile;     // of the user, without a change; empty: the image of the release with the config of the pool
-  std::string prebuilt_image;    // annotation pre-built-image, "registry.example.com/team/os@sha256:..."; usually empty
+  std::string pool{};              // also the name of the object
+  std::string push_spec{};         // renderedImagePushSpec: "registry.example.com/team/os:latest"
+  std::string push_secret{};       // name of a Secret with a login for push_spec
+  std::string base_pull_secret{};  // name of a Secret; empty: the pull secret of the cluster
+  std::string containerfile{};     // of the user, without a change; empty: the image of the release with the config of the pool
+  std::string prebuilt_image{};    // annotation pre-built-image, "registry.example.com/team/os@sha256:..."; usually empty
 
   // "registry.example.com/team/os": push_spec without its tag.
   std::string repository() const;
@@ -37,16 +36,11 @@ inline constexpr std::string_view rebuild_annotation = "machineconfiguration.ope
 // Findings have the place in the document; those of the Containerfile have the line in it. Findings: fields that are missing,
 // wrong or not known; a name other than that of the pool; a push spec without a host with a dot, or without a tag, or with more
 // than one part between host and name (the status of the object could not hold the result); more than one Containerfile, or one
-// for another architecture than NoArch; check_containerfile.
+// for another architecture than NoArch; containerfile.h.
 OsConfig read_os_config(const YamlDocument& document, Findings& findings);
 
 // The same for an object of the API. errors: invalid, with all findings
 Result<OsConfig> parse_os_config(const Json& object, std::string_view name);
-
-// Problems of a Containerfile that a build would find after minutes. `place_of_line` gives the place of a line, from 1.
-// Findings: more than 4096 characters, no FROM, a last stage that is not built on "configs" (in one or more steps), unknown
-// instructions, instructions without their arguments. Here-documents, continued lines and parser directives are understood.
-void check_containerfile(std::string_view text, const std::function<Place(int line)>& place_of_line, Findings& findings);
 
 // The logins of a Secret of type kubernetes.io/dockerconfigjson or kubernetes.io/dockercfg as a docker config: {"auths": {...}}.
 // Accepts the content without "auths" in both. errors: invalid: another type, not JSON, no login; never with the content
