@@ -187,7 +187,7 @@ Result<> Builder::build(const OsBuild& build, const std::string& containerfile) 
     if (++made > 1) environment_.context.log.warn("attempt {} of {} to build the OS image", made, attempts);
     const sys::Output output = TRY(podman(argv, build_limit, &lines));
     if (output.status == 0) return Ok{};
-    return explain_failure(classify_failure(lines), containerfile, build.containerfile, lines);
+    return explain_failure(classify_failure(lines), containerfile, first_line_of_user(build), lines);
   });
 }
 
@@ -363,6 +363,7 @@ Result<OsImage> build_and_push(const Environment& environment, const OsBuildOpti
     std::string logins = options.pull_logins;
     if (logins.empty() && TRY(files.info(std::string(kubelet_logins)))) logins = kubelet_logins;
     const std::string containerfile = TRY(files.read(places.containerfile()));
+    TRY(files.make_directories(places.folder + "/root", 0755));  // the Containerfile copies it; there may be no files
     TRY(files.remove(places.log()));
     Builder builder = TRY(Builder::make(environment, places, access, logins, containerfile));
     TRY(builder.check(build));
@@ -372,6 +373,13 @@ Result<OsImage> build_and_push(const Environment& environment, const OsBuildOpti
   image->is_pushed = true;
   TRY(write_image(environment, places, *image));
   return *image;
+}
+
+Result<> record_failure(sys::Files& files, const Places& places, const Error* why) {
+  const std::string path = places.output + "/" + machineconfig::os_build_failure_file;
+  if (!why) return files.remove(path);
+  const Json record = {{"code", to_string(why->code())}, {"message", why->message()}};
+  return files.write(path, emit_json(record, JsonStyle::pretty), 0644);
 }
 
 Result<OsBuildOptions> parse_options(const Arguments& arguments) {
@@ -398,13 +406,16 @@ Result<OsBuildOptions> parse_options(const Arguments& arguments) {
 Result<OsImage> build_os_image(const Environment& environment, const OsBuildOptions& options) {
   const Places places{.folder = options.folder, .output = options.output};
   const std::string path = places.folder + "/build.json";
-  const Json value = TRY(parse_json(TRY(environment.files.read(path)), path));
+  const std::string text = TRY(environment.files.read(path));
+  const Json value = TRY(parse_json(text, path));
   const OsBuild build = TRY(machineconfig::parse_os_build(value, path));
   TRY(environment.files.make_directories(places.output, 0755));
   const sys::FileLock lock =
       TRY(sys::FileLock::acquire(places.output + "/.lock", "the build of the OS image in " + places.output));
   sys::Span span(environment.context.events, environment.context.clock, "os-image-build", build.name);
-  return span.end(build_and_push(environment, options, places, build)).context("OS image " + build.push_spec());
+  Result<OsImage> image = span.end(build_and_push(environment, options, places, build)).context("OS image " + build.push_spec());
+  TRY(record_failure(environment.files, places, image.ok() ? nullptr : &image.error()));
+  return image;
 }
 
 Result<> run_os_image_build(const Environment& environment, const Arguments& arguments) {

@@ -1,5 +1,6 @@
 #include "node/os_build/podman.h"
 
+#include "base/characters.h"
 #include "base/text.h"
 #include "node/os_build/steps.h"
 
@@ -105,6 +106,12 @@ std::string_view error_line(const std::vector<std::string>& output) {
   return output.empty() ? std::string_view("podman failed without a message") : std::string_view(output.back());
 }
 
+std::string text_of(const machineconfig::Instruction& instruction) {
+  std::string name = instruction.name;
+  for (char& c : name) c = is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
+  return name + " " + instruction.rest;
+}
+
 std::string shortened(std::string_view text) {
   return to_utf8(text.size() <= longest ? text : std::string(text.substr(0, longest)) + "...");
 }
@@ -171,16 +178,15 @@ PodmanFailure classify_failure(const std::vector<std::string>& output) {
   return failure;
 }
 
-Error explain_failure(const PodmanFailure& failure, std::string_view containerfile, std::string_view user_text,
+Error explain_failure(const PodmanFailure& failure, std::string_view containerfile, int first_line_of_user,
                       const std::vector<std::string>& output) {
-  const std::vector<Instruction> instructions = instructions_of(containerfile);
+  const std::vector<Step> steps = steps_of(containerfile);
   std::string where;
-  if (const Instruction* step = last_step(instructions, output)) {
-    const bool has_user = !user_text.empty() && containerfile.ends_with(user_text);
-    const std::string_view before = containerfile.substr(0, has_user ? containerfile.size() - user_text.size() : 0);
-    const int line = step->line - static_cast<int>(std::ranges::count(before, '\n'));
-    where = line > 0 ? fmt::format("line {} of the Containerfile ({})", line, shortened(step->text))
-                     : fmt::format("a step before those of the Containerfile ({})", shortened(step->text));
+  if (const Step* step = last_step(steps, output)) {
+    const int line = step->instruction.line - first_line_of_user + 1;
+    const std::string text = shortened(text_of(step->instruction));
+    where = line > 0 ? fmt::format("line {} of the Containerfile ({})", line, text)
+                     : fmt::format("a step before those of the Containerfile ({})", text);
   }
   std::string text = where.empty() ? failure.reason : where + ": " + failure.reason;
   if (failure.is_of_program) {

@@ -45,9 +45,9 @@ PodmanFailure classify_failure(const std::vector<std::string>& output);
 
 // The error that the user reads: the instruction with its line, the reason, and what the program printed last.
 //
-//   containerfile  of the build
-//   user_text      its end, if a user wrote it; lines count from there
-Error explain_failure(const PodmanFailure& failure, std::string_view containerfile, std::string_view user_text,
+//   containerfile       of the build
+//   first_line_of_user  lines are counted from this one
+Error explain_failure(const PodmanFailure& failure, std::string_view containerfile, int first_line_of_user,
                       const std::vector<std::string>& output);
 
 }  // namespace slipway::node

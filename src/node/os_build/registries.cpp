@@ -1,7 +1,7 @@
 #include "node/os_build/registries.h"
 
 #include "base/text.h"
-#include "node/os_build/steps.h"
+#include "machineconfig/containerfile.h"
 
 #include <algorithm>
 
@@ -54,17 +54,14 @@ std::set<std::string> registries_in(std::string_view containerfile) {
     const std::string registry = registry_of(image);
     if (!registry.empty()) found.insert(registry);
   };
-  for (const Instruction& instruction : instructions_of(containerfile)) {
-    std::vector<std::string_view> words;
-    for (const std::string_view word : split(instruction.text, ' ')) {
-      if (!trim(word).empty()) words.push_back(trim(word));
-    }
-    const bool is_from = to_lower(words[0]) == "from";
-    for (const std::string_view word : words) {
-      if (is_from && &word != &words[0] && !word.starts_with("--")) add(word);
-      if (!word.starts_with("--")) continue;
-      for (std::string_view option : split(word, ',')) {  // --from=IMAGE, --mount=type=bind,from=IMAGE
-        while (option.starts_with('-')) option.remove_prefix(1);
+  const std::vector<machineconfig::Instruction> instructions = machineconfig::read_instructions(containerfile);
+  for (const machineconfig::Instruction& instruction : instructions) {
+    for (const std::string_view word : split(instruction.rest, ' ')) {
+      if (!word.starts_with("--")) {
+        if (instruction.name == "from") add(word);
+        continue;
+      }
+      for (std::string_view option : split(word.substr(2), ',')) {  // --from=IMAGE, --mount=type=bind,from=IMAGE
         if (option.starts_with("mount=")) option.remove_prefix(6);
         if (option.starts_with("from=")) add(option.substr(5));
       }

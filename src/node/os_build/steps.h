@@ -1,5 +1,7 @@
-// The instructions of a Containerfile, numbered as podman numbers them in its output. Pure.
+// The steps of a build, numbered as podman numbers them in its output. Pure.
 #pragma once
+
+#include "machineconfig/containerfile.h"
 
 #include <string>
 #include <string_view>
@@ -7,21 +9,20 @@
 
 namespace slipway::node {
 
-struct Instruction {
-  int stage = 0;     // from 1
-  int step = 0;      // in its stage, from 1: FROM is the first
-  int line = 0;      // where it begins, from 1
-  std::string text;  // continued lines are joined by blanks; without here-documents
+// An instruction of a stage.
+struct Step {
+  int stage = 0;   // from 1
+  int number = 0;  // in its stage, from 1: FROM is the first
+  machineconfig::Instruction instruction;
 
-  bool operator==(const Instruction&) const = default;
+  bool operator==(const Step&) const = default;
 };
 
-// In order. ARG before the first FROM is not a step and has the numbers 0. Comments, empty lines, continued lines, the parser
-// directive `escape` and here-documents are understood.
-std::vector<Instruction> instructions_of(std::string_view containerfile);
+// In order. ARG before the first FROM is not a step.
+std::vector<Step> steps_of(std::string_view containerfile);
 
-// The instruction of the last step that podman began, by its output ("STEP 3/5: RUN make", "[2/2] STEP 1/4: FROM configs").
-// nullptr: no step began, or one that podman added. Valid as long as the list.
-const Instruction* last_step(const std::vector<Instruction>& instructions, const std::vector<std::string>& output);
+// The last step that podman began, by its output ("STEP 3/5: RUN make", "[2/2] STEP 1/4: FROM configs"). nullptr: no step began,
+// or one that podman added. Valid as long as the list.
+const Step* last_step(const std::vector<Step>& steps, const std::vector<std::string>& output);
 
 }  // namespace slipway::node
