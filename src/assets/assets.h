@@ -36,6 +36,7 @@ struct Environment {
   std::string bootstrap_url{};  // where the user uploads bootstrap.ign, for platforms that limit user data; may be empty
   std::optional<net::KeyType> key_type{};  // of new keys; default: P-256 on platforms with fast keys (local), else RSA
   std::optional<Secret> seed{};            // source of all random values; without it they come from the system
+  bool with_machine_os_config = false;     // generate manifests of image mode to start from
   bool fips_check_bypassed = false;        // the cluster is in FIPS mode, this host is not
   bool load_certificates = false;          // use the user's authorities in tls/ (OPENSHIFT_INSTALL_LOAD_CLUSTER_CERTS)
   // Names, roles and addresses of the machines whose certificate requests are approved. Empty if the platform has Machine

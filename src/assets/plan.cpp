@@ -5,6 +5,7 @@
 #include "assets/ignition/bootstrap_ignition.h"
 #include "assets/ignition/pointer.h"
 #include "assets/ignition/split_config.h"
+#include "assets/manifests/image_mode.h"
 #include "assets/outputs.h"
 #include "assets/tls/user_tls.h"
 #include "assets/user_files.h"
@@ -71,6 +72,7 @@ class Planner {
     Randomness drawn{&random};
     if (environment.seed) drawn.seed = net::derive_seed(*environment.seed, config_.cluster_domain());
     if (!is_new_ && previous_->no_kubeadmin) environment.no_kubeadmin = true;
+    if (!is_new_ && previous_->with_machine_os_config) environment.with_machine_os_config = true;
     if (!is_new_ && environment.bootstrap_url.empty()) environment.bootstrap_url = previous_->bootstrap_url;
     FoundTls user = TRY(find_user_tls(folder_, environment));
     std::ranges::move(user.warnings, std::back_inserter(plan_.warnings));
@@ -145,7 +147,8 @@ class Planner {
     }
     user_ = std::move(user);
     graph_.put(std::move(for_machines));
-    TRY(graph_.get<ManifestSet>());
+    const ManifestSet* manifests = TRY(graph_.get<ManifestSet>());
+    std::ranges::move(TRY(check_image_mode(config_, *manifests, target_)), std::back_inserter(plan_.warnings));
     // Remove manifests that were generated from an earlier install-config and are not generated from this one.
     for (const auto& [path, content] : folder_) {
       if (is_manifest_path(path) && !generated_.contains(path) && is_ours(written(), path, content)) {
@@ -316,6 +319,7 @@ class Planner {
     end.password = *TRY(graph_.get<KubeadminPassword>());
     end.token = *TRY(graph_.get<ServerToken>());
     end.no_kubeadmin = TRY(graph_.get<Environment>())->no_kubeadmin;
+    end.with_machine_os_config = TRY(graph_.get<Environment>())->with_machine_os_config;
     end.bootstrap_url = TRY(graph_.get<Environment>())->bootstrap_url;
     end.ironic = *TRY(graph_.get<IronicCredentials>());
     end.tls = TRY(certificates());

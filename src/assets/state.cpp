@@ -54,6 +54,7 @@ Result<State> read_state(const Json& value) {
   const auto worker_token = find_string(value, {"machineConfigServerWorkerToken"});
   state.token.worker = worker_token ? Secret(std::string(*worker_token)) : state.token.text;
   state.no_kubeadmin = is_true(value, {"noKubeadmin"});
+  state.with_machine_os_config = is_true(value, {"withMachineOSConfig"});
   state.bootstrap_url = find_string(value, {"bootstrapURL"}).value_or("");
   if (find(value, {"ironic"})) {
     std::string user = TRY(require_string(value, {"ironic", "user"}));
@@ -125,6 +126,7 @@ std::string state_text(const State& state) {
                {"machineConfigServerToken", state.token.text.reveal()},
                {"machineConfigServerWorkerToken", state.token.worker.reveal()},
                {"noKubeadmin", state.no_kubeadmin},
+               {"withMachineOSConfig", state.with_machine_os_config},
                {"bootstrapURL", state.bootstrap_url},
                {"target", to_string(state.target)},
                {"complete", state.complete},

@@ -27,6 +27,7 @@ struct State {
   KubeadminPassword password;
   ServerToken token;
   bool no_kubeadmin = false;                  // --no-kubeadmin of an earlier run
+  bool with_machine_os_config = false;        // --with-machine-os-config of an earlier run
   std::string bootstrap_url;                  // --bootstrap-url of an earlier run
   std::optional<IronicCredentials> ironic{};  // missing in older state files
   Tls tls;

@@ -54,6 +54,8 @@ Result<> create(const assets::Request& request, const Environment& environment, 
   assets::Environment inputs;
   if (request.target != assets::Target::install_config) {
     inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
+    inputs.with_machine_os_config =
+        request.target == assets::Target::manifests && arguments.has("--with-machine-os-config");
   }
   const assets::TargetResult result =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));
@@ -116,7 +118,10 @@ Command create_install_config_command() {
 
 Command create_manifests_command() {
   using enum assets::Target;
-  return command("Generate the manifests of a cluster, for you to read and edit", manifests, run<manifests>);
+  Command made = command("Generate the manifests of a cluster, for you to read and edit", manifests, run<manifests>);
+  made.options.push_back({.name = "--with-machine-os-config",
+                          .help = "also write a MachineOSConfig and its Secret for each role, for you to complete (image mode)"});
+  return made;
 }
 
 Command create_ignition_configs_command() {

@@ -79,6 +79,15 @@ struct Platform {
   bool operator==(const Platform&) const = default;
 };
 
+// Where the operating system images of the first machines come from.
+enum class ImageMode {
+  none,                // the release
+  build_on_bootstrap,  // the bootstrap machine builds that of the control plane
+  pre_built,           // they exist
+};
+// As in the install-config: "BuildOnBootstrap".
+std::string_view to_string(ImageMode mode);
+
 struct InstallConfig {
   std::string name;         // metadata.name
   std::string base_domain;  // without a trailing dot
@@ -98,6 +107,7 @@ struct InstallConfig {
   std::string cpu_partitioning_mode = "None";
   std::string credentials_mode;
   std::optional<std::string> bootstrap_in_place{};  // the installation disk
+  ImageMode image_mode = ImageMode::none;
   Json capabilities = nullptr;                      // as written
   std::string feature_set;
   std::vector<std::string> feature_gates{};

@@ -44,6 +44,9 @@ struct OsBuild {
 //   errors  invalid: no base image by digest
 Result<OsBuild> plan_os_build(const OsConfig& config, const MachineConfig& rendered, const ControllerConfig& controller);
 
+// The line of the Containerfile at which the text of the user begins, from 1.
+int first_line_of_user(const OsBuild& build);
+
 // A file of the build folder.
 struct BuildFile {
   std::string path;  // "Containerfile", "root/etc/motd"
@@ -81,6 +84,8 @@ Result<OsImage> parse_os_image(const Json& value, std::string_view name);
 inline constexpr const char* os_builds_folder =
     "/etc/mcs/bootstrap/os-builds";                                            // POOL/{build.json,Containerfile,root,logins.json}
 inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
+// Beside image.json: {"code": "denied", "message": ...} of a build that failed.
+inline constexpr const char* os_build_failure_file = "failure.json";
 
 // The ConfigMap in the namespace of the operator with the images that the bootstrap machine built: a key for each pool.
 inline constexpr std::string_view os_images_config_map = "os-images-of-bootstrap";

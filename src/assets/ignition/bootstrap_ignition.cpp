@@ -253,6 +253,9 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
          secret_mode);
   }
   for (const AssetFile& manifest : pointer_manifests(edits, tls)) file(root + manifest.path, manifest.content, secret_mode);
+  if (config.image_mode != config::ImageMode::none) {
+    file(root + "image-mode.json", emit_json({{"policy", config::to_string(config.image_mode)}}, JsonStyle::compact), public_mode);
+  }
   file(root + "original_cvo_overrides.patch", overrides.patch, secret_mode);
   file(root + "auth/kubeconfig", kubeconfigs.bootstrap.reveal(), secret_mode);
   file(root + "auth/kubeconfig-kubelet", kubeconfigs.kubelet.reveal(), secret_mode);

@@ -6,6 +6,7 @@
 #include "assets/machines/machines_baremetal.h"
 #include "assets/machines/machines_vsphere.h"
 #include "assets/manifests/cloud_credentials.h"
+#include "assets/manifests/image_mode.h"
 #include "assets/manifest_file.h"
 #include "assets/platform.h"
 
@@ -68,6 +69,7 @@ Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig&
   }
   add_all(TRY(machines(config, id)));
   add_all(machine_configs(config));
+  if (environment.with_machine_os_config) add_all(TRY(machine_os_configs(config)));
   return made;
 }
 

@@ -26,6 +26,16 @@ void validate_credentials(const Section& top, std::string_view platform) {
   }
 }
 
+void validate_image_mode(Document& document) {
+  if (!document.was_given("imageMode")) return;
+  const std::string_view policy = document.text({"imageMode", "policy"});
+  if (policy.empty()) document.error("imageMode.policy", "missing").hint("use BuildOnBootstrap, PreBuilt or None");
+  if (policy == "BuildOnBootstrap" && find(document.value, {"bootstrapInPlace"})) {
+    document.error("imageMode.policy", "a single node that bootstraps itself has no other machine to build its image on")
+        .hint("use PreBuilt, with an image that exists");
+  }
+}
+
 }  // namespace
 
 void validate_features(Document& document) {
@@ -39,6 +49,7 @@ void validate_features(Document& document) {
   if (find(document.value, {"bootstrapInPlace"}) && !top.at("bootstrapInPlace").has("installationDisk")) {
     document.warning("bootstrapInPlace.installationDisk", "missing, required for bootstrap in place");
   }
+  validate_image_mode(document);
 }
 
 }  // namespace slipway::config

@@ -1,0 +1,24 @@
+// Image mode: the MachineOSConfigs among the manifests.
+#pragma once
+
+#include "assets/assets.h"
+#include "assets/state.h"
+
+#include <string>
+#include <vector>
+
+namespace slipway::assets {
+
+// MachineOSConfigs and Secrets for the user to complete, one of each for masters and for workers, if there are any. Until they are
+// complete, check_image_mode refuses them.
+Result<AssetFiles> machine_os_configs(const config::InstallConfig& config);
+
+// Checks the MachineOSConfigs of users before a machine exists: that imageMode asks for them, that every pool with machines has
+// one, their fields and Containerfiles (machineconfig/os_config.h), and that their Secrets are among the manifests and have a login
+// for the registry. At target `manifests`, having none at all is not an error yet.
+//
+//   returns  notes for the user
+//   errors   invalid, with all findings and their places
+Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests, Target target);
+
+}  // namespace slipway::assets
