@@ -1,11 +1,27 @@
 #include "bootstrap/inputs.h"
 
 #include "base/check.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "bootstrap/in_place.h"
 #include "release/release.h"
 
 namespace slipway::bootstrap {
+
+namespace {
+
+Result<ImageMode> read_image_mode(sys::Files& files, const std::string& path) {
+  const std::optional<std::string> text = TRY(files.read_if_exists(path));
+  if (!text) return ImageMode::none;
+  const Json value = TRY(parse_json(*text, path));
+  const std::string policy = text_of(value, {"policy"});
+  if (policy == "None") return ImageMode::none;
+  if (policy == "BuildOnBootstrap") return ImageMode::build_on_bootstrap;
+  if (policy == "PreBuilt") return ImageMode::pre_built;
+  return error(Code::invalid, "{}: policy '{}' is unknown (use None, BuildOnBootstrap or PreBuilt)", path, to_utf8(policy));
+}
+
+}  // namespace
 
 const std::string& Inputs::image(std::string_view component) const {
   const auto found = images.find(component);
@@ -44,6 +60,7 @@ Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const s
   inputs.has_cloud_ca = TRY(has("/tls/cloud-ca-cert.pem"));
   inputs.has_custom_dns = TRY(has("/manifests/openshift-lbconfig-custom-dns.yaml"));
   inputs.has_overrides = TRY(has("/original_cvo_overrides.patch"));
+  inputs.image_mode = TRY(read_image_mode(files, assets + "/" + image_mode_file));
   inputs.in_place = TRY(has((std::string("/") + in_place_template).c_str()));
   inputs.etcd_stopped = inputs.in_place && TRY(files.info(stopped_etcd_pod)).has_value();
   return inputs;

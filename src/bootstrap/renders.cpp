@@ -1,6 +1,7 @@
 #include "bootstrap/renders.h"
 
 #include "bootstrap/in_place.h"
+#include "bootstrap/os_image.h"
 #include "release/release.h"
 
 namespace slipway::bootstrap {
@@ -257,6 +258,12 @@ Container cluster_bootstrap(const Inputs& inputs) {
                                                  "openshift-cluster-version/cluster-version-operator";
   Container program = entry_point(inputs, "cluster-bootstrap", inputs.image("cluster-bootstrap"), "/cluster-bootstrap",
                                   {"start", "--tear-down-early=false", "--asset-dir=/assets", "--required-pods=" + required});
+  if (inputs.image_mode != ImageMode::none) {
+    // Masters wait for their image. Only slipway's cluster-bootstrap has the flag, whose default is 20 minutes.
+    constexpr Milliseconds usual_limit_of_pods = std::chrono::minutes(20);
+    constexpr auto minutes = std::chrono::duration_cast<std::chrono::minutes>(usual_limit_of_pods + os_build_allowance);
+    program.arguments.push_back(fmt::format("--required-pods-timeout={}m", minutes.count()));
+  }
   program.mounts = {{inputs.assets, "/assets", true}, {"/etc/kubernetes", "/etc/kubernetes", true}};
   return program;
 }

@@ -4,6 +4,7 @@
 #include "bootstrap/copies.h"
 #include "bootstrap/in_place.h"
 #include "bootstrap/last_steps.h"
+#include "bootstrap/os_image.h"
 #include "bootstrap/renders.h"
 
 #include "sys/wait_for.h"
@@ -178,6 +179,23 @@ void add_control_plane(std::vector<Stage>& stages, const Engine& engine, std::ve
   stages.push_back({.name = "cb-bootstrap", .needs = std::move(needs), .run = run_cluster_bootstrap(engine)});
 }
 
+// Image mode. The masters ask for their config until the image exists. The second stage begins before the API is served, so that
+// the controller of the cluster finds the image.
+void add_os_image(std::vector<Stage>& stages, const Engine& engine) {
+  const ImageMode mode = engine.inputs.image_mode;
+  stages.push_back(
+      {.name = "os-image-build",
+       .needs = {"mco-bootstrap"},
+       .run = [=](const Context& context) { return build_os_image_of_masters(context, engine.files, engine.runner); },
+       .applies = mode == ImageMode::build_on_bootstrap});
+  stages.push_back(
+      {.name = "os-image-of-masters",
+       .needs = {"os-image-build", "wait-for-etcd-process"},
+       .run = on_api(engine, [=](const Context& context,
+                                 kube::Api& api) { return wait_for_os_image_of_masters(context, engine.files, api); }),
+       .applies = mode != ImageMode::none && !engine.inputs.in_place});
+}
+
 // The last steps of an installation with separate masters. Most of them send requests to an API server that has just started and
 // answers slowly, so all run concurrently.
 void add_last_steps(std::vector<Stage>& stages, const Engine& engine) {
@@ -187,7 +205,7 @@ void add_last_steps(std::vector<Stage>& stages, const Engine& engine) {
                     .run = restore_user_overrides(engine),
                     .applies = has_masters && engine.inputs.has_overrides});
   stages.push_back({.name = "stop-machine-config-server",
-                    .needs = {"cb-bootstrap"},
+                    .needs = {"cb-bootstrap", "os-image-of-masters"},
                     .run = [=](const Context&) { return stop_machine_config_server(engine.files); },
                     .applies = has_masters});
   stages.push_back({.name = "wait-for-ceo",
@@ -226,12 +244,13 @@ std::vector<Stage> stages(const Engine& engine) {
   list.push_back({.name = "resolve-api-int-url",
                   .run = resolve_name(engine, {"resolve-api-int-url", "api-int-dns-resolved"}, for_machines)});
   add_control_plane(list, engine, std::move(components));
+  add_os_image(list, engine);
   // From here on etcd has the state of the cluster; no earlier stage may run again.
   add_last_steps(list, engine);
   add_in_place_steps(list, engine);
   list.push_back({.name = "bootkube",
-                  .needs = {"wait-for-etcd", "cvo-overrides", "stop-machine-config-server", "wait-for-ceo", "check-api-url",
-                            "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},
+                  .needs = {"wait-for-etcd", "cvo-overrides", "os-image-of-masters", "stop-machine-config-server", "wait-for-ceo",
+                            "check-api-url", "check-api-int-url", "resolve-api-url", "resolve-api-int-url", "master-ignition"},
                   .run = [=](const Context&) { return engine.files.write(engine.inputs.assets + "/" + done_file, "", 0644); }});
   return list;
 }

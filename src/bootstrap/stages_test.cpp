@@ -104,7 +104,7 @@ TEST(BootstrapStages, AreAProperList) {
             "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
             "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url "
             "wait-for-etcd-process "
-            "wait-for-etcd cb-bootstrap cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url "
+            "wait-for-etcd cb-bootstrap os-image-build os-image-of-masters cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url "
             "stop-etcd "
             "master-ignition "
             "bootkube");

@@ -309,6 +309,35 @@ TEST_F(PermissionsTest, ProgramsOnNodesMayReadWhatTheyWatch) {
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 
+TEST_F(PermissionsTest, TheControllerMayBuildImagesAndBuildersOnlyReportThem) {
+  const std::string space = "openshift-machine-config-operator", maps = "configmaps", records = "os-images-of-bootstrap";
+  const Program controller{.account = space + "/machine-config-controller", .watched = {}};
+  judge(controller, {{"create", "", maps, space, ""},
+                     {"get", "", maps, space, "os-build-worker-0"},
+                     {"delete", "", maps, space, "digest-worker"},
+                     {"update", "", maps, space, records},
+                     {"create", "batch", "jobs", space, ""},
+                     {"get", "batch", "jobs", space, "build-worker"},
+                     {"delete", "batch", "jobs", space, "build-worker"}});
+  for (const char* resource : {"machineosconfigs", "machineosbuilds"}) {
+    const std::string group = "machineconfiguration.openshift.io";
+    judge(controller, {{"create", group, resource, "", ""},
+                       {"patch", group, resource, "", "worker"},
+                       {"update", group, std::string(resource) + "/status", "", "worker"},
+                       {"delete", group, resource, "", "worker"}});
+  }
+  judge({.account = space + "/machine-os-builder", .watched = {}}, {{"create", "", maps, space, ""}});
+  EXPECT_EQ(refused_, std::set<std::string>());
+  for (const char* verb : {"get", "list", "watch", "update", "patch", "delete"}) {
+    EXPECT_FALSE(permissions_.may(space + "/machine-os-builder", {verb, "", maps, space, "machine-config-operator-images"}))
+        << verb;
+    EXPECT_FALSE(permissions_.may(space + "/machine-os-builder", {verb, "", "secrets", space, "push"})) << verb;
+  }
+  for (const char* verb : {"update", "patch"}) {
+    EXPECT_FALSE(permissions_.may(controller.account, {verb, "", maps, space, "machine-config-operator-images"})) << verb;
+  }
+}
+
 // The policies of node-confinement require a permission on a resource that no API server has.
 TEST_F(PermissionsTest, WritersOfOtherNodesMayChangeAnyNode) {
   const Request right{"change-any", "slipway.internal", "nodes", "", ""};

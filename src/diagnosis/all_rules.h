@@ -32,6 +32,7 @@ Found inotify_exhausted(const Bundle& bundle);
 Found assets_expired(const Bundle& bundle);
 Found clock_wrong(const Bundle& bundle);
 Found port_taken(const Bundle& bundle);
+Found os_image_build_failed(const Bundle& bundle);
 
 // rules_of_cluster.cpp
 Found manifest_refused(const Bundle& bundle);

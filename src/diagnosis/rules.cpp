@@ -8,13 +8,14 @@
 namespace slipway::diagnosis {
 
 std::span<const Rule> rules() {
-  static constexpr std::array<Rule, 17> table = {{
+  static constexpr std::array<Rule, 18> table = {{
       {"disk-full", disk_full},
       {"inotify-exhausted", inotify_exhausted},
       {"assets-expired", assets_expired},
       {"clock-wrong", clock_wrong},
       {"address-in-use", address_in_use},
       {"port-taken", port_taken},
+      {"os-image-build-failed", os_image_build_failed},
       {"image-missing", image_missing},
       {"digest-mismatch", digest_mismatch},
       {"registry-unreachable", registry_unreachable},

@@ -20,6 +20,8 @@ constexpr long small_kib = 64 * 1024;  // the same, if a log on the machine also
 // Tolerance: certificates that the cluster issues are valid from the current time of the issuer's clock.
 constexpr Milliseconds clock_difference = Seconds(60);
 
+constexpr std::string_view os_build_stage = "os-image-build";
+
 // Whether the file system is not one of the kernel or of systemd.
 bool is_for_data(std::string_view mount_point) {
   constexpr std::array others = {std::string_view("/dev"), std::string_view("/sys"), std::string_view("/proc"),
@@ -128,7 +130,52 @@ std::optional<std::pair<Quote, std::string>> foreign_listener(const Bundle& bund
   return std::nullopt;
 }
 
+// The failed stage of the build; nullopt if it succeeded later.
+std::optional<Error> failed_os_build(const Bundle& bundle) {
+  std::optional<Error> failed;
+  const std::vector<sys::Event> events = bundle.bootstrap_events();
+  for (const sys::Event& event : events) {
+    if (event.kind != "stage" || event.name != os_build_stage) continue;
+    if (event.phase == sys::Phase::failed) failed = event.error;
+    if (event.phase == sys::Phase::finished) failed.reset();
+  }
+  return failed;
+}
+
+std::string next_step_of_os_build(Code code) {
+  constexpr std::string_view again = "then destroy the cluster and create it again";
+  switch (code) {
+    case Code::denied:
+      return fmt::format("correct the login in the Secret that the MachineOSConfig names (renderedImagePushSecret), {}", again);
+    case Code::conflict: return fmt::format("give the bootstrap machine more disk space or memory, {}", again);
+    case Code::unavailable:
+    case Code::timeout:
+      return "check that the bootstrap machine reaches the registries and package servers of the Containerfile; slipway retries";
+    default:
+      return fmt::format("correct the Containerfile of the MachineOSConfig (build.log has all output of the build), {}", again);
+  }
+}
+
 }  // namespace
+
+Found os_image_build_failed(const Bundle& bundle) {
+  const std::optional<Error> failed = failed_os_build(bundle);
+  if (!failed || failed->code() == Code::cancelled) return std::nullopt;
+  Finding finding{.stage = std::string(os_build_stage),
+                  .cause = "the operating system image of the masters cannot be built: " + shortened(failed->message()),
+                  .next_step = next_step_of_os_build(failed->code())};
+  for (const std::string_view log : bundle.paths("bootstrap/os-images/", "/build.log")) {
+    const std::vector<Quote> lines = bundle.lines_with(log, "Error: ");
+    if (!lines.empty()) finding.evidence.push_back({lines.back().file, lines.back().line, shortened(lines.back().text)});
+  }
+  for (const Quote& line : bundle.lines_with("bootstrap/services/events.jsonl", os_build_stage)) {
+    if (line.text.find("failed") == std::string::npos) continue;
+    finding.evidence.push_back({line.file, line.line, shortened(line.text, failed->message().substr(0, 40))});
+    break;
+  }
+  finding.is_final = failed->code() == Code::invalid || failed->code() == Code::denied || failed->code() == Code::conflict;
+  return finding;
+}
 
 Found disk_full(const Bundle& bundle) {
   for (const Machine& machine : bundle.machines()) {

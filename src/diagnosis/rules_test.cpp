@@ -100,6 +100,17 @@ void put_start(Files& files, std::string_view unit, std::string_view since = "06
       "\n";
 }
 
+// An event of the stage os-image-build, as a line of the bootstrap machine's events.
+std::string os_build_event(const std::string& phase, const std::string& code = {}, const std::string& message = {}) {
+  JsonObject event = {{"time", "2026-11-22T06:10:00.000Z"},
+                      {"source", "bootkube"},
+                      {"kind", "stage"},
+                      {"name", "os-image-build"},
+                      {"phase", phase}};
+  if (!code.empty()) event["error"] = {{"code", code}, {"message", message}};
+  return emit_json(event, JsonStyle::compact) + "\n";
+}
+
 TEST(Rules, StolenTimeDoesNotCountForTheStartTimeout) {
   const struct {
     std::string name, began, stolen_before, stolen;
@@ -134,6 +145,14 @@ TEST(Rules, AMissingImageExplainsAStartThatDoesNotFinish) {
     ASSERT_EQ(found.size(), 1u) << to_text(found);
     EXPECT_EQ(found[0].name, "image-missing") << unit;
   }
+}
+
+TEST(Rules, ABuildThatSucceedsLaterIsNoFault) {
+  Files files = healthy();
+  files["bootstrap/services/events.jsonl"] = os_build_event("failed", "unavailable", "i/o timeout") + os_build_event("finished");
+  EXPECT_EQ(names(found_in(files)), "");
+  files["bootstrap/services/events.jsonl"] = os_build_event("failed", "cancelled", "stopped");
+  EXPECT_EQ(names(found_in(files)), "");
 }
 
 TEST(Rules, AForeignAddressHidesTheUnreachableConfigServer) {
@@ -357,6 +376,31 @@ const std::vector<Case>& cases() {
        },
        false,
        {"master-0 cannot reach the machine-config-server", "bootstrap can", "Connection timed out"}},
+      {"os-image-build-failed",
+       [](Files& f) {
+         f["bootstrap/services/events.jsonl"] =
+             os_build_event("started") +
+             os_build_event("failed", "invalid",
+                            "OS image r.example.com/os:1: line 2 of the Containerfile (RUN false): exit status 1") +
+             os_build_event("started");
+         f["bootstrap/os-images/master/build.log"] =
+             "STEP 2/2: RUN false\nError: building at STEP \"RUN false\": while running runtime: exit status 1\n";
+       },
+       true,
+       {"line 2 of the Containerfile (RUN false): exit status 1", "build.log:2: Error: building at STEP", "events.jsonl:2",
+        "correct the Containerfile"}},
+      {"os-image-build-failed",
+       [](Files& f) { f["bootstrap/services/events.jsonl"] = os_build_event("failed", "denied", "pushing to r.example.com/os"); },
+       true,
+       {"pushing to r.example.com/os", "renderedImagePushSecret"}},
+      {"os-image-build-failed",
+       [](Files& f) { f["bootstrap/services/events.jsonl"] = os_build_event("failed", "conflict", "file system /var has 1 GB"); },
+       true,
+       {"disk space or memory"}},
+      {"os-image-build-failed",
+       [](Files& f) { f["bootstrap/services/events.jsonl"] = os_build_event("failed", "unavailable", "i/o timeout"); },
+       false,
+       {"i/o timeout", "slipway retries"}},
       {"manifest-refused",
        [](Files& f) {
          f["bootstrap/journals/bootkube.log"] =

@@ -68,6 +68,8 @@ constexpr std::array all_types = {
     &types::machine_config_pools,
     &types::controller_configs,
     &types::machine_config_nodes,
+    &types::machine_os_configs,
+    &types::machine_os_builds,
     &types::kubelet_configs,
     &types::runtime_configs,
     &types::credentials_requests,

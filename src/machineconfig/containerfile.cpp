@@ -18,12 +18,6 @@ constexpr std::array<std::string_view, 18> instructions = {"add",    "arg",   "c
                                                            "expose", "from",  "healthcheck", "label", "maintainer", "onbuild",
                                                            "run",    "shell", "stopsignal",  "user",  "volume",     "workdir"};
 
-struct Instruction {
-  int line = 0;      // where it begins, from 1
-  std::string name;  // "run"
-  std::string rest;  // its arguments, continued lines joined by blanks
-};
-
 // The words after << of here-documents in a line: `RUN <<EOF`, `COPY <<-"END" /etc/motd`.
 std::vector<std::string> here_documents(std::string_view line) {
   std::vector<std::string> ends;
@@ -53,12 +47,7 @@ char escape_of(const std::vector<std::string_view>& lines) {
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& field, const std::function<Place(int line)>& place_of_line, Findings& findings)
-      : lines_(split(text, '\n')),
-        escape_(escape_of(lines_)),
-        field_(field),
-        place_of_line_(place_of_line),
-        findings_(findings) {}
+  explicit Reader(std::string_view text) : lines_(split(text, '\n')), escape_(escape_of(lines_)) {}
 
   std::vector<Instruction> read() {
     std::vector<Instruction> found;
@@ -67,7 +56,8 @@ class Reader {
       const std::string text = next_logical_line();
       if (text.empty()) continue;
       const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
-      Instruction instruction{line, to_lower(text.substr(0, end)), std::string(trim(std::string_view(text).substr(end)))};
+      Instruction instruction{
+          .line = line, .name = to_lower(text.substr(0, end)), .rest = std::string(trim(std::string_view(text).substr(end)))};
       if (instruction.name == "run" || instruction.name == "copy" || instruction.name == "add") skip_here_documents(instruction);
       found.push_back(std::move(instruction));
     }
@@ -94,12 +84,11 @@ class Reader {
     return std::string(trim(joined));
   }
 
-  void skip_here_documents(const Instruction& instruction) {
+  void skip_here_documents(Instruction& instruction) {
     for (const std::string& end : here_documents(instruction.rest)) {
       while (at_ < lines_.size() && trim(lines_[at_]) != end) ++at_;
       if (at_ == lines_.size()) {
-        findings_.error(place_of_line_(instruction.line), field_, "the here-document <<{} has no end", end)
-            .hint("add a line with " + end);
+        instruction.open_document = end;
         return;
       }
       ++at_;
@@ -109,9 +98,6 @@ class Reader {
   std::vector<std::string_view> lines_;
   const char escape_;
   std::size_t at_ = 0;
-  const std::string& field_;
-  const std::function<Place(int line)>& place_of_line_;
-  Findings& findings_;
 };
 
 // The image and the name of `FROM [--platform=P] IMAGE [AS NAME]`, in lower case, because names of stages are compared that way.
@@ -131,17 +117,23 @@ From read_from(std::string_view rest) {
 
 }  // namespace
 
+std::vector<Instruction> read_instructions(std::string_view containerfile) { return Reader(containerfile).read(); }
+
 void check_containerfile(std::string_view text, const std::string& field, const std::function<Place(int line)>& place_of_line,
                          Findings& findings) {
   if (text.size() > longest_text) {
     findings.error(place_of_line(1), field, "has {} characters, the longest Containerfile has {}", text.size(), longest_text)
         .hint("put long scripts into an image, and copy them from there with COPY --from");
   }
-  const std::vector<Instruction> found = Reader(text, field, place_of_line, findings).read();
+  const std::vector<Instruction> found = read_instructions(text);
   std::set<std::string> on_configs = {std::string(configs_stage)};
   const Instruction* last_from = nullptr;
   bool is_on_configs = false;
   for (const Instruction& instruction : found) {
+    if (!instruction.open_document.empty()) {
+      findings.error(place_of_line(instruction.line), field, "the here-document <<{} has no end", instruction.open_document)
+          .hint("add a line with " + instruction.open_document);
+    }
     if (std::ranges::find(instructions, instruction.name) == instructions.end()) {
       auto added = findings.error(place_of_line(instruction.line), field, "unknown instruction {}", instruction.name);
       const std::string_view similar = similar_word(instruction.name, {instructions.begin(), instructions.end()});

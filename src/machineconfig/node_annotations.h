@@ -24,7 +24,7 @@ inline constexpr std::string_view state_rebooting = "Rebooting";
 inline constexpr std::string_view state_degraded = "Degraded";
 inline constexpr std::string_view state_unreconcilable = "Unreconcilable";
 
-// The daemon requests "drain-CONFIG" or "uncordon-CONFIG"; the controller copies the value when it is done.
+// The daemon requests "drain-STATE" or "uncordon-STATE" (MachineState::text()); the controller copies the value when it is done.
 inline constexpr std::string_view desired_drain = "machineconfiguration.openshift.io/desiredDrain";
 inline constexpr std::string_view last_applied_drain = "machineconfiguration.openshift.io/lastAppliedDrain";
 

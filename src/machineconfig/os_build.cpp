@@ -27,6 +27,9 @@ constexpr std::string_view trust_authorities =
     "for bundle in /etc/ssl/certs/ca-certificates.crt /etc/pki/tls/certs/ca-bundle.crt; do "
     "[ ! -e \"$bundle\" ] || cat /run/authorities/cluster.crt >>\"$bundle\"; done\n";
 
+// Of the stage "configs"; the text of the user follows.
+constexpr std::string_view last_instruction = "LABEL machineconfig=";
+
 // A text that can be split in one way only: each part has its length before it.
 class Serialisation {
  public:
@@ -64,7 +67,7 @@ Result<std::vector<BuildFile>> files_of(const MachineConfig& rendered) {
 std::string containerfile_of(const OsConfig& config, const OsBuild& build, bool has_authorities) {
   std::string text = fmt::format("FROM {} AS {}\nCOPY {}/ /\n", build.base_image, configs_stage, files_folder);
   if (has_authorities) text += trust_authorities;
-  text += fmt::format("LABEL machineconfig=\"{}\" machineconfigpool=\"{}\" baseOSContainerImage=\"{}\"\n", build.rendered,
+  text += fmt::format("{}\"{}\" machineconfigpool=\"{}\" baseOSContainerImage=\"{}\"\n", last_instruction, build.rendered,
                       build.pool, build.base_image);
   text += config.containerfile.empty() ? fmt::format("FROM {} AS final\n", configs_stage) : config.containerfile;
   if (!text.ends_with('\n')) text += '\n';
@@ -108,6 +111,15 @@ Result<OsBuild> plan_os_build(const OsConfig& config, const MachineConfig& rende
   build.name = name_of(config, build, rendered, files, controller.additional_trust_bundle);
   build.containerfile = containerfile_of(config, build, !controller.additional_trust_bundle.empty());
   return build;
+}
+
+int first_line_of_user(const OsBuild& build) {
+  const std::string& text = build.containerfile;
+  const std::size_t label = text.find(fmt::format("\n{}", last_instruction));
+  if (label == std::string::npos) return 1;
+  const std::size_t end = text.find('\n', label + 1);
+  return 1 + static_cast<int>(
+                 std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(end + 1, text.size())), '\n'));
 }
 
 Result<std::vector<BuildFile>> build_files(const OsBuild& build, const MachineConfig& rendered,

@@ -44,6 +44,9 @@ struct OsBuild {
 //   errors  invalid: no base image by digest
 Result<OsBuild> plan_os_build(const OsConfig& config, const MachineConfig& rendered, const ControllerConfig& controller);
 
+// The line of the Containerfile at which the text of the user begins, from 1.
+int first_line_of_user(const OsBuild& build);
+
 // A file of the build folder.
 struct BuildFile {
   std::string path;  // "Containerfile", "root/etc/motd"

@@ -15,7 +15,7 @@ namespace slipway::node {
 
 // Actions that remain in this boot of the machine after an update of the disk.
 struct AfterUpdate {
-  std::string config;
+  std::string config;  // MachineState::text() of the disk
   machineconfig::Actions actions;
 };
 

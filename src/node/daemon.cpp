@@ -36,6 +36,11 @@ constexpr Milliseconds first_config_limit = std::chrono::minutes(5);
 constexpr sys::Pace retry_pace{Milliseconds(5'000), Milliseconds(60'000)};
 constexpr sys::Pace api_pace{Milliseconds(500), Milliseconds(15'000)};
 
+// The annotations of the daemon for the state of its machine; null removes one.
+JsonObject current_annotations(const MachineState& state) {
+  return {{mc::current_config, state.config}, {mc::current_image, state.image.empty() ? Json() : Json(state.image)}};
+}
+
 }  // namespace
 
 Daemon::Daemon(const Environment& environment, kube::Api& api, OsUpdater& os)
@@ -53,25 +58,25 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
     current = std::move(first);
   }
   if (!current.ok()) return fail(mc::state_degraded, current.error());
-  const std::string& name = current.value()->name;
+  const MachineState state = state_of(*current.value());
   Result<std::optional<MachineConfig>> interrupted = disk_.next();
   Result<std::optional<AfterUpdate>> after = disk_.after_update();
   const Result<bool> is_forced = disk_.is_forced();
   if (!interrupted.ok()) return fail(mc::state_degraded, interrupted.error());
   if (!after.ok()) return fail(mc::state_degraded, after.error());
   if (!is_forced.ok()) return fail(mc::state_degraded, is_forced.error());
-  if (after.value() && after.value()->config == name) return finish(*after.value());
-  if (interrupted.value() && interrupted.value()->name == name) {
+  if (after.value() && after.value()->config == state.text()) return finish(state, after.value()->actions);
+  if (interrupted.value() && state_of(*interrupted.value()) == state) {
     if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
     interrupted.value().reset();
   }
   if (const std::optional<Next> unfinished = TRY(end_trial(*current.value(), interrupted.value()))) return *unfinished;
-  const std::string desired = annotation(mc::desired_config);
-  if ((desired.empty() || desired == name) && !interrupted.value() && !is_forced.value()) {
+  const MachineState desired = desired_state(node_);
+  if ((desired.config.empty() || desired == state) && !interrupted.value() && !is_forced.value()) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
-    return settle(name);
+    return settle(state);
   }
   return update(*current.value(), std::move(interrupted).value(), is_forced.value());
 }
@@ -83,13 +88,14 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
     TRY(fail(mc::state_degraded, why));
     return Found();
   };
-  std::string name = annotation(mc::current_config);
+  std::string name = annotation(mc::current_config), image = annotation(mc::current_image);
   const Result<std::optional<std::string>> text = environment_.files.read_if_exists(first_annotations);
   if (!text.ok()) return failed(text.error());
   if (text.value()) {
     const Result<Json> written = parse_json(*text.value(), first_annotations);
     if (!written.ok()) return failed(written.error());
     name = find_string(written.value(), {mc::current_config}).value_or("");
+    image = find_string(written.value(), {mc::current_image}).value_or("");
   }
   if (name.empty()) {
     return failed(error(
@@ -111,13 +117,14 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
   }
   Result<MachineConfig> config = fetch(name);
   if (!config.ok()) return config.error().code() == Code::invalid ? failed(config.error()) : std::move(config).error();
-  if (const Result<> set = disk_.set_current(config.value()); !set.ok()) return failed(set.error());
+  MachineConfig first = with_image(std::move(config).value(), image);
+  if (const Result<> set = disk_.set_current(first); !set.ok()) return failed(set.error());
   if (text.value()) {
     if (const Result<> moved = environment_.files.rename(first_annotations, first_annotations_done); !moved.ok()) {
       return failed(moved.error());
     }
   }
-  return Found(std::move(config).value());
+  return Found(std::move(first));
 }
 
 // Whether the kubelet has reported since this start of the machine that the Node is Ready.
@@ -138,14 +145,15 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
   if (trial->state == Trial::State::on_trial) {
     if (!is_ready_since_boot()) return Decision(Next::wait);
     if (const Result<> accepted = os_.accept(); !accepted.ok()) return failed(accepted.error());
-    emit("Normal", "OSUpdateAccepted", "this machine keeps the operating system and the kernel arguments of " + current.name);
+    emit("Normal", "OSUpdateAccepted",
+         "this machine keeps the operating system and the kernel arguments of " + state_of(current).text());
     return Decision();
   }
   if (interrupted) {
     if (const Result<> back = disk_.go_back(current, *interrupted); !back.ok()) return failed(back.error());
     interrupted.reset();
   }
-  if (annotation(mc::desired_config) == trial->config) return failed(error(Code::unavailable, "{}", trial->reason));
+  if (desired_state(node_).text() == trial->config) return failed(error(Code::unavailable, "{}", trial->reason));
   if (const Result<> forgotten = os_.forget(); !forgotten.ok()) return failed(forgotten.error());
   return Decision();
 }
@@ -153,30 +161,31 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
 // The files of the running deployment stay as they are, so that it can run again.
 Result<> Daemon::change_os(const MachineConfig& current, const std::optional<MachineConfig>& interrupted,
                            const MachineConfig& wanted) {
-  if (interrupted && interrupted->name != wanted.name) TRY(disk_.go_back(current, *interrupted));
+  if (interrupted && state_of(*interrupted) != state_of(wanted)) TRY(disk_.go_back(current, *interrupted));
   TRY(disk_.set_next(wanted));
   TRY(os_.stage(Wanted::next_config));
   emit("Normal", "OSUpdateStaged",
-       "the next start of this machine has the operating system and the kernel arguments of " + wanted.name);
+       "the next start of this machine has the operating system and the kernel arguments of " + state_of(wanted).text());
   return Ok{};
 }
 
 Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, bool is_forced) {
-  const std::string desired = annotation(mc::desired_config);
+  const MachineState desired = desired_state(node_), before = state_of(current);
   MachineConfig wanted = current;
-  if (!desired.empty() && desired != current.name) {
-    Result<MachineConfig> fetched = fetch(desired);
+  if (!desired.config.empty() && desired != before) {
+    Result<MachineConfig> fetched = fetch(desired.config);
     if (!fetched.ok()) {
       const Code code = fetched.error().code();
       if (code == Code::invalid || code == Code::not_found) return fail(mc::state_degraded, fetched.error());
       return std::move(fetched).error();
     }
-    wanted = std::move(fetched).value();
+    wanted = with_image(std::move(fetched).value(), desired.image);
   }
+  const MachineState after = state_of(wanted);
   for (const Result<>& checked : {mc::check_reconcilable(current, wanted), mc::check_changeable(current, wanted)}) {
     if (!checked.ok()) {
-      return fail(mc::state_unreconcilable,
-                  error(Code::invalid, "cannot update from {} to {}: {}", current.name, wanted.name, checked.error().message()));
+      return fail(mc::state_unreconcilable, error(Code::invalid, "cannot update from {} to {}: {}", before.text(), after.text(),
+                                                  checked.error().message()));
     }
   }
   std::vector<const MachineConfig*> allowed{&current};
@@ -189,55 +198,58 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   const mc::Differences differences = mc::differences(current, wanted);
   mc::Actions actions = mc::actions_for(differences);
   if (is_forced) actions = {.reboot = true};
-  TRY(report(mc::state_working, "", {{mc::current_config, current.name}}));
+  TRY(report(mc::state_working, "", current_annotations(before)));
   // Before the drain: from then on the machine needs no network until it has started again.
   if (differences.os_image && !wanted.os_image_url.empty()) {
     if (const Result<> fetched = os_.fetch(wanted.os_image_url); !fetched.ok()) return fail(mc::state_degraded, fetched.error());
   }
-  if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + wanted.name))) return Next::wait;
-  sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", wanted.name);
+  if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + after.text()))) return Next::wait;
+  sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", after.text());
   const Result<> changed = span.end(differences.changes_os() ? change_os(current, interrupted, wanted)
                                                              : disk_.change(current, interrupted, wanted, actions));
   if (!changed.ok()) {
     if (changed.error().code() == Code::cancelled) return changed.error();
-    return fail(mc::state_degraded, error(changed.error().code(), "updating to {}: {}", wanted.name, changed.error().message()));
+    return fail(mc::state_degraded, error(changed.error().code(), "updating to {}: {}", after.text(), changed.error().message()));
   }
-  return finish({.config = wanted.name, .actions = actions});
+  return finish(after, actions);
 }
 
 // The actions that follow an update of the disk. The machine reboots even when the API cannot be reached: the update may be what
 // restores access to it.
-Result<Daemon::Next> Daemon::finish(const AfterUpdate& after) {
+Result<Daemon::Next> Daemon::finish(const MachineState& state, const mc::Actions& actions) {
   const auto run = [&](std::vector<std::string> argv) {
     const sys::Command command{.argv = std::move(argv), .environment = {systemctl_environment}};
     return sys::run_checked(environment_.runner, environment_.context, command);
   };
-  if (after.actions.reboot) {
+  if (actions.reboot) {
     if (const Result<> reported = report(mc::state_rebooting, ""); !reported.ok()) {
       environment_.context.log.warn("{}; rebooting anyway", reported.error().message());
     }
-    emit("Normal", "Reboot", "rebooting into " + after.config);
+    emit("Normal", "Reboot", "rebooting into " + state.text());
     const Result<std::string> reboot = run({"systemctl", "reboot"});
     if (!reboot.ok()) return fail(mc::state_degraded, reboot.error());
     return Next::leave;
   }
-  for (const mc::ServiceAction& service : after.actions.services) {
+  for (const mc::ServiceAction& service : actions.services) {
     const Result<std::string> output = run({"systemctl", service.verb, service.unit});
     if (!output.ok()) return fail(mc::state_degraded, output.error());
   }
   if (const Result<> forgotten = disk_.forget_after_update(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
-  return settle(after.config);
+  return settle(state);
 }
 
-Result<Daemon::Next> Daemon::settle(const std::string& current) {
+Result<Daemon::Next> Daemon::settle(const MachineState& current) {
   if (const Result<> removed = remove_os_image_source(environment_.files); !removed.ok()) {
     return fail(mc::state_degraded, removed.error());
   }
   const std::string requested = annotation(mc::desired_drain);
-  if (!requested.empty() && !TRY(has_drained(requested.starts_with(drain) ? std::string(uncordon) + current : requested)))
+  if (!requested.empty() && !TRY(has_drained(requested.starts_with(drain) ? std::string(uncordon) + current.text() : requested)))
     return Next::wait;
-  JsonObject names = {{mc::current_config, current}};
-  if (annotation(mc::desired_config).empty()) names[mc::desired_config] = current;
+  JsonObject names = current_annotations(current);
+  if (annotation(mc::desired_config).empty()) {
+    names[mc::desired_config] = current.config;
+    if (!current.image.empty()) names[mc::desired_image] = current.image;
+  }
   TRY(report(mc::state_done, "", std::move(names)));
   return Next::wait;
 }
@@ -265,9 +277,10 @@ Result<> Daemon::report(std::string_view state, std::string_view reason, JsonObj
   more[mc::daemon_reason] = to_utf8(reason.substr(0, longest_reason));
   JsonObject news;
   for (const auto& member : more) {
-    const std::string value(member.value().as_string());
     const auto known = find_string(node_, {"metadata", "annotations", member.key()});
-    if (known.value_or("") != value) news[member.key()] = value;
+    const bool is_removed = member.value().is_null();
+    const bool is_same = is_removed ? !known : known.value_or("") == member.value().as_string();
+    if (!is_same) news[member.key()] = member.value();
   }
   if (news.empty()) return Ok{};
   const Json patch = {{"metadata", {{"annotations", std::move(news)}}}};
@@ -277,7 +290,8 @@ Result<> Daemon::report(std::string_view state, std::string_view reason, JsonObj
   if (state == mc::state_degraded || state == mc::state_unreconcilable) {
     emit("Warning", state, reason);
   } else if (state == mc::state_done && !before.empty()) {
-    emit("Normal", "NodeDone", "this machine has " + annotation(mc::current_config));
+    emit("Normal", "NodeDone",
+         "this machine has " + MachineState{annotation(mc::current_config), annotation(mc::current_image)}.text());
   }
   return Ok{};
 }
@@ -342,7 +356,7 @@ class DaemonLoop {
       }
       Milliseconds pause = between_checks;
       if (observed.node) {
-        const std::string requested(find_string(*observed.node, {"metadata", "annotations", mc::desired_config}).value_or(""));
+        const std::string requested = desired_state(*observed.node).text();
         if (std::exchange(desired, requested) != requested) retry = retry_pace.first;
         const Result<Daemon::Next> next = daemon_.step(*observed.node);
         if (!next.ok()) {
@@ -364,8 +378,9 @@ class DaemonLoop {
 
  private:
   // What other programs write to a Node for this one.
-  static std::array<std::string, 4> written_by_others(const Json& node) {
+  static std::array<std::string, 5> written_by_others(const Json& node) {
     return {text_of(node, {"metadata", "annotations", mc::desired_config}),
+            text_of(node, {"metadata", "annotations", mc::desired_image}),
             text_of(node, {"metadata", "annotations", mc::last_applied_drain}), text_of(node, {"status", "nodeInfo", "bootID"}),
             std::string(kube::condition_status(node, "Ready"))};
   }

@@ -2,15 +2,18 @@
 // machine-config-controller and the daemon communicate through annotations machineconfiguration.openshift.io/...:
 //
 //   desiredConfig      of the controller: the name of the desired config
+//   desiredImage       of the controller: an image of the operating system instead of that of the config; usually missing
 //   currentConfig      of the daemon: the name of the config of the machine
+//   currentImage       of the daemon: its image, if it is not that of the config
 //   state, reason      of the daemon: Done, Working, Rebooting, Degraded (an error, retried), Unreconcilable (only a new machine
 //                      can have the config); and the reason
-//   desiredDrain       of the daemon: "drain-CONFIG" before a reboot, "uncordon-CONFIG" afterwards
+//   desiredDrain       of the daemon: "drain-STATE" before a reboot, "uncordon-STATE" afterwards (MachineState::text())
 //   lastAppliedDrain   of the controller: the same text when it is done
 #pragma once
 
 #include "kube/client.h"
 #include "node/config_disk.h"
+#include "node/machine_state.h"
 #include "node/os_update/updater.h"
 #include "node/program.h"
 
@@ -44,8 +47,8 @@ class Daemon {
   Result<> change_os(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
                      const machineconfig::MachineConfig& wanted);
   bool is_ready_since_boot() const;
-  Result<Next> finish(const AfterUpdate& after);
-  Result<Next> settle(const std::string& current);
+  Result<Next> finish(const MachineState& state, const machineconfig::Actions& actions);
+  Result<Next> settle(const MachineState& current);
   Result<bool> has_drained(const std::string& request);
   Result<Next> fail(std::string_view state, const Error& why);
   Result<> report(std::string_view state, std::string_view reason, JsonObject more = {});

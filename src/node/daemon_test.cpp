@@ -67,10 +67,10 @@ struct FakeOs final : OsUpdater {
     const std::string next = machine.text("/etc/machine-config-daemon/nextconfig");
     const MachineConfig wanted = machineconfig::parse_machine_config(parse_json(next, "next").value(), "next").value();
     if (is_broken) {
-      current = {.state = Trial::State::failed, .config = wanted.name, .reason = "the OS image did not work"};
+      current = {.state = Trial::State::failed, .config = state_of(wanted).text(), .reason = "the OS image did not work"};
       return;
     }
-    current = {.state = Trial::State::on_trial, .config = wanted.name};
+    current = {.state = Trial::State::on_trial, .config = state_of(wanted).text()};
     machine.put("/etc/machine-config-daemon/currentconfig", next, 0600);
     (void)machine.memory.remove("/etc/machine-config-daemon/nextconfig");
     for (const machineconfig::WantedFile& file : machineconfig::wanted_files(wanted))
@@ -305,6 +305,152 @@ TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
     EXPECT_EQ(cluster.summary(), "rendered-1 Done");
     EXPECT_EQ(cluster.get("reason"), "");
     EXPECT_EQ(cluster.reboots, 0);
+  }
+}
+
+// ---- image mode
+
+const std::string built = "r.example/team/os@sha256:7", rebuilt = "r.example/team/os@sha256:8";
+
+// The states of the daemon and the disk.
+struct ImageCluster : Cluster {
+  ImageCluster() {
+    for (const char* name : {"rendered-1", "rendered-2"}) {
+      MachineConfig made = config(name, name == std::string("rendered-1") ? "one" : "two");
+      made.os_image_url = "r.example/release-os@sha256:1";
+      put(made);
+    }
+  }
+  // The first boot left the machine with this image.
+  void start_with(const std::string& image) {
+    machine.put(first_annotations, R"({"machineconfiguration.openshift.io/currentConfig":"rendered-1",)"
+                                   R"("machineconfiguration.openshift.io/currentImage":")" +
+                                       image + R"(","machineconfiguration.openshift.io/state":"Done"})");
+    run();
+  }
+  void ask(const std::string& config, const std::string& image) {
+    Json changed = node();
+    JsonObject& annotations = changed.at("metadata").at("annotations").as_object();
+    annotations[prefix + "desiredConfig"] = config;
+    annotations.erase(prefix + "desiredImage");
+    if (!image.empty()) annotations[prefix + "desiredImage"] = image;
+    kube.put(std::move(changed));
+  }
+  MachineConfig disk() {
+    const std::string text = machine.text("/etc/machine-config-daemon/currentconfig");
+    return machineconfig::parse_machine_config(parse_json(text, "disk").value(), "disk").value();
+  }
+  std::string image_summary() { return summary() + " " + get("currentImage"); }
+};
+
+TEST(DaemonImageMode, AMachineThatStartedWithAnImageReportsItWithoutAReboot) {
+  ImageCluster cluster;
+  cluster.start_with(built);
+  EXPECT_EQ(cluster.image_summary(), "rendered-1 Done " + built);
+  EXPECT_EQ(cluster.get("desiredConfig"), "rendered-1");
+  EXPECT_EQ(cluster.get("desiredImage"), built);
+  EXPECT_EQ(cluster.disk().os_image_url, built);
+  EXPECT_EQ(cluster.reboots, 0);
+  EXPECT_EQ(cluster.get("desiredDrain"), "");
+  cluster.kube.forget();
+  EXPECT_EQ(cluster.step(), Daemon::Next::wait);
+  EXPECT_EQ(cluster.kube.writes(), 0);
+}
+
+TEST(DaemonImageMode, EveryChangeOfConfigOrImageIsOneReboot) {
+  struct Case {
+    const char* what;
+    std::string first_image, config, image;
+    std::string disk_image;
+    int reboots;
+  };
+  const std::vector<Case> cases = {
+      {"the image of the config", "", "rendered-1", "", "r.example/release-os@sha256:1", 0},
+      {"opt in", "", "rendered-1", built, built, 1},
+      {"the same", built, "rendered-1", built, built, 0},
+      {"another image of the same config", built, "rendered-1", rebuilt, rebuilt, 1},
+      {"both", built, "rendered-2", rebuilt, rebuilt, 1},
+      {"another config with the same image", built, "rendered-2", built, built, 1},
+      {"opt out", built, "rendered-1", "", "r.example/release-os@sha256:1", 1},
+      {"opt out with another config", built, "rendered-2", "", "r.example/release-os@sha256:1", 1},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.what);
+    ImageCluster cluster;
+    cluster.start_with(c.first_image);
+    cluster.ask(c.config, c.image);
+    cluster.run();
+    EXPECT_EQ(cluster.image_summary(), c.config + " Done " + c.image);
+    EXPECT_EQ(cluster.disk().os_image_url, c.disk_image);
+    EXPECT_EQ(cluster.reboots, c.reboots);
+    EXPECT_EQ(cluster.get("reason"), "");
+    if (c.disk_image != (c.first_image.empty() ? "r.example/release-os@sha256:1" : c.first_image)) {
+      EXPECT_EQ(cluster.os.fetched, c.disk_image);
+      EXPECT_EQ(cluster.os.accepted, 1);
+    }
+    if (c.reboots > 0) {
+      const std::string state = c.image.empty() ? c.config : c.config + " with image " + c.image;
+      EXPECT_EQ(cluster.get("lastAppliedDrain"), "uncordon-" + state);
+    }
+  }
+}
+
+TEST(DaemonImageMode, AnImageThatFailedIsNotTriedAgainButAnotherOneOfTheSameConfigIs) {
+  ImageCluster cluster;
+  cluster.start_with(built);
+  cluster.os.is_broken = true;
+  cluster.ask("rendered-1", rebuilt);
+  cluster.run();
+  EXPECT_EQ(cluster.image_summary(), "rendered-1 Degraded " + built);
+  EXPECT_EQ(cluster.get("reason"), "the OS image did not work");
+  EXPECT_EQ(cluster.reboots, 1);
+  cluster.os.is_broken = false;
+  cluster.ask("rendered-1", "r.example/team/os@sha256:9");
+  cluster.run();
+  EXPECT_EQ(cluster.image_summary(), "rendered-1 Done r.example/team/os@sha256:9");
+  EXPECT_EQ(cluster.reboots, 2);
+}
+
+TEST(DaemonImageMode, ADrainForOneImageDoesNotCountForAnother) {
+  ImageCluster cluster;
+  cluster.start_with(built);
+  cluster.ask("rendered-1", rebuilt);
+  EXPECT_EQ(cluster.step(), Daemon::Next::wait);
+  const std::string drained = cluster.get("desiredDrain");
+  EXPECT_EQ(drained, "drain-rendered-1 with image " + rebuilt);
+  cluster.set("lastAppliedDrain", drained);
+  cluster.ask("rendered-1", "r.example/team/os@sha256:9");
+  EXPECT_EQ(cluster.step(), Daemon::Next::wait);
+  EXPECT_EQ(cluster.get("desiredDrain"), "drain-rendered-1 with image r.example/team/os@sha256:9");
+  EXPECT_EQ(cluster.reboots, 0);
+}
+
+TEST(DaemonImageMode, AnImageWithoutADigestIsRefused) {
+  ImageCluster cluster;
+  cluster.start_with(built);
+  cluster.ask("rendered-1", "r.example/team/os:latest");
+  EXPECT_EQ(cluster.step(), Daemon::Next::retry);
+  EXPECT_EQ(cluster.get("state"), "Unreconcilable");
+  EXPECT_NE(cluster.get("reason").find("r.example/team/os:latest has no digest"), std::string::npos) << cluster.get("reason");
+}
+
+TEST(DaemonImageMode, KilledAtAnyStepItGetsTheImageAndOptsOut) {
+  for (const std::string& image : {rebuilt, std::string()}) {
+    int killed = 0;
+    for (int step = 0;; ++step) {
+      SCOPED_TRACE(fmt::format("image '{}', killed before change {}", image, step));
+      ImageCluster cluster;
+      cluster.start_with(built);
+      cluster.ask("rendered-1", image);
+      cluster.machine.change_limit.left = step;
+      cluster.run();
+      EXPECT_EQ(cluster.image_summary(), "rendered-1 Done " + image);
+      EXPECT_EQ(cluster.os.current.state, Trial::State::none);
+      EXPECT_LE(cluster.reboots, 2);
+      killed += cluster.kills;
+      if (cluster.kills == 0) break;
+    }
+    EXPECT_GT(killed, 5);
   }
 }
 

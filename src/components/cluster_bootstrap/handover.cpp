@@ -15,7 +15,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Milliseconds pods_limit = 20min;
 constexpr Milliseconds operators_limit = 30min;
 constexpr std::string_view component = "cluster-bootstrap";
 
@@ -79,7 +78,7 @@ Result<> wait_for_pods(const sys::Context& context, const Handover& work) {
   const std::vector<RequiredPod>& required = work.options.required_pods;
   if (required.empty()) return Ok{};
   std::string last;
-  return kube::wait_until(context, work.api, "the pods of the control plane", pods_limit, kube::types::pods, "", {},
+  return kube::wait_until(context, work.api, "the pods of the control plane", work.options.pods_limit, kube::types::pods, "", {},
                           [&](const kube::Objects& pods) -> Result<std::optional<std::string>> {
                             const std::string missing = not_ready(required, pod_states(required, pods));
                             if (missing != last)
@@ -142,7 +141,7 @@ Result<> run_handover(const sys::Context& context, const Handover& work) {
   std::atomic<bool> all_created = false;
   sys::TaskGroup creation(context);
   creation.run("manifests", [&](const sys::Context& background) -> Result<> {
-    const Result<> created = create_all(background, work.api, work, pods_limit + operators_limit);
+    const Result<> created = create_all(background, work.api, work, work.options.pods_limit + operators_limit);
     all_created = created.ok();
     // Not an error yet: the control plane may become ready without these manifests, and they are tried again later.
     if (!created.ok() && created.error().code() != Code::cancelled) {

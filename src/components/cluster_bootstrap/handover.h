@@ -34,7 +34,7 @@ int needed_masters(const InstallConfig& config);
 // bootstrap-finished.
 //
 //   errors  timeout, with what was missing; invalid, denied: the server refuses manifests; cancelled; those of tear_down
-//   time    20 minutes for the pods, 30 for the revisions, options.create_limit for the remaining manifests
+//   time    options.pods_limit for the pods, 30 minutes for the revisions, options.create_limit for the remaining manifests
 Result<> run_handover(const sys::Context& context, const Handover& work);
 
 }  // namespace slipway::components::cluster_bootstrap

@@ -18,6 +18,7 @@ const std::vector<Flag> table = {
     {.name = "required-pods",
      .fallback = "kube-system/pod-checkpointer,kube-system/kube-apiserver,kube-system/kube-scheduler,"
                  "kube-system/kube-controller-manager"},
+    {.name = "required-pods-timeout", .fallback = "20m"},
     {.name = "tear-down-event"},
     {.name = "tear-down-early", .fallback = "true", .is_switch = true},
     {.name = "tear-down-termination-timeout", .fallback = "0"},
@@ -61,6 +62,7 @@ Result<BootstrapOptions> parse_bootstrap_options(const Arguments& arguments) {
                            .tear_down_event = flags.text("tear-down-event"),
                            .tear_down_early = flags.is_set("tear-down-early")};
   options.required_pods = TRY(parse_required_pods(flags.text("required-pods")).context("--required-pods"));
+  options.pods_limit = TRY(parse_go_duration(flags.text("required-pods-timeout")).context("--required-pods-timeout"));
   options.termination_limit =
       TRY(parse_go_duration(flags.text("tear-down-termination-timeout")).context("--tear-down-termination-timeout"));
   options.tear_down_delay = TRY(parse_go_duration(flags.text("tear-down-delay")).context("--tear-down-delay"));

@@ -29,6 +29,7 @@ bool has_single_master(const Snapshot& seen) {
 
 std::vector<Watched> MachineConfigController::watched() {
   std::vector<Watched> all = RenderController::watched();
+  for (Watched& each : OsBuildController::watched()) all.push_back(std::move(each));
   all.insert(all.end(), {{types::machine_config_nodes},
                          {types::schedulers},
                          {types::infrastructures},
@@ -41,7 +42,9 @@ std::vector<Watched> MachineConfigController::watched() {
 Plan MachineConfigController::plan(const Snapshot& seen, WallTime now) {
   RenderPlan rendered = renders_.plan(seen, now);
   Plan plan = std::move(rendered.plan);
-  PoolsPlan pools = plan_pools(seen, rendered.pools, options_.own_node, now);
+  OsBuildsPlan builds = builds_.plan(seen, now);
+  PoolsPlan pools = plan_pools(seen, rendered.pools, builds.images, options_.own_node, now);
+  plan.add(std::move(builds.plan));
   plan.add(std::move(pools.plan));
   for (NodeChange& change : plan_schedulable_masters(seen)) plan.tasks.push_back(task_of(api_, view_, std::move(change)));
   for (NodeChange& change : pools.changes) plan.tasks.push_back(task_of(api_, view_, std::move(change)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "components/controller/reconcile.h"
+#include "components/machine_config_operator/os_build_controller.h"
 #include "components/machine_config_operator/render_controller.h"
 #include "components/program/program.h"
 
@@ -21,12 +22,13 @@ class MachineConfigController {
   };
 
   MachineConfigController(kube::Api& api, View& view, Options options)
-      : api_(api), view_(view), options_(std::move(options)), renders_(options_.version) {}
+      : api_(api), view_(view), options_(std::move(options)), renders_(options_.version), builds_(api, view, options_.version) {}
 
   static std::vector<Watched> watched();
 
-  // Plans rendering, then pools with the results of rendering, then drains that daemons request. Changes of nodes are tasks: each
-  // patch names the version of the node that the plan has read, and the API server refuses it when the node has changed since.
+  // Plans rendering and builds of images, then pools with the results of both, then drains that daemons request. Changes of nodes
+  // are tasks: each patch names the version of the node that the plan has read, and the API server refuses it when the node has
+  // changed since.
   Plan plan(const Snapshot& seen, WallTime now);
 
  private:
@@ -34,6 +36,7 @@ class MachineConfigController {
   View& view_;
   Options options_;
   RenderController renders_;
+  OsBuildController builds_;
 };
 
 // The command. Requires the environment variables RELEASE_VERSION, NODE_NAME and POD_NAME.

@@ -32,7 +32,7 @@ class Cluster {
     kube.serve_openshift();
     for (const slipway::kube::ResourceType& type :
          {types::controller_configs, types::machine_configs, types::machine_config_pools, types::machine_config_nodes,
-          types::schedulers}) {
+          types::machine_os_configs, types::machine_os_builds, types::jobs, types::schedulers}) {
       kube.serve(type);
     }
     for (const auto& [group, version, plural, kind] :

@@ -4,6 +4,7 @@
 #include "components/controller/bootstrap_complete.h"
 #include "components/controller/operand.h"
 #include "components/machine_config_operator/inputs.h"
+#include "components/machine_config_operator/pools.h"
 #include "components/machine_config_operator/server_certificate.h"
 #include "components/render/document.h"
 #include "components/render/inputs.h"
@@ -160,6 +161,10 @@ std::string describe_condition(const Json& pool, std::string_view type) {
   return fmt::format("{}: {}", kube::name_of(pool), is_known ? kube::condition_text(pool, type, "message") : "no status yet");
 }
 
+// A build takes long and may need a person, so the pool does not count as updating meanwhile. Only the masters do: an
+// installation or an update is not complete without them.
+bool waits_for_image(const Json& pool) { return kube::condition_text(pool, "Updated", "reason") == waits_for_image_reason; }
+
 Condition condition(std::string_view type, bool good, std::string_view bad_reason, const std::vector<std::string>& bad) {
   Condition made{.type = fmt::format("Pools{}", type), .is_true = bad.empty() == good};
   if (!bad.empty()) made.reason = bad_reason;
@@ -219,7 +224,7 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
   for (std::string_view role : {"master", "worker"}) {
     const Json* pool = seen.find(types::machine_config_pools, "", role);
     // A pool without machines counts as updated at once, but every cluster has masters.
-    const bool has_reached = pool && find_string(*pool, {"status", "configuration", "name"}) &&
+    const bool has_reached = pool && (find_string(*pool, {"status", "configuration", "name"}) || waits_for_image(*pool)) &&
                              (role != "master" || integer_of(*pool, {"status", "machineCount"}) > 0);
     if (!has_reached)
       (role == "master" ? missing : moving).push_back(fmt::format("{}: no machine has reached a config yet", role));
@@ -227,7 +232,8 @@ std::vector<Condition> pool_conditions(const Snapshot& seen) {
   for (const Json* pool : seen.list(types::machine_config_pools)) {
     const int all = integer_of(*pool, {"status", "machineCount"}), updated = integer_of(*pool, {"status", "updatedMachineCount"});
     const Json* paused = find(*pool, {"spec", "paused"});
-    if (updated < all && !(paused && *paused == Json(true))) {
+    const bool is_counted = !waits_for_image(*pool) || kube::name_of(*pool) == "master";
+    if (updated < all && !(paused && *paused == Json(true)) && is_counted) {
       moving.push_back(fmt::format("{}: {} of {} machines are updated", kube::name_of(*pool), updated, all));
     }
     if (kube::condition_status(*pool, "Degraded") == "True") degraded.push_back(describe_condition(*pool, "Degraded"));

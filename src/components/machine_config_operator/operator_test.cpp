@@ -1,6 +1,7 @@
 #include "components/machine_config_operator/operator.h"
 
 #include "base/digest.h"
+#include "components/machine_config_operator/pools.h"
 #include "components/render/manifest.h"
 #include "machineconfig/controller_config.h"
 
@@ -213,6 +214,14 @@ Json pool(std::string_view name, int all, int updated, JsonObject spec = {}, std
           {"status", std::move(status)}};
 }
 
+// A pool whose image is being built, or could not be built.
+Json waiting_pool(std::string_view name, int all, std::string_view degraded = "") {
+  Json made = pool(name, all, 0, {}, degraded);
+  made.at("status").as_object().erase("configuration");
+  made.at("status").at("conditions").as_array()[0].as_object()["reason"] = waits_for_image_reason;
+  return made;
+}
+
 TEST(PoolConditions, ReportProgress) {
   const struct {
     const char* what;
@@ -231,6 +240,21 @@ TEST(PoolConditions, ReportProgress) {
        false,
        false,
        "worker: 1 of 2 machines are updated"},
+      {"a build of an image runs", {pool("master", 3, 3), waiting_pool("worker", 2)}, true, false, false, false, "they come"},
+      {"a build of the image of masters runs",
+       {waiting_pool("master", 3), pool("worker", 2, 2)},
+       true,
+       true,
+       false,
+       false,
+       "master: 0 of 3 machines are updated"},
+      {"a build of an image failed",
+       {pool("master", 3, 3), waiting_pool("worker", 2, "line 2: no")},
+       true,
+       false,
+       true,
+       false,
+       "worker: line 2: no"},
       {"paused", {pool("master", 3, 3), pool("worker", 2, 1, {{"paused", true}})}, true, false, false, false, "they come"},
       {"degraded",
        {pool("master", 3, 3), pool("worker", 2, 2, {}, "Node worker-0 is Degraded: no")},

@@ -63,20 +63,26 @@ std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools,
   return "";
 }
 
+// "rendered-worker-2", or "rendered-worker-2 with image registry.example.com/os@sha256:..."
+std::string describe(const std::string& config, const std::string& image) {
+  return image.empty() ? config : fmt::format("{} with image {}", config, image);
+}
+
 // Why a node is unavailable; empty when it is available.
 std::string why_unavailable(const PoolNode& node) {
   if (node.is_failing()) return fmt::format("is {}: {}", node.state, node.reason);
   if (!node.is_ready) return "is not Ready";
   if (!node.drain.empty()) return node.drain;
   if (node.current.empty()) return "has not reported its config yet";
-  if (node.current != node.desired || node.state != mc::state_done) {
-    return fmt::format("is updating to {} ({})", node.desired, node.state);
+  if (node.current != node.desired || node.current_image != node.desired_image || node.state != mc::state_done) {
+    return fmt::format("is updating to {} ({})", describe(node.desired, node.desired_image), node.state);
   }
   return node.is_cordoned ? "is cordoned" : "";
 }
 
-bool is_at(const PoolNode& node, std::string_view config) {
-  return node.state == mc::state_done && node.current == config && node.desired == config;
+bool is_at(const PoolNode& node, std::string_view config, std::string_view image) {
+  return node.state == mc::state_done && node.current == config && node.desired == config && node.current_image == image &&
+         node.desired_image == image;
 }
 
 // Why this master must not stop serving now; nothing when it may. A master that is unavailable already is not checked itself.
@@ -100,7 +106,13 @@ struct PoolView {
   std::string name;
   std::string target;  // spec.configuration
   bool is_paused;
+  const PoolImage* image = nullptr;  // in image mode
   std::vector<const PoolNode*> nodes{};
+
+  // Whether nodes may get the target: in image mode its image exists.
+  bool has_target() const { return !target.empty() && (!image || !image->image.empty()); }
+  std::string target_image() const { return image ? image->image : ""; }
+  bool is_done(const PoolNode& node) const { return has_target() && is_at(node, target, target_image()); }
 };
 
 // The nodes that get the target now. Sets `waits_for` to the reason why other masters do not.
@@ -116,7 +128,8 @@ std::vector<const PoolNode*> next_nodes(const PoolView& pool, const std::vector<
   };
   for (const PoolNode* node : pool.nodes) {
     if (!node->is_available()) --capacity;
-    if (node->desired == pool.target || node->current.empty()) continue;
+    const bool is_set = node->desired == pool.target && node->desired_image == pool.target_image();
+    if (is_set || node->current.empty()) continue;
     if ((node->is_failing() || node->waits_for_drain) && node->is_ready) {
       if (may_stop(*node)) chosen.push_back(node);
     } else if (node->is_available()) {
@@ -153,24 +166,32 @@ Json with_status(const PoolView& pool, const PoolRender& render, const std::stri
   int updated = 0, ready = 0, unavailable = 0;
   std::vector<std::string> failing;
   for (const PoolNode* node : pool.nodes) {
-    const bool is_updated = !pool.target.empty() && is_at(*node, pool.target);
+    const bool is_updated = pool.is_done(*node);
     updated += is_updated;
     ready += is_updated && node->is_ready && !node->is_cordoned;
     unavailable += !node->is_available();
     if (node->is_failing()) failing.push_back(fmt::format("Node {} is {}: {}", node->name, node->state, node->reason));
   }
   const int all = static_cast<int>(pool.nodes.size());
-  const bool is_updated = !pool.target.empty() && ready == all && unavailable == 0;
-  const bool is_degraded = !failing.empty() || !render.problem.empty();
+  const bool is_updated = pool.has_target() && ready == all && unavailable == 0;
+  const std::string image_problem = pool.image ? pool.image->problem : "";
+  const bool waits_for_image = !pool.target.empty() && !pool.has_target();
+  const bool is_degraded = !failing.empty() || !render.problem.empty() || !image_problem.empty();
 
   Condition updated_condition{.type = "Updated", .is_true = is_updated, .reason = "AsExpected"};
-  Condition updating{.type = "Updating", .is_true = !is_updated && !pool.is_paused};
+  Condition updating{.type = "Updating", .is_true = !is_updated && !pool.is_paused && !waits_for_image};
   if (is_updated) {
-    updated_condition.message = fmt::format("all {} machines have {}", all, pool.target);
+    updated_condition.message = fmt::format("all {} machines have {}", all, describe(pool.target, pool.target_image()));
   } else {
-    updated_condition.reason = updating.reason = pool.target.empty() ? "NotRendered" : pool.is_paused ? "Paused" : "Updating";
+    updated_condition.reason = updating.reason = pool.target.empty() ? "NotRendered"
+                                                 : waits_for_image   ? waits_for_image_reason
+                                                 : pool.is_paused    ? "Paused"
+                                                                     : "Updating";
     updating.message =
-        pool.target.empty() ? "no config is rendered yet" : fmt::format("{} of {} machines have {}", updated, all, pool.target);
+        pool.target.empty() ? "no config is rendered yet"
+        : waits_for_image
+            ? fmt::format("{} waits for {}", pool.target, image_problem.empty() ? pool.image->waits_for : "its image")
+            : fmt::format("{} of {} machines have {}", updated, all, describe(pool.target, pool.target_image()));
     if (pool.is_paused) updating.message += "; the pool is paused";
     if (const std::string details = describe_unavailable(pool.nodes); !details.empty()) updating.message += "; " + details;
     if (!waits_for.empty()) updating.message += "; the next node waits for " + waits_for;
@@ -182,14 +203,19 @@ Json with_status(const PoolView& pool, const PoolRender& render, const std::stri
   }
   Condition render_degraded{.type = "RenderDegraded", .is_true = !render.problem.empty(), .message = render.problem};
   if (render_degraded.is_true) render_degraded.reason = "RenderFailed";
+  Condition image_degraded{.type = "ImageBuildDegraded", .is_true = !image_problem.empty(), .message = image_problem};
+  if (image_degraded.is_true) image_degraded.reason = "BuildFailed";
   Condition degraded{.type = "Degraded", .is_true = is_degraded};
   if (is_degraded) {
-    const Condition& cause = render_degraded.is_true ? render_degraded : node_degraded;
+    const Condition& cause = render_degraded.is_true ? render_degraded : image_degraded.is_true ? image_degraded : node_degraded;
     degraded.reason = cause.type;
     degraded.message = cause.message;
   }
 
-  Json object = with_conditions(*pool.object, {updated_condition, updating, node_degraded, render_degraded, degraded}, now);
+  std::vector<Condition> conditions = {updated_condition, updating, node_degraded, render_degraded, degraded};
+  // A pool that was never in image mode does not have it.
+  if (pool.image || kube::find_condition(*pool.object, image_degraded.type)) conditions.push_back(image_degraded);
+  Json object = with_conditions(*pool.object, conditions, now);
   JsonObject& status = object.as_object()["status"].as_object();
   status["machineCount"] = all;
   status["updatedMachineCount"] = updated;
@@ -201,11 +227,12 @@ Json with_status(const PoolView& pool, const PoolRender& render, const std::stri
   return object;
 }
 
-std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>& nodes) {
+std::vector<PoolView> pools_of(const Snapshot& seen, const std::vector<PoolNode>& nodes, const PoolImages& images) {
   std::vector<PoolView> pools;
   for (const Json* object : seen.list(types::machine_config_pools)) {
     PoolView pool{object, std::string(kube::name_of(*object)), text_of(*object, {"spec", "configuration", "name"}),
                   is_true(*object, {"spec", "paused"})};
+    if (const auto found = images.find(pool.name); found != images.end()) pool.image = &found->second;
     for (const PoolNode& node : nodes) {
       if (node.pool == pool.name) pool.nodes.push_back(&node);
     }
@@ -261,6 +288,8 @@ std::vector<PoolNode> pool_nodes(const Snapshot& seen, std::vector<Notice>& noti
                   .desired = annotation_of(*object, mc::desired_config),
                   .state = annotation_of(*object, mc::daemon_state),
                   .reason = annotation_of(*object, mc::daemon_reason),
+                  .current_image = annotation_of(*object, mc::current_image),
+                  .desired_image = annotation_of(*object, mc::desired_image),
                   .is_master = labels.contains(kube::master_label) || labels.contains(kube::control_plane_label),
                   .is_ready = kube::condition_status(*object, "Ready") == "True",
                   .is_cordoned = is_true(*object, {"spec", "unschedulable"})};
@@ -289,20 +318,24 @@ int max_unavailable(const Json& pool, int nodes) {
 }
 
 PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRender, std::less<>>& renders,
-                     std::string_view own_node, WallTime now) {
+                     const PoolImages& images, std::string_view own_node, WallTime now) {
   PoolsPlan made;
   const std::vector<PoolNode> nodes = pool_nodes(seen, made.plan.notices);
   const bool may_change = bootstrap_is_complete(seen);
-  for (const PoolView& pool : pools_of(seen, nodes)) {
+  for (const PoolView& pool : pools_of(seen, nodes, images)) {
     const auto found = renders.find(pool.name);
     const PoolRender render = found == renders.end() ? PoolRender{} : found->second;
     std::string waits_for;
-    if (may_change && !pool.is_paused && !pool.target.empty() && !render.is_settling) {
+    if (may_change && !pool.is_paused && pool.has_target() && !render.is_settling) {
       for (const PoolNode* node : next_nodes(pool, nodes, seen, own_node, waits_for)) {
-        made.changes.push_back(change_node(*node, fmt::format("setting the config of {} to {}", node->name, pool.target),
-                                           {{mc::desired_config, pool.target}}));
-        made.plan.notices.push_back({*pool.object, "SetDesiredConfig",
-                                     fmt::format("node {} gets {} instead of {}", node->name, pool.target, node->desired)});
+        const std::string image = pool.target_image(), target = describe(pool.target, image);
+        JsonObject annotations = {{mc::desired_config, pool.target}};
+        if (node->desired_image != image) annotations[mc::desired_image] = image.empty() ? Json() : Json(image);
+        made.changes.push_back(
+            change_node(*node, fmt::format("setting the config of {} to {}", node->name, target), annotations));
+        made.plan.notices.push_back(
+            {*pool.object, "SetDesiredConfig",
+             fmt::format("node {} gets {} instead of {}", node->name, target, describe(node->desired, node->desired_image))});
       }
     }
     Json object = with_status(pool, render, waits_for, now);
@@ -349,9 +382,9 @@ std::vector<DesiredObject> machine_config_nodes(const std::vector<PoolNode>& nod
     desired_objects.push_back({types::machine_config_nodes, std::move(object)});
     const Json* there = seen.find(types::machine_config_nodes, "", node.name);
     if (!there) continue;
-    const bool is_updated = is_at(node, node.desired);
+    const bool is_updated = is_at(node, node.desired, node.desired_image);
     Condition updated{.type = "Updated", .is_true = is_updated, .reason = is_updated ? "Updated" : "Updating"};
-    updated.message = is_updated ? fmt::format("has {}", node.desired) : why_unavailable(node);
+    updated.message = is_updated ? fmt::format("has {}", describe(node.desired, node.desired_image)) : why_unavailable(node);
     Condition degraded{
         .type = "NodeDegraded", .is_true = node.is_failing(), .reason = node.is_failing() ? node.state : "AsExpected"};
     degraded.message = node.is_failing() ? node.reason : "";

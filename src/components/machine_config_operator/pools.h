@@ -2,6 +2,7 @@
 #pragma once
 
 #include "components/controller/reconcile.h"
+#include "components/machine_config_operator/os_build_controller.h"
 #include "components/machine_config_operator/render_controller.h"
 
 #include <map>
@@ -16,6 +17,9 @@ namespace slipway::components::machine_config_operator {
 // the reason.
 inline const kube::ResourceType node_drains{std::string(kube::private_domain), "v1", "nodedrains", "NodeDrain", false};
 
+// Reason of condition Updated while the image for the config of a pool does not exist.
+inline constexpr const char* waits_for_image_reason = "WaitingForImage";
+
 // A node and its state for pools. Valid as long as the snapshot.
 struct PoolNode {
   const Json* object = nullptr;
@@ -25,7 +29,8 @@ struct PoolNode {
   std::string created{};
   // Annotations of the daemon and the controller.
   std::string current{}, desired{}, state{}, reason{};
-  std::string drain{};  // why it is not drained yet; empty: it is not being drained
+  std::string current_image{}, desired_image{};  // empty: that of the config
+  std::string drain{};                           // why it is not drained yet; empty: it is not being drained
   bool is_master = false;
   bool is_ready = false;
   bool is_cordoned = false;
@@ -58,7 +63,9 @@ struct PoolsPlan {
   std::vector<NodeChange> changes{};
 };
 
-// Sets spec.configuration of the pool as desired config of its nodes.
+// Sets spec.configuration of the pool as desired config of its nodes. In image mode (`images` has the pool) it sets the image of
+// that config in the same patch; without image mode it removes the image. A pool whose image does not exist yet keeps its nodes
+// as they are.
 //
 // - The next node gets it while fewer than maxUnavailable nodes of the pool are unavailable. Order: zone, then oldest first.
 // - A node that failed to apply its config, or that waits for its drain, gets the new config at once.
@@ -67,9 +74,10 @@ struct PoolsPlan {
 // - Nothing changes in a paused pool, or before the bootstrap is complete: until then MachineConfigs of users may be missing.
 //
 //   renders   results of rendering, by pool
+//   images    pools in image mode
 //   own_node  name of the node that this program runs on
 PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRender, std::less<>>& renders,
-                     std::string_view own_node, WallTime now);
+                     const PoolImages& images, std::string_view own_node, WallTime now);
 
 // Applies spec.mastersSchedulable of Scheduler cluster to masters: adds or removes the label of workers and the taint.
 std::vector<NodeChange> plan_schedulable_masters(const Snapshot& seen);

@@ -28,6 +28,7 @@ struct NodeOptions {
   std::string created = "2026-11-21T00:00:00Z";
   JsonObject labels{};
   std::string drain{}, drained{};  // desiredDrain, lastAppliedDrain
+  std::string current_image{}, desired_image{};
 };
 
 class World {
@@ -58,6 +59,8 @@ class World {
     JsonObject notes = {{mc::daemon_state, options.state}, {mc::daemon_reason, options.reason}};
     if (!options.current.empty()) notes[mc::current_config] = options.current;
     if (!options.desired.empty()) notes[mc::desired_config] = options.desired;
+    if (!options.current_image.empty()) notes[mc::current_image] = options.current_image;
+    if (!options.desired_image.empty()) notes[mc::desired_image] = options.desired_image;
     if (!options.drain.empty()) notes[mc::desired_drain] = options.drain;
     if (!options.drained.empty()) notes[mc::last_applied_drain] = options.drained;
     JsonArray conditions = {JsonObject{{"type", "Ready"}, {"status", options.is_ready ? "True" : "Unknown"}}};
@@ -84,7 +87,7 @@ class World {
   }
 
   PoolsPlan plan(std::map<std::string, PoolRender, std::less<>> renders = {}, std::string_view own_node = "") const {
-    return plan_pools(view.snapshot(), renders, own_node, now);
+    return plan_pools(view.snapshot(), renders, images, own_node, now);
   }
 
   // "worker-0 gets CONFIG" of every change, in order.
@@ -105,6 +108,7 @@ class World {
   }
 
   View view;
+  PoolImages images;
 
  private:
   void control_plane_pod(std::string_view space, std::string_view name, bool is_ready) {
@@ -380,6 +384,149 @@ TEST(Pools, ReportTheConfigThatAllNodesHave) {
   EXPECT_EQ(kube::condition_status(refused, "RenderDegraded"), "True");
   EXPECT_EQ(kube::condition_status(refused, "Degraded"), "True");
   EXPECT_EQ(message_of(refused, "Degraded"), "MachineConfig 99-x: no");
+}
+
+// ---- image mode
+
+const std::string image_a = "registry.example.com/os@sha256:a", image_b = "registry.example.com/os@sha256:b";
+
+// The annotations of every patch: "worker-0 CONFIG IMAGE", "null" where the image is removed, "-" where it stays.
+Lines patches(const World& world) {
+  Lines found;
+  for (const NodeChange& change : world.plan().changes) {
+    const Json* image = find(change.patch, {"metadata", "annotations", mc::desired_image});
+    found.push_back(fmt::format("{} {} {}", change.node, text_of(change.patch, {"metadata", "annotations", mc::desired_config}),
+                                !image             ? "-"
+                                : image->is_null() ? "null"
+                                                   : std::string(image->as_string())));
+  }
+  return found;
+}
+
+struct ImageCase {
+  const char* what;
+  std::optional<PoolImage> image;  // of the pool, in image mode
+  const char* config;              // of the pool
+  NodeOptions node{};
+  Lines patches{};
+  bool is_updated = false, is_updating = false;
+};
+
+TEST(PoolsInImageMode, ConfigAndImageAreSetInOnePatchWhenTheImageExists) {
+  const PoolImage building{.waits_for = "MachineOSBuild worker-1, which is Building"};
+  const NodeOptions with_a{.current_image = image_a, .desired_image = image_a};
+  const std::vector<ImageCase> cases = {
+      {.what = "no image mode", .image = {}, .config = "rendered-worker-1", .is_updated = true},
+      {.what = "no image mode, another config",
+       .image = {},
+       .config = "rendered-worker-2",
+       .patches = {"worker-0 rendered-worker-2 -"},
+       .is_updating = true},
+      {.what = "opt in, no image yet", .image = building, .config = "rendered-worker-1"},
+      {.what = "opt in",
+       .image = PoolImage{.image = image_a},
+       .config = "rendered-worker-1",
+       .patches = {"worker-0 rendered-worker-1 " + image_a},
+       .is_updating = true},
+      {.what = "the image is there",
+       .image = PoolImage{.image = image_a},
+       .config = "rendered-worker-1",
+       .node = with_a,
+       .is_updated = true},
+      {.what = "it moves to the image",
+       .image = PoolImage{.image = image_a},
+       .config = "rendered-worker-1",
+       .node = {.state = "Working", .desired_image = image_a},
+       .is_updating = true},
+      {.what = "it has not begun to move to the image",
+       .image = PoolImage{.image = image_a},
+       .config = "rendered-worker-1",
+       .node = {.desired_image = image_a},
+       .is_updating = true},
+      {.what = "another config waits for its image", .image = building, .config = "rendered-worker-2", .node = with_a},
+      {.what = "another config with another image",
+       .image = PoolImage{.image = image_b},
+       .config = "rendered-worker-2",
+       .node = with_a,
+       .patches = {"worker-0 rendered-worker-2 " + image_b},
+       .is_updating = true},
+      {.what = "another config with the same image",
+       .image = PoolImage{.image = image_a},
+       .config = "rendered-worker-2",
+       .node = with_a,
+       .patches = {"worker-0 rendered-worker-2 -"},
+       .is_updating = true},
+      {.what = "opt out",
+       .image = {},
+       .config = "rendered-worker-1",
+       .node = with_a,
+       .patches = {"worker-0 rendered-worker-1 null"},
+       .is_updating = true},
+      {.what = "it leaves the image",
+       .image = {},
+       .config = "rendered-worker-1",
+       .node = {.state = "Rebooting", .is_ready = false, .current_image = image_a},
+       .is_updating = true},
+      {.what = "a bad image is replaced at once",
+       .image = PoolImage{.image = image_b},
+       .config = "rendered-worker-1",
+       .node = {.state = "Degraded", .desired_image = image_a},
+       .patches = {"worker-0 rendered-worker-1 " + image_b},
+       .is_updating = true},
+  };
+  for (const ImageCase& each : cases) {
+    SCOPED_TRACE(each.what);
+    World world;
+    world.node("worker-0", each.node);
+    world.pool("worker", each.config);
+    if (each.image) world.images["worker"] = *each.image;
+    EXPECT_EQ(patches(world), each.patches);
+    const Json pool = world.status("worker");
+    EXPECT_EQ(kube::condition_status(pool, "Updated"), each.is_updated ? "True" : "False");
+    EXPECT_EQ(kube::condition_status(pool, "Updating"), each.is_updating ? "True" : "False");
+    EXPECT_EQ(kube::condition_status(pool, "ImageBuildDegraded"), each.image ? "False" : "") << "unknown without image mode";
+    const bool waits = each.image && each.image->image.empty();
+    EXPECT_EQ(kube::condition_text(pool, "Updated", "reason") == waits_for_image_reason, waits);
+    EXPECT_EQ(message_of(pool, "Updating").find("MachineOSBuild worker-1, which is Building") != std::string::npos, waits);
+  }
+}
+
+TEST(PoolsInImageMode, NodesChangeOneAfterAnotherInBothDirections) {
+  for (const bool is_opt_out : {false, true}) {
+    const std::string from = is_opt_out ? image_a : "", to = is_opt_out ? "" : image_a;
+    World world;
+    if (!is_opt_out) world.images["worker"] = {.image = image_a};
+    for (const char* name : {"worker-0", "worker-1"}) world.node(name, {.current_image = from, .desired_image = from});
+    ASSERT_EQ(patches(world).size(), 1u);
+    world.node("worker-0", {.current_image = from, .desired_image = to});
+    EXPECT_EQ(patches(world), Lines{});
+    world.node("worker-0", {.current_image = to, .desired_image = to});
+    EXPECT_EQ(patches(world), Lines{fmt::format("worker-1 rendered-worker-1 {}", is_opt_out ? "null" : image_a)});
+    world.node("worker-1", {.current_image = to, .desired_image = to});
+    EXPECT_EQ(patches(world), Lines{});
+    EXPECT_EQ(kube::condition_status(world.status("worker"), "Updated"), "True");
+  }
+}
+
+TEST(PoolsInImageMode, ABuildThatFailedDegradesThePoolAndItsNodesStay) {
+  World world;
+  world.node("worker-0", {.current_image = image_a, .desired_image = image_a});
+  world.pool("worker", "rendered-worker-2");
+  world.images["worker"] = {.problem = "MachineOSBuild worker-2 failed: line 2"};
+  EXPECT_EQ(patches(world), Lines{});
+  Json pool = world.status("worker");
+  for (const char* type : {"ImageBuildDegraded", "Degraded"}) {
+    EXPECT_EQ(kube::condition_status(pool, type), "True") << type;
+    EXPECT_EQ(message_of(pool, type), "MachineOSBuild worker-2 failed: line 2");
+  }
+  EXPECT_EQ(kube::condition_status(pool, "Updating"), "False");
+  // Without its MachineOSConfig the pool forgets the failure.
+  world.put(pool);
+  world.images.clear();
+  pool = world.status("worker");
+  EXPECT_EQ(kube::condition_status(pool, "ImageBuildDegraded"), "False");
+  EXPECT_EQ(kube::condition_status(pool, "Degraded"), "False");
+  EXPECT_EQ(patches(world), Lines{"worker-0 rendered-worker-2 null"});
 }
 
 TEST(Pools, NameThePodThatBlocksADrain) {

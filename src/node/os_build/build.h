@@ -20,7 +20,7 @@ struct OsBuildOptions {
 
 // Builds the image and pushes it to its repository. podman keeps the layers of earlier builds in its storage, so a build after a
 // kill or with the same first steps starts from them. The digest is defined by the OCI layout; the push keeps it. If image.json
-// already has the result of this build, only what is missing is done.
+// already has the result of this build, only what is missing is done. After a failure the output has os_build_failure_file.
 //
 // podman reads images from the servers that containerd reads them from (registry_access.h). Programs of the Containerfile use the
 // proxy of this process and the network of the machine. Each line of podman's output is logged and written to OUTPUT/build.log.

@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "machineconfig/types.h"
 #include "node/config_disk.h"
+#include "node/machine_state.h"
 #include "node/os_update/deployments.h"
 #include "node/os_update/image.h"
 #include "node/os_update/status.h"
@@ -125,7 +126,7 @@ Result<> OstreeUpdater::stage(Wanted wanted) {
     const bool has_new_image = commit != booted.commit;
     TRY(write_trial_record(
         environment_.files,
-        {.config = configs.wanted.name, .image = has_new_image ? configs.wanted.os_image_url : "", .deployment = staged->id()}));
+        {.config = state_of(configs.wanted).text(), .image = has_new_image ? configs.wanted.os_image_url : "", .deployment = staged->id()}));
   }
   TRY(run(environment_, {boot_counter, "start"}));
   return run(environment_, {"ostree", "admin", "set-default", index_of(deployments, staged)});

@@ -12,7 +12,7 @@
 namespace slipway::node {
 
 struct TrialRecord {
-  std::string config;      // name of the MachineConfig
+  std::string config;      // MachineState::text() of its config
   std::string image;       // "registry.example.com/os@sha256:..."; empty: that of the deployment before
   std::string deployment;  // Deployment::id()
   std::string reason{};    // what failed; empty until something has

@@ -18,7 +18,7 @@ struct Trial {
     failed,    // the machine runs the deployment before it
   };
   State state = State::none;
-  std::string config{};  // name of the MachineConfig that it was staged for; empty if there is none
+  std::string config{};  // MachineState::text() of what it was staged for; empty if there is none
   std::string reason{};  // failed: what failed, with the image
 };
 

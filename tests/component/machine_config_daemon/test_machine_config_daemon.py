@@ -270,6 +270,23 @@ def test_there_and_back(machine):
     assert stat.S_IMODE((machine.root / "etc/machine-config-daemon/currentconfig").stat().st_mode) == 0o600
 
 
+def test_a_machine_of_image_mode_reports_its_first_image(machine):
+    wait(machine, "the first config", lambda: is_done(machine, "first"))
+    machine.end()
+    image = "registry.example.com/team/os@sha256:" + "7" * 64
+    (machine.root / "etc/machine-config-daemon/currentconfig").unlink()
+    machine.put("etc/machine-config-daemon/node-annotations.json",
+                json.dumps({PREFIX + "currentConfig": "first", PREFIX + "currentImage": image, PREFIX + "state": "Done"}))
+    machine.cluster.plane.kubectl("delete", "node", NODE)
+    machine.cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
+    machine.start()
+    wait(machine, "the image", lambda: is_done(machine, "first") and machine.cluster.notes().get("currentImage") == image)
+    assert machine.cluster.notes()["desiredImage"] == image
+    assert "desiredDrain" not in machine.cluster.notes() and "reboot" not in machine.journal()
+    disk = json.loads((machine.root / "etc/machine-config-daemon/currentconfig").read_text())
+    assert disk["metadata"]["name"] == "first" and disk["spec"]["osImageURL"] == image
+
+
 def test_killed_again_and_again(machine):
     wait(machine, "the first config", lambda: is_done(machine, "first"))
     seed = random.randrange(1 << 32)

@@ -50,6 +50,20 @@ if [[ -n $(command -v podman) && -x /usr/bin/crio ]]; then
     done
 fi
 
+# The folder of a build also has logins.
+for build in /etc/mcs/bootstrap/os-builds/*/ /var/lib/slipway/os-images/*/; do
+    for file in build.json build.log failure.json image.json; do
+        [[ ! -s $build$file ]] || install -D --mode=0600 "$build$file" "$ARTIFACTS/bootstrap/os-images/$(basename "$build")/$file"
+    done
+done
+if [[ -d $ARTIFACTS/bootstrap/os-images ]]; then
+    echo "Images of the build"
+    {
+        podman images --all
+        podman system df
+    } >"$ARTIFACTS/bootstrap/os-images/podman.txt" 2>&1
+fi
+
 echo "Rendered files, without secrets"
 rendered="$ARTIFACTS/rendered-assets/openshift"
 [[ ! -d /opt/openshift ]] || cp --recursive /opt/openshift/. "$rendered"

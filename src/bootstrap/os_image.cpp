@@ -1,0 +1,138 @@
+#include "bootstrap/os_image.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "kube/roles.h"
+#include "machineconfig/node_annotations.h"
+#include "sys/wait_for.h"
+
+#include <vector>
+
+namespace slipway::bootstrap {
+
+namespace {
+
+using machineconfig::OsImage;
+using sys::Context;
+using sys::Observation;
+
+constexpr const char* pool = "master";
+constexpr const char* machine_logins = "/root/.docker/config.json";  // the pull secret
+constexpr std::string_view name_space = "openshift-machine-config-operator";
+constexpr int runs = 3;
+constexpr sys::Pace between_runs{Milliseconds(10'000), Milliseconds(60'000)};
+constexpr Milliseconds limit_of_build_file = std::chrono::minutes(30), limit_of_masters = std::chrono::hours(2);
+// The address of the API may just have moved, and requests to the old machine are lost.
+constexpr sys::Pace of_api{Milliseconds(200), Milliseconds(2'000)};
+
+std::string builds() { return fmt::format("{}/{}", machineconfig::os_builds_folder, pool); }
+std::string output() { return fmt::format("{}/{}", machineconfig::os_images_folder, pool); }
+// Written by the controller beside the builds.
+std::string prebuilt() {
+  const std::string folder = machineconfig::os_builds_folder;
+  return fmt::format("{}/os-images/{}/image.json", folder.substr(0, folder.rfind('/')), pool);
+}
+
+Result<> wait_for_file(const Context& context, sys::Files& files, const std::string& path, std::string_view what) {
+  const auto observe = [&]() -> Result<Observation> {
+    if (TRY(files.info(path))) return Observation::done();
+    return Observation::not_yet("{} does not exist", path);
+  };
+  return sys::wait_for(context, what, limit_of_build_file, observe, nullptr, {Milliseconds(100), Milliseconds(1'000)});
+}
+
+// The error of the command: its exit status does not say which.
+Error failure_of(sys::Files& files, const sys::Output& ended) {
+  const Result<std::string> text = files.read(output() + "/" + machineconfig::os_build_failure_file);
+  const Result<Json> value = text.ok() ? parse_json(text.value(), "failure") : Result<Json>(text.error());
+  const std::string message = value.ok() ? text_of(value.value(), {"message"}) : "";
+  if (message.empty()) {
+    const std::string_view output = trim(ended.err);
+    return error(Code::unavailable, "slipway-node os-image-build ended with status {}: {}", ended.status,
+                 to_utf8(output.substr(output.rfind('\n') + 1)));
+  }
+  const std::string code = text_of(value.value(), {"code"});
+  for (const Code each : {Code::invalid, Code::denied, Code::conflict, Code::internal}) {
+    if (code == to_string(each)) return Error(each, message);
+  }
+  return Error(Code::unavailable, message);
+}
+
+Result<std::optional<OsImage>> read_image(sys::Files& files, const std::string& path) {
+  const std::optional<std::string> text = TRY(files.read_if_exists(path));
+  if (!text) return std::optional<OsImage>();
+  const Json value = TRY(parse_json(*text, path));
+  return std::optional(TRY(machineconfig::parse_os_image(value, path)));
+}
+
+// No error of the API ends this: it begins before the API is served, and before the namespace exists.
+Result<> record_image(const Context& context, kube::Api& api, const OsImage& image) {
+  const Json object = {
+      {"apiVersion", "v1"},
+      {"kind", "ConfigMap"},
+      {"metadata", {{"name", machineconfig::os_images_config_map}, {"namespace", name_space}}},
+      {"data", {{pool, emit_json(machineconfig::to_json(image), JsonStyle::compact)}}},
+  };
+  const auto observe = [&]() -> Result<Observation> {
+    const Result<Json> applied = kube::apply(context, api, kube::types::config_maps, object, "slipway-bootstrap");
+    if (applied.ok()) return Observation::done();
+    if (applied.error().code() == Code::cancelled) return Error(applied.error());
+    return Observation::not_yet("{}", applied.error().message());
+  };
+  return sys::wait_for(context, fmt::format("ConfigMap {} to be created", machineconfig::os_images_config_map), limit_of_masters,
+                       observe, nullptr, of_api);
+}
+
+}  // namespace
+
+Result<> build_os_image_of_masters(const Context& context, sys::Files& files, sys::Runner& runner) {
+  TRY(wait_for_file(context, files, builds() + "/build.json",
+                    "the machine config controller to write the build of the OS image"));
+  const std::string pull_logins = builds() + "/pull-logins.json";
+  const bool has_pull_logins = TRY(files.info(pull_logins)).has_value();
+  sys::Command command{.argv = {"/usr/local/bin/slipway-node", "os-image-build", "--folder=" + builds(), "--output=" + output(),
+                                fmt::format("--pull-logins={}", has_pull_logins ? pull_logins : machine_logins),
+                                "--push-logins=" + builds() + "/logins.json"}};
+  command.on_line = [&](sys::Stream stream, std::string_view line) {
+    if (stream == sys::Stream::err) context.log.info("os-image-build: {}", line);
+  };
+  return sys::retry<Ok>(context, runs, between_runs, [&]() -> Result<> {
+    const sys::Output ended = TRY(runner.run(context, command));
+    return ended.status == 0 ? Result<>(Ok{}) : Result<>(failure_of(files, ended));
+  });
+}
+
+Result<std::optional<OsImage>> os_image_of_masters(sys::Files& files) {
+  std::optional<OsImage> image = TRY(read_image(files, output() + "/image.json"));
+  return image ? image : TRY(read_image(files, prebuilt()));
+}
+
+std::optional<std::string> masters_with_other_images(const kube::Objects& masters, const std::string& image) {
+  if (masters.empty()) return "no master has joined";
+  std::vector<std::string> others;
+  for (const Json& node : masters) {
+    const std::string current = text_of(node, {"metadata", "annotations", machineconfig::current_image});
+    if (current == image) continue;
+    others.push_back(fmt::format("{} runs {}", kube::name_of(node), current.empty() ? "the image of the release" : current));
+  }
+  return others.empty() ? std::nullopt : std::optional(join(others, ", "));
+}
+
+Result<> wait_for_os_image_of_masters(const Context& context, sys::Files& files, kube::Api& api) {
+  std::optional<OsImage> image;
+  const auto observe = [&]() -> Result<Observation> {
+    image = TRY(os_image_of_masters(files));
+    return image ? Observation::done() : Observation::not_yet("{} does not exist", prebuilt());
+  };
+  TRY(sys::wait_for(context, "the image of the masters", limit_of_build_file, observe, nullptr,
+                    {Milliseconds(100), Milliseconds(1'000)}));
+  TRY(record_image(context, api, *image));
+  const std::string name = image->image();
+  return kube::wait_until(context, api, "every master to run " + name, limit_of_masters, kube::types::nodes, "",
+                          {.labels = std::string(kube::master_label)},
+                          [&](const kube::Objects& masters) -> Result<std::optional<std::string>> {
+                            return masters_with_other_images(masters, name);
+                          });
+}
+
+}  // namespace slipway::bootstrap

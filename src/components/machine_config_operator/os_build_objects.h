@@ -1,0 +1,38 @@
+// The objects of a build of an operating system image: MachineOSBuild, the ConfigMaps with its inputs, and its Job. Pure.
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "machineconfig/controller_config.h"
+#include "machineconfig/os_build.h"
+#include "machineconfig/os_config.h"
+#include "machineconfig/types.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace slipway::components::machine_config_operator {
+
+// Namespace of Jobs, their inputs and results, and of the Secrets that a MachineOSConfig names.
+inline constexpr std::string_view os_build_space = "openshift-machine-config-operator";
+
+// Attempts of a build after the first one.
+inline constexpr int os_build_retries = 3;
+
+// The MachineOSBuild, without status.
+Json os_build_object(const machineconfig::OsBuild& build, const machineconfig::OsConfig& config);
+
+// ConfigMaps with the inputs. owner: the MachineOSBuild in the cluster; if it is deleted, they are deleted
+//
+//   errors  those of build_files
+Result<std::vector<Json>> os_build_inputs(const machineconfig::OsBuild& build, const machineconfig::MachineConfig& rendered,
+                                          const machineconfig::ControllerConfig& controller, const Json& owner);
+
+// The Job. inputs: number of ConfigMaps with inputs
+//
+//   errors  invalid: the ControllerConfig has no internal address of the API
+Result<Json> os_build_job(const machineconfig::OsBuild& build, const machineconfig::OsConfig& config,
+                          const machineconfig::ControllerConfig& controller, const Json& owner, std::size_t inputs);
+
+}  // namespace slipway::components::machine_config_operator

@@ -1,0 +1,428 @@
+#include "node/os_build/build.h"
+
+#include "base/json.h"
+#include "base/text.h"
+#include "node/os_build/podman.h"
+#include "node/os_build/preflight.h"
+#include "node/os_build/registries.h"
+#include "node/registry_access.h"
+#include "release/blob_file.h"
+#include "release/oci_layout.h"
+#include "release/release.h"
+#include "sys/lock.h"
+#include "sys/temp_dir.h"
+#include "sys/wait_for.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace slipway::node {
+
+namespace {
+
+using machineconfig::OsBuild;
+using machineconfig::OsImage;
+
+constexpr int attempts = 3;
+constexpr sys::Pace pace{Milliseconds(5'000), Milliseconds(30'000)};
+constexpr Milliseconds tool_limit{120'000};                  // of commands that build nothing
+constexpr Milliseconds build_limit = std::chrono::hours(1);  // a program of the Containerfile may wait for ever
+constexpr std::uint64_t largest_config = 4u << 20;
+constexpr const char* system_policy = "/etc/containers/policy.json";
+constexpr std::string_view every_image = R"({"default": [{"type": "insecureAcceptAnything"}]})";
+
+// The folder of one build.
+struct Places {
+  std::string folder, output;
+
+  std::string containerfile() const { return folder + "/Containerfile"; }
+  std::string image() const { return output + "/image.json"; }
+  std::string log() const { return output + "/build.log"; }
+  std::string layout() const { return output + "/oci"; }
+  std::string new_layout() const { return output + "/oci.new"; }
+};
+
+// podman with its storage and its configuration in a temporary folder.
+class Builder {
+ public:
+  // access: for reading images
+  static Result<Builder> make(const Environment& environment, const Places& places, release::RegistryOptions access,
+                              std::string logins, std::string_view containerfile);
+
+  // Fails before anything is built.
+  Result<> check(const OsBuild& build);
+  Result<> build(const OsBuild& build, const std::string& containerfile);
+  Result<> write_layout(const OsBuild& build);
+  // Removes images of earlier builds; the layers that this one shares with them stay.
+  void remove_old_images(const OsBuild& build);
+
+ private:
+  Builder(const Environment& environment, Places places, sys::TempDir folder)
+      : environment_(environment), places_(std::move(places)), folder_(std::move(folder)) {}
+
+  Result<> configure(std::string_view containerfile);
+  Result<> find_storage();
+  Result<FreeSpace> free_space(std::string what, const std::string& path, std::uint64_t needed);
+  Result<std::uint64_t> base_size(const OsBuild& build);
+  Result<sys::Output> podman(std::vector<std::string> argv, Milliseconds limit, std::vector<std::string>* lines = nullptr);
+  // Fails with podman's reason.
+  Result<> must(std::vector<std::string> argv, std::string_view doing);
+
+  const Environment& environment_;
+  Places places_;
+  sys::TempDir folder_;
+  release::RegistryOptions access_;
+  std::string logins_, policy_, authorities_;
+  Podman podman_;
+  std::string storage_;  // the folder of podman's storage
+};
+
+Result<Builder> Builder::make(const Environment& environment, const Places& places, release::RegistryOptions access,
+                              std::string logins, std::string_view containerfile) {
+  Builder builder(environment, places, TRY(sys::TempDir::make("os-build")));
+  builder.access_ = std::move(access);
+  builder.logins_ = std::move(logins);
+  TRY(builder.configure(containerfile));
+  TRY(builder.find_storage());
+  return builder;
+}
+
+Result<> Builder::configure(std::string_view containerfile) {
+  sys::Files& files = environment_.files;
+  const std::string conf = registries_conf(access_.endpoints, registries_in(containerfile));
+  TRY(files.write(folder_.path() + "/registries.conf", conf, 0644));
+  const std::set<std::string> authorities = authorities_of(access_.endpoints);
+  if (!authorities.empty()) authorities_ = folder_.path() + "/authorities";
+  int number = 0;
+  for (const std::string& pem : authorities) TRY(files.write(fmt::format("{}/{}.crt", authorities_, ++number), pem, 0644));
+  if (TRY(files.info(system_policy))) return Ok{};
+  policy_ = folder_.path() + "/policy.json";
+  return files.write(policy_, every_image, 0644);
+}
+
+// podman's own storage if it works. Without overlayfs, every layer is a copy of all files.
+Result<> Builder::find_storage() {
+  const std::vector<std::string> question = {"info", "--format={{.Store.GraphRoot}}"};
+  sys::Output output = TRY(podman(podman_command(podman_, question), tool_limit));
+  if (output.status != 0) {
+    environment_.context.log.warn("podman: {}; trying a storage without overlayfs", trim(output.err));
+    podman_.storage = places_.output + "/storage";
+    output = TRY(podman(podman_command(podman_, question), tool_limit));
+  }
+  if (output.status != 0) return error(Code::internal, "podman has no storage: {}", trim(output.err));
+  storage_ = trim(output.out);
+  return Ok{};
+}
+
+Result<sys::Output> Builder::podman(std::vector<std::string> argv, Milliseconds limit, std::vector<std::string>* lines) {
+  sys::Command command{
+      .argv = std::move(argv),
+      .environment = {"CONTAINERS_REGISTRIES_CONF=" + folder_.path() + "/registries.conf", "PODMAN_IGNORE_CGROUPSV1_WARNING=1"},
+      .limit = limit};
+  if (lines) {
+    command.on_line = [&](sys::Stream, std::string_view line) {
+      lines->emplace_back(line);
+      environment_.context.log.info("podman: {}", line);
+      // The journal has the line, too.
+      (void)environment_.files.append(places_.log(), std::string(line) + "\n", 0600).ok();
+    };
+  }
+  return environment_.runner.run(environment_.context, command);
+}
+
+Result<> Builder::must(std::vector<std::string> argv, std::string_view doing) {
+  const sys::Output output = TRY(podman(std::move(argv), build_limit));
+  if (output.status == 0) return Ok{};
+  std::vector<std::string> lines;
+  for (const std::string_view line : split(trim(output.err), '\n')) lines.emplace_back(line);
+  const PodmanFailure failure = classify_failure(lines);
+  return error(failure.code, "{}: {}", doing, failure.reason);
+}
+
+Result<FreeSpace> Builder::free_space(std::string what, const std::string& path, std::uint64_t needed) {
+  TRY(environment_.files.make_directories(path, 0755));
+  const std::string text =
+      TRY(sys::run_checked(environment_.runner, environment_.context,
+                           {.argv = {"df", "--block-size=1", "--output=avail,target", path}, .limit = tool_limit}));
+  auto [bytes, file_system] = TRY(parse_free_space(text));
+  return FreeSpace{
+      .what = std::move(what), .path = path, .file_system = std::move(file_system), .bytes = bytes, .needed = needed};
+}
+
+// Compressed. errors: also invalid: for another architecture
+Result<std::uint64_t> Builder::base_size(const OsBuild& build) {
+  const sys::Context& context = environment_.context;
+  const release::Reference base = TRY(release::parse_reference(build.base_image));
+  release::RegistryClient client(environment_.http, access_);
+  release::RawManifest top = TRY(client.manifest(context, base));
+  const release::RawManifest raw = TRY(release::manifest_for_this_machine(context, client, base, std::move(top)));
+  const release::ImageManifest manifest = TRY(release::parse_image_manifest(raw));
+  const std::string text = TRY(release::blob_text(context, client, base, manifest.config, largest_config));
+  const Json config = TRY(parse_json(text, "its config"));
+  const std::string architecture = text_of(config, {"architecture"});
+  if (architecture != release::machine_architecture())
+    return error(Code::invalid, "it is for {}, and this machine is {}", architecture, release::machine_architecture());
+  std::uint64_t size = 0;
+  for (const release::Descriptor& layer : manifest.layers) size += layer.size;
+  return size;
+}
+
+Result<> Builder::check(const OsBuild& build) {
+  TRY(check_memory(TRY(environment_.files.read("/proc/meminfo"))));
+  const std::uint64_t size = TRY(base_size(build).context("base image " + build.base_image));
+  std::vector<FreeSpace> places;
+  places.push_back(TRY(free_space("podman's storage", storage_, storage_needs(size))));
+  places.push_back(TRY(free_space("the image", places_.output, output_needs(size))));
+  return check_space(places);
+}
+
+Result<> Builder::build(const OsBuild& build, const std::string& containerfile) {
+  const std::vector<std::string> argv = build_command(
+      podman_,
+      {.folder = places_.folder, .tag = build.push_spec(), .logins = logins_, .authorities = authorities_, .policy = policy_});
+  int made = 0;
+  return sys::retry<Ok>(environment_.context, attempts, pace, [&]() -> Result<> {
+    std::vector<std::string> lines;
+    if (++made > 1) environment_.context.log.warn("attempt {} of {} to build the OS image", made, attempts);
+    const sys::Output output = TRY(podman(argv, build_limit, &lines));
+    if (output.status == 0) return Ok{};
+    return explain_failure(classify_failure(lines), containerfile, first_line_of_user(build), lines);
+  });
+}
+
+Result<> Builder::write_layout(const OsBuild& build) {
+  TRY(environment_.files.remove(places_.new_layout()));
+  return must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk");
+}
+
+void Builder::remove_old_images(const OsBuild& build) {
+  const auto remove = [&]() -> Result<> {
+    const sys::Output output = TRY(
+        podman(podman_command(podman_, {"images", "--format={{.Repository}}:{{.Tag}}", "--filter=reference=" + build.repository}),
+               tool_limit));
+    std::vector<std::string> argv = podman_command(podman_, {"rmi"});
+    const std::size_t none = argv.size();
+    for (const std::string_view line : split(output.out, '\n')) {
+      const std::string tag(trim(line));
+      if (tag.starts_with(build.repository + ":") && tag != build.push_spec() && !tag.ends_with(":<none>")) argv.push_back(tag);
+    }
+    return argv.size() == none ? Result<>(Ok{}) : must(std::move(argv), "removing images of earlier builds");
+  };
+  const Result<> removed = remove();
+  if (!removed.ok()) environment_.context.log.warn("{}", removed.error().message());
+}
+
+// ---- the image on disk
+
+// errors: invalid: machines could not import the image (node/os_update/image.h)
+Result<OsImage> describe_layout(const Environment& environment, const std::string& folder, OsImage image) {
+  const sys::Context& context = environment.context;
+  release::OciLayout layout = TRY(release::OciLayout::open(environment.files, folder));
+  const release::Reference name = TRY(release::parse_reference(image.build.push_spec()));
+  const release::RawManifest raw = TRY(layout.manifest(context, name));
+  const release::ImageManifest manifest = TRY(release::parse_image_manifest(raw));
+  const std::string text = TRY(release::blob_text(context, layout, name, manifest.config, largest_config));
+  const Json config = TRY(parse_json(text, "the config of the image"));
+  const std::size_t unpacked = find_array(config, {"rootfs", "diff_ids"}).size();
+  if (unpacked != manifest.layers.size()) {
+    return error(Code::invalid, "the image has {} layers, but its config lists {}", manifest.layers.size(), unpacked);
+  }
+  image.digest = raw.digest.text();
+  image.bytes = static_cast<long long>(raw.bytes.size() + manifest.config.size);
+  for (const release::Descriptor& layer : manifest.layers) image.bytes += static_cast<long long>(layer.size);
+  return image;
+}
+
+Result<> write_image(const Environment& environment, const Places& places, const OsImage& image) {
+  return environment.files.write(places.image(), emit_json(machineconfig::to_json(image), JsonStyle::pretty), 0644);
+}
+
+// The result of an earlier call for the same build.
+Result<std::optional<OsImage>> known_image(const Environment& environment, const Places& places, const OsBuild& build) {
+  const std::optional<std::string> text = TRY(environment.files.read_if_exists(places.image()));
+  if (!text) return std::optional<OsImage>();
+  const Result<Json> value = parse_json(*text, places.image());
+  Result<OsImage> image =
+      value.ok() ? machineconfig::parse_os_image(value.value(), places.image()) : Result<OsImage>(value.error());
+  if (!image.ok() || image->build != build) return std::optional<OsImage>();
+  const Result<OsImage> on_disk = describe_layout(environment, places.layout(), image.value());
+  if (!on_disk.ok() || on_disk->digest != image->digest) return std::optional<OsImage>();
+  return std::optional<OsImage>(std::move(image).value());
+}
+
+// ---- push
+
+// Pushes to the repository of a build.
+class Pusher {
+ public:
+  static Result<Pusher> make(const Environment& environment, const release::RegistryOptions& access, const OsBuild& build,
+                             release::Credentials logins);
+
+  // Whether the registry takes blobs, before a build of minutes: pushes two bytes, which no manifest has.
+  Result<> check();
+  // The manifest is pushed last and read back, so the registry has all of the image then. Blobs that it has are skipped.
+  Result<> push(const std::string& folder);
+
+ private:
+  Pusher(const Environment& environment, sys::TempDir folder, release::Reference name)
+      : environment_(environment), folder_(std::move(folder)), name_(std::move(name)) {}
+
+  const Environment& environment_;
+  sys::TempDir folder_;
+  release::Reference name_;
+  std::unique_ptr<release::RegistryClient> client_{};
+};
+
+Result<Pusher> Pusher::make(const Environment& environment, const release::RegistryOptions& access, const OsBuild& build,
+                            release::Credentials logins) {
+  release::Reference name = TRY(release::parse_reference(build.push_spec()));
+  Pusher pusher(environment, TRY(sys::TempDir::make("os-push")), std::move(name));
+  const release::RegistryEndpoint registry = own_endpoint(access.endpoints, build.registry);
+  release::RegistryOptions options{.credentials = std::move(logins)};
+  if (registry.plain_http) options.plain_http = {build.registry};
+  if (!registry.ca_pem.empty()) {
+    options.ca_file = pusher.folder_.path() + "/ca.crt";
+    TRY(environment.files.write(options.ca_file, registry.ca_pem, 0644));
+  }
+  pusher.client_ = std::make_unique<release::RegistryClient>(environment.http, std::move(options));
+  return pusher;
+}
+
+Result<> Pusher::check() {
+  constexpr std::string_view content = "{}";
+  const release::Descriptor blob{"application/vnd.oci.empty.v1+json", release::Digest::of(content), content.size()};
+  return client_->push_blob(environment_.context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
+    return release::RegistryClient::Reader([rest = content](char* buffer, std::size_t size) mutable -> Result<std::size_t> {
+      const std::size_t taken = rest.copy(buffer, size);
+      rest.remove_prefix(taken);
+      return taken;
+    });
+  });
+}
+
+Result<> Pusher::push(const std::string& folder) {
+  const sys::Context& context = environment_.context;
+  release::OciLayout layout = TRY(release::OciLayout::open(environment_.files, folder));
+  const release::RawManifest raw = TRY(layout.manifest(context, name_));
+  const release::ImageManifest manifest = TRY(release::parse_image_manifest(raw));
+  std::vector<release::Descriptor> blobs = manifest.layers;
+  blobs.push_back(manifest.config);
+  for (const release::Descriptor& blob : blobs) {
+    if (TRY(client_->has_blob(context, name_, blob))) continue;
+    context.log.info("pushing {}", human_size(blob.size));
+    std::optional<release::BlobReader> file;
+    TRY(client_->push_blob(context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
+      file = TRY(release::BlobReader::open(fmt::format("{}/blobs/sha256/{}", folder, blob.digest.hex())));
+      return release::RegistryClient::Reader([&](char* buffer, std::size_t size) { return file->read(buffer, size); });
+    }));
+  }
+  if (TRY(client_->has_manifest(context, name_, raw.digest))) return Ok{};
+  return client_->push_manifest(context, name_, raw);
+}
+
+// ---- all of it
+
+Result<Secret> read_logins(sys::Files& files, const std::string& path) { return Secret(TRY(files.read(path))); }
+
+Result<OsImage> build_image(const Environment& environment, const Places& places, const OsBuild& build, Builder& builder,
+                            const std::string& containerfile) {
+  OsImage image{.build = build, .started = environment.context.clock.now()};
+  TRY(builder.build(build, containerfile));
+  TRY(builder.write_layout(build));
+  image = TRY(describe_layout(environment, places.new_layout(), std::move(image)));
+  image.ended = environment.context.clock.now();
+  TRY(environment.files.remove(places.image()));
+  TRY(environment.files.remove(places.layout()));
+  TRY(environment.files.rename(places.new_layout(), places.layout()));
+  TRY(write_image(environment, places, image));
+  builder.remove_old_images(build);
+  return image;
+}
+
+Result<OsImage> build_and_push(const Environment& environment, const OsBuildOptions& options, const Places& places,
+                               const OsBuild& build) {
+  sys::Files& files = environment.files;
+  release::RegistryOptions access = TRY(registry_access(environment.context, files));
+  if (!options.pull_logins.empty()) {
+    const Secret text = TRY(read_logins(files, options.pull_logins));
+    access.credentials = TRY(release::Credentials::parse(text.reveal(), options.pull_logins));
+  }
+  release::Credentials push_logins = access.credentials;
+  if (!options.push_logins.empty()) {
+    const Secret text = TRY(read_logins(files, options.push_logins));
+    TRY(check_logins(build, text, options.push_logins));
+    push_logins = TRY(release::Credentials::parse(text.reveal(), options.push_logins));
+  }
+  std::optional<OsImage> image = TRY(known_image(environment, places, build));
+  if (image && image->is_pushed) return *image;
+  const std::string pushing = "pushing to " + build.repository;
+  Pusher pusher = TRY(Pusher::make(environment, access, build, std::move(push_logins)));
+  if (!image) {
+    TRY(pusher.check().context(pushing));
+    std::string logins = options.pull_logins;
+    if (logins.empty() && TRY(files.info(std::string(kubelet_logins)))) logins = kubelet_logins;
+    const std::string containerfile = TRY(files.read(places.containerfile()));
+    TRY(files.make_directories(places.folder + "/root", 0755));  // the Containerfile copies it; there may be no files
+    TRY(files.remove(places.log()));
+    Builder builder = TRY(Builder::make(environment, places, access, logins, containerfile));
+    TRY(builder.check(build));
+    image = TRY(build_image(environment, places, build, builder, containerfile));
+  }
+  TRY(pusher.push(places.layout()).context(pushing));
+  image->is_pushed = true;
+  TRY(write_image(environment, places, *image));
+  return *image;
+}
+
+Result<> record_failure(sys::Files& files, const Places& places, const Error* why) {
+  const std::string path = places.output + "/" + machineconfig::os_build_failure_file;
+  if (!why) return files.remove(path);
+  const Json record = {{"code", to_string(why->code())}, {"message", why->message()}};
+  return files.write(path, emit_json(record, JsonStyle::pretty), 0644);
+}
+
+Result<OsBuildOptions> parse_options(const Arguments& arguments) {
+  OsBuildOptions options;
+  const std::pair<std::string_view, std::string*> flags[] = {{"--folder=", &options.folder},
+                                                             {"--output=", &options.output},
+                                                             {"--pull-logins=", &options.pull_logins},
+                                                             {"--push-logins=", &options.push_logins}};
+  for (const std::string& argument : arguments) {
+    bool is_known = false;
+    for (const auto& [name, value] : flags) {
+      if (!argument.starts_with(name)) continue;
+      *value = argument.substr(name.size());
+      is_known = true;
+    }
+    if (!is_known) return error(Code::invalid, "unknown argument '{}'", argument);
+  }
+  if (options.folder.empty() || options.output.empty()) return error(Code::invalid, "--folder and --output are required");
+  return options;
+}
+
+}  // namespace
+
+Result<OsImage> build_os_image(const Environment& environment, const OsBuildOptions& options) {
+  const Places places{.folder = options.folder, .output = options.output};
+  const std::string path = places.folder + "/build.json";
+  const std::string text = TRY(environment.files.read(path));
+  const Json value = TRY(parse_json(text, path));
+  const OsBuild build = TRY(machineconfig::parse_os_build(value, path));
+  TRY(environment.files.make_directories(places.output, 0755));
+  const sys::FileLock lock =
+      TRY(sys::FileLock::acquire(places.output + "/.lock", "the build of the OS image in " + places.output));
+  sys::Span span(environment.context.events, environment.context.clock, "os-image-build", build.name);
+  Result<OsImage> image = span.end(build_and_push(environment, options, places, build)).context("OS image " + build.push_spec());
+  TRY(record_failure(environment.files, places, image.ok() ? nullptr : &image.error()));
+  return image;
+}
+
+Result<> run_os_image_build(const Environment& environment, const Arguments& arguments) {
+  const OsBuildOptions options = TRY(parse_options(arguments));
+  const OsImage image = TRY(build_os_image(environment, options));
+  environment.print(emit_json(machineconfig::to_json(image), JsonStyle::pretty));
+  return Ok{};
+}
+
+}  // namespace slipway::node
