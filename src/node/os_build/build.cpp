@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "node/os_build/mount_targets.h"
 #include "node/os_build/podman.h"
 #include "node/os_build/preflight.h"
 #include "node/os_build/registries.h"
@@ -64,7 +65,7 @@ class Builder {
   Result<> configure(std::string_view containerfile);
   Result<> find_storage();
   Result<FreeSpace> free_space(std::string what, const std::string& path, std::uint64_t needed);
-  Result<std::uint64_t> base_size(const OsBuild& build);
+  Result<> read_base(const OsBuild& build);
   Result<sys::Output> podman(std::vector<std::string> argv, Milliseconds limit, std::vector<std::string>* lines = nullptr);
   // Fails with podman's reason.
   Result<> must(std::vector<std::string> argv, std::string_view doing);
@@ -75,7 +76,9 @@ class Builder {
   release::RegistryOptions access_;
   std::string logins_, policy_, authorities_;
   Podman podman_;
-  std::string storage_;  // the folder of podman's storage
+  std::string storage_;                   // the folder of podman's storage
+  std::vector<std::string> base_layers_;  // digests of the unpacked layers
+  std::uint64_t base_size_ = 0;           // of the compressed layers
 };
 
 Result<Builder> Builder::make(const Environment& environment, const Places& places, release::RegistryOptions access,
@@ -150,8 +153,8 @@ Result<FreeSpace> Builder::free_space(std::string what, const std::string& path,
       .what = std::move(what), .path = path, .file_system = std::move(file_system), .bytes = bytes, .needed = needed};
 }
 
-// Compressed. errors: also invalid: for another architecture
-Result<std::uint64_t> Builder::base_size(const OsBuild& build) {
+// errors: also invalid: for another architecture
+Result<> Builder::read_base(const OsBuild& build) {
   const sys::Context& context = environment_.context;
   const release::Reference base = TRY(release::parse_reference(build.base_image));
   release::RegistryClient client(environment_.http, access_);
@@ -163,17 +166,17 @@ Result<std::uint64_t> Builder::base_size(const OsBuild& build) {
   const std::string architecture = text_of(config, {"architecture"});
   if (architecture != release::machine_architecture())
     return error(Code::invalid, "it is for {}, and this machine is {}", architecture, release::machine_architecture());
-  std::uint64_t size = 0;
-  for (const release::Descriptor& layer : manifest.layers) size += layer.size;
-  return size;
+  base_layers_ = texts_of(config, {"rootfs", "diff_ids"});
+  for (const release::Descriptor& layer : manifest.layers) base_size_ += layer.size;
+  return Ok{};
 }
 
 Result<> Builder::check(const OsBuild& build) {
   TRY(check_memory(TRY(environment_.files.read("/proc/meminfo"))));
-  const std::uint64_t size = TRY(base_size(build).context("base image " + build.base_image));
+  TRY(read_base(build).context("base image " + build.base_image));
   std::vector<FreeSpace> places;
-  places.push_back(TRY(free_space("podman's storage", storage_, storage_needs(size))));
-  places.push_back(TRY(free_space("the image", places_.output, output_needs(size))));
+  places.push_back(TRY(free_space("podman's storage", storage_, storage_needs(base_size_))));
+  places.push_back(TRY(free_space("the image", places_.output, output_needs(base_size_))));
   return check_space(places);
 }
 
