@@ -55,10 +55,13 @@ class Builder {
   Result<> check(const OsBuild& build);
   Result<> build(const OsBuild& build, const std::string& containerfile);
   Result<> write_layout(const OsBuild& build);
+  // Waits until no other build of this command uses the storage; then removes the containers that a killed build left there.
+  Result<sys::FileLock> occupy_storage();
   // Removes images of earlier builds; the layers that this one shares with them stay.
   void remove_old_images(const OsBuild& build);
 
  private:
+  Result<> remove_leftovers();
   Builder(const Environment& environment, Places places, sys::TempDir folder)
       : environment_(environment), places_(std::move(places)), folder_(std::move(folder)) {}
 
@@ -180,6 +183,27 @@ Result<> Builder::check(const OsBuild& build) {
   return check_space(places);
 }
 
+Result<sys::FileLock> Builder::occupy_storage() {
+  std::optional<sys::FileLock> lock;
+  TRY(sys::wait_for(environment_.context, "another build on this machine", build_limit, [&]() -> Result<sys::Observation> {
+    lock = TRY(sys::FileLock::acquire(storage_ + "/slipway-os-build.lock", "the storage of podman"));
+    return sys::Observation::done();
+  }));
+  TRY(remove_leftovers());
+  return *std::move(lock);
+}
+
+Result<> Builder::remove_leftovers() {
+  const sys::Output output =
+      TRY(podman(podman_command(podman_, {"ps", "--all", "--external", "--format={{.ID}} {{.Names}}"}), tool_limit));
+  std::vector<std::string> argv = podman_command(podman_, {"rm", "--force"});
+  const std::size_t none = argv.size();
+  for (const std::string_view line : split(output.out, '\n')) {
+    if (trim(line).find("-working-container") != std::string_view::npos) argv.emplace_back(line.substr(0, line.find(' ')));
+  }
+  return argv.size() == none ? Result<>(Ok{}) : must(std::move(argv), "removing what a killed build left");
+}
+
 Result<> Builder::build(const OsBuild& build, const std::string& containerfile) {
   const std::vector<std::string> argv = build_command(
       podman_,
@@ -196,7 +220,8 @@ Result<> Builder::build(const OsBuild& build, const std::string& containerfile) 
 
 Result<> Builder::write_layout(const OsBuild& build) {
   TRY(environment_.files.remove(places_.new_layout()));
-  return must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk");
+  TRY(must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk"));
+  return remove_mount_targets(environment_.context, environment_.files, places_.new_layout(), base_layers_.size());
 }
 
 void Builder::remove_old_images(const OsBuild& build) {
@@ -331,6 +356,7 @@ Result<Secret> read_logins(sys::Files& files, const std::string& path) { return 
 Result<OsImage> build_image(const Environment& environment, const Places& places, const OsBuild& build, Builder& builder,
                             const std::string& containerfile) {
   OsImage image{.build = build, .started = environment.context.clock.now()};
+  const sys::FileLock storage = TRY(builder.occupy_storage());
   TRY(builder.build(build, containerfile));
   TRY(builder.write_layout(build));
   image = TRY(describe_layout(environment, places.new_layout(), std::move(image)));

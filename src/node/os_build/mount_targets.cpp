@@ -67,9 +67,10 @@ Result<std::string> make_layer(sys::Files& files, const std::string& path, const
 std::vector<std::string> mount_targets_in(const std::vector<LayerEntry>& entries) {
   std::set<std::string> found;
   for (const LayerEntry& entry : entries) {
+    const std::string_view name = std::string_view(entry.name).substr(entry.name.starts_with("./") ? 2 : 0);
     for (const std::string_view target : targets) {
-      if (entry.name.ends_with(fmt::format("etc/.wh.{}", target))) found.erase(std::string(target));
-      if (entry.name != fmt::format("etc/{}", target) && entry.name != fmt::format("./etc/{}", target)) continue;
+      if (name == fmt::format("etc/.wh.{}", target)) found.erase(std::string(target));
+      if (name != fmt::format("etc/{}", target)) continue;
       if (entry.is_empty_file)
         found.emplace(target);
       else
