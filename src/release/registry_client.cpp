@@ -130,6 +130,13 @@ RegistryClient::Location RegistryClient::location_of(const Reference& reference,
   return location;
 }
 
+// Null if nothing is configured for the registry.
+const std::vector<RegistryEndpoint>* RegistryClient::endpoints_of(const std::string& registry) const {
+  auto found = options_.endpoints.find(registry);
+  if (found == options_.endpoints.end()) found = options_.endpoints.find("");
+  return found == options_.endpoints.end() ? nullptr : &found->second;
+}
+
 std::vector<RegistryClient::Location> RegistryClient::locations_of(const Reference& reference) const {
   std::vector<Location> locations;
   for (const Mirror& mirror : reference.digest ? options_.mirrors : std::vector<Mirror>()) {
@@ -142,15 +149,23 @@ std::vector<RegistryClient::Location> RegistryClient::locations_of(const Referen
       locations.back().trust(mirror.ca_pem);
     }
   }
-  auto endpoints = options_.endpoints.find(reference.registry);
-  if (endpoints == options_.endpoints.end()) endpoints = options_.endpoints.find("");
+  const std::vector<RegistryEndpoint>* endpoints = endpoints_of(reference.registry);
   const std::vector<RegistryEndpoint> itself(1);
-  for (const RegistryEndpoint& endpoint : endpoints == options_.endpoints.end() ? itself : endpoints->second) {
+  for (const RegistryEndpoint& endpoint : endpoints == nullptr ? itself : *endpoints) {
     if (!(reference.digest ? endpoint.serves_digests : endpoint.serves_tags)) continue;
     Location location = location_of(reference, endpoint);
     if (!is_reserved_name(location.registry())) locations.push_back(std::move(location));
   }
   return locations;
+}
+
+RegistryClient::Location RegistryClient::location_to_write(const Reference& reference) const {
+  if (const std::vector<RegistryEndpoint>* endpoints = endpoints_of(reference.registry)) {
+    for (const RegistryEndpoint& endpoint : *endpoints) {
+      if (endpoint.server.empty() || endpoint.server == reference.registry) return location_of(reference, endpoint);
+    }
+  }
+  return location_of(reference);
 }
 
 // Reads from the first location that succeeds. errors: that of the only location, or those of all, with their names
@@ -231,7 +246,7 @@ Result<> RegistryClient::blob_at(const sys::Context& context, const Location& lo
 }
 
 Result<bool> RegistryClient::has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob) {
-  const Location location = location_of(repository);
+  const Location location = location_to_write(repository);
   const Exchange exchange{.location = location, .method = "HEAD", .url = location.url("blobs/" + blob.digest.text())};
   net::Answer answer = TRY(send_with_retries(context, [&] { return send(context, exchange); }));
   if (answer.status == 404) return false;
@@ -240,7 +255,7 @@ Result<bool> RegistryClient::has_blob(const sys::Context& context, const Referen
 }
 
 Result<bool> RegistryClient::has_manifest(const sys::Context& context, const Reference& reference, const Digest& digest) {
-  Result<RawManifest> found = manifest_at(context, location_of(reference));
+  Result<RawManifest> found = manifest_at(context, location_to_write(reference));
   if (found.ok()) return found->digest == digest;
   if (found.error().code() == Code::not_found) return false;
   return std::move(found).error();
@@ -257,7 +272,7 @@ Result<> RegistryClient::push_blob(const sys::Context& context, const Reference&
 
 Result<net::Answer> RegistryClient::upload_once(const sys::Context& context, const Reference& repository, const Descriptor& blob,
                                                 const std::function<Result<Reader>()>& open) {
-  const Location location = location_of(repository);
+  const Location location = location_to_write(repository);
   const Exchange start{.location = location, .actions = "pull,push", .method = "POST", .url = location.url("blobs/uploads/")};
   net::Answer started = TRY(send(context, start));
   if (started.status != 202) return started;
@@ -295,7 +310,7 @@ Result<> RegistryClient::push_manifest(const sys::Context& context, const Refere
   Reference target = reference;
   target.digest.reset();
   if (target.tag.empty()) target.digest = manifest.digest;
-  const Location location = location_of(target);
+  const Location location = location_to_write(target);
   const Exchange exchange{.location = location,
                           .actions = "pull,push",
                           .method = "PUT",
