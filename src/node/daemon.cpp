@@ -8,8 +8,8 @@
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/update_plan.h"
-#include "node/os_image_source.h"
 #include "node/os_update/host_updater.h"
+#include "node/os_update/image_source.h"
 #include "sys/root.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
@@ -239,9 +239,6 @@ Result<Daemon::Next> Daemon::finish(const MachineState& state, const mc::Actions
 }
 
 Result<Daemon::Next> Daemon::settle(const MachineState& current) {
-  if (const Result<> removed = remove_os_image_source(environment_.files); !removed.ok()) {
-    return fail(mc::state_degraded, removed.error());
-  }
   const std::string requested = annotation(mc::desired_drain);
   if (!requested.empty() && !TRY(has_drained(requested.starts_with(drain) ? std::string(uncordon) + current.text() : requested)))
     return Next::wait;
@@ -410,6 +407,7 @@ Result<> copy_program(sys::Files& files, const std::string& root) {
 }  // namespace
 
 Result<> keep_configured(const Environment& environment, kube::Api& api, OsUpdater& os, const std::string& node_name) {
+  TRY(remove_os_image_source(environment.files));
   DaemonLoop keeper(environment, api, os);
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the Node", [&](const sys::Context& context) {

@@ -2,7 +2,7 @@
 
 #include "base/secret.h"
 #include "node/containerd_hosts.h"
-#include "node/os_image_source.h"
+#include "node/os_update/image_source.h"
 
 #include <optional>
 #include <utility>

@@ -23,8 +23,8 @@ inline constexpr std::string_view system_authorities = "/etc/ssl/certs/ca-certif
 // - A server with skip_verify is left out, with a warning in the log: the client always verifies certificates. Client
 //   certificates and additional headers are not supported.
 // - The logins are the kubelet's. A mirror needs a login of its own name there, like in the pull secret of a cluster.
-// - A machine that has not settled since its first boot asks the server of os_image_source.h before all others for its operating
-//   system image.
+// - Until the machine-config-daemon runs for the first time, the server of os_update/image_source.h is asked first for the
+//   operating system image of this machine.
 // - The proxy is not part of the options: the client (net::CurlHttp) uses HTTPS_PROXY and NO_PROXY of this process. containerd
 //   gets these variables from /etc/mco/proxy.env, so the unit that runs this process must read the same file.
 //

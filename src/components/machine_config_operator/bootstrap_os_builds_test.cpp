@@ -1,4 +1,4 @@
-#include "components/machine_config_operator/os_builds.h"
+#include "components/machine_config_operator/bootstrap_os_builds.h"
 
 #include "base/digest.h"
 #include "components/machine_config_operator/controller.h"

@@ -1,4 +1,4 @@
-#include "node/os_image_source.h"
+#include "node/os_update/image_source.h"
 
 #include "machineconfig/os_build.h"
 #include "release/reference.h"
