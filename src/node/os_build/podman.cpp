@@ -109,7 +109,10 @@ std::string_view error_line(const std::vector<std::string>& output) {
 std::string text_of(const machineconfig::Instruction& instruction) {
   std::string name = instruction.name;
   for (char& c : name) c = is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-  return name + " " + instruction.rest;
+  for (const std::string_view word : split(instruction.rest, ' ')) {
+    if (!word.empty()) name.append(" ").append(word);  // continued lines have several blanks
+  }
+  return name;
 }
 
 std::string shortened(std::string_view text) {
