@@ -3,12 +3,10 @@
 #include "support/fake_kube.h"
 #include "support/memory_files.h"
 #include "support/test_context.h"
-#include "sys/wait_for.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <thread>
 
 namespace slipway::bootstrap {
 namespace {
@@ -155,16 +153,11 @@ TEST(OsImageOfMasters, IsRecordedInTheClusterAndEveryMasterRunsIt) {
   MemoryFiles files;
   testing_support::FakeKube kube;
   ASSERT_TRUE(files.write(output + "/image.json", text_of_image(), 0644).ok());
+  kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "openshift-machine-config-operator"}}}});
   kube.put(master("master-0", ""));
-  std::jthread joining([&] {
-    const sys::Context context = test.context();
-    (void)sys::wait_for(context, "the ConfigMap", Seconds(10), [&]() -> Result<sys::Observation> {
-      const auto found = TRY(kube::find(context, kube, kube::types::config_maps, "openshift-machine-config-operator",
-                                        machineconfig::os_images_config_map));
-      return found ? sys::Observation::done() : sys::Observation::not_yet("not there");
-    }).ok();
-    kube.put(master("master-0", sample_image().image()));
-  });
+  kube.after_write = [&](const Json& written) {
+    if (text_of(written, {"kind"}) == "ConfigMap") kube.put(master("master-0", sample_image().image()));
+  };
   const Result<> result = wait_for_os_image_of_masters(test.context(), files, kube);
   ASSERT_TRUE(result.ok()) << result.error().message();
   const Json map = kube::get(test.context(), kube, kube::types::config_maps, "openshift-machine-config-operator",

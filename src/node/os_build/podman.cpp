@@ -93,7 +93,7 @@ std::vector<std::string_view> lines_of_last_step(const std::vector<std::string>&
   std::vector<std::string_view> lines;
   for (std::size_t i = output.size(); i-- > 0 && lines.size() < looked_at;) {
     if (is_step(output[i])) break;
-    if (output[i].starts_with(error_word) || trim(output[i]).empty()) continue;
+    if (output[i].starts_with(error_word) || output[i].starts_with("subprocess exited ") || trim(output[i]).empty()) continue;
     lines.insert(lines.begin(), trim(output[i]));
   }
   return lines;
@@ -109,7 +109,10 @@ std::string_view error_line(const std::vector<std::string>& output) {
 std::string text_of(const machineconfig::Instruction& instruction) {
   std::string name = instruction.name;
   for (char& c : name) c = is_lower(c) ? static_cast<char>(c - 'a' + 'A') : c;
-  return name + " " + instruction.rest;
+  for (const std::string_view word : split(instruction.rest, ' ')) {
+    if (!word.empty()) name.append(" ").append(word);  // continued lines have several blanks
+  }
+  return name;
 }
 
 std::string shortened(std::string_view text) {
@@ -156,11 +159,10 @@ std::vector<std::string> export_command(const Podman& podman, const std::string&
 PodmanFailure classify_failure(const std::vector<std::string>& output) {
   const std::string_view message = error_line(output);
   const std::string words = to_lower(message);
-  constexpr std::string_view of_program = "while running runtime: ";
-  const std::size_t program = message.find(of_program);
-  PodmanFailure failure{
-      .code = Code::invalid, .reason = std::string(message), .is_of_program = program != std::string_view::npos};
-  if (failure.is_of_program) failure.reason = message.substr(program + of_program.size());
+  const std::size_t status = message.rfind("exit status ");
+  PodmanFailure failure{.code = Code::invalid, .reason = std::string(message)};
+  failure.is_of_program = message.starts_with("building at STEP \"RUN") && status != std::string_view::npos;
+  if (failure.is_of_program) failure.reason = message.substr(status);
   // Programs print the reason, and podman only their exit status.
   std::string last;
   if (failure.is_of_program) {

@@ -43,6 +43,12 @@ TEST(PodmanFailures, AreClassifiedByTheirLastLines) {
        Code::unavailable,
        "exit status 100"},
       {{step, "dpkg: error: failed to write: No space left on device", exit}, Code::conflict, "exit status 100"},
+      // As podman 5.4 writes it in a chroot.
+      {{step, "curl: (7) Failed to connect to 127.0.0.1 port 9 after 0 ms: Could not connect to server",
+        "subprocess exited with status 7", "subprocess exited with status 7",
+        "Error: building at STEP \"RUN program\": exit status 7"},
+       Code::unavailable,
+       "exit status 7"},
       // Lines of earlier steps do not count.
       {{"STEP 1/2: RUN first", "Temporary failure resolving 'x'", step, exit}, Code::invalid, "exit status 100"},
       {{pull + "reading manifest 1 in r.example.com/os: manifest unknown"}, Code::invalid, ""},
@@ -78,7 +84,8 @@ TEST(PodmanFailures, AreExplainedWithTheLineOfTheUser) {
   const std::string end = "Error: building at STEP \"RUN x\": while running runtime: exit status 2";
   EXPECT_EQ(explain({"[2/2] STEP 2/3: RUN one &&   two", "1", "2", "", "3", "4", "5", "6", end}),
             "line 2 of the Containerfile (RUN one && two): exit status 2; its last output: 2 | 3 | 4 | 5 | 6");
-  EXPECT_EQ(explain({"[2/2] STEP 3/3: RUN three", end}), "line 4 of the Containerfile (RUN three): exit status 2");
+  EXPECT_EQ(explain({"[2/2] STEP 3/3: RUN three", "subprocess exited with status 2", end}),
+            "line 4 of the Containerfile (RUN three): exit status 2");
   EXPECT_EQ(explain({"[1/2] STEP 2/2: COPY root/ /", "Error: building at STEP \"COPY root/ /\": nothing"}),
             "a step before those of the Containerfile (COPY root/ /): building at STEP \"COPY root/ /\": nothing");
   EXPECT_EQ(explain({"Error: no policy.json"}), "no policy.json");
