@@ -142,10 +142,17 @@ class ClusterReader {
   Findings& findings_;
 };
 
-// The daemon is not needed until the bootstrap is complete, and its pods would take processor time from the handover.
+// A build takes long and may need a person, so the pool does not count as updating meanwhile. Only the masters do: an
+// installation or an update is not complete without them.
+bool waits_for_image(const Json& pool) { return kube::condition_text(pool, "Updated", "reason") == waits_for_image_reason; }
+
+// The daemon is not needed until the bootstrap is complete, and its pods would take processor time from the handover. In image mode
+// it is needed: the bootstrap waits until it has reported which image each master runs.
 bool waits_for_handover(const DesiredObject& desired, const Snapshot& seen) {
   if (desired.type != types::daemon_sets || kube::name_of(desired.object) != daemon_name) return false;
-  return !bootstrap_is_complete(seen) && seen.find(desired.type, own_space, daemon_name) == nullptr;
+  const Json* masters = seen.find(types::machine_config_pools, "", "master");
+  const bool is_needed = bootstrap_is_complete(seen) || (masters && waits_for_image(*masters));
+  return !is_needed && seen.find(desired.type, own_space, daemon_name) == nullptr;
 }
 
 std::vector<Workload> workloads() {
@@ -160,10 +167,6 @@ std::string describe_condition(const Json& pool, std::string_view type) {
   const bool is_known = kube::find_condition(pool, type) != nullptr;
   return fmt::format("{}: {}", kube::name_of(pool), is_known ? kube::condition_text(pool, type, "message") : "no status yet");
 }
-
-// A build takes long and may need a person, so the pool does not count as updating meanwhile. Only the masters do: an
-// installation or an update is not complete without them.
-bool waits_for_image(const Json& pool) { return kube::condition_text(pool, "Updated", "reason") == waits_for_image_reason; }
 
 Condition condition(std::string_view type, bool good, std::string_view bad_reason, const std::vector<std::string>& bad) {
   Condition made{.type = fmt::format("Pools{}", type), .is_true = bad.empty() == good};

@@ -125,6 +125,16 @@ TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandover) {
   EXPECT_NE(daemon(), nullptr);
 }
 
+TEST(MachineConfigOperator, StartsTheDaemonAtOnceIfTheBootstrapWaitsForItsReports) {
+  Cluster cluster;
+  const Json waiting = {{"type", "Updated"}, {"status", "False"}, {"reason", "WaitingForImage"}};
+  cluster.view.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
+                    {"kind", "MachineConfigPool"},
+                    {"metadata", {{"name", "master"}}},
+                    {"status", {{"conditions", JsonArray{waiting}}}}});
+  EXPECT_NE(cluster.wished(cluster.desired_state(), types::daemon_sets, "machine-config-daemon"), nullptr);
+}
+
 TEST(MachineConfigOperator, RunsControllerServerAndDaemon) {
   Cluster cluster;
   cluster.view.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));

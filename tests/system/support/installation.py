@@ -83,7 +83,7 @@ class Installation:
         options = ["--dir", self.dir]
         if words[0] in ("create",):
             options += ["--release", self.release]
-        if words[0] not in ("wait-for", "timeline", "image", "upgrade") and words not in (("create", "manifests"), ("create", "ignition-configs")):
+        if words[0] not in ("wait-for", "timeline", "image", "upgrade") and words[:2] not in (("create", "manifests"), ("create", "ignition-configs")):
             options += ["--state", self.state]
         if words[:2] == ("create", "cluster"):
             options += ["--os-repo", self.os_repo, "--images", self.images]
