@@ -130,7 +130,7 @@ func TestBuildersTakeNoLayersOfOthers(t *testing.T) {
 func TestPeopleOnlyReadImagesOfBuilders(t *testing.T) {
 	c := startCluster(t)
 	push(t, c.builders, "os/master:1", "of builders", build)
-	if got := c.request(t, http.MethodGet, "/v2/registry.demo.test__5443/os/master/manifests/1", "dev", "secret"); got.StatusCode != 200 {
+	if got := c.request(t, http.MethodGet, "/v2/registry.demo.test__5443/os/master/tags/list", "dev", "secret"); got.StatusCode != 200 {
 		t.Errorf("people read: %d", got.StatusCode)
 	}
 	if err := pushImage(c.people, "registry.demo.test__5443/os/master:1", imageOf(t, "of people"), dev); err == nil ||

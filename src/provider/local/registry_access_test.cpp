@@ -90,7 +90,7 @@ TEST(RegistryAccess, TheLoginOfMachinesMayBeGiven) {
     other.wanted = Secret(wrong);
     const Result<> refused = other.keep();
     ASSERT_FALSE(refused.ok());
-    EXPECT_TRUE(refused.error().message().starts_with("auth/os-registry.json: ")) << refused.error().message();
+    EXPECT_TRUE(refused.error().message().starts_with("auth/os-registry.json:")) << refused.error().message();
   }
 }
 

@@ -23,6 +23,7 @@ for file in blobs/sha256/*; do
   digest=sha256:${file##*/}
   [ "$digest" != "$manifest" ] || continue
   upload=$(call "$@" --request POST --dump-header /dev/stdout --output /dev/stderr "$repository/blobs/uploads/" | sed -n 's/^[Ll]ocation: *\([^\r]*\).*/\1/p')
+  [ -n "$upload" ] || exit 1
   call "$@" --request PUT --header 'Content-Type: application/octet-stream' --data-binary "@$file" "$upload&digest=$digest" || exit 1
 done
 call "$@" --request PUT --header "Content-Type: $type" --data-binary "@blobs/sha256/${manifest#sha256:}" "$repository/manifests/$tag" || exit 1
@@ -30,7 +31,7 @@ echo "$manifest"
 """
 
 
-def give_access(cluster, folder):
+def give_access(cluster):
     """What provider::local::keep_registry_access writes."""
     access = cluster.folder / "registry-access"
     access.mkdir()
@@ -52,14 +53,14 @@ def machines(cluster, tmp_path_factory):
     for name in ("registry", "bin"):
         (images / name).symlink_to(PAYLOAD / name)
     cluster.create("m0", "--images", images)
-    cluster.slipway("stop", "--all")
+    cluster.slipway("stop")
     record = cluster.folder / "cluster.json"
     config = json.loads(record.read_text())
     cluster.registry = f"registry.{config['domain']}:5443"
     config["osRegistry"] = cluster.registry
     config["records"].append({"name": cluster.registry.split(":")[0], "address": "10.97.77.1"})
     record.write_text(json.dumps(config))
-    give_access(cluster, tmp_path_factory.mktemp("access"))
+    give_access(cluster)
     cluster.create("m1", "m2", "--images", images)
 
 
@@ -69,7 +70,7 @@ def push(cluster, name, text, login=LOGIN, authority=True):
     shutil.rmtree(layout, ignore_errors=True)
     image_layout(layout, text)
     repository, tag = name.rsplit(":", 1)
-    trust = [f"--cacert=/etc/containerd/certs.d/{cluster.registry}/ca.crt"] if authority else []
+    trust = ["--cacert", f"/etc/containerd/certs.d/{cluster.registry}/ca.crt"] if authority else []
     return cluster.shell("m1", "sh", "-c", f"cd {LAYOUT}; {PUSH}", "push", f"https://{cluster.registry}/v2/{repository}", tag, login, *trust, check=False)
 
 

@@ -71,6 +71,24 @@ def test_an_image_that_was_pushed(installed, space):
     assert unknown.returncode != 0 and "certificate" in unknown.stderr, unknown.stderr
 
 
+def test_the_login_of_machines(installed):
+    """tests/component/own_images pushes with such a login."""
+    path = installed.dir / "auth/os-registry.json"
+    assert path.stat().st_mode & 0o777 == 0o600
+    (address, entry), = json.loads(path.read_text())["auths"].items()
+    assert address == f"registry.{installed.name}.example.com:5443"
+    authority = f"/etc/containerd/certs.d/{address}/ca.crt"
+    assert installed.machine("worker-0", "cat", authority).stdout == (installed.dir / "auth/registry/ca.crt").read_text()
+
+    def status(path, login=""):
+        config = f'header = "Authorization: Basic {login}"' if login else ""
+        return installed.machine("master-0", "sh", "-c", 'echo "$1" | curl --config - --silent --cacert "$2" --output /dev/null --write-out "%{http_code}" "$3"',
+                                 "sh", config, authority, f"https://{address}{path}").stdout
+
+    assert status("/v2/") == "401" and status("/v2/", entry["auth"]) == "200"
+    assert status("/v2/os/master/tags/list", entry["auth"]) == "404" and status("/v2/quay.io/app/tags/list", entry["auth"]) == "403"
+
+
 def test_an_image_that_nobody_has(installed, space):
     start(installed, "nobody", "registry.slipway.invalid:5000/none:1")
     installed.wait_until("the pull fails", lambda: state(installed, "nobody")[0].get("waiting", {}).get("reason") in ("ErrImagePull", "ImagePullBackOff"))
