@@ -20,18 +20,19 @@ import (
 
 // clusterConfig is the configuration of "registry cluster", a JSON file. An empty name of a file means: no such file.
 type clusterConfig struct {
-	ReleaseHost    string        `json:"releaseHost"`    // host of the release's pull specs
-	ReleaseStorage string        `json:"releaseStorage"` // storage of distribution, read-only; empty: no release
-	Store          string        `json:"store"`          // folder of the user's images: STORE/own and STORE/mirrored
-	MachinesSocket uintptr       `json:"machinesSocket"` // listening TCP socket (inherited file descriptor): HTTP, GET and HEAD
-	People         *peopleConfig `json:"people"`         // null: no pushes
-	UpstreamLogins string        `json:"upstreamLogins"` // for upstream registries; docker config {"auths": {HOST: ...}}
-	Authorities    string        `json:"authorities"`    // PEM; for upstream registries, in addition to the system's authorities
-	Offline        bool          `json:"offline"`        // serve what is stored, connect to no upstream registry
+	ReleaseHost    string      `json:"releaseHost"`    // host of the release's pull specs
+	ReleaseStorage string      `json:"releaseStorage"` // storage of distribution, read-only; empty: no release
+	Store          string      `json:"store"`          // folder of the user's images: STORE/own and STORE/mirrored
+	MachinesSocket uintptr     `json:"machinesSocket"` // listening TCP socket (inherited file descriptor): HTTP, GET and HEAD
+	People         *pushConfig `json:"people"`         // users of the host and others; null: they cannot push
+	Builders       *pushConfig `json:"builders"`       // machines that build images; null: they cannot push
+	UpstreamLogins string      `json:"upstreamLogins"` // for upstream registries; docker config {"auths": {HOST: ...}}
+	Authorities    string      `json:"authorities"`    // PEM; for upstream registries, in addition to the system's authorities
+	Offline        bool        `json:"offline"`        // serve what is stored, connect to no upstream registry
 }
 
-// peopleConfig configures the socket for users of the host and other people who push images. All requests need a login.
-type peopleConfig struct {
+// pushConfig configures a socket for clients that push images. All requests need a login.
+type pushConfig struct {
 	Socket      uintptr `json:"socket"`      // listening TCP socket (inherited file descriptor): HTTPS
 	Name        string  `json:"name"`        // HOST:PORT of the pushed images' names
 	Certificate string  `json:"certificate"` // PEM
@@ -59,11 +60,11 @@ func runCluster(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	machines, people, err := newCluster(config, isRemote, http.ProxyFromEnvironment)
+	sides, err := newCluster(config, isRemote, http.ProxyFromEnvironment)
 	if err != nil {
 		return err
 	}
-	// The starter waits for the first "listening on": then both sockets must be all right.
+	// The starter waits for the first "listening on": then all sockets must be all right.
 	type socket struct {
 		net.Listener
 		handler http.Handler
@@ -73,13 +74,19 @@ func runCluster(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	sockets := []socket{{listener, machines, ""}}
-	if config.People != nil {
-		listener, err := config.People.listen()
+	sockets := []socket{{listener, sides.machines, ""}}
+	for _, push := range []struct {
+		config  *pushConfig
+		handler http.Handler
+	}{{config.People, sides.people}, {config.Builders, sides.builders}} {
+		if push.config == nil {
+			continue
+		}
+		listener, err := push.config.listen()
 		if err != nil {
 			return err
 		}
-		sockets = append(sockets, socket{listener, people, ", tls"})
+		sockets = append(sockets, socket{listener, push.handler, ", tls"})
 	}
 	failed := make(chan error, len(sockets))
 	for _, s := range sockets {
@@ -124,12 +131,18 @@ func (c *clusterConfig) check() error {
 	need(c.ReleaseHost != "", "releaseHost: is missing")
 	need(c.Store != "", "store: is missing")
 	need(c.MachinesSocket > 2, "machinesSocket: must be the number of an inherited file descriptor")
-	if p := c.People; p != nil {
-		need(p.Socket > 2, "people.socket: must be the number of an inherited file descriptor")
-		need(isHost(p.Name), fmt.Sprintf("people.name: %q must be a host name with or without a port", p.Name))
-		need(p.Certificate != "" && p.Key != "", "people: certificate or key is missing")
-		need(p.Logins != "", "people.logins: is missing")
+	check := func(name string, p *pushConfig) {
+		if p == nil {
+			return
+		}
+		need(p.Socket > 2, name+".socket: must be the number of an inherited file descriptor")
+		need(isHost(p.Name), fmt.Sprintf("%s.name: %q must be a host name with or without a port", name, p.Name))
+		need(p.Certificate != "" && p.Key != "", name+": certificate or key is missing")
+		need(p.Logins != "", name+".logins: is missing")
 	}
+	check("people", c.People)
+	check("builders", c.Builders)
+	need(c.People == nil || c.Builders == nil || c.People.Name != c.Builders.Name, "builders.name: is the name of people")
 	return errors.Join(wrong...)
 }
 
@@ -144,10 +157,10 @@ func inherited(socket uintptr) (net.Listener, error) {
 	return listener, nil
 }
 
-func (p *peopleConfig) listen() (net.Listener, error) {
+func (p *pushConfig) listen() (net.Listener, error) {
 	certificate, err := tls.LoadX509KeyPair(p.Certificate, p.Key)
 	if err != nil {
-		return nil, fmt.Errorf("certificate of the people's socket: %w", err)
+		return nil, fmt.Errorf("certificate of %s: %w", p.Name, err)
 	}
 	listener, err := inherited(p.Socket)
 	if err != nil {
@@ -156,41 +169,65 @@ func (p *peopleConfig) listen() (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}), nil
 }
 
-// newCluster makes the handlers of both sockets; people is nil if the config has none.
+// sides are the handlers of the sockets; nil if the config does not have the socket.
+type sides struct {
+	machines, people, builders http.Handler
+}
+
+// newCluster makes the handlers of all sockets.
 //
 //	allowed  the addresses that upstream registries may have
 //	proxy    the proxy for a request to an upstream registry, as in http.Transport
-func newCluster(config *clusterConfig, allowed addressPolicy, proxy proxyFunc) (machines, people http.Handler, err error) {
+func newCluster(config *clusterConfig, allowed addressPolicy, proxy proxyFunc) (*sides, error) {
 	own, err := openStore(filepath.Join(config.Store, "own"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	mirrored, err := openStore(filepath.Join(config.Store, "mirrored"))
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	upstream, err := newUpstream(config, allowed, proxy)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	release, err := openRelease(config.ReleaseStorage)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	handler := &machinesHandler{
+	machines := &machinesHandler{
 		releaseHost: config.ReleaseHost,
 		release:     release,
 		own:         own,
 		mirror:      newMirror(mirrored, upstream, config.Offline),
 	}
-	if config.People == nil {
-		return handler, nil, nil
+	made := &sides{machines: machines}
+	var ofBuilders string
+	if config.Builders != nil {
+		app, err := config.Builders.app(own)
+		if err != nil {
+			return nil, err
+		}
+		machines.buildersHost = config.Builders.Name
+		ofBuilders = encodeHost(config.Builders.Name)
+		made.builders = &buildersHandler{host: ofBuilders, store: own, app: app}
 	}
-	// Without the file, distribution would write one with a random password, and the password into its log.
-	if _, err := os.Stat(config.People.Logins); err != nil {
-		return nil, nil, fmt.Errorf("logins of the people's socket: %w", err)
+	if config.People != nil {
+		app, err := config.People.app(own)
+		if err != nil {
+			return nil, err
+		}
+		machines.peopleHost = config.People.Name
+		made.people = &peopleHandler{host: encodeHost(config.People.Name), ofBuilders: ofBuilders, app: app}
 	}
-	handler.ownHost = config.People.Name
-	people = &peopleHandler{host: encodeHost(config.People.Name), app: writableApp(own.folder, config.People.Logins)}
-	return handler, people, nil
+	return made, nil
+}
+
+// app takes images into the store. Without its file of logins, distribution would write one with a random password, and the password
+// into its log.
+func (p *pushConfig) app(own *store) (http.Handler, error) {
+	if _, err := os.Stat(p.Logins); err != nil {
+		return nil, fmt.Errorf("logins of %s: %w", p.Name, err)
+	}
+	return writableApp(own.folder, p.Logins), nil
 }

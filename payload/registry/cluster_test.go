@@ -22,6 +22,7 @@ import (
 
 const goodConfig = `{"releaseHost": "release.test", "releaseStorage": "", "store": "/store", "machinesSocket": 3,
 	"people": {"socket": 4, "name": "127.0.0.1:5000", "certificate": "c", "key": "k", "logins": "l"},
+	"builders": {"socket": 5, "name": "registry.demo.test:5443", "certificate": "c", "key": "k", "logins": "m"},
 	"upstreamLogins": "", "authorities": "", "offline": false}`
 
 func TestConfig(t *testing.T) {
@@ -34,6 +35,9 @@ func TestConfig(t *testing.T) {
 		{`"machinesSocket": 3`, `"machinesSocket": 0`, "machinesSocket: must be"},
 		{`"127.0.0.1:5000"`, `"https://host"`, "people.name: "},
 		{`"l"`, `""`, "people.logins: is missing"},
+		{`"socket": 5`, `"socket": 0`, "builders.socket: must be"},
+		{`"m"`, `""`, "builders.logins: is missing"},
+		{`"registry.demo.test:5443"`, `"127.0.0.1:5000"`, "builders.name: is the name of people"},
 		{`"release.test"`, `""`, "releaseHost: is missing"},
 		{"}", "", "unexpected EOF"},
 	} {
@@ -61,17 +65,21 @@ func listen(t *testing.T) (string, uintptr) {
 func TestClusterServesInheritedSockets(t *testing.T) {
 	machines, machinesSocket := listen(t)
 	people, peopleSocket := listen(t)
+	builders, buildersSocket := listen(t)
 	server := httptest.NewTLSServer(nil) // has a certificate
 	server.Close()
 	key, err := x509.MarshalPKCS8PrivateKey(server.TLS.Certificates[0].PrivateKey)
 	check(t, err)
-	config, err := json.Marshal(clusterConfig{
-		ReleaseHost: "release.test", Store: t.TempDir(), MachinesSocket: machinesSocket,
-		People: &peopleConfig{
-			Socket: peopleSocket, Name: people, Logins: writeFile(t, []byte(htpasswd)),
+	push := func(socket uintptr, name, logins string) *pushConfig {
+		return &pushConfig{
+			Socket: socket, Name: name, Logins: writeFile(t, []byte(logins)),
 			Certificate: writeFile(t, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
 			Key:         writeFile(t, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key})),
-		},
+		}
+	}
+	config, err := json.Marshal(clusterConfig{
+		ReleaseHost: "release.test", Store: t.TempDir(), MachinesSocket: machinesSocket,
+		People: push(peopleSocket, people, htpasswd), Builders: push(buildersSocket, "registry.demo.test:5443", buildersHtpasswd),
 	})
 	check(t, err)
 	logs := logtest.NewGlobal()
@@ -86,6 +94,8 @@ func TestClusterServesInheritedSockets(t *testing.T) {
 		"http://" + machines + "/v2/app/manifests/x?ns=a..b": 400,
 		"https://" + people + "/v2/":                         401,
 		"https://dev:secret@" + people + "/v2/":              200,
+		"https://dev:secret@" + builders + "/v2/":            401,
+		"https://build:other@" + builders + "/v2/":           200,
 	} {
 		response, err := client.Get(url) // the sockets listen already, so that there is no race with the start
 		check(t, err)
@@ -104,16 +114,19 @@ func TestClusterServesInheritedSockets(t *testing.T) {
 			lines = append(lines, entry.Message)
 		}
 	}
-	if want := "listening on " + machines + "; listening on " + people + ", tls"; strings.Join(lines, "; ") != want {
+	want := "listening on " + machines + "; listening on " + people + ", tls; listening on " + builders + ", tls"
+	if strings.Join(lines, "; ") != want {
 		t.Errorf("log is %q, want %q", lines, want)
 	}
 }
 
 // Otherwise distribution would create the file and log a password.
-func TestMissingLoginsOfPeopleAreAnError(t *testing.T) {
-	people := &peopleConfig{Name: "a:1", Logins: "/nowhere/htpasswd"}
-	config := &clusterConfig{ReleaseHost: "release.test", Store: t.TempDir(), People: people}
-	if _, _, err := newCluster(config, isRemote, http.ProxyFromEnvironment); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("error is %v", err)
+func TestMissingLoginsAreAnError(t *testing.T) {
+	push := &pushConfig{Name: "a:1", Logins: "/nowhere/htpasswd"}
+	for _, config := range []*clusterConfig{{People: push}, {Builders: push}} {
+		config.ReleaseHost, config.Store = "release.test", t.TempDir()
+		if _, err := newCluster(config, isRemote, http.ProxyFromEnvironment); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("error is %v", err)
+		}
 	}
 }

@@ -32,6 +32,12 @@ func (f *failure) Error() string {
 	return fmt.Sprintf("%s: not loaded, and %s (%s)", f.target, f.reason, hint)
 }
 
+// unpushed is the failure of a target with the host that builders push to. People cannot load images with this host.
+type unpushed struct{ failure }
+
+func (u *unpushed) Error() string { return fmt.Sprintf("%s: %s", u.target, u.reason) }
+func (u *unpushed) Unwrap() error { return &u.failure }
+
 // serveFailure answers with the JSON of distribution's errors.
 func serveFailure(w http.ResponseWriter, err error) {
 	code := errcode.ErrorCodeUnknown
@@ -84,6 +90,15 @@ func (t target) answered(status int) error {
 	}
 	return &failure{t, errcode.ErrorCodeUnavailable,
 		fmt.Sprintf("registry %s answered %d %s", t.host, status, http.StatusText(status))}
+}
+
+// unpushed: no machine has pushed it.
+func (t target) unpushed() error {
+	code := errcode.ErrorCodeManifestUnknown
+	if t.kind == blobs {
+		code = errcode.ErrorCodeBlobUnknown
+	}
+	return &unpushed{failure{t, code, "no machine of the cluster has pushed it"}}
 }
 
 // failed: a request to the upstream registry or to its token server failed.

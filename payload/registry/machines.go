@@ -9,13 +9,14 @@ import (
 )
 
 // machinesHandler serves the machines, whose containerd has it as mirror of all registries: the release, then what people
-// pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns".
+// and builders pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns".
 type machinesHandler struct {
-	releaseHost string
-	release     *releaseStore
-	ownHost     string // the host that people push to has no other images; may be empty
-	own         *store
-	mirror      *mirror
+	releaseHost  string
+	release      *releaseStore
+	peopleHost   string // the hosts that people and builders push to have no other images; may be empty
+	buildersHost string
+	own          *store
+	mirror       *mirror
 }
 
 func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,15 +45,20 @@ func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		errcode.ServeJSON(w, errcode.ErrorCodeNameInvalid.WithMessage(err.Error()))
 	case m.own.has(t):
 		m.own.serve(w, r, t)
-	case t.host == m.ownHost:
-		err := t.answered(http.StatusNotFound)
-		logFailure(err)
-		serveFailure(w, err)
+	case t.host == m.peopleHost:
+		m.refuse(w, t.answered(http.StatusNotFound))
+	case t.host == m.buildersHost:
+		m.refuse(w, t.unpushed())
 	case t.kind == blobs && !m.mirror.has(t):
 		m.serveNewBlob(w, r, t)
 	default:
 		m.serveMirrored(w, r, t, nil)
 	}
+}
+
+func (m *machinesHandler) refuse(w http.ResponseWriter, err error) {
+	logFailure(err)
+	serveFailure(w, err)
 }
 
 // isOfAnotherRelease tells whether people pushed the target under the name of the release. It must not replace anything of the

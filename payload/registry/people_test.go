@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -43,12 +44,21 @@ func TestPodsUseTheNameOfThePush(t *testing.T) {
 // request makes a people's request.
 func (c *cluster) request(t *testing.T, method, path, user, password string) *http.Response {
 	t.Helper()
-	request, err := http.NewRequest(method, c.people.URL+path, nil)
+	return requestWith(t, c.people, method, path, user, password, nil)
+}
+
+// requestWith sends a form if there is one.
+func requestWith(t *testing.T, server *httptest.Server, method, path, user, password string, form url.Values) *http.Response {
+	t.Helper()
+	request, err := http.NewRequest(method, server.URL+path, strings.NewReader(form.Encode()))
 	check(t, err)
+	if form != nil {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
 	if user != "" {
 		request.SetBasicAuth(user, password)
 	}
-	response, err := c.people.Client().Do(request)
+	response, err := server.Client().Do(request)
 	check(t, err)
 	response.Body.Close()
 	return response

@@ -140,16 +140,20 @@ func randomContent(size int) string {
 	return string(content)
 }
 
-// cluster is a cluster's registry as machines and people see it.
+// cluster is a cluster's registry as machines, people and builders see it.
 type cluster struct {
 	machines *httptest.Server
 	people   *httptest.Server
+	builders *httptest.Server
 	config   clusterConfig
 	handler  *machinesHandler
 	logs     *logtest.Hook
 }
 
-const htpasswd = "dev:$2y$04$h8KTyvddMjbsbFksarz33eXX80kKftx80MDmI9F8avf2b0xHulXE2\n" // secret
+const (
+	htpasswd         = "dev:$2y$04$h8KTyvddMjbsbFksarz33eXX80kKftx80MDmI9F8avf2b0xHulXE2\n"   // secret
+	buildersHtpasswd = "build:$2y$04$RemI1SjEiWSmCcOZ5NPlqeONVV0Fs0ZE3OszASmTAGkVKCYwV8K2W\n" // other
+)
 
 // startCluster serves what startClusterWith does, for upstream registries on the loopback interface.
 func startCluster(t *testing.T, upstreams ...*upstreamRegistry) *cluster {
@@ -161,7 +165,8 @@ func startClusterWith(t *testing.T, allowed addressPolicy, proxy proxyFunc, chan
 	upstreams ...*upstreamRegistry) *cluster {
 	t.Helper()
 	c := &cluster{config: clusterConfig{ReleaseHost: "release.test", Store: t.TempDir()}}
-	c.config.People = &peopleConfig{Name: "127.0.0.1:5000", Logins: writeFile(t, []byte(htpasswd))}
+	c.config.People = &pushConfig{Name: "127.0.0.1:5000", Logins: writeFile(t, []byte(htpasswd))}
+	c.config.Builders = &pushConfig{Name: "registry.demo.test:5443", Logins: writeFile(t, []byte(buildersHtpasswd))}
 	if len(upstreams) > 0 { // all have the same certificate
 		block := &pem.Block{Type: "CERTIFICATE", Bytes: upstreams[0].Certificate().Raw}
 		c.config.Authorities = writeFile(t, pem.EncodeToMemory(block))
@@ -172,14 +177,16 @@ func startClusterWith(t *testing.T, allowed addressPolicy, proxy proxyFunc, chan
 	if proxy == nil {
 		proxy = func(*http.Request) (*url.URL, error) { return nil, nil }
 	}
-	machines, people, err := newCluster(&c.config, allowed, proxy)
+	made, err := newCluster(&c.config, allowed, proxy)
 	check(t, err)
-	c.handler = machines.(*machinesHandler)
-	c.machines, c.people = httptest.NewServer(machines), httptest.NewTLSServer(people)
+	c.handler = made.machines.(*machinesHandler)
+	c.machines, c.people = httptest.NewServer(made.machines), httptest.NewTLSServer(made.people)
+	c.builders = httptest.NewTLSServer(made.builders)
 	c.logs = logtest.NewGlobal()
 	t.Cleanup(func() {
 		c.machines.Close()
 		c.people.Close()
+		c.builders.Close()
 		logrus.StandardLogger().ReplaceHooks(logrus.LevelHooks{})
 	})
 	return c

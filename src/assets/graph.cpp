@@ -9,9 +9,11 @@
 #include "assets/ignition/pointer.h"
 #include "assets/ignition/single_node.h"
 #include "assets/manifests/cluster_api.h"
+#include "assets/manifests/image_mode.h"
 #include "assets/manifests/manifest_set.h"
 #include "assets/manifests/manifests.h"
 #include "assets/manifests/openshift_manifests.h"
+#include "assets/outputs.h"
 #include "assets/tls/kubeconfigs.h"
 #include "assets/tls/tls.h"
 
@@ -38,6 +40,8 @@ Assets collect(const config::InstallConfig& config, const Environment& environme
              .worker = pointers.worker,
              .metadata = metadata.document};
   if (environment.has_kubeadmin()) all.auth.insert(all.auth.begin(), {"auth/kubeadmin-password", password.plain.reveal()});
+  if (const Secret login = os_registry_login(config, token); !login.empty())
+    all.auth.push_back({std::string(os_registry_file), login.reveal()});
   for (const AssetFile& file : manifests.files) {
     (file.path.starts_with("manifests/") ? all.manifests : all.openshift).push_back(file);
   }

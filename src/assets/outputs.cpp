@@ -14,6 +14,7 @@ constexpr std::string_view gateway = "journal-gatewayd";
 constexpr auto rows = std::to_array<OutputFile>({
     {"auth/kubeadmin-password", Use::write, Use::write, Use::write},
     {kubeconfig_file, Use::write, Use::write, Use::write},
+    {os_registry_file, Use::nothing, Use::nothing, Use::write},
     {metadata_file, Use::write, Use::write, Use::write},
     {"tls/journal-gatewayd.crt", Use::nothing, Use::nothing, Use::write},
     {"tls/journal-gatewayd.key", Use::nothing, Use::nothing, Use::write},

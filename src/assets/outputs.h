@@ -11,6 +11,8 @@ namespace slipway::assets {
 
 inline constexpr std::string_view metadata_file = "metadata.json";
 inline constexpr std::string_view kubeconfig_file = "auth/kubeconfig";
+// The login of machines of a local cluster for its registry of OS images.
+inline constexpr std::string_view os_registry_file = "auth/os-registry.json";
 inline constexpr std::string_view bootstrap_file = "bootstrap.ign";
 
 // The user data of the bootstrap machine if bootstrap.ign is too large for the platform (assets/ignition/split_config.h).

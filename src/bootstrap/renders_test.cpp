@@ -139,6 +139,15 @@ TEST(Renders, OptionalFilesAddFlags) {
   }
 }
 
+TEST(Renders, ImageModeGivesMastersMoreTime) {
+  Inputs inputs = sample_inputs();
+  EXPECT_FALSE(cluster_bootstrap(inputs).arguments.back().starts_with("--required-pods-timeout"));
+  for (const ImageMode mode : {ImageMode::build_on_bootstrap, ImageMode::pre_built}) {
+    inputs.image_mode = mode;
+    EXPECT_EQ(cluster_bootstrap(inputs).arguments.back(), "--required-pods-timeout=50m");
+  }
+}
+
 TEST(Renders, InPlaceNothingIsWaitedForAndTheMachineIsSeen) {
   Inputs inputs = sample_inputs();
   inputs.in_place = true;
@@ -233,6 +242,21 @@ TEST(ReadInputs, KnowsASingleNodeByItsTemplate) {
   ASSERT_TRUE(files.write("/etc/kubernetes/etcd-member-pod.yaml", "", 0600).ok());
   const Result<Inputs> after = read_inputs(files, "/a", image);
   EXPECT_TRUE(after.ok() && after->etcd_stopped);
+}
+
+TEST(ReadInputs, KnowsThePolicyOfImageMode) {
+  MemoryFiles files;
+  ASSERT_TRUE(files.write("/a/image-references", image_references(""), 0644).ok());
+  ASSERT_TRUE(files.write("/a/release-metadata", metadata, 0644).ok());
+  const auto mode_of = [&](const std::string& text) -> Result<ImageMode> {
+    if (!text.empty()) TRY(files.write("/a/image-mode.json", text, 0644));
+    return TRY(read_inputs(files, "/a", "r.example.com/release" + digest)).image_mode;
+  };
+  EXPECT_EQ(mode_of("").value(), ImageMode::none);
+  EXPECT_EQ(mode_of(R"({"policy":"None"})").value(), ImageMode::none);
+  EXPECT_EQ(mode_of(R"({"policy":"BuildOnBootstrap"})").value(), ImageMode::build_on_bootstrap);
+  EXPECT_EQ(mode_of(R"({"policy":"PreBuilt"})").value(), ImageMode::pre_built);
+  EXPECT_EQ(mode_of(R"({"policy":"Other"})").error().code(), Code::invalid);
 }
 
 TEST(ReadInputs, SaysWhatIsMissing) {

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "kube/kubeconfig.h"
+#include "machineconfig/os_build.h"
 #include "support/bootstrap_fakes.h"
 #include "support/memory_files.h"
 #include "support/test_context.h"
@@ -68,14 +69,22 @@ struct Outcome {
   std::string patch;
 };
 
-Outcome bootstrap(
-    sys::Files& files, FakeContainers& runner, bool in_place = false, std::function<bool()> is_healthy = [] { return true; }) {
+struct Case {
+  bool in_place = false;
+  std::function<bool()> is_healthy = [] { return true; };  // etcd
+  ImageMode image_mode = ImageMode::none;
+  std::string image{};  // of the master
+};
+
+Outcome bootstrap(sys::Files& files, FakeContainers& runner, const Case& of = {}) {
   RealTimeContext test;
   FakeEtcdAndApi servers;
-  servers.is_healthy = std::move(is_healthy);
+  servers.is_healthy = of.is_healthy;
+  servers.image_of_masters = of.image;
   Inputs inputs = sample_inputs();
-  inputs.in_place = in_place;
-  inputs.etcd_stopped = in_place && files.info(stopped_etcd_pod).value().has_value();
+  inputs.in_place = of.in_place;
+  inputs.image_mode = of.image_mode;
+  inputs.etcd_stopped = of.in_place && files.info(stopped_etcd_pod).value().has_value();
   Containers containers(Runtime::containerd, runner, 3);
   for (const std::string& name : repeated_stages) (void)files.remove(sys::marker_path(assets, name)).ok();
   Outcome outcome;
@@ -104,7 +113,8 @@ TEST(BootstrapStages, AreAProperList) {
             "kube-controller-manager-bootstrap kube-scheduler-render kube-scheduler-bootstrap config-render config-bootstrap "
             "ingress-render ingress-operator-bootstrap cco-render cco-bootstrap resolve-api-url resolve-api-int-url "
             "wait-for-etcd-process "
-            "wait-for-etcd cb-bootstrap os-image-build os-image-of-masters cvo-overrides stop-machine-config-server wait-for-ceo check-api-url check-api-int-url "
+            "wait-for-etcd cb-bootstrap os-image-build os-image-of-masters cvo-overrides stop-machine-config-server wait-for-ceo "
+            "check-api-url check-api-int-url "
             "stop-etcd "
             "master-ignition "
             "bootkube");
@@ -171,7 +181,7 @@ TEST(BootstrapStages, InPlaceTheMachineKeepsTheCluster) {
   MemoryFiles files;
   fill(files);
   FakeContainers runner(files, 1);
-  const Outcome outcome = bootstrap(files, runner, true);
+  const Outcome outcome = bootstrap(files, runner, {.in_place = true});
   ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
   EXPECT_EQ(files.read(assets + "/master.ign").value(), "config of a master and etcd");
   EXPECT_EQ(files.info(assets + "/original-master.ign").value()->mode, 0600U);
@@ -193,7 +203,7 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
   MemoryFiles reference_files;
   fill(reference_files);
   FakeContainers reference(reference_files, 0);
-  ASSERT_TRUE(bootstrap(reference_files, reference, in_place).result.ok());
+  ASSERT_TRUE(bootstrap(reference_files, reference, {.in_place = in_place}).result.ok());
   // In place, these stages are not repeated after etcd is stopped.
   const auto forget_etcd = [](sys::Files& files) {
     for (const char* stage : {"wait-for-etcd-process", "wait-for-etcd"}) {
@@ -208,14 +218,14 @@ TEST_P(AKill, AnywhereReachesTheSameEnd) {
     fill(files);
     KilledFiles mortal(files, changes);
     FakeContainers runner(mortal, static_cast<unsigned>(changes));
-    (void)bootstrap(mortal, runner, in_place).result.ok();
+    (void)bootstrap(mortal, runner, {.in_place = in_place}).result.ok();
     if (!mortal.is_dead()) break;
     ++kills;
     FakeContainers again(files, static_cast<unsigned>(changes));
-    Outcome outcome = bootstrap(files, again, in_place);
+    Outcome outcome = bootstrap(files, again, {.in_place = in_place});
     // The original cluster-bootstrap does not start when files of a killed run exist; the service restarts it.
     if (!outcome.result.ok() && outcome.result.error().message().find("is there") != std::string::npos)
-      outcome = bootstrap(files, again, in_place);
+      outcome = bootstrap(files, again, {.in_place = in_place});
     ASSERT_TRUE(outcome.result.ok()) << "killed at change " << changes << ": " << outcome.result.error().message();
     forget_etcd(files);
     ASSERT_EQ(tree(files), expected) << "killed at change " << changes;
@@ -236,12 +246,41 @@ TEST(BootstrapStages, TheControlPlaneStartsWhileEtcdElects) {
   // Limits the wait if cluster-bootstrap never starts.
   std::atomic<int> asked = 0;
   const Outcome outcome =
-      bootstrap(files, runner, false, [&] { return runner.runs().contains("cluster-bootstrap") || ++asked > 20; });
+      bootstrap(files, runner, {.is_healthy = [&] { return runner.runs().contains("cluster-bootstrap") || ++asked > 20; }});
   ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
   const auto started = std::ranges::find(outcome.events, "stage cb-bootstrap started");
   const auto healthy = std::ranges::find(outcome.events, "stage wait-for-etcd finished");
   ASSERT_NE(healthy, outcome.events.end());
   EXPECT_LT(started, healthy);
+}
+
+TEST(BootstrapStages, TheBootstrapEndsWhenMastersRunTheirImage) {
+  MemoryFiles files;
+  fill(files);
+  machineconfig::OsImage image{.build = {.name = "master-1",
+                                         .pool = "master",
+                                         .rendered = "rendered-master-1",
+                                         .base_image = "r.example.com/os@sha256:0",
+                                         .repository = "r.example.com/team/os",
+                                         .registry = "r.example.com",
+                                         .containerfile = "FROM configs\n"}};
+  image.digest = "sha256:" + std::string(64, 'a');
+  const std::string record = emit_json(machineconfig::to_json(image), JsonStyle::compact);
+  ASSERT_TRUE(files.write("/etc/mcs/bootstrap/os-builds/master/build.json", "{}", 0644).ok());
+  ASSERT_TRUE(files.write("/var/lib/slipway/os-images/master/image.json", record, 0644).ok());
+  FakeContainers runner(files, 1);
+  const Outcome outcome = bootstrap(files, runner, {.image_mode = ImageMode::build_on_bootstrap, .image = image.image()});
+  ASSERT_TRUE(outcome.result.ok()) << outcome.result.error().message();
+  const auto built = std::ranges::find(outcome.events, "stage os-image-build finished");
+  const auto runs = std::ranges::find(outcome.events, "stage os-image-of-masters finished");
+  const auto stopped = std::ranges::find(outcome.events, "stage stop-machine-config-server started");
+  ASSERT_NE(stopped, outcome.events.end());
+  EXPECT_LT(built, runs);
+  EXPECT_LT(runs, stopped);
+  const std::string config_map = "/namespaces/openshift-machine-config-operator/configmaps/os-images-of-bootstrap";
+  EXPECT_TRUE(std::ranges::any_of(outcome.requests, [&](const std::string& line) {
+    return line.starts_with("PATCH ") && line.find(config_map) != std::string::npos;
+  }));
 }
 
 TEST(BootstrapStages, ASecondRunLooksAgainAndRendersNothing) {

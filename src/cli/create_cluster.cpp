@@ -99,6 +99,7 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
   }
   TRY(environment.files.write(machines_path(folder), fmt::format("{}/{}\n", machines->place(), assets.config.name), 0600));
   kube::Client api = TRY(client_of(environment, assets));
+  const auto os_login = TRY(environment.files.read_if_exists(os_registry_login_file(folder)));
   const Result<> done = cluster::install(environment,
                                          {.assets = assets,
                                           .machines = *machines,
@@ -107,7 +108,8 @@ Result<> create_cluster_in(const Environment& environment, const Arguments& argu
                                           .release = inputs.release_image,
                                           .release_version = inputs.release_version,
                                           .earlier = earlier.value_or(std::vector<sys::Event>()),
-                                          .keep_bootstrap = keeps_bootstrap()},
+                                          .keep_bootstrap = keeps_bootstrap(),
+                                          .os_registry_login = Secret(os_login.value_or(""))},
                                          faults, steps);
   // Also after a failure: the reason may be an image that can be loaded.
   if (const auto registry = machines->image_registry(); registry.ok() && registry.value())

@@ -39,6 +39,7 @@ Result<> wait_for(const Environment& environment, const Arguments& arguments, co
       .machines = machines.get(), .config = &config, .api = &api, .secrets = assets::known_secrets(environment.files, folder)};
   return installing(environment, folder, [&](cluster::FaultWatch& faults, cluster::Steps& steps) {
     steps.set_pace(pace);
+    steps.set_image_mode(config.image_mode);
     return cluster::while_watched(environment, subject, folder, faults, [&](const sys::Context& watched) {
       return cluster::wait_for_all(
           watched, api, conditions(config), [] { return std::string(); }, steps);

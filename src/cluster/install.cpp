@@ -107,6 +107,7 @@ Result<> install(const Environment& environment, const Installation& installatio
   watches.run("nodes", [&](const sys::Context& c) { return cluster_events.follow_nodes(c, installation.api); });
   watches.run("operators", [&](const sys::Context& c) { return cluster_events.follow_operators(c, installation.api); });
   steps.set_pace(TRY(installation.machines.pace(context)));
+  steps.set_image_mode(installation.assets.config.image_mode);
   const Subject subject{.machines = &installation.machines,
                         .config = &installation.assets.config,
                         .api = &installation.api,

@@ -25,11 +25,12 @@ struct Installation {
   std::string release_version{};
   std::vector<sys::Event> earlier{};  // events of earlier calls; operator events among them are not emitted again
   bool keep_bootstrap = false;        // do not remove the bootstrap machine, for debugging
+  Secret os_registry_login{};         // as in ClusterRequest
 
   provider::ClusterRequest request() const {
     const auto root = assets.tls.find("root-ca");
     const bool can_sign = root != assets.tls.end() && !root->second.key.empty();
-    return {assets.config, assets.id, release, release_version, can_sign ? &root->second : nullptr};
+    return {assets.config, assets.id, release, release_version, can_sign ? &root->second : nullptr, os_registry_login};
   }
 };
 

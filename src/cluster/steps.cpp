@@ -10,6 +10,7 @@ namespace slipway::cluster {
 namespace {
 
 constexpr Milliseconds minute = std::chrono::minutes(1);
+constexpr Milliseconds image_allowance = 30 * minute;
 
 using enum ExitStatus;
 
@@ -45,6 +46,12 @@ Result<> Steps::run(const sys::Context& context, Step step, const std::function<
   Result<> done = span.end(work());
   if (!done.ok()) failed_ = step;
   return done;
+}
+
+Milliseconds Steps::limit_of(Step step) const {
+  const bool waits_for_image = image_mode_ != config::ImageMode::none &&
+                               (step == Step::control_plane_nodes || step == Step::bootstrap_complete);
+  return pace_ * (row_of(step).limit + (waits_for_image ? image_allowance : Milliseconds(0)));
 }
 
 }  // namespace slipway::cluster

@@ -3,6 +3,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "config/install_config.h"
 #include "sys/context.h"
 
 #include <functional>
@@ -59,11 +60,14 @@ class Steps {
 
   // How many times longer than on usual machines the waits may take (provider::Provider::pace).
   void set_pace(int pace) { pace_ = pace; }
-  Milliseconds limit_of(Step step) const { return pace_ * row_of(step).limit; }
+  // In image mode, the steps that wait for masters get half an hour more, for the build of their operating system image.
+  void set_image_mode(config::ImageMode mode) { image_mode_ = mode; }
+  Milliseconds limit_of(Step step) const;
 
  private:
   std::optional<Step> failed_;
   int pace_ = 1;
+  config::ImageMode image_mode_ = config::ImageMode::none;
 };
 
 }  // namespace slipway::cluster

@@ -58,5 +58,16 @@ TEST(Steps, LastLongerOnSlowMachines) {
   EXPECT_EQ(test.events().front().fields.at("limit_ms"), Json(8 * row_of(Step::kubernetes_api).limit.count()));
 }
 
+TEST(Steps, WaitLongerForMastersWithAnImageOfTheirOwn) {
+  constexpr Milliseconds half_an_hour = std::chrono::minutes(30);
+  for (const config::ImageMode mode : {config::ImageMode::build_on_bootstrap, config::ImageMode::pre_built}) {
+    Steps steps;
+    steps.set_image_mode(mode);
+    EXPECT_EQ(steps.limit_of(Step::kubernetes_api), row_of(Step::kubernetes_api).limit);
+    EXPECT_EQ(steps.limit_of(Step::control_plane_nodes), row_of(Step::control_plane_nodes).limit + half_an_hour);
+    EXPECT_EQ(steps.limit_of(Step::bootstrap_complete), row_of(Step::bootstrap_complete).limit + half_an_hour);
+  }
+}
+
 }  // namespace
 }  // namespace slipway::cluster

@@ -108,7 +108,7 @@ struct InstallConfig {
   std::string credentials_mode;
   std::optional<std::string> bootstrap_in_place{};  // the installation disk
   ImageMode image_mode = ImageMode::none;
-  Json capabilities = nullptr;                      // as written
+  Json capabilities = nullptr;  // as written
   std::string feature_set;
   std::vector<std::string> feature_gates{};
 

@@ -5,6 +5,7 @@
 #include "ignition/make.h"
 #include "ignition/parse.h"
 #include "ignition/translate.h"
+#include "machineconfig/node_annotations.h"
 
 #include <algorithm>
 #include <optional>
@@ -59,17 +60,21 @@ Result<> move_kernel_arguments(MachineConfig& config) {
   return Ok{};
 }
 
-std::string encapsulated(MachineConfig config) {
+std::string encapsulated(MachineConfig config, const std::optional<ServedImage>& image) {
+  if (image) config.os_image_url = image->image;
   config.config = {.ignition = {.version = ignition::newest_version}};
   return emit_json(to_json(config), JsonStyle::compact);
 }
 
-std::string node_annotations(const std::string& name) {
-  const std::string prefix = "machineconfiguration.openshift.io/";
-  const Json annotations = {{prefix + "currentConfig", name},
-                            {prefix + "desiredConfig", name},
-                            {prefix + "firstPivotConfig", name},
-                            {prefix + "state", "Done"}};
+std::string node_annotations(const std::string& name, const std::optional<ServedImage>& image) {
+  JsonObject annotations = {{current_config, name},
+                            {desired_config, name},
+                            {"machineconfiguration.openshift.io/firstPivotConfig", name},
+                            {daemon_state, state_done}};
+  if (image) {
+    annotations[current_image] = image->image;
+    annotations[desired_image] = image->image;
+  }
   return emit_json(annotations, JsonStyle::compact);
 }
 
@@ -105,7 +110,8 @@ Result<ConfigServerAccess> parse_config_server_access(std::string_view text, std
 }
 
 Result<ignition::Config> served_config(const MachineConfig& rendered, const ControllerConfig& controller,
-                                       const JoinCredentials& credentials, ignition::Version version) {
+                                       const JoinCredentials& credentials, ignition::Version version,
+                                       const std::optional<ServedImage>& image) {
   MachineConfig config = rendered;
   if (version < ignition::Version::v3_3) TRY(move_kernel_arguments(config).context("Ignition " + to_string(version)));
   ignition::Config served = config.config;
@@ -114,13 +120,16 @@ Result<ignition::Config> served_config(const MachineConfig& rendered, const Cont
     add_file(served, "/etc/kubernetes/static-pod-resources/configmaps/cloud-config/ca-bundle.pem", controller.cloud_provider_ca,
              0644);
   }
-  add_file(served, "/etc/machine-config-daemon/node-annotations.json", node_annotations(config.name), 0644);
+  add_file(served, "/etc/machine-config-daemon/node-annotations.json", node_annotations(config.name, image), 0644);
   add_file(served, "/etc/kubernetes/kubeconfig", credentials.kubeconfig.reveal(), 0600);
   if (credentials.config_server) {
     add_file(served, config_server_file, emit_json(to_json(*credentials.config_server), JsonStyle::compact), 0600);
   }
+  if (image && image->source) {
+    add_file(served, os_image_source_file, emit_json(to_json(*image->source), JsonStyle::compact), 0600);
+  }
   add_file(served, "/etc/mcs-machine-config-content.json", emit_json(to_json(config), JsonStyle::pretty), 0600);
-  add_file(served, "/etc/ignition-machine-config-encapsulated.json", encapsulated(config), 0644);
+  add_file(served, "/etc/ignition-machine-config-encapsulated.json", encapsulated(config, image), 0644);
   return ignition::translate(served, version);
 }
 

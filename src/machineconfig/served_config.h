@@ -6,6 +6,7 @@
 #include "base/secret.h"
 #include "ignition/types.h"
 #include "machineconfig/controller_config.h"
+#include "machineconfig/os_build.h"
 #include "machineconfig/types.h"
 
 #include <optional>
@@ -45,12 +46,22 @@ struct JoinCredentials {
   std::optional<ConfigServerAccess> config_server = std::nullopt;  // for config_server_file
 };
 
+// The image that a machine boots instead of that of its config (image mode).
+struct ServedImage {
+  std::string image;                                   // by digest
+  std::optional<OsImageSource> source = std::nullopt;  // where the machine finds it before its registry
+};
+
 // Adds to the rendered config: the CA of kubelet clients, node-annotations.json, the credentials, a readable copy of the
 // MachineConfig and the MachineConfig without its Ignition part, from which the first boot reads image and kernel. Files with
 // secrets have mode 0600. Pure.
 //
+// An image is in the annotations, in the MachineConfig of the first boot, and its source in os_image_source_file. The name of the
+// config and the readable copy stay the same: the image does not belong to the config.
+//
 //   errors  invalid, with the feature that the version does not support
 Result<ignition::Config> served_config(const MachineConfig& rendered, const ControllerConfig& controller,
-                                       const JoinCredentials& credentials, ignition::Version version);
+                                       const JoinCredentials& credentials, ignition::Version version,
+                                       const std::optional<ServedImage>& image = std::nullopt);
 
 }  // namespace slipway::machineconfig

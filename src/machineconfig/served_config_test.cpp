@@ -96,6 +96,31 @@ TEST(ServedConfig, TheFirstBootLearnsEverythingButTheIgnitionPart) {
   EXPECT_EQ(*find(encapsulated, {"spec", "config"}), (Json{{"ignition", {{"version", "3.5.0"}}}}));
 }
 
+TEST(ServedConfig, AnImageIsKnownToTheFirstBootAndTheNode) {
+  const std::string image = "registry.example.com/team/os@sha256:" + std::string(64, 'a');
+  const OsImageSource source = {image, "api-int.demo.example.com:22623", "CA\n", "slipway", Secret("t0ken")};
+  const std::string annotations_file = "/etc/machine-config-daemon/node-annotations.json";
+  for (const bool with_source : {false, true}) {
+    const ServedImage served_image = {image, with_source ? std::optional(source) : std::nullopt};
+    const ignition::Config served =
+        served_config(sample(), controller, {Secret("k")}, ignition::Version::v3_2, served_image).value();
+    const Json annotations = json_of(served, annotations_file);
+    EXPECT_EQ(annotations.as_object().size(), 6u);
+    EXPECT_EQ(find_string(annotations, {"machineconfiguration.openshift.io/currentImage"}), image);
+    EXPECT_EQ(find_string(annotations, {"machineconfiguration.openshift.io/desiredImage"}), image);
+    EXPECT_EQ(find_string(annotations, {"machineconfiguration.openshift.io/currentConfig"}), "rendered-master-1");
+    const Json first = json_of(served, "/etc/ignition-machine-config-encapsulated.json");
+    EXPECT_EQ(find_string(first, {"spec", "osImageURL"}), image);
+    EXPECT_EQ(find_string(first, {"metadata", "name"}), "rendered-master-1");
+    EXPECT_EQ(find_string(json_of(served, "/etc/mcs-machine-config-content.json"), {"spec", "osImageURL"}), "os@sha256:1");
+    const auto file = std::ranges::find(served.storage.files, os_image_source_file, &ignition::File::path);
+    ASSERT_EQ(file != served.storage.files.end(), with_source);
+    if (!with_source) continue;
+    EXPECT_EQ(file->mode, 0600);
+    EXPECT_EQ(parse_os_image_source(ignition::decode_data_url(*file->contents.source).value(), "file").value(), source);
+  }
+}
+
 TEST(ServedConfig, KernelArgumentsOfIgnitionMoveWhereIgnitionHasNone) {
   MachineConfig config = sample();
   config.config.kernel_arguments.should_exist = {"nosmt"};

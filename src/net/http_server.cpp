@@ -14,6 +14,8 @@
 #include <microhttpd.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -31,6 +33,8 @@ constexpr int backlog = 1024;
 constexpr Milliseconds check_interval{500};  // between checks for connections over their exchange limit
 // Large enough to send a rendered config at once, without waiting for the socket again.
 constexpr int send_buffer = 512 * 1024;
+// Four records of TLS. libmicrohttpd itself reads files in pieces of 4 KiB.
+constexpr std::size_t file_piece = 64 * 1024;
 // Prefers what is cheapest for all clients: X25519, because every client sends a key share for it and another group costs a
 // round trip, and AES-128, which is as safe here as AES-256 and cheaper.
 constexpr const char* tls_priorities =
@@ -110,7 +114,40 @@ std::string address_of_peer(MHD_Connection* connection) {
   return peer.ok() ? to_string(peer.value()) : std::string(text);
 }
 
+// A file that is sent: read in pieces while the client takes them.
+struct OpenFile {
+  sys::Fd file;
+  std::uint64_t offset = 0;  // of the part
+
+  static ssize_t read(void* self, std::uint64_t position, char* buffer, std::size_t size) {
+    const auto& open = *static_cast<const OpenFile*>(self);
+    ssize_t got = 0;
+    do {
+      got = pread(open.file.get(), buffer, size, static_cast<off_t>(open.offset + position));
+    } while (got < 0 && errno == EINTR);
+    return got > 0 ? got : static_cast<ssize_t>(MHD_CONTENT_READER_END_WITH_ERROR);
+  }
+  static void close(void* self) { delete static_cast<OpenFile*>(self); }
+};
+
+// Null if the file cannot be read or does not have the part.
+MHD_Response* make_file_response(const FilePart& part) {
+  // O_NONBLOCK: opening a pipe would wait for its writer.
+  auto open = std::make_unique<OpenFile>(OpenFile{
+      .file = sys::Fd(::open(part.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)), .offset = part.offset});
+  struct stat info {};
+  if (!open->file.is_open() || fstat(open->file.get(), &info) != 0 || !S_ISREG(info.st_mode)) return nullptr;
+  const auto size = static_cast<std::uint64_t>(info.st_size);
+  if (part.offset > size || part.length > size - part.offset) return nullptr;
+  if (part.length == 0) return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
+  MHD_Response* response =
+      MHD_create_response_from_callback(part.length, file_piece, &OpenFile::read, open.get(), &OpenFile::close);
+  if (response != nullptr) (void)open.release();
+  return response;
+}
+
 MHD_Response* make_response(const ServerAnswer& answer) {
+  if (answer.file) return make_file_response(*answer.file);
   if (answer.body == nullptr || answer.body->empty()) {
     return MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
   }
@@ -125,6 +162,7 @@ MHD_Response* make_response(const ServerAnswer& answer) {
 // Queues the answer on the connection; MHD_NO closes the connection.
 MHD_Result send_answer(MHD_Connection* connection, const ServerAnswer& answer) {
   MHD_Response* response = make_response(answer);
+  if (response == nullptr && answer.file) return send_answer(connection, text_answer(500, "internal server error\n"));
   if (response == nullptr) return MHD_NO;
   bool fine = true;
   for (const Header& header : answer.headers) {
@@ -166,6 +204,7 @@ struct HttpServer::State {
   };
   sys::RealClock clock;
   Seconds exchange_limit{0};
+  std::uint64_t slowest_file_rate = 0;
   Guarded<std::map<MHD_Connection*, OpenConnection>>
       open;                     // if there is an exchange_limit; entries are erased before the socket closes
   Guarded<bool> closed{false};  // requests are no longer queued
@@ -176,7 +215,7 @@ struct HttpServer::State {
   ~State();
   void run_handlers(const std::stop_token& token);
   void end_slow_connections(const std::stop_token& token);
-  void restart_limit(MHD_Connection* connection);
+  void restart_limit(MHD_Connection* connection, const ServerAnswer* answer = nullptr);
   MHD_Result take(MHD_Connection* connection, Exchange& exchange, std::string_view method, std::string_view path,
                   std::string_view piece);
 
@@ -219,11 +258,13 @@ void HttpServer::State::run_handlers(const std::stop_token& token) {
   }
 }
 
-void HttpServer::State::restart_limit(MHD_Connection* connection) {
+void HttpServer::State::restart_limit(MHD_Connection* connection, const ServerAnswer* answer) {
   if (exchange_limit.count() == 0) return;
+  Seconds limit = exchange_limit;
+  if (answer != nullptr && answer->file) limit += Seconds(answer->file->length / std::max<std::uint64_t>(slowest_file_rate, 1));
   open.with_lock([&](auto& all) {
     const auto found = all.find(connection);
-    if (found != all.end()) found->second.deadline = clock.steady() + exchange_limit;
+    if (found != all.end()) found->second.deadline = clock.steady() + limit;
   });
 }
 
@@ -261,7 +302,10 @@ MHD_Result HttpServer::State::take(MHD_Connection* connection, Exchange& exchang
     if (!exchange.too_large) request.body += piece;
     return MHD_YES;
   }
-  if (exchange.answered) return send_answer(connection, exchange.answer);
+  if (exchange.answered) {
+    if (exchange.answer.file) restart_limit(connection, &exchange.answer);
+    return send_answer(connection, exchange.answer);
+  }
   if (exchange.too_large) {
     return send_answer(connection, text_answer(413, fmt::format("request too large, at most {}\n", human_size(body_limit))));
   }
@@ -296,6 +340,7 @@ Result<HttpServer> HttpServer::listen(const ServerOptions& options, Handler hand
   state->body_limit = options.body_limit;
   state->port = port_of(listener);
   state->exchange_limit = options.exchange_limit;
+  state->slowest_file_rate = options.slowest_file_rate;
 
   // Not epoll: libmicrohttpd 0.9.75 then busy-waits during a TLS handshake and needs five times the CPU.
   unsigned flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;

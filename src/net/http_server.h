@@ -8,6 +8,7 @@
 #include "base/secret.h"
 #include "net/http.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -28,11 +29,21 @@ struct ServerRequest {
   std::optional<std::string_view> header(std::string_view name) const;  // the first with this name, case-insensitive
 };
 
+// A part of a regular file on this machine.
+struct FilePart {
+  std::string path;
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;
+};
+
 struct ServerAnswer {
   int status = 200;
   std::vector<Header> headers{};
   // Shared, so that many answers can use one large body without a copy.
   std::shared_ptr<const std::string> body{};
+  // Instead of `body`; sent from the disk, a piece at a time. A file that cannot be opened or that ends before the part is
+  // answered with 500. A file that becomes shorter meanwhile ends the connection
+  std::optional<FilePart> file{};
 };
 
 // An answer with a text body and its content type.
@@ -55,6 +66,9 @@ struct ServerOptions {
   // Maximum time from the connection (or the previous answer) to the end of a request, and again from there to the end of its
   // answer. It ends the connections of slow clients, which the idle limit does not end. 0: no limit
   Seconds exchange_limit{0};
+  // Bytes a second, on average: the exchange limit of an answer with a file is longer by the time that the file takes at this
+  // rate.
+  std::uint64_t slowest_file_rate = 256 * 1024;
 };
 
 // Serves until it is destroyed. The destructor waits for running handlers. HEAD calls the handler with GET and omits the body.

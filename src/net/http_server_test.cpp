@@ -16,10 +16,13 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <latch>
+#include <map>
 #include <semaphore>
 #include <stdexcept>
 #include <thread>
@@ -84,6 +87,83 @@ TEST(HttpServer, SendsStatusHeadersAndASharedBody) {
   EXPECT_EQ(http.send({.url = url_of(server, "/empty")}, {})->status, 204);
   server = serve(echo);
   EXPECT_EQ(body.use_count(), 1);
+}
+
+TEST(HttpServer, SendsPartsOfFiles) {
+  const Certificate ca = make_test_certificate("ca"), identity = make_test_certificate("server", &ca);
+  const sys::TempDir folder = sys::TempDir::make("http-server-test").value();
+  const std::string path = folder.path() + "/blob";
+  std::string content;
+  for (int i = 0; content.size() < 3'000'000; ++i) content += fmt::format("{} ", i);
+  sys::RealFiles files;
+  ASSERT_TRUE(files.write(path, content, 0600).ok());
+  ASSERT_TRUE(files.write(folder.path() + "/empty", "", 0600).ok());
+  ASSERT_EQ(::symlink(path.c_str(), (folder.path() + "/link").c_str()), 0);
+  ASSERT_EQ(::mkfifo((folder.path() + "/pipe").c_str(), 0600), 0);
+  std::map<std::string, FilePart> parts = {
+      {"/all", {path, 0, content.size()}},          {"/middle", {path, 1'000'000, 1'234'567}},
+      {"/last", {path, content.size() - 1, 1}},     {"/nothing", {path, content.size(), 0}},
+      {"/empty", {folder.path() + "/empty", 0, 0}}, {"/too-long", {path, 1, content.size()}},
+      {"/behind", {path, content.size() + 1, 0}},   {"/missing", {folder.path() + "/no", 0, 1}},
+      {"/folder", {folder.path(), 0, 1}},           {"/link", {folder.path() + "/link", 0, 1}},
+      {"/pipe", {folder.path() + "/pipe", 0, 1}}};
+  for (const bool tls : {false, true}) {
+    ServerOptions options{.exchange_limit = Seconds(60)};
+    if (tls) options.tls = ServerTls{identity.pem, identity.key};
+    const HttpServer server = serve(
+        [&](const ServerRequest& request) {
+          return ServerAnswer{.status = 206, .headers = {{"X-Kind", "file"}}, .file = parts.at(request.path)};
+        },
+        options);
+    CurlHttp http;
+    for (const auto& [name, part] : parts) {
+      const bool is_bad = name == "/too-long" || name == "/behind" || name == "/missing" || name == "/folder" ||
+                          name == "/link" || name == "/pipe";
+      for (const char* method : {"GET", "HEAD"}) {
+        auto answer =
+            http.send({.method = method, .url = url_of(server, name, tls ? "https" : "http"), .tls = {.ca_pem = ca.pem}}, {});
+        ASSERT_TRUE(answer.ok()) << name << ": " << answer.error().message();
+        EXPECT_EQ(answer->status, is_bad ? 500 : 206) << name;
+        if (is_bad) continue;
+        EXPECT_EQ(answer->header("x-kind"), "file");
+        EXPECT_EQ(answer->header("content-length"), std::to_string(part.length)) << name;
+        const std::string expected =
+            method == std::string("HEAD") || part.length == 0 ? "" : content.substr(part.offset, part.length);
+        EXPECT_TRUE(answer->body == expected) << name << " " << method;
+      }
+    }
+  }
+}
+
+// The file takes longer than the limit of other answers, but the client is faster than the slowest rate.
+TEST(HttpServer, AFileHasTimeForItsSize) {
+  const sys::TempDir folder = sys::TempDir::make("http-server-test").value();
+  const std::string path = folder.path() + "/blob";
+  sys::RealFiles files;
+  ASSERT_TRUE(files.write(path, std::string(16'000'000, 'x'), 0600).ok());
+  const auto fetch = [&](std::uint64_t slowest_rate) {
+    const HttpServer server = serve(
+        [&](const ServerRequest&) {
+          return ServerAnswer{.file = FilePart{path, 0, 16'000'000}};
+        },
+        {.exchange_limit = Seconds(1), .slowest_file_rate = slowest_rate});
+    CurlHttp http;
+    std::size_t received = 0;
+    SteadyTime next{};
+    sys::RealClock clock;
+    const Sink slow = [&](std::string_view piece) -> Result<> {
+      received += piece.size();
+      if (received >= 4'000'000 && next == SteadyTime{}) {
+        next = clock.steady() + Seconds(3);
+        while (clock.steady() < next) std::this_thread::sleep_for(Milliseconds(50));
+      }
+      return Ok{};
+    };
+    const auto answer = http.send({.url = url_of(server)}, {}, slow);
+    return answer.ok() && received == 16'000'000;
+  };
+  EXPECT_TRUE(fetch(1'000'000));
+  EXPECT_FALSE(fetch(1'000'000'000));
 }
 
 TEST(HttpServer, RefusesBodiesAboveItsLimit) {

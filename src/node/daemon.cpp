@@ -9,6 +9,7 @@
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/update_plan.h"
 #include "node/os_update/host_updater.h"
+#include "node/os_update/image_source.h"
 #include "sys/root.h"
 #include "sys/task_group.h"
 #include "sys/wait_for.h"
@@ -406,6 +407,7 @@ Result<> copy_program(sys::Files& files, const std::string& root) {
 }  // namespace
 
 Result<> keep_configured(const Environment& environment, kube::Api& api, OsUpdater& os, const std::string& node_name) {
+  TRY(remove_os_image_source(environment.files));
   DaemonLoop keeper(environment, api, os);
   sys::TaskGroup tasks(environment.context);
   tasks.run("following the Node", [&](const sys::Context& context) {

@@ -3,6 +3,7 @@
 #include "ignition/data_url.h"
 #include "ignition/make.h"
 #include "machineconfig/controller_config.h"
+#include "machineconfig/os_build.h"
 
 #include "support/fake_kube.h"
 #include "support/fake_machine.h"
@@ -637,8 +638,10 @@ TEST(KeepConfigured, FollowsNodeAndAuthorities) {
     }
   };
   Result<> ended = error(Code::internal, "still running");
+  cluster.machine.put(machineconfig::os_image_source_file, "the server of the first image and its token", 0600);
   std::jthread thread([&] { ended = keep_configured(environment, cluster.kube, cluster.os, "worker-0"); });
   until("the first config", [&] { return cluster.summary() == "rendered-1 Done"; });
+  EXPECT_FALSE(cluster.machine.memory.info(machineconfig::os_image_source_file).value().has_value());
   cluster.kube.put(machineconfig::to_json(machineconfig::ControllerConfig{.version = "1", .kubelet_client_ca = "CA"}));
   until("the authorities", [&] { return cluster.machine.text("/etc/kubernetes/kubelet-ca.crt") == "CA"; });
   cluster.set("desiredConfig", "rendered-2");

@@ -2,6 +2,7 @@
 
 #include "base/secret.h"
 #include "node/containerd_hosts.h"
+#include "node/os_update/image_source.h"
 
 #include <optional>
 #include <utility>
@@ -89,9 +90,11 @@ Result<release::RegistryOptions> registry_access(const sys::Context& context, sy
   }
   const std::string logins_path(kubelet_logins);
   std::optional<std::string> logins = TRY(files.read_if_exists(logins_path));
-  if (!logins) return options;
-  const Secret text(*std::move(logins));
-  options.credentials = TRY(release::Credentials::parse(text.reveal(), logins_path));
+  if (logins) {
+    const Secret text(*std::move(logins));
+    options.credentials = TRY(release::Credentials::parse(text.reveal(), logins_path));
+  }
+  TRY(add_os_image_source(files, options));
   return options;
 }
 

@@ -23,11 +23,13 @@ inline constexpr std::string_view system_authorities = "/etc/ssl/certs/ca-certif
 // - A server with skip_verify is left out, with a warning in the log: the client always verifies certificates. Client
 //   certificates and additional headers are not supported.
 // - The logins are the kubelet's. A mirror needs a login of its own name there, like in the pull secret of a cluster.
+// - Until the machine-config-daemon runs for the first time, the server of os_update/image_source.h is asked first for the
+//   operating system image of this machine.
 // - The proxy is not part of the options: the client (net::CurlHttp) uses HTTPS_PROXY and NO_PROXY of this process. containerd
 //   gets these variables from /etc/mco/proxy.env, so the unit that runs this process must read the same file.
 //
-//   errors  invalid: with file and line (hosts.toml), or with all wrong fields of the logins, without their content; those of
-//           files other than not_found, with the path; not_found: a CA file
+//   errors  invalid: with file and line (hosts.toml), or with all wrong fields of the logins or of the image's source, without
+//           their content; those of files other than not_found, with the path; not_found: a CA file
 //   time    blocks on disk only
 Result<release::RegistryOptions> registry_access(const sys::Context& context, sys::Files& files);
 

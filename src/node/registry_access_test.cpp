@@ -158,6 +158,21 @@ TEST(RegistryAccess, ReadsImagesThroughTheRegistryOfALocalCluster) {
   }
 }
 
+TEST(RegistryAccess, PushesToTheRegistryOfALocalCluster) {
+  World s;
+  // The text of provider::local::os_hosts_toml.
+  s.write("registry.demo:5443/hosts.toml",
+          "server = \"http://10.97.77.1:5000\"\n\n[host.\"http://10.97.77.1:5000\"]\n  capabilities = [\"pull\", \"resolve\"]\n\n"
+          "[host.\"https://registry.demo:5443\"]\n  capabilities = [\"push\"]\n  ca = \"ca.crt\"\n");
+  s.write("registry.demo:5443/ca.crt", "authority");
+  const auto options = s.read();
+  ASSERT_TRUE(options.ok()) << options.error().message();
+  std::string found;
+  for (const auto& endpoint : options->endpoints.at("registry.demo:5443"))
+    found += fmt::format("{}({}){} ", endpoint.server, endpoint.ca_pem, endpoint.serves_digests || endpoint.serves_tags);
+  EXPECT_EQ(found, "10.97.77.1:5000()true registry.demo:5443(authority)false 10.97.77.1:5000()true ");
+}
+
 TEST(RegistryAccess, KnowsTheNamesOfFolders) {
   World s;
   s.write("README", "a file");

@@ -72,6 +72,9 @@ struct ClusterRequest {
   std::string release{};  // pull spec with a digest
   std::string release_version{};
   const net::Certificate* authority = nullptr;  // of the cluster, with its key; signs what the platform serves to users
+  // A docker config with the login that machines will push to the platform's registry with, so that manifests can contain it;
+  // empty: a new login is made.
+  Secret os_registry_login{};
 };
 
 // The cluster that exists with the provider's cluster name.
@@ -92,12 +95,17 @@ struct HostAccess {
   int https_port = 0;
 };
 
-// A registry on this host to which users push images that the cluster then runs.
-struct ImageRegistry {
-  std::string address;    // "127.43.1.9:5000"
-  std::string authority;  // PEM; signed its certificate
+struct RegistryLogin {
+  std::string address;  // HOST:PORT
   std::string user;
   Secret password;
+};
+
+// A registry on this host to which images are pushed that the cluster then runs.
+struct ImageRegistry {
+  RegistryLogin people;                   // of users of this host: "127.43.1.9:5000"
+  std::optional<RegistryLogin> machines;  // of machines of the cluster, for images of this host only
+  std::string authority;                  // PEM; signed the certificate of both addresses
 };
 
 // A file of a log bundle.

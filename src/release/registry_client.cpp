@@ -69,6 +69,13 @@ struct RegistryClient::Location {
 
   const std::string& registry() const { return reference.registry; }
 
+  // Authorities instead of those of RegistryOptions; empty: no change.
+  void trust(const std::string& ca_pem) {
+    if (ca_pem.empty()) return;
+    tls.ca_file.clear();
+    tls.ca_pem = ca_pem;
+  }
+
   net::Url url(const std::string& path) const {
     const std::string query = name_space.empty() ? "" : "?ns=" + net::percent_encode(name_space);
     return parsed(fmt::format("{}://{}{}/{}/{}{}", is_plain ? "http" : "https", reference.registry, api, reference.repository,
@@ -119,11 +126,15 @@ RegistryClient::Location RegistryClient::location_of(const Reference& reference,
     location.is_plain = location.tls.plain_http = endpoint.plain_http;
     if (endpoint.server != reference.registry) location.name_space = reference.registry;
   }
-  if (!endpoint.ca_pem.empty()) {
-    location.tls.ca_file.clear();
-    location.tls.ca_pem = endpoint.ca_pem;
-  }
+  location.trust(endpoint.ca_pem);
   return location;
+}
+
+// Null if nothing is configured for the registry.
+const std::vector<RegistryEndpoint>* RegistryClient::endpoints_of(const std::string& registry) const {
+  auto found = options_.endpoints.find(registry);
+  if (found == options_.endpoints.end()) found = options_.endpoints.find("");
+  return found == options_.endpoints.end() ? nullptr : &found->second;
 }
 
 std::vector<RegistryClient::Location> RegistryClient::locations_of(const Reference& reference) const {
@@ -133,18 +144,28 @@ std::vector<RegistryClient::Location> RegistryClient::locations_of(const Referen
     if (!rest) continue;
     for (const std::string& name : mirror.mirrors) {
       Result<Reference> location = parse_repository(name + *rest);
-      if (location.ok()) locations.push_back(location_of(location->with_digest(*reference.digest)));
+      if (!location.ok()) continue;
+      locations.push_back(location_of(location->with_digest(*reference.digest)));
+      locations.back().trust(mirror.ca_pem);
     }
   }
-  auto endpoints = options_.endpoints.find(reference.registry);
-  if (endpoints == options_.endpoints.end()) endpoints = options_.endpoints.find("");
+  const std::vector<RegistryEndpoint>* endpoints = endpoints_of(reference.registry);
   const std::vector<RegistryEndpoint> itself(1);
-  for (const RegistryEndpoint& endpoint : endpoints == options_.endpoints.end() ? itself : endpoints->second) {
+  for (const RegistryEndpoint& endpoint : endpoints == nullptr ? itself : *endpoints) {
     if (!(reference.digest ? endpoint.serves_digests : endpoint.serves_tags)) continue;
     Location location = location_of(reference, endpoint);
     if (!is_reserved_name(location.registry())) locations.push_back(std::move(location));
   }
   return locations;
+}
+
+RegistryClient::Location RegistryClient::location_to_write(const Reference& reference) const {
+  if (const std::vector<RegistryEndpoint>* endpoints = endpoints_of(reference.registry)) {
+    for (const RegistryEndpoint& endpoint : *endpoints) {
+      if (endpoint.server.empty() || endpoint.server == reference.registry) return location_of(reference, endpoint);
+    }
+  }
+  return location_of(reference);
 }
 
 // Reads from the first location that succeeds. errors: that of the only location, or those of all, with their names
@@ -225,7 +246,7 @@ Result<> RegistryClient::blob_at(const sys::Context& context, const Location& lo
 }
 
 Result<bool> RegistryClient::has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob) {
-  const Location location = location_of(repository);
+  const Location location = location_to_write(repository);
   const Exchange exchange{.location = location, .method = "HEAD", .url = location.url("blobs/" + blob.digest.text())};
   net::Answer answer = TRY(send_with_retries(context, [&] { return send(context, exchange); }));
   if (answer.status == 404) return false;
@@ -234,7 +255,7 @@ Result<bool> RegistryClient::has_blob(const sys::Context& context, const Referen
 }
 
 Result<bool> RegistryClient::has_manifest(const sys::Context& context, const Reference& reference, const Digest& digest) {
-  Result<RawManifest> found = manifest_at(context, location_of(reference));
+  Result<RawManifest> found = manifest_at(context, location_to_write(reference));
   if (found.ok()) return found->digest == digest;
   if (found.error().code() == Code::not_found) return false;
   return std::move(found).error();
@@ -251,7 +272,7 @@ Result<> RegistryClient::push_blob(const sys::Context& context, const Reference&
 
 Result<net::Answer> RegistryClient::upload_once(const sys::Context& context, const Reference& repository, const Descriptor& blob,
                                                 const std::function<Result<Reader>()>& open) {
-  const Location location = location_of(repository);
+  const Location location = location_to_write(repository);
   const Exchange start{.location = location, .actions = "pull,push", .method = "POST", .url = location.url("blobs/uploads/")};
   net::Answer started = TRY(send(context, start));
   if (started.status != 202) return started;
@@ -289,7 +310,7 @@ Result<> RegistryClient::push_manifest(const sys::Context& context, const Refere
   Reference target = reference;
   target.digest.reset();
   if (target.tag.empty()) target.digest = manifest.digest;
-  const Location location = location_of(target);
+  const Location location = location_to_write(target);
   const Exchange exchange{.location = location,
                           .actions = "pull,push",
                           .method = "PUT",

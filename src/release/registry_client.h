@@ -23,6 +23,7 @@ namespace slipway::release {
 struct Mirror {
   std::string source;  // prefix, "registry.slipway.invalid/slipway/release"
   std::vector<std::string> mirrors;
+  std::string ca_pem{};  // authorities for the certificates of the mirrors; empty: those of RegistryOptions
 };
 
 // A server with images of a registry, as in containerd's hosts.toml. Unlike a Mirror, it is asked for the image by its repository
@@ -63,10 +64,13 @@ class RegistryClient final : public ImageSource {
   Result<RawManifest> manifest(const sys::Context& context, const Reference& reference) override;
   Result<> rest_of_blob(const sys::Context& context, const Reference& repository, BlobCheck had, const net::Sink& sink) override;
 
+  // All other functions use the registry itself, with the authorities and the path that its endpoint has, if one of the endpoints
+  // is the registry itself. They use no mirrors and no other endpoints.
+
   // Whether the repository has a blob with this digest and size.
   Result<bool> has_blob(const sys::Context& context, const Reference& repository, const Descriptor& blob);
 
-  // Whether the reference has this manifest. Does not use mirrors, like all functions for writing.
+  // Whether the reference has this manifest.
   Result<bool> has_manifest(const sys::Context& context, const Reference& reference, const Digest& digest);
 
   // Content of an upload: `open` returns a new reader for each attempt.
@@ -90,7 +94,9 @@ class RegistryClient final : public ImageSource {
   bool is_plain(const std::string& registry) const;
   Location location_of(const Reference& reference) const;
   Location location_of(const Reference& reference, const RegistryEndpoint& endpoint) const;
+  const std::vector<RegistryEndpoint>* endpoints_of(const std::string& registry) const;
   std::vector<Location> locations_of(const Reference& reference) const;
+  Location location_to_write(const Reference& reference) const;
 
   template <class T>
   Result<T> read_first(const Reference& reference, const std::function<Result<T>(const Location& location)>& read) const;

@@ -354,6 +354,37 @@ TEST(RegistryClient, TrustsTheAuthoritiesOfAnEndpoint) {
                                                  "https://quay.io/v2/a/manifests/1 file=/ca pem="}));
 }
 
+// As in the hosts.toml of a registry that machines read through a mirror and push to themselves.
+TEST(RegistryClient, PushesToTheRegistryItself) {
+  struct RecordingHttp final : net::Http {
+    Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
+      seen.push_back(fmt::format("{} {} pem={}", request.method, net::to_string(request.url), request.tls.ca_pem));
+      return net::Answer{.status = 404, .headers = {}, .body = ""};
+    }
+    std::vector<std::string> seen;
+  };
+  World s;
+  RecordingHttp http;
+  const RegistryEndpoint mirror{.server = "10.97.77.1:5000", .plain_http = true};
+  const RegistryEndpoint itself{.server = "registry.demo:5443", .ca_pem = "PEM", .serves_digests = false, .serves_tags = false};
+  RegistryClient client(http, {.endpoints = {{"registry.demo:5443", {mirror, itself}}, {"", {mirror}}}});
+  const Reference image{"registry.demo:5443", "os/master", "1"};
+  const Descriptor blob{"t", Digest::of("blob"), 4};
+  const auto nothing = []() -> Result<RegistryClient::Reader> { return error(Code::internal, "not read"); };
+  EXPECT_FALSE(client.manifest(s.test.context(), image).ok());
+  EXPECT_FALSE(client.has_blob(s.test.context(), image, blob).value());
+  EXPECT_FALSE(client.has_manifest(s.test.context(), image, blob.digest).value());
+  EXPECT_FALSE(client.push_blob(s.test.context(), image, blob, nothing).ok());
+  EXPECT_FALSE(client.push_manifest(s.test.context(), image, {"t", "{}", Digest::of("{}")}).ok());
+  EXPECT_FALSE(client.has_blob(s.test.context(), {"quay.io", "a"}, blob).value());
+  const std::string at = "https://registry.demo:5443/v2/os/master/";
+  EXPECT_EQ(http.seen, (std::vector<std::string>{
+                           "GET http://10.97.77.1:5000/v2/os/master/manifests/1?ns=registry.demo%3A5443 pem=",
+                           "HEAD " + at + "blobs/" + blob.digest.text() + " pem=PEM", "GET " + at + "manifests/1 pem=PEM",
+                           "POST " + at + "blobs/uploads/ pem=PEM", "PUT " + at + "manifests/1 pem=PEM",
+                           "HEAD https://quay.io/v2/a/blobs/" + blob.digest.text() + " pem="}));
+}
+
 TEST(RegistryClient, PushesBlobsAndCancelsWhatFails) {
   World s;
   const std::string content = "some bytes";

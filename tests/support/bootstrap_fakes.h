@@ -213,7 +213,7 @@ class FakeContainers final : public sys::Runner {
   Guarded<std::map<std::string, int>> runs_;
 };
 
-// A healthy etcd, and an API that accepts the patch and reports that etcd runs on the masters.
+// A healthy etcd, and an API that accepts patches, reports that etcd runs on the masters, and has one master.
 class FakeEtcdAndApi final : public net::Http {
  public:
   Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
@@ -223,15 +223,23 @@ class FakeEtcdAndApi final : public net::Http {
       answer.body = R"({"kind":"EtcdList","metadata":{"resourceVersion":"7"},"items":[{"metadata":{"name":"cluster"},)"
                     R"("status":{"conditions":[{"type":"EtcdRunningInCluster","status":"True"}]}}]})";
     }
+    if (request.url.target.find("/nodes") != std::string::npos) {
+      answer.body =
+          fmt::format(R"({{"kind":"NodeList","metadata":{{"resourceVersion":"7"}},"items":[{{"metadata":{{"name":"master-0",)"
+                      R"("annotations":{{"machineconfiguration.openshift.io/currentImage":"{}"}}}}}}]}})",
+                      image_of_masters);
+    }
     if (request.url.target == "/config/master") answer.body = "config of a master";
     if (request.url.target == "/health" && !is_healthy()) answer.status = 503;
-    if (request.method == "PATCH") patch.with_lock([&](auto& body) { body = request.body; });
+    if (request.method == "PATCH" && request.url.target.find("/clusterversions") != std::string::npos)
+      patch.with_lock([&](auto& body) { body = request.body; });
     return answer;
   }
 
   Guarded<std::vector<std::string>> lines;
   Guarded<std::string> patch;
   std::function<bool()> is_healthy = [] { return true; };  // of etcd
+  std::string image_of_masters{};
 };
 
 }  // namespace slipway::testing_support

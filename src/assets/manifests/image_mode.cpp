@@ -1,5 +1,6 @@
 #include "assets/manifests/image_mode.h"
 
+#include "base/digest.h"
 #include "base/template.h"
 #include "base/yaml.h"
 #include "data/data.h"
@@ -22,6 +23,15 @@ constexpr std::string_view repository_to_complete = "registry.example.com/CHANGE
 std::vector<std::string> roles_of(const config::InstallConfig& config) {
   if (config.compute_replicas() > 0) return {"master", "worker"};
   return {"master"};
+}
+
+// The port is that of the registry of a local cluster for machines (provider/local/registry.h).
+std::string local_registry(const config::InstallConfig& config) {
+  return fmt::format("registry.{}:5443", config.cluster_domain());
+}
+
+std::string local_login(const ServerToken& token) {
+  return base64_encode("os-builder:" + sha256_hex("login for OS images\n" + token.text.reveal()).substr(0, 32));
 }
 
 std::string file_of(std::string_view role) { return fmt::format("openshift/99_machineosconfig_{}.yaml", role); }
@@ -80,7 +90,8 @@ class Checker {
   }
 
   // repository: what the Secret must have a login for; empty: anything
-  void check_secret(const YamlDocument& document, const std::string& field, const std::string& name, const std::string& repository) {
+  void check_secret(const YamlDocument& document, const std::string& field, const std::string& name,
+                    const std::string& repository) {
     if (name.empty()) return;
     const auto secret = std::ranges::find_if(manifests_.objects, [&](const ManifestObject& object) {
       return object.group.empty() && object.kind == "Secret" && object.name == name && object.name_space == name_space;
@@ -106,31 +117,40 @@ class Checker {
 
 }  // namespace
 
-Result<AssetFiles> machine_os_configs(const config::InstallConfig& config) {
+Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token) {
+  if (config.platform.type != "local" || config.image_mode == ImageMode::none) return Secret();
+  const Json auths = {{local_registry(config), {{"auth", local_login(token)}}}};
+  return Secret(emit_json({{"auths", auths}}, JsonStyle::pretty));
+}
+
+Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const ServerToken& token) {
   AssetFiles files;
   const auto add = [&](const std::string& path, std::string_view source, const TemplateValues& values) -> Result<> {
     files.push_back({path, TRY(fill_template(data::content(data::image_mode(), source), source, values))});
     return Ok{};
   };
-  const std::string repository(repository_to_complete);
+  const bool is_local = config.platform.type == "local";
+  const std::string repository = is_local ? local_registry(config) + "/os" : std::string(repository_to_complete);
+  const std::string login = is_local ? local_login(token) : std::string(login_to_complete);
   for (const std::string& role : roles_of(config)) {
     const TemplateValues values = {{"ROLE", role},
                                    {"REPOSITORY", fmt::format("{}/{}", repository, role)},
                                    {"REGISTRY", repository.substr(0, repository.find('/'))},
-                                   {"LOGIN", std::string(login_to_complete)}};
+                                   {"LOGIN", login}};
     TRY(add(file_of(role), "machine-os-config.yaml", values));
     TRY(add(fmt::format("openshift/99_machineosconfig_secret_{}.yaml", role), "secret.yaml", values));
   }
   return files;
 }
 
-Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests, Target target) {
+Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests,
+                                                  Target target) {
   const std::vector<YamlDocument> documents = TRY(documents_of(manifests));
   if (documents.empty() && target == Target::manifests && config.image_mode != ImageMode::none) {
-    return std::vector<std::string>{
-        fmt::format("imageMode.policy {} needs a {} for each pool in openshift/. `slipway create manifests --with-machine-os-config` "
-                    "writes files to start from",
-                    config::to_string(config.image_mode), kind)};
+    return std::vector<std::string>{fmt::format(
+        "imageMode.policy {} needs a {} for each pool in openshift/. `slipway create manifests --with-machine-os-config` "
+        "writes files to start from",
+        config::to_string(config.image_mode), kind)};
   }
   Findings findings;
   Checker checker(config.image_mode, manifests, findings);

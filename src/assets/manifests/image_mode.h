@@ -9,16 +9,22 @@
 
 namespace slipway::assets {
 
-// MachineOSConfigs and Secrets for the user to complete, one of each for masters and for workers, if there are any. Until they are
-// complete, check_image_mode refuses them.
-Result<AssetFiles> machine_os_configs(const config::InstallConfig& config);
+// The login of the machines of a local cluster for OS images in its registry, as a docker config; empty on other platforms and
+// without image mode. It is derived from the token of the control plane, whose machines may push anyway.
+Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token);
+
+// MachineOSConfigs and Secrets for the user to complete, one of each for masters and for workers, if there are any. On local
+// machines they are complete: the images go to the registry of the cluster. Elsewhere check_image_mode refuses them until the
+// user names a registry.
+Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const ServerToken& token);
 
 // Checks the MachineOSConfigs of users before a machine exists: that imageMode asks for them, that every pool with machines has
-// one, their fields and Containerfiles (machineconfig/os_config.h), and that their Secrets are among the manifests and have a login
-// for the registry. At target `manifests`, having none at all is not an error yet.
+// one, their fields and Containerfiles (machineconfig/os_config.h), and that their Secrets are among the manifests and have a
+// login for the registry. At target `manifests`, having none at all is not an error yet.
 //
 //   returns  notes for the user
 //   errors   invalid, with all findings and their places
-Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests, Target target);
+Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests,
+                                                  Target target);
 
 }  // namespace slipway::assets

@@ -68,12 +68,14 @@ std::string checked(ImageMode mode, std::map<std::string, std::string> files, Ta
 TEST(ImageModeManifests, AreComplete) {
   const std::string both = os_config("master") + "---\n" + os_config("worker");
   EXPECT_EQ(checked(ImageMode::build_on_bootstrap, {{path, both}, {secret_path, secret()}}), "");
-  EXPECT_EQ(checked(ImageMode::build_on_bootstrap, {{"manifests/os.yaml", both}, {secret_path, secret("registry.example.com/os")}}), "");
+  EXPECT_EQ(
+      checked(ImageMode::build_on_bootstrap, {{"manifests/os.yaml", both}, {secret_path, secret("registry.example.com/os")}}),
+      "");
   EXPECT_EQ(checked(ImageMode::build_on_bootstrap, {{path, os_config("master")}, {secret_path, secret()}}, Target::cluster,
                     "compute: [{name: worker, replicas: 0}]\n"),
             "");
-  EXPECT_EQ(checked(ImageMode::pre_built,
-                    {{path, with_image(os_config("master")) + "---\n" + with_image(os_config("worker"))}, {secret_path, secret()}}),
+  EXPECT_EQ(checked(ImageMode::pre_built, {{path, with_image(os_config("master")) + "---\n" + with_image(os_config("worker"))},
+                                           {secret_path, secret()}}),
             "");
   EXPECT_EQ(checked(ImageMode::none, {}), "");
 }
@@ -81,7 +83,8 @@ TEST(ImageModeManifests, AreComplete) {
 TEST(ImageModeManifests, AreRefusedWithTheirPlaces) {
   const std::string both = os_config("master") + "---\n" + os_config("worker");
   const std::string missing =
-      "openshift/99_machineosconfig_{}.yaml: error: missing: imageMode.policy BuildOnBootstrap needs a MachineOSConfig for pool {} (write "
+      "openshift/99_machineosconfig_{}.yaml: error: missing: imageMode.policy BuildOnBootstrap needs a MachineOSConfig for pool "
+      "{} (write "
       "it, or run `slipway create manifests --with-machine-os-config` and complete the files that it writes)";
   struct Row {
     ImageMode mode;
@@ -91,7 +94,8 @@ TEST(ImageModeManifests, AreRefusedWithTheirPlaces) {
   const std::vector<Row> rows = {
       {ImageMode::none,
        {{path, os_config("master")}},
-       "openshift/os.yaml:2:1: error: kind: MachineOSConfig has no effect without imageMode in the install-config (set imageMode.policy "
+       "openshift/os.yaml:2:1: error: kind: MachineOSConfig has no effect without imageMode in the install-config (set "
+       "imageMode.policy "
        "to BuildOnBootstrap or PreBuilt, or remove the object)"},
       {ImageMode::build_on_bootstrap,
        {},
@@ -107,8 +111,10 @@ TEST(ImageModeManifests, AreRefusedWithTheirPlaces) {
        "openshift-machine-config-operator (add its manifest to openshift/)"},
       {ImageMode::build_on_bootstrap,
        {{path, both}, {secret_path, secret("other.example.com")}},
-       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/master, where openshift/os.yaml pushes to\n"
-       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/worker, where openshift/os.yaml pushes to"},
+       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/master, where openshift/os.yaml "
+       "pushes to\n"
+       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/worker, where openshift/os.yaml "
+       "pushes to"},
       {ImageMode::pre_built,
        {{path, with_image(os_config("master")) + "---\n" + os_config("worker")}, {secret_path, secret()}},
        "openshift/os.yaml:14:1: error: metadata.annotations: machineconfiguration.openshift.io/pre-built-image is missing, "
@@ -127,17 +133,28 @@ TEST(ImageModeManifests, AUserIsToldHowToBegin) {
             "--with-machine-os-config` writes files to start from");
 }
 
-TEST(ImageModeManifests, FilesToStartFromAreRefusedUntilTheyAreComplete) {
-  config::InstallConfig config =
-      testing_support::sample_config("apiVersion: v1\nmetadata: {name: demo}\nbaseDomain: example.com\nplatform: {local: {}}\n");
-  const AssetFiles files = machine_os_configs(config).value();
+std::map<std::string, std::string> files_to_start_from(const std::string& platform) {
+  const config::InstallConfig config = testing_support::sample_config(
+      "apiVersion: v1\nmetadata: {name: demo}\nbaseDomain: example.com\npullSecret: "
+      "'{\"auths\":{\"quay.io\":{\"auth\":\"YTpi\"}}}'\n"
+      "compute: [{name: worker, replicas: 1}]\nplatform: " +
+      platform);
+  const AssetFiles files = machine_os_configs(config, {Secret("token"), Secret("other")}).value();
   std::map<std::string, std::string> all;
   for (const AssetFile& file : files) all.emplace(file.path, file.content);
-  EXPECT_TRUE(all.contains("openshift/99_machineosconfig_master.yaml"));
-  EXPECT_TRUE(all.contains("openshift/99_machineosconfig_secret_master.yaml"));
-  const std::string message = checked(ImageMode::build_on_bootstrap, all, Target::manifests);
-  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:11:3: error: spec.renderedImagePushSpec: "), std::string::npos) << message;
-  EXPECT_NE(message.find("Secret machine-os-push-master: the login for registry.example.com has neither auth"), std::string::npos) << message;
+  return all;
+}
+
+TEST(ImageModeManifests, FilesToStartFromAreRefusedUntilTheyAreComplete) {
+  const std::string message = checked(ImageMode::build_on_bootstrap, files_to_start_from("{none: {}}"), Target::manifests);
+  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:11:3: error: spec.renderedImagePushSpec: "), std::string::npos)
+      << message;
+  EXPECT_NE(message.find("Secret machine-os-push-master: the login for registry.example.com has neither auth"), std::string::npos)
+      << message;
+}
+
+TEST(ImageModeManifests, FilesToStartFromAreCompleteOnLocalMachines) {
+  EXPECT_EQ(checked(ImageMode::build_on_bootstrap, files_to_start_from("{local: {}}"), Target::cluster), "");
 }
 
 }  // namespace

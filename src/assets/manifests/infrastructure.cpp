@@ -1,8 +1,8 @@
 #include "assets/manifests/infrastructure.h"
 
 #include "assets/machines/vsphere_topology.h"
-#include "assets/manifests/cloud_provider_config.h"
 #include "assets/manifest_file.h"
+#include "assets/manifests/cloud_provider_config.h"
 #include "assets/platform.h"
 
 #include <algorithm>

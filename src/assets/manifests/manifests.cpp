@@ -1,9 +1,9 @@
 #include "assets/manifests/manifests.h"
 
+#include "assets/manifest_file.h"
 #include "assets/manifests/cloud_provider_config.h"
 #include "assets/manifests/cluster_config.h"
 #include "assets/manifests/infrastructure.h"
-#include "assets/manifest_file.h"
 #include "assets/platform.h"
 #include "base/text.h"
 #include "kube/machine_table.h"

@@ -5,9 +5,9 @@
 #include "assets/machines/machine_configs.h"
 #include "assets/machines/machines_baremetal.h"
 #include "assets/machines/machines_vsphere.h"
+#include "assets/manifest_file.h"
 #include "assets/manifests/cloud_credentials.h"
 #include "assets/manifests/image_mode.h"
-#include "assets/manifest_file.h"
 #include "assets/platform.h"
 
 #include <algorithm>
@@ -46,7 +46,8 @@ Result<AssetFiles> machines(const config::InstallConfig& config, const ClusterId
 
 Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
                                                     const ClusterId& id, const KubeadminPassword& password,
-                                                    const PointerConfigs& pointers, const PointerEdits& edits) {
+                                                    const ServerToken& token, const PointerConfigs& pointers,
+                                                    const PointerEdits& edits) {
   OpenshiftManifests made;
   auto add = [&](std::string_view name, const Json& object) {
     made.files.push_back(manifest_file(fmt::format("openshift/{}", name), object));
@@ -69,7 +70,7 @@ Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig&
   }
   add_all(TRY(machines(config, id)));
   add_all(machine_configs(config));
-  if (environment.with_machine_os_config) add_all(TRY(machine_os_configs(config)));
+  if (environment.with_machine_os_config) add_all(TRY(machine_os_configs(config, token)));
   return made;
 }
 

@@ -8,6 +8,7 @@ namespace slipway::assets {
 // errors: those of the platform's machines
 Result<OpenshiftManifests> make_openshift_manifests(const config::InstallConfig& config, const Environment& environment,
                                                     const ClusterId& id, const KubeadminPassword& password,
-                                                    const PointerConfigs& pointers, const PointerEdits& edits);
+                                                    const ServerToken& token, const PointerConfigs& pointers,
+                                                    const PointerEdits& edits);
 
 }  // namespace slipway::assets

@@ -7,10 +7,19 @@
 
 namespace slipway::cli {
 
+namespace {
+
+Result<> write_login(sys::Files& files, const std::string& path, const provider::RegistryLogin& login) {
+  const std::string encoded = base64_encode(fmt::format("{}:{}", login.user, login.password.reveal()));
+  const Json config = {{"auths", {{login.address, {{"auth", encoded}}}}}};
+  return files.write(path, emit_json(config, JsonStyle::pretty), 0600);
+}
+
+}  // namespace
+
 Result<> write_registry_files(sys::Files& files, const std::string& folder, const provider::ImageRegistry& registry) {
-  const std::string login = base64_encode(fmt::format("{}:{}", registry.user, registry.password.reveal()));
-  const Json config = {{"auths", {{registry.address, {{"auth", login}}}}}};
-  TRY(files.write(registry_login_file(folder), emit_json(config, JsonStyle::pretty), 0600));
+  TRY(write_login(files, registry_login_file(folder), registry.people));
+  if (registry.machines) TRY(write_login(files, os_registry_login_file(folder), *registry.machines));
   return files.write(registry_certificates(folder) + "/ca.crt", registry.authority, 0644);
 }
 
@@ -31,6 +40,7 @@ Result<std::string> registry_address(sys::Files& files, const std::string& folde
 
 Result<> remove_registry_files(sys::Files& files, const std::string& folder) {
   TRY(files.remove(registry_login_file(folder)));
+  TRY(files.remove(os_registry_login_file(folder)));
   return files.remove(registry_certificates(folder));
 }
 

@@ -43,7 +43,9 @@ TEST(BootstrapOptions, HaveUpstreamsDefaults) {
   EXPECT_EQ(options->create_limit, Milliseconds(3'600'000));
   EXPECT_TRUE(options->required_pods.empty());
   EXPECT_FALSE(options->tear_down_early);
+  EXPECT_EQ(options->pods_limit, Milliseconds(1'200'000));
   EXPECT_EQ(parse_bootstrap_options({"--asset-dir=/a"})->required_pods.size(), 4u);
+  EXPECT_EQ(parse_bootstrap_options({"--asset-dir=/a", "--required-pods-timeout=50m"})->pods_limit, Milliseconds(3'000'000));
 }
 
 TEST(GoDurations, AreRead) {

@@ -3,6 +3,7 @@
 #include "base/findings.h"
 #include "base/flags.h"
 #include "components/machine_config_operator/kubelet_configs.h"
+#include "components/machine_config_operator/bootstrap_os_builds.h"
 #include "components/machine_config_operator/render_controller.h"
 #include "components/render/inputs.h"
 #include "machineconfig/controller_config.h"
@@ -93,6 +94,9 @@ Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument
   Manifests manifests;
   Findings findings;
   for (const YamlDocument& document : documents) collect(document, manifests, findings);
+  std::vector<std::string> pool_names;
+  for (const auto& [name, pool] : manifests.pools) pool_names.push_back(name);
+  const std::vector<OsConfigWithLogins> os_configs = read_os_configs(documents, pool_names, findings);
   if (!manifests.controller && !findings.has_errors()) findings.error({}, "", "ControllerConfig not found in the manifests");
   TRY(findings.to_result());
   const ControllerConfig& controller = *manifests.controller;
@@ -102,15 +106,19 @@ Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument
   const std::vector<MachineConfig> configs = TRY(all_configs(manifests, TRY(docker_config(pull_secret))));
   const machineconfig::RenderBase base{controller.os_image, controller.extensions_image, controller.version};
   RenderedFiles files, pools;
+  std::map<std::string, MachineConfig> rendered_configs;
   for (const auto& [name, pool] : manifests.pools) {
     const machineconfig::Rendered rendered = TRY(machineconfig::render(pool, configs, base));
     // Mode 0600: they contain the pull secret.
     files.push_back(
         {"machine-configs/" + rendered.config.name + ".yaml", emit_yaml(machineconfig::to_json(rendered.config)), 0600});
     pools.push_back({"machine-pools/" + name + ".yaml", emit_yaml(machineconfig::pool_with(pool, rendered))});
+    rendered_configs.emplace(name, rendered.config);
   }
   files.push_back({"controller-config/machine-config-controller.yaml", emit_yaml(machineconfig::to_json(controller))});
   if (manifests.api_server) files.push_back({"api-server/api-server.yaml", emit_yaml(*manifests.api_server)});
+  RenderedFiles os_builds = TRY(os_build_files(os_configs, rendered_configs, controller));
+  std::ranges::move(os_builds, std::back_inserter(files));
   std::ranges::move(pools, std::back_inserter(files));
   return files;
 }

@@ -13,13 +13,14 @@
 namespace slipway::components::machine_config_operator {
 
 // The files of the output folder, in the order in which they have to be written. Pools are last, so that every pool that exists
-// can be served. Pure.
+// can be served. Pools of the control plane with a MachineOSConfig also have the files of bootstrap_os_builds.h. Pure.
 //
 //   documents    documents of all manifests, in the order of their files; other kinds are ignored
 //   pull_secret  the Secret with the credentials for registries
 //   version      version of the payload; a ControllerConfig with another version is refused
 //   errors       invalid, with every problem: no ControllerConfig, two pools of a user with one name, an invalid MachineConfig, a
-//                KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), errors of rendering
+//                KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), a MachineOSConfig that cannot be
+//                built (bootstrap_os_builds.h), errors of rendering
 Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument>& documents, const Json& pull_secret,
                                                   std::string_view version);
 

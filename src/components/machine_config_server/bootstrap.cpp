@@ -3,16 +3,21 @@
 #include "base/flags.h"
 #include "base/yaml.h"
 #include "components/render/inputs.h"
+#include "machineconfig/os_build.h"
+#include "machineconfig/pools.h"
 
 #include <utility>
 
 namespace slipway::components::machine_config_server {
 
-RenderedFolder::RenderedFolder(sys::Files& files, std::string folder, std::string kubeconfig_file)
-    : files_(files), folder_(std::move(folder)), kubeconfig_file_(std::move(kubeconfig_file)) {}
+RenderedFolder::RenderedFolder(sys::Files& files, std::string folder, std::string kubeconfig_file, std::string images_folder)
+    : files_(files),
+      folder_(std::move(folder)),
+      kubeconfig_file_(std::move(kubeconfig_file)),
+      images_folder_(std::move(images_folder)) {}
 
 Result<std::shared_ptr<const PoolConfig>> RenderedFolder::find(const std::string& pool) {
-  if (!is_control_plane_pool(pool)) {
+  if (!machineconfig::is_control_plane_pool(pool)) {
     return error(Code::invalid, "pool '{}' is not served by the bootstrap machine, only by the cluster (retry later)", pool);
   }
   Texts texts = TRY(read_texts(pool));
@@ -35,21 +40,64 @@ Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool
     if (TRY(files_.info(pools + "master.yaml"))) return error(Code::not_found, "pool '{}' does not exist", pool);
     return error(Code::unavailable, "the configs are not rendered yet");
   }
-  std::string controller = TRY(files_.read(folder_ + "/controller-config/machine-config-controller.yaml"));
-  std::string kubeconfig = TRY(files_.read(kubeconfig_file_));
-  return Texts{*text, std::move(controller), std::move(kubeconfig)};
+  Texts texts{.pool = *text};
+  texts.controller = TRY(files_.read(folder_ + "/controller-config/machine-config-controller.yaml"));
+  texts.kubeconfig = TRY(files_.read(kubeconfig_file_));
+  TRY(read_image(pool, texts));
+  return texts;
+}
+
+Result<std::optional<machineconfig::OsImage>> RenderedFolder::read_record(const std::string& path) {
+  const std::optional<std::string> text = TRY(files_.read_if_exists(path));
+  if (!text) return std::optional<machineconfig::OsImage>();
+  return std::optional(TRY(machineconfig::parse_os_image(TRY(parse_json(*text, path)), path)));
+}
+
+// The first line of the reason; the log of the machine has all. Empty if the build has not failed.
+Result<std::string> RenderedFolder::read_failure(const std::string& path) {
+  const std::optional<std::string> text = TRY(files_.read_if_exists(path));
+  if (!text) return std::string();
+  const Json record = TRY(parse_json(*text, path));
+  const std::string message = TRY(require_string(record, {"message"}).context(path));
+  return message.substr(0, message.find('\n'));
+}
+
+Result<> RenderedFolder::read_image(const std::string& pool, Texts& texts) {
+  const auto prebuilt = TRY(read_record(fmt::format("{}/os-images/{}/image.json", folder_, pool)));
+  if (prebuilt) {
+    texts.image = prebuilt->image();
+    return Ok{};
+  }
+  const std::string path = fmt::format("{}/os-builds/{}/build.json", folder_, pool);
+  const std::optional<std::string> wanted = TRY(files_.read_if_exists(path));
+  if (!wanted) return Ok{};
+  const machineconfig::OsBuild build = TRY(machineconfig::parse_os_build(TRY(parse_json(*wanted, path)), path));
+  const std::string output = images_folder_ + "/" + pool;
+  const auto built = TRY(read_record(output + "/image.json"));
+  if (built && built->build.name == build.name) {
+    texts.image = built->image();
+    texts.is_image_served = true;
+    return Ok{};
+  }
+  const std::string failure = TRY(read_failure(fmt::format("{}/{}", output, machineconfig::os_build_failure_file)));
+  if (!failure.empty()) {
+    return error(Code::unavailable, "the operating system image of pool {} could not be built: {}", pool, failure);
+  }
+  return error(Code::unavailable, "the operating system image of pool {} is being built", pool);
 }
 
 Result<std::shared_ptr<const PoolConfig>> RenderedFolder::parse(const Texts& texts) {
-  const YamlDocument pool = TRY(parse_yaml(texts[0], "pool"));
+  const YamlDocument pool = TRY(parse_yaml(texts.pool, "pool"));
   const std::string name = TRY(require_string(pool.value, {"spec", "configuration", "name"}));
   const std::string path = fmt::format("{}/machine-configs/{}.yaml", folder_, name);
   const Json rendered = TRY(read_yaml(files_, path));
-  const YamlDocument controller = TRY(parse_yaml(texts[1], "controller config"));
+  const YamlDocument controller = TRY(parse_yaml(texts.controller, "controller config"));
   PoolConfig config;
   config.rendered = TRY(machineconfig::parse_machine_config(rendered, path));
   config.controller = TRY(machineconfig::parse_controller_config(controller.value, "controller config"));
-  config.kubeconfig = Secret(texts[2]);
+  config.kubeconfig = Secret(texts.kubeconfig);
+  config.image = texts.image;
+  config.is_image_served = texts.is_image_served;
   return std::make_shared<const PoolConfig>(std::move(config));
 }
 
@@ -57,10 +105,12 @@ Result<> run_bootstrap(const Environment& environment, const Arguments& argument
   std::vector<Flag> table = config_server_flags();
   table.push_back({.name = "server-basedir", .fallback = "/etc/mcs/bootstrap"});
   table.push_back({.name = "bootstrap-kubeconfig", .fallback = "/etc/kubernetes/kubeconfig"});
+  table.push_back({.name = "os-images-dir", .fallback = machineconfig::os_images_folder});
   const Flags flags = TRY(parse_flags("machine-config-server bootstrap", table, arguments));
   TRY(environment.files.read(flags.text("bootstrap-kubeconfig")));
-  RenderedFolder rendered(environment.files, flags.text("server-basedir"), flags.text("bootstrap-kubeconfig"));
-  return serve_configs(environment, flags, rendered);
+  const std::string& images = flags.text("os-images-dir");
+  RenderedFolder rendered(environment.files, flags.text("server-basedir"), flags.text("bootstrap-kubeconfig"), images);
+  return serve_configs(environment, flags, rendered, images);
 }
 
 }  // namespace slipway::components::machine_config_server

@@ -4,6 +4,8 @@
 #include "base/time.h"
 #include "base/yaml.h"
 #include "components/program/kube_access.h"
+#include "kube/conditions.h"
+#include "machineconfig/pools.h"
 #include "sys/task_group.h"
 
 #include <utility>
@@ -32,7 +34,25 @@ std::string config_to_serve(const Json& pool) {
 }
 
 std::string join_account(std::string_view pool) {
-  return is_control_plane_pool(pool) ? "node-bootstrapper-master" : "node-bootstrapper";
+  return machineconfig::is_control_plane_pool(pool) ? "node-bootstrapper-master" : "node-bootstrapper";
+}
+
+std::optional<PoolImage> image_of_pool(const Json& os_config) {
+  PoolImage found{.image = text_of(os_config, {"status", "currentImagePullSpec"}),
+                  .build = text_of(os_config, {"status", "machineOSBuild", "name"})};
+  if (found.image.empty() || found.build.empty()) return std::nullopt;
+  return found;
+}
+
+bool has_built(const Json& build, std::string_view image, std::string_view rendered) {
+  return kube::condition_status(build, "Succeeded") == "True" &&
+         find_string(build, {"status", "digestedImagePushSpec"}) == image &&
+         find_string(build, {"spec", "machineConfig", "name"}) == rendered;
+}
+
+std::optional<PoolImage> ClusterConfigs::State::image_of(const std::string& pool) const {
+  const auto found = images.find(pool);
+  return found == images.end() ? std::nullopt : std::optional(found->second);
 }
 
 ClusterConfigs::ClusterConfigs(const sys::Context& context, kube::Api& api, sys::Files& files, std::string ca_file)
@@ -43,6 +63,10 @@ Result<> ClusterConfigs::follow(const sys::Context& context) {
   tasks.run("pools", [this](const sys::Context& own) {
     return kube::follow(own, api_, kube::types::machine_config_pools, "", {},
                         [this](const kube::Objects& pools) { return set_pools(pools); });
+  });
+  tasks.run("MachineOSConfigs", [this](const sys::Context& own) {
+    return kube::follow(own, api_, kube::types::machine_os_configs, "", {},
+                        [this](const kube::Objects& os_configs) { return set_os_configs(os_configs); });
   });
   tasks.run("controller config", [this](const sys::Context& own) {
     return kube::follow(own, api_, kube::types::controller_configs, "", {.fields = "metadata.name=machine-config-controller"},
@@ -60,6 +84,21 @@ Result<> ClusterConfigs::set_pools(const kube::Objects& pools) {
       return name == names.end() || name->second != known.second->rendered.name;
     });
     state.names = std::move(names);
+  });
+  return Ok{};
+}
+
+Result<> ClusterConfigs::set_os_configs(const kube::Objects& os_configs) {
+  std::map<std::string, PoolImage> images;
+  for (const Json& each : os_configs) {
+    if (std::optional<PoolImage> image = image_of_pool(each)) images.emplace(kube::name_of(each), *std::move(image));
+  }
+  state_.with_lock([&](State& state) {
+    std::swap(state.images, images);
+    std::erase_if(state.configs, [&](const auto& known) {
+      const auto before = images.find(known.first);
+      return state.image_of(known.first) != (before == images.end() ? std::nullopt : std::optional(before->second));
+    });
   });
   return Ok{};
 }
@@ -119,6 +158,15 @@ Result<Secret> ClusterConfigs::kubeconfig(const machineconfig::ControllerConfig&
   return Secret(emit_yaml(kube::make_kubeconfig(access, "local", "kubelet")));
 }
 
+// Empty if the image was built from another config, or its build no longer exists.
+Result<std::string> ClusterConfigs::image_for(const PoolImage& image, const std::string& rendered) {
+  const std::string path = kube::path_of(kube::types::machine_os_builds, "", image.build);
+  const Result<Json> build = api_.send(context_, {.path = path, .limit = answer_limit});
+  if (!build.ok() && build.error().code() == Code::not_found) return std::string();
+  if (!build.ok()) return error(Code::unavailable, "{}", build.error().message());
+  return has_built(build.value(), image.image, rendered) ? image.image : std::string();
+}
+
 Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string& pool) {
   State seen = state_.with_lock([](const State& state) { return state; });
   if (!seen.names || !seen.controller) return error(Code::unavailable, "the pools of the cluster are not known yet");
@@ -137,11 +185,13 @@ Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string
   config.rendered = TRY(machineconfig::parse_machine_config(object.value(), name->second));
   config.controller = *seen.controller;
   config.kubeconfig = std::move(credential);
+  const std::optional<PoolImage> image = seen.image_of(pool);
+  if (image) config.image = TRY(image_for(*image, name->second));
   auto made = std::make_shared<const PoolConfig>(std::move(config));
   state_.with_lock([&](State& state) {
-    // The pool or the ControllerConfig may have changed meanwhile.
+    // The pool, its image or the ControllerConfig may have changed meanwhile.
     const bool is_current = state.controller == seen.controller && state.names && state.names->contains(pool) &&
-                            state.names->at(pool) == made->rendered.name;
+                            state.names->at(pool) == made->rendered.name && state.image_of(pool) == image;
     if (is_current) state.configs[pool] = made;
   });
   return made;

@@ -19,10 +19,27 @@ std::string config_to_serve(const Json& pool);
 // The ServiceAccount whose token the machines of a pool join with. Control plane and workers have different accounts. Pure.
 std::string join_account(std::string_view pool);
 
-// Watches pools and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only the configs that
-// pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error unavailable:
-// Ignition
-// retries, and they may exist later. Join tokens are valid for a day; a served token is valid for at least half a day.
+// What the status of a MachineOSConfig says about the image of its pool.
+struct PoolImage {
+  std::string image;  // currentImagePullSpec, by digest
+  std::string build;  // name of the MachineOSBuild
+
+  bool operator==(const PoolImage&) const = default;
+};
+
+// Nothing if the pool has no image yet. Pure.
+std::optional<PoolImage> image_of_pool(const Json& os_config);
+
+// Whether a MachineOSBuild has built this image from this config. Pure.
+bool has_built(const Json& build, std::string_view image, std::string_view rendered);
+
+// Watches pools, MachineOSConfigs and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only
+// the configs that pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error
+// unavailable: Ignition retries, and they may exist later. Join tokens are valid for a day; a served token is valid for at least
+// half a day.
+//
+// The machines of a pool get the image that its MachineOSConfig names if it was built from the config that they get. Otherwise
+// they get the image of the config, and the machine-config-controller updates them after they joined.
 //
 //   lifetime  context, api and files must outlive it
 //   threads   any
@@ -40,7 +57,10 @@ class ClusterConfigs final : public ConfigSource {
   struct State {
     std::optional<std::map<std::string, std::string>> names{};  // names of the configs to serve, by pool; nothing: not known yet
     std::shared_ptr<const machineconfig::ControllerConfig> controller{};
+    std::map<std::string, PoolImage> images{};                           // by pool
     std::map<std::string, std::shared_ptr<const PoolConfig>> configs{};  // by pool
+
+    std::optional<PoolImage> image_of(const std::string& pool) const;
   };
 
   struct JoinToken {
@@ -49,7 +69,9 @@ class ClusterConfigs final : public ConfigSource {
   };
 
   Result<> set_pools(const kube::Objects& pools);
+  Result<> set_os_configs(const kube::Objects& os_configs);
   Result<> set_controller(const kube::Objects& controllers);
+  Result<std::string> image_for(const PoolImage& image, const std::string& rendered);
   Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account);
   Result<Secret> join_token(const std::string& account);
 

@@ -2,6 +2,7 @@
 
 #include "base/yaml.h"
 #include "ignition/data_url.h"
+#include "machineconfig/node_annotations.h"
 
 #include "support/fake_kube.h"
 #include "support/memory_files.h"
@@ -77,6 +78,8 @@ class ClusterConfigsTest : public testing::Test {
     kube.serve(kube::types::machine_config_pools);
     kube.serve(kube::types::machine_configs);
     kube.serve(kube::types::controller_configs);
+    kube.serve(kube::types::machine_os_configs);
+    kube.serve(kube::types::machine_os_builds);
     put_file("/ca.crt", "CA");
   }
   ~ClusterConfigsTest() override { test.stop.request_stop(); }
@@ -88,6 +91,21 @@ class ClusterConfigsTest : public testing::Test {
     config.config.ignition.version = ignition::newest_version;
     config.config.storage.files.push_back({.path = "/etc/motd", .contents = {.source = fmt::format("data:,{}", name)}});
     kube.put(machineconfig::to_json(config));
+  }
+
+  void put_os_config(std::string_view pool, std::string_view image, std::string_view build) {
+    kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
+              {"kind", "MachineOSConfig"},
+              {"metadata", {{"name", pool}}},
+              {"status", {{"currentImagePullSpec", image}, {"machineOSBuild", {{"name", build}}}}}});
+  }
+  void put_os_build(std::string_view name, std::string_view image, std::string_view rendered) {
+    kube.put(
+        {{"apiVersion", "machineconfiguration.openshift.io/v1"},
+         {"kind", "MachineOSBuild"},
+         {"metadata", {{"name", name}}},
+         {"spec", {{"machineConfig", {{"name", rendered}}}}},
+         {"status", {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", "True"}}}}}}});
   }
 
   void put_controller(std::string_view host) {
@@ -176,6 +194,59 @@ TEST_F(ClusterConfigsTest, ServesChanges) {
   const net::ServerAnswer second = get_until("/config/worker", 200, "data:,rendered-worker-2");
   put_controller("api-int.other.example.com");
   get_until("/config/worker", [&](const auto& answer) { return answer.status == 200 && *answer.body != *second.body; });
+}
+
+TEST(HasBuilt, IsASuccessfulBuildOfTheImageFromTheConfig) {
+  const auto build = [](const char* succeeded) {
+    return Json{{"spec", {{"machineConfig", {{"name", "rendered-1"}}}}},
+                {"status",
+                 {{"digestedImagePushSpec", "r/os@sha256:1"},
+                  {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", succeeded}}}}}}};
+  };
+  EXPECT_TRUE(has_built(build("True"), "r/os@sha256:1", "rendered-1"));
+  EXPECT_FALSE(has_built(build("False"), "r/os@sha256:1", "rendered-1"));
+  EXPECT_FALSE(has_built(build("True"), "r/os@sha256:2", "rendered-1"));
+  EXPECT_FALSE(has_built(build("True"), "r/os@sha256:1", "rendered-2"));
+  EXPECT_FALSE(has_built(JsonObject(), "", ""));
+}
+
+// The desired image in the annotations of a served config; empty if there is none.
+std::string served_image(const net::ServerAnswer& answer) {
+  const Json served = parse_json(*answer.body, "answer").value();
+  for (const Json& file : find_array(served, {"storage", "files"})) {
+    if (find_string(file, {"path"}) != "/etc/machine-config-daemon/node-annotations.json") continue;
+    const std::string text = ignition::decode_data_url(*find_string(file, {"contents", "source"})).value();
+    const Json annotations = parse_json(text, "annotations").value();
+    return std::string(find_string(annotations, {machineconfig::desired_image}).value_or(""));
+  }
+  return "no annotations";
+}
+
+TEST_F(ClusterConfigsTest, ServesTheImageThatWasBuiltFromTheConfig) {
+  const std::string first = "r.example.com/os@sha256:" + std::string(64, 'a'),
+                    second = "r.example.com/os@sha256:" + std::string(64, 'b');
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "", 0));
+  kube.put(pool("infra", "rendered-worker-1", "", 0));
+  put_rendered("rendered-worker-1");
+  put_os_build("worker-1", first, "rendered-worker-1");
+  put_os_build("worker-2", second, "rendered-worker-2");
+  follow();
+  const auto expect_image = [&](const std::string& image) {
+    const net::ServerAnswer answer = get_until(
+        "/config/worker", [&](const net::ServerAnswer& now) { return now.status == 200 && served_image(now) == image; });
+    EXPECT_EQ(answer.body->find("os-image-source"), std::string::npos);
+  };
+  expect_image("");
+  put_os_config("worker", first, "worker-1");
+  expect_image(first);
+  put_os_config("worker", second, "worker-2");
+  expect_image("");  // it was built from another config
+  put_os_config("worker", first, "worker-1");
+  expect_image(first);
+  put_os_config("worker", first, "gone");
+  expect_image("");
+  EXPECT_EQ(served_image(get_until("/config/infra", 200)), "");
 }
 
 kube::Access served_access(const net::ServerAnswer& answer) {

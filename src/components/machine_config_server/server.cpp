@@ -3,13 +3,14 @@
 #include "base/flags.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "components/machine_config_server/constant_time.h"
 #include "ignition/parse.h"
+#include "machineconfig/pools.h"
 #include "machineconfig/served_config.h"
 #include "net/ip.h"
 #include "net/url.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace slipway::components::machine_config_server {
@@ -18,21 +19,15 @@ namespace {
 
 constexpr Milliseconds poll_interval = std::chrono::minutes(1);
 constexpr int config_server_port = 22623;
-constexpr std::array control_plane_pools = {"arbiter", "master"};
+constexpr std::string_view https = "https://";
 
 // A machine sends one request, and all machines behind a load balancer may have the same address.
 constexpr int connections = 512;
 constexpr int connections_per_address = 32;
 constexpr Seconds exchange_limit{20};
-
-// The time does not depend on the position of the first difference.
-bool equal_in_constant_time(std::string_view a, std::string_view b) {
-  unsigned char difference = a.size() == b.size() ? 0 : 1;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    difference = static_cast<unsigned char>(difference | (a[i] ^ (i < b.size() ? b[i] : '\0')));
-  }
-  return difference == 0;
-}
+// A blob of 150 MB has ten minutes. Only machines of the control plane get blobs.
+constexpr std::uint64_t slowest_blob_rate = 256 * 1024;
+constexpr Seconds retry_after{5};
 
 int status_of(Code code) {
   switch (code) {
@@ -118,21 +113,19 @@ void wait_for_renewal(const Environment& environment, const Flags& flags, const 
 
 }  // namespace
 
-bool is_control_plane_pool(std::string_view pool) {
-  return std::ranges::find(control_plane_pools, pool) != control_plane_pools.end();
-}
-
-ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens)
-    : context_(context), source_(source), tokens_(std::move(tokens)) {}
+ConfigServer::ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens, const OsImages* images)
+    : context_(context), source_(source), tokens_(std::move(tokens)), images_(images) {}
 
 net::ServerAnswer ConfigServer::answer(const net::ServerRequest& request) {
   net::ServerAnswer answer = make_answer(request);
   answer.headers.push_back({"Connection", "close"});
+  if (answer.status == 503) answer.headers.push_back({"Retry-After", std::to_string(retry_after.count())});
   return answer;
 }
 
 net::ServerAnswer ConfigServer::make_answer(const net::ServerRequest& request) {
   constexpr std::string_view configs = "/config/";
+  if (images_ && OsImages::is_for(request.path)) return answer_image(request);
   if (request.method != "GET" && request.method != "HEAD") return failure(405, "only GET and HEAD are allowed");
   if (request.path == "/healthz") return net::text_answer(200, "");
   if (!request.path.starts_with(configs)) return failure(404, "only /config/POOL exists here");
@@ -145,6 +138,15 @@ net::ServerAnswer ConfigServer::make_answer(const net::ServerRequest& request) {
   return answer_config(request, pool);
 }
 
+net::ServerAnswer ConfigServer::answer_image(const net::ServerRequest& request) {
+  net::ServerAnswer answer = images_->answer(request);
+  // Clients of registries first ask without a login.
+  if (answer.status == 401 && request.header("Authorization")) report_refusal(request);
+  if (answer.status == 503) context_.log.warn("{} for {}: {}", printable(request.path), request.peer, *answer.body);
+  if (answer.status == 200) context_.log.info("{} for {}", printable(request.path), request.peer);
+  return answer;
+}
+
 bool ConfigServer::is_allowed(const net::ServerRequest& request, std::string_view pool) const {
   constexpr std::string_view scheme = "Bearer ";
   const std::string_view sent = request.header("Authorization").value_or("");
@@ -152,7 +154,7 @@ bool ConfigServer::is_allowed(const net::ServerRequest& request, std::string_vie
   const std::string_view token = sent.substr(scheme.size());
   const bool is_control_plane = equal_in_constant_time(token, tokens_.control_plane.reveal());
   const bool is_worker = equal_in_constant_time(token, tokens_.worker.reveal());
-  return is_control_plane || (is_worker && !is_control_plane_pool(pool));
+  return is_control_plane || (is_worker && !machineconfig::is_control_plane_pool(pool));
 }
 
 void ConfigServer::report_refusal(const net::ServerRequest& request) {
@@ -200,8 +202,22 @@ Result<std::optional<machineconfig::ConfigServerAccess>> ConfigServer::access_fo
   if (api.empty()) return std::optional<machineconfig::ConfigServerAccess>();
   const net::Url url = TRY(net::parse_url(api).context("the API's address"));
   return std::optional(machineconfig::ConfigServerAccess{
-      fmt::format("https://{}/config/{}", net::host_and_port(url.host, config_server_port), pool), controller.root_ca,
-      is_control_plane_pool(pool) ? tokens_.control_plane : tokens_.worker});
+      fmt::format("{}{}/config/{}", https, net::host_and_port(url.host, config_server_port), pool), controller.root_ca,
+      machineconfig::is_control_plane_pool(pool) ? tokens_.control_plane : tokens_.worker});
+}
+
+std::optional<machineconfig::ServedImage> ConfigServer::image_of(
+    const PoolConfig& config, const std::optional<machineconfig::ConfigServerAccess>& access) const {
+  if (config.image.empty()) return std::nullopt;
+  machineconfig::ServedImage served{.image = config.image};
+  if (!config.is_image_served || !access) return served;
+  const std::string_view host = std::string_view(access->url).substr(https.size());
+  served.source = machineconfig::OsImageSource{.image = config.image,
+                                               .server = std::string(host.substr(0, host.find('/'))),
+                                               .ca = access->ca,
+                                               .username = std::string(os_image_user),
+                                               .password = tokens_.control_plane};
+  return served;
 }
 
 Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition::Version version) {
@@ -215,7 +231,8 @@ Result<ConfigServer::Body> ConfigServer::body(const std::string& pool, ignition:
   if (ready) return ready;
   const auto access = TRY(access_for(pool, from->controller));
   const machineconfig::JoinCredentials credentials = {from->kubeconfig, access};
-  const ignition::Config served = TRY(machineconfig::served_config(from->rendered, from->controller, credentials, version));
+  const ignition::Config served =
+      TRY(machineconfig::served_config(from->rendered, from->controller, credentials, version, image_of(*from, access)));
   const Body made = std::make_shared<const std::string>(emit_json(ignition::to_json(served), JsonStyle::compact));
   prepared_.with_lock([&](auto& prepared) {
     Prepared& entry = prepared[pool];
@@ -235,12 +252,15 @@ std::vector<Flag> config_server_flags() {
           {.name = "payload-version"}};
 }
 
-Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source) {
+Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source,
+                       const std::string& images_folder) {
   const int secure_port = TRY(port_of(flags, "secure-port"));
   const int insecure_port = TRY(port_of(flags, "insecure-port"));
   const Credentials credentials = TRY(read_credentials(environment.files, flags));
   const sys::Context& context = environment.context;
-  ConfigServer configs(context, source, credentials.tokens);
+  std::optional<OsImages> images;
+  if (!images_folder.empty()) images.emplace(environment.files, images_folder, credentials.tokens.control_plane);
+  ConfigServer configs(context, source, credentials.tokens, images ? &*images : nullptr);
   const auto handler = [&](const net::ServerRequest& request) { return configs.answer(request); };
   const auto listen = [&](const std::string& address) {
     return net::HttpServer::listen({.address = address,
@@ -248,7 +268,8 @@ Result<> serve_configs(const Environment& environment, const Flags& flags, Confi
                                     .tls = net::ServerTls{credentials.certificate, credentials.key},
                                     .connections = connections,
                                     .connections_per_address = connections_per_address,
-                                    .exchange_limit = exchange_limit},
+                                    .exchange_limit = exchange_limit,
+                                    .slowest_file_rate = slowest_blob_rate},
                                    handler);
   };
   Result<net::HttpServer> everywhere = listen("::");

@@ -1,12 +1,12 @@
 // The HTTPS server that gives machines their Ignition configs, on the bootstrap machine and in the cluster. The protocol is that
-// of
-// openshift/machine-config-operator docs/MachineConfigServer.md, but a request also needs a token. A ConfigSource provides the
-// configs: bootstrap.h, cluster.h.
+// of openshift/machine-config-operator docs/MachineConfigServer.md, but a request also needs a token. A ConfigSource provides the
+// configs: bootstrap.h, cluster.h. On the bootstrap machine it also serves operating system images: os_images.h.
 #pragma once
 
 #include "base/flags.h"
 #include "base/guarded.h"
 #include "base/secret.h"
+#include "components/machine_config_server/os_images.h"
 #include "components/program/program.h"
 #include "ignition/types.h"
 #include "machineconfig/controller_config.h"
@@ -29,6 +29,9 @@ struct PoolConfig {
   machineconfig::MachineConfig rendered;
   machineconfig::ControllerConfig controller;
   Secret kubeconfig;  // the credential that machines join with
+  // Image mode: the image that the machines boot, by digest; empty: that of the config.
+  std::string image{};
+  bool is_image_served = false;  // by this server (os_images.h)
 };
 
 // Threads: any.
@@ -51,27 +54,24 @@ struct PointerTokens {
   bool operator==(const PointerTokens&) const = default;
 };
 
-// Whether the machines of a pool belong to the control plane. Their configs and credentials must not reach other machines.
-bool is_control_plane_pool(std::string_view pool);
-
-// Answers requests for configs.
+// Answers requests for configs, and for images if this server has them.
 //
 //   GET /config/POOL  200: the Ignition config; 400: unsupported version of Ignition; for errors of the source 503 (unavailable;
 //                     Ignition retries), 404 (not_found; Ignition gives up) or 500 (others; Ignition retries)
 //   GET /healthz      200
+//   /v2/...           os_images.h
 //   otherwise         404; 405 for methods other than GET and HEAD
 //
 // A client that does not send "Authorization: Bearer TOKEN" with a token of the pool gets 403. Refusals are logged and reported
-// as
-// events "config-request", at most once a second. The server closes the connection after each answer, so that unauthorized
-// clients
-// cannot hold one. It logs text of clients without control characters.
+// as events "config-request", at most once a second. The server closes the connection after each answer, so that unauthorized
+// clients cannot hold one. It logs text of clients without control characters. Answers 503 have a Retry-After.
 //
-//   lifetime  context and source must outlive it
+//   lifetime  context, source and images must outlive it
 //   threads   any
 class ConfigServer {
  public:
-  ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens);
+  // images: null if this server has none
+  ConfigServer(const sys::Context& context, ConfigSource& source, PointerTokens tokens, const OsImages* images = nullptr);
 
   net::ServerAnswer answer(const net::ServerRequest& request);
 
@@ -87,16 +87,20 @@ class ConfigServer {
   };
 
   net::ServerAnswer make_answer(const net::ServerRequest& request);
+  net::ServerAnswer answer_image(const net::ServerRequest& request);
   bool is_allowed(const net::ServerRequest& request, std::string_view pool) const;
   void report_refusal(const net::ServerRequest& request);
   net::ServerAnswer answer_config(const net::ServerRequest& request, const std::string& pool);
   Result<std::optional<machineconfig::ConfigServerAccess>> access_for(const std::string& pool,
                                                                       const machineconfig::ControllerConfig& controller) const;
+  std::optional<machineconfig::ServedImage> image_of(const PoolConfig& config,
+                                                     const std::optional<machineconfig::ConfigServerAccess>& access) const;
   Result<Body> body(const std::string& pool, ignition::Version version);
 
   const sys::Context& context_;
   ConfigSource& source_;
   PointerTokens tokens_;
+  const OsImages* images_;
   Guarded<std::map<std::string, Prepared>> prepared_;
   Guarded<Refusals> refusals_;
 };
@@ -112,11 +116,12 @@ class ConfigServer {
 std::vector<Flag> config_server_flags();
 
 // Serves until a stop is requested, or until certificate, key or tokens have been renewed: the program then exits, and the
-// kubelet
-// starts it again. The files are checked once a minute.
+// kubelet starts it again. The files are checked once a minute.
 //
-//   source  provides the configs
-//   errors  invalid flags or files; not_found: no token; conflict: a port is in use
-Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source);
+//   source         provides the configs
+//   images_folder  of OsImages; empty: no images are served
+//   errors         invalid flags or files; not_found: no token; conflict: a port is in use
+Result<> serve_configs(const Environment& environment, const Flags& flags, ConfigSource& source,
+                       const std::string& images_folder = "");
 
 }  // namespace slipway::components::machine_config_server

@@ -2,7 +2,9 @@
 
 #include "base/yaml.h"
 #include "components/machine_config_server/bootstrap.h"
+#include "ignition/data_url.h"
 #include "machineconfig/controller_config.h"
+#include "machineconfig/os_build.h"
 #include "machineconfig/types.h"
 
 #include "net/x509.h"
@@ -97,6 +99,80 @@ TEST_F(ConfigServerTest, ServesTheCurrentConfig) {
   const std::shared_ptr<const std::string> before = get("/config/master").body;
   put("/kubeconfig", "kind: Config\nother: true\n");
   EXPECT_NE(*get("/config/master").body, *before);
+}
+
+machineconfig::OsBuild sample_build(std::string name) {
+  return {.name = std::move(name),
+          .pool = "master",
+          .rendered = "rendered-master-1",
+          .base_image = "registry.example.com/release/os@sha256:" + std::string(64, '3'),
+          .repository = "registry.example.com/team/os",
+          .registry = "registry.example.com",
+          .containerfile = "FROM configs\n"};
+}
+
+std::string record_of(const machineconfig::OsBuild& build) { return emit_json(machineconfig::to_json(build), JsonStyle::pretty); }
+
+std::string record_of(const machineconfig::OsBuild& build, char digit) {
+  machineconfig::OsImage image;
+  image.build = build;
+  image.digest = "sha256:" + std::string(64, digit);
+  return emit_json(machineconfig::to_json(image), JsonStyle::pretty);
+}
+
+// The text of a file of a served config; empty if it does not have the file.
+std::string served_file(const net::ServerAnswer& answer, std::string_view path) {
+  const Json served = parse_json(*answer.body, "answer").value();
+  for (const Json& file : find_array(served, {"storage", "files"})) {
+    if (find_string(file, {"path"}) == path) return ignition::decode_data_url(*find_string(file, {"contents", "source"})).value();
+  }
+  return "";
+}
+
+// Masters wait in Ignition while the bootstrap machine builds their operating system.
+TEST_F(ConfigServerTest, WaitsForTheImageThatThisMachineBuilds) {
+  const std::string images = std::string(machineconfig::os_images_folder) + "/master/";
+  render("rendered-master-1", "one");
+  const std::string api = "https://api-int.demo.example.com:6443";
+  machineconfig::ControllerConfig controller{.version = "1", .root_ca = "CA\n"};
+  controller.infrastructure = {{"status", {{"apiServerInternalURI", api}}}};
+  put("/base/controller-config/machine-config-controller.yaml", emit_yaml(machineconfig::to_json(controller)));
+  put("/base/os-builds/master/build.json", record_of(sample_build("master-2")));
+  const auto expect_waiting = [&](std::string_view reason) {
+    const net::ServerAnswer answer = get("/config/master");
+    EXPECT_EQ(answer.status, 503);
+    EXPECT_EQ(net::find_header(answer.headers, "Retry-After"), "5");
+    EXPECT_EQ(*answer.body, fmt::format("the operating system image of pool master {}\n", reason));
+  };
+  expect_waiting("is being built");
+  put(images + "image.json", record_of(sample_build("master-1"), 'a'));
+  expect_waiting("is being built");
+  const std::string failure = images + machineconfig::os_build_failure_file;
+  put(failure, R"({"code":"invalid","message":"Containerfile:2: no such package\nE: unable to locate"})");
+  expect_waiting("could not be built: Containerfile:2: no such package");
+  (void)files.remove(failure);
+  expect_waiting("is being built");
+  put(images + "image.json", record_of(sample_build("master-2"), 'b'));
+  const net::ServerAnswer answer = get("/config/master");
+  ASSERT_EQ(answer.status, 200) << *answer.body;
+  const auto source =
+      machineconfig::parse_os_image_source(served_file(answer, machineconfig::os_image_source_file), "source").value();
+  EXPECT_EQ(source.image, "registry.example.com/team/os@sha256:" + std::string(64, 'b'));
+  EXPECT_EQ(source.server, "api-int.demo.example.com:22623");
+  EXPECT_EQ(source.ca, "CA\n");
+  EXPECT_EQ(source.username, os_image_user);
+  EXPECT_EQ(source.password, tokens.control_plane);
+  EXPECT_NE(served_file(answer, "/etc/machine-config-daemon/node-annotations.json").find(source.image), std::string::npos);
+  EXPECT_EQ(get("/config/master").body, answer.body) << "one text for all who ask";
+}
+
+TEST_F(ConfigServerTest, APreBuiltImageComesFromItsRegistry) {
+  render("rendered-master-1", "one");
+  put("/base/os-images/master/image.json", record_of(sample_build("master-1"), 'c'));
+  const net::ServerAnswer answer = get("/config/master");
+  ASSERT_EQ(answer.status, 200) << *answer.body;
+  EXPECT_EQ(served_file(answer, machineconfig::os_image_source_file), "");
+  EXPECT_NE(served_file(answer, "/etc/ignition-machine-config-encapsulated.json").find(std::string(64, 'c')), std::string::npos);
 }
 
 TEST_F(ConfigServerTest, ServesTheRequestedVersion) {

@@ -1,5 +1,5 @@
-#include "config/rules/platform_rules.h"
 #include "config/platforms.h"
+#include "config/rules/platform_rules.h"
 
 namespace slipway::config {
 

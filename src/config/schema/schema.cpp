@@ -164,9 +164,10 @@ Fields in_place_fields() {
 Fields image_mode_fields() {
   static constexpr Field fields[] = {
       {.name = "policy",
-       .about = "Where the operating system images of the first machines come from. BuildOnBootstrap: the bootstrap machine builds "
-                "that of the control plane, the cluster those of the workers. PreBuilt: images that exist; each MachineOSConfig "
-                "names its image. None: the image of the release.",
+       .about =
+           "Where the operating system images of the first machines come from. BuildOnBootstrap: the bootstrap machine builds "
+           "that of the control plane, the cluster those of the workers. PreBuilt: images that exist; each MachineOSConfig "
+           "names its image. None: the image of the release.",
        .otherwise = "None",
        .allowed = "None|BuildOnBootstrap|PreBuilt"},
   };
@@ -292,8 +293,9 @@ Fields install_config_fields() {
        .members = in_place_fields},
       {.name = "imageMode",
        .kind = Kind::object,
-       .about = "Operating systems from Containerfiles of yours, from the first boot on. The Containerfiles are in MachineOSConfigs "
-                "among the manifests.",
+       .about =
+           "Operating systems from Containerfiles of yours, from the first boot on. The Containerfiles are in MachineOSConfigs "
+           "among the manifests.",
        .otherwise = "none: machines have the operating system of the release",
        .members = image_mode_fields},
       {.name = "capabilities",

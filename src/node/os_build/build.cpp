@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "node/os_build/mount_targets.h"
 #include "node/os_build/podman.h"
 #include "node/os_build/preflight.h"
 #include "node/os_build/registries.h"
@@ -54,17 +55,20 @@ class Builder {
   Result<> check(const OsBuild& build);
   Result<> build(const OsBuild& build, const std::string& containerfile);
   Result<> write_layout(const OsBuild& build);
+  // Waits until no other build of this command uses the storage; then removes the containers that a killed build left there.
+  Result<sys::FileLock> occupy_storage();
   // Removes images of earlier builds; the layers that this one shares with them stay.
   void remove_old_images(const OsBuild& build);
 
  private:
+  Result<> remove_leftovers();
   Builder(const Environment& environment, Places places, sys::TempDir folder)
       : environment_(environment), places_(std::move(places)), folder_(std::move(folder)) {}
 
   Result<> configure(std::string_view containerfile);
   Result<> find_storage();
   Result<FreeSpace> free_space(std::string what, const std::string& path, std::uint64_t needed);
-  Result<std::uint64_t> base_size(const OsBuild& build);
+  Result<> read_base(const OsBuild& build);
   Result<sys::Output> podman(std::vector<std::string> argv, Milliseconds limit, std::vector<std::string>* lines = nullptr);
   // Fails with podman's reason.
   Result<> must(std::vector<std::string> argv, std::string_view doing);
@@ -75,7 +79,9 @@ class Builder {
   release::RegistryOptions access_;
   std::string logins_, policy_, authorities_;
   Podman podman_;
-  std::string storage_;  // the folder of podman's storage
+  std::string storage_;                   // the folder of podman's storage
+  std::vector<std::string> base_layers_;  // digests of the unpacked layers
+  std::uint64_t base_size_ = 0;           // of the compressed layers
 };
 
 Result<Builder> Builder::make(const Environment& environment, const Places& places, release::RegistryOptions access,
@@ -150,8 +156,8 @@ Result<FreeSpace> Builder::free_space(std::string what, const std::string& path,
       .what = std::move(what), .path = path, .file_system = std::move(file_system), .bytes = bytes, .needed = needed};
 }
 
-// Compressed. errors: also invalid: for another architecture
-Result<std::uint64_t> Builder::base_size(const OsBuild& build) {
+// errors: also invalid: for another architecture
+Result<> Builder::read_base(const OsBuild& build) {
   const sys::Context& context = environment_.context;
   const release::Reference base = TRY(release::parse_reference(build.base_image));
   release::RegistryClient client(environment_.http, access_);
@@ -163,18 +169,39 @@ Result<std::uint64_t> Builder::base_size(const OsBuild& build) {
   const std::string architecture = text_of(config, {"architecture"});
   if (architecture != release::machine_architecture())
     return error(Code::invalid, "it is for {}, and this machine is {}", architecture, release::machine_architecture());
-  std::uint64_t size = 0;
-  for (const release::Descriptor& layer : manifest.layers) size += layer.size;
-  return size;
+  base_layers_ = texts_of(config, {"rootfs", "diff_ids"});
+  for (const release::Descriptor& layer : manifest.layers) base_size_ += layer.size;
+  return Ok{};
 }
 
 Result<> Builder::check(const OsBuild& build) {
   TRY(check_memory(TRY(environment_.files.read("/proc/meminfo"))));
-  const std::uint64_t size = TRY(base_size(build).context("base image " + build.base_image));
+  TRY(read_base(build).context("base image " + build.base_image));
   std::vector<FreeSpace> places;
-  places.push_back(TRY(free_space("podman's storage", storage_, storage_needs(size))));
-  places.push_back(TRY(free_space("the image", places_.output, output_needs(size))));
+  places.push_back(TRY(free_space("podman's storage", storage_, storage_needs(base_size_))));
+  places.push_back(TRY(free_space("the image", places_.output, output_needs(base_size_))));
   return check_space(places);
+}
+
+Result<sys::FileLock> Builder::occupy_storage() {
+  std::optional<sys::FileLock> lock;
+  TRY(sys::wait_for(environment_.context, "another build on this machine", build_limit, [&]() -> Result<sys::Observation> {
+    lock = TRY(sys::FileLock::acquire(storage_ + "/slipway-os-build.lock", "the storage of podman"));
+    return sys::Observation::done();
+  }));
+  TRY(remove_leftovers());
+  return *std::move(lock);
+}
+
+Result<> Builder::remove_leftovers() {
+  const sys::Output output =
+      TRY(podman(podman_command(podman_, {"ps", "--all", "--external", "--format={{.ID}} {{.Names}}"}), tool_limit));
+  std::vector<std::string> argv = podman_command(podman_, {"rm", "--force"});
+  const std::size_t none = argv.size();
+  for (const std::string_view line : split(output.out, '\n')) {
+    if (trim(line).find("-working-container") != std::string_view::npos) argv.emplace_back(line.substr(0, line.find(' ')));
+  }
+  return argv.size() == none ? Result<>(Ok{}) : must(std::move(argv), "removing what a killed build left");
 }
 
 Result<> Builder::build(const OsBuild& build, const std::string& containerfile) {
@@ -193,7 +220,8 @@ Result<> Builder::build(const OsBuild& build, const std::string& containerfile) 
 
 Result<> Builder::write_layout(const OsBuild& build) {
   TRY(environment_.files.remove(places_.new_layout()));
-  return must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk");
+  TRY(must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk"));
+  return remove_mount_targets(environment_.context, environment_.files, places_.new_layout(), base_layers_.size());
 }
 
 void Builder::remove_old_images(const OsBuild& build) {
@@ -328,6 +356,7 @@ Result<Secret> read_logins(sys::Files& files, const std::string& path) { return 
 Result<OsImage> build_image(const Environment& environment, const Places& places, const OsBuild& build, Builder& builder,
                             const std::string& containerfile) {
   OsImage image{.build = build, .started = environment.context.clock.now()};
+  const sys::FileLock storage = TRY(builder.occupy_storage());
   TRY(builder.build(build, containerfile));
   TRY(builder.write_layout(build));
   image = TRY(describe_layout(environment, places.new_layout(), std::move(image)));

@@ -281,6 +281,10 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
   const std::string os_commit = TRY(newest_os(files, options.os_repo));
   const std::string domain = options.domain.empty() ? choice.cluster + ".internal" : options.domain;
   const std::string egress_network = TRY(choose_egress_network(files, options));
+  const bool has_registry = !options.images.registry.empty();
+  const std::string os_registry = has_registry ? options.os_registry : "";
+  std::vector<NameRecord> records = options.records;
+  if (!os_registry.empty()) records.push_back({os_registry.substr(0, os_registry.rfind(':')), network.gateway()});
   const ClusterConfig config{.name = choice.cluster,
                              .id = id,
                              .network = network,
@@ -288,15 +292,16 @@ Result<> ensure_cluster(sys::Files& files, sys::Random& random, const ClusterCho
                              .forwards = options.forwards,
                              .images = options.images,
                              .domain = domain,
-                             .records = options.records,
+                             .records = std::move(records),
                              .host_address = options.host_address,
                              .os_commit = os_commit,
                              .release = options.release,
                              .release_version = options.release_version,
                              .egress_network = egress_network,
                              .push_port = free_push_port(options.host_address),
+                             .os_registry = os_registry,
                              .is_offline = options.is_offline,
-                             .has_own_images = !options.images.registry.empty()};
+                             .has_own_images = has_registry};
   return files.write(paths.config(), to_text(config), 0600);
 }
 

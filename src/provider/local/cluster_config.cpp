@@ -58,6 +58,7 @@ std::string to_text(const ClusterConfig& config) {
                     {"egressNetwork", config.egress_network},
                     {"ownImages", config.has_own_images},
                     {"pushPort", config.push_port},
+                    {"osRegistry", config.os_registry},
                     {"offline", config.is_offline},
                     {"images",
                      {{"preload", config.images.preload},
@@ -101,6 +102,10 @@ Result<ClusterConfig> parse_cluster_config(std::string_view text, std::string_vi
       return error(Code::invalid, "{}: pushPort must be a port", name);
     config.push_port = static_cast<int>(push_port->get_int64());
   }
+  config.os_registry = find_string(document, {"osRegistry"}).value_or("");
+  // It is a part of paths.
+  if (config.os_registry.find('/') != std::string::npos)
+    return error(Code::invalid, "{}: osRegistry must be a host name with a port", name);
   config.is_offline = is_true(document, {"offline"});
   config.has_own_images = is_true(document, {"ownImages"});
   config.images.preload = TRY(require_string(document, {"images", "preload"}).context(name));

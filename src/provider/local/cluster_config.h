@@ -57,6 +57,7 @@ struct ClusterOptions {
   std::string release_version{};
   bool is_offline = false;                    // as in ClusterConfig
   bool has_egress = false;                    // machines and pods reach what the host reaches
+  std::string os_registry{};                  // as in ClusterConfig
   std::vector<std::string> other_networks{};  // of pods and Services; egress.h uses none of them
 };
 
@@ -75,8 +76,11 @@ struct ClusterConfig {
   std::string release_version{};
   std::string egress_network{};  // egress.h; empty: none
   int push_port = 5000;          // of host_address: where people push images
-  bool is_offline = false;       // its registry asks no other registry
-  bool has_own_images = false;   // its registry also has images of people and of other registries; false in older clusters
+  // "registry.demo.example.com:5443": where machines push images of the machine OS; the name server resolves the host. Empty:
+  // nowhere, as in clusters of older versions, whose registry has no such socket.
+  std::string os_registry{};
+  bool is_offline = false;      // its registry asks no other registry
+  bool has_own_images = false;  // its registry also has images of people and of other registries; false in older clusters
 
   bool operator==(const ClusterConfig&) const = default;
 };

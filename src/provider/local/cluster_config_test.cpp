@@ -17,7 +17,10 @@ TEST(ClusterConfig, TextReadsBack) {
                              "127.7.7.7",
                              std::string(64, 'c'),
                              "registry.slipway.invalid/slipway/release@sha256:1234",
-                             "0.1.0"};
+                             "0.1.0",
+                             "",
+                             5050,
+                             "registry.demo.example.com:5443"};
   const Result<ClusterConfig> read = parse_cluster_config(to_text(config), "cluster.json");
   ASSERT_TRUE(read.ok()) << read.error().message();
   EXPECT_EQ(read.value(), config);
@@ -29,7 +32,7 @@ TEST(ClusterConfig, ClustersOfBeforeHaveNoRecord) {
           "hostAddress": "127.0.0.1", "images": {"preload": "", "registry": "", "registryProgram": ""}})",
       "cluster.json");
   ASSERT_TRUE(read.ok()) << read.error().message();
-  EXPECT_EQ(read->os_commit + read->release + read->release_version, "");
+  EXPECT_EQ(read->os_commit + read->release + read->release_version + read->os_registry, "");
 }
 
 TEST(ClusterConfig, CommitIsNoPath) {

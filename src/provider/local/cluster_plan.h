@@ -18,8 +18,9 @@ Result<std::vector<Machine>> planned_machines(const config::InstallConfig& confi
 // Whether a port of an address of the host is free.
 using IsFree = std::function<bool(const std::string& address, int port)>;
 
-// The network, its names (api, api-int, *.apps), and the forwards from the host to the API and to applications. Applications have
-// ports 80 and 443 of the cluster's loopback address, or 8080 and 8443 if another program listens on 80 and 443 of all addresses.
+// The network, its names (api, api-int, *.apps, registry), and the forwards from the host to the API and to applications.
+// Applications have ports 80 and 443 of the cluster's loopback address, or 8080 and 8443 if another program listens on 80 and 443
+// of all addresses.
 ClusterOptions cluster_options(const config::InstallConfig& config, const assets::ClusterId& id, const std::string& os_repo,
                                const Images& images, const IsFree& is_free);
 

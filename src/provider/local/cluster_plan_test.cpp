@@ -59,6 +59,7 @@ TEST(ClusterPlan, NamesLeadToTheVirtualAddresses) {
                                            {"api-int.demo.example.com", "10.97.77.5"},
                                            {"*.apps.demo.example.com", "10.97.77.7"}};
   EXPECT_EQ(options.records, records);
+  EXPECT_EQ(options.os_registry, "registry.demo.example.com:5443");
   EXPECT_EQ(options.forwards,
             (std::vector<Forward>{{6443, "10.97.77.5", 6443}, {80, "10.97.77.7", 80}, {443, "10.97.77.7", 443}}));
   EXPECT_EQ(ports_of(options.forwards), (Ports{6443, 80, 443}));

@@ -5,6 +5,7 @@
 #include "provider/local/network.h"
 #include "provider/local/notify_socket.h"
 #include "provider/local/preload.h"
+#include "provider/local/registry_access.h"
 #include "provider/local/shortage.h"
 
 #include "base/text.h"
@@ -189,9 +190,9 @@ Result<> Machine::make_disk_in_turn(const sys::Context& context) {
     TRY(preload_images(context, machine_environment_.runner, machine_environment_.files, images, paths_.var()));
   const std::string disk = TRY(use_disk());
   const Deployment deployment = TRY(newest_deployment(machine_environment_.files, disk));
-  for (const FirmwareFile& file :
-       firmware_files(record_.name, machine_environment_.domain, machine_environment_.config.network.gateway(),
-                      machine_environment_.config.has_own_images)) {
+  const std::string authority =
+      TRY(push_authority(machine_environment_.files, machine_environment_.paths, machine_environment_.config));
+  for (const FirmwareFile& file : firmware_files(record_.name, machine_environment_.config, authority)) {
     TRY(machine_environment_.files.write(disk + deployment.path + file.path, file.content, 0644));
   }
   return Ok{};

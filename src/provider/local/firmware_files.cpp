@@ -19,12 +19,13 @@ constexpr std::array masked_units = {
 
 }  // namespace
 
-std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway,
-                                         bool has_own_images) {
+std::vector<FirmwareFile> firmware_files(std::string_view machine, const ClusterConfig& config,
+                                         const std::string& push_authority) {
+  const std::string gateway = config.network.gateway();
   std::vector<FirmwareFile> files = {
       {"/etc/hostname", fmt::format("{}\n", machine)},
       {"/etc/machine-id", "uninitialized\n"},
-      {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\noptions timeout:1 attempts:5\n", gateway, domain)},
+      {"/etc/resolv.conf", fmt::format("nameserver {}\nsearch {}\noptions timeout:1 attempts:5\n", gateway, config.domain)},
       // The kernel's messages are the host's: thousands of lines in the log of each of its machines, at each start.
       {"/etc/systemd/journald.conf.d/20-local.conf", "[Journal]\nReadKMsg=no\n"},
       // A container shares all settings but those of its network with the host. Debian's defaults (kernel.pid_max, kernel.sysrq,
@@ -35,7 +36,12 @@ std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_v
       {fmt::format("/etc/containerd/certs.d/{}/hosts.toml", release_host), hosts_toml(gateway)},
   };
   // Images of all other registries. Machines reach no other network.
-  if (has_own_images) files.push_back({"/etc/containerd/certs.d/_default/hosts.toml", hosts_toml(gateway)});
+  if (config.has_own_images) files.push_back({"/etc/containerd/certs.d/_default/hosts.toml", hosts_toml(gateway)});
+  if (!push_authority.empty()) {
+    const std::string folder = "/etc/containerd/certs.d/" + config.os_registry;
+    files.push_back({folder + "/hosts.toml", os_hosts_toml(gateway, config.os_registry)});
+    files.push_back({folder + "/ca.crt", push_authority});
+  }
   // An empty unit file is a masked unit (systemd.unit(5)).
   for (const char* unit : masked_units) files.push_back({fmt::format("/etc/systemd/system/{}", unit), ""});
   return files;

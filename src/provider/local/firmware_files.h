@@ -1,6 +1,8 @@
 // Files in /etc that configure a machine before its first boot. Pure.
 #pragma once
 
+#include "provider/local/cluster_config.h"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,9 +16,11 @@ struct FirmwareFile {
   bool operator==(const FirmwareFile&) const = default;
 };
 
-// Host name, resolver, registry of the release's images, and masked units. /etc/machine-id marks the first boot; init replaces it
-// by the machine's uuid. There are no addresses: the interface has its address before init starts.
-std::vector<FirmwareFile> firmware_files(std::string_view machine, std::string_view domain, std::string_view gateway,
-                                         bool has_own_images);
+// Host name, resolver, registries, and masked units. /etc/machine-id marks the first boot; init replaces it by the machine's
+// uuid. There are no addresses: the interface has its address before init starts.
+//
+//   push_authority  PEM; signed the certificate of the config's os_registry. Empty: machines push nothing
+std::vector<FirmwareFile> firmware_files(std::string_view machine, const ClusterConfig& config,
+                                         const std::string& push_authority);
 
 }  // namespace slipway::provider::local

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace slipway::provider::local {
 namespace {
 
@@ -35,8 +37,17 @@ TEST(FirmwareFiles, NameTheMachine) {
       {"/etc/systemd/system/systemd-logind.service", ""},
       {"/etc/systemd/system/systemd-networkd.service", ""},
       {"/etc/systemd/system/systemd-networkd.socket", ""}};
-  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1", false), expected);
-  EXPECT_EQ(firmware_files("m0", "demo", "10.97.77.1", true).size(), expected.size() + 1);
+  ClusterConfig config;
+  config.domain = "demo";
+  config.network = parse_network("10.97.77.0/24").value();
+  EXPECT_EQ(firmware_files("m0", config, ""), expected);
+  config.has_own_images = true;
+  EXPECT_EQ(firmware_files("m0", config, "").size(), expected.size() + 1);
+  config.os_registry = "registry.demo:5443";
+  const std::vector<FirmwareFile> files = firmware_files("m0", config, "PEM");
+  const std::string folder = "/etc/containerd/certs.d/registry.demo:5443";
+  EXPECT_EQ(std::ranges::count(files, FirmwareFile{folder + "/hosts.toml", os_hosts_toml("10.97.77.1", config.os_registry)}), 1);
+  EXPECT_EQ(std::ranges::count(files, FirmwareFile{folder + "/ca.crt", "PEM"}), 1);
 }
 
 }  // namespace

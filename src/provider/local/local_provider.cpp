@@ -205,8 +205,7 @@ class LocalProvider final : public Provider {
   Result<> keep_access(const sys::Context& context, const ClusterRequest& request) {
     const ClusterConfig cluster = TRY(read_cluster(environment_.files, choice_));
     if (!cluster.has_own_images) return Ok{};
-    return keep_registry_access(environment_.files, environment_.random, context.clock.now(), choice_.paths(),
-                                cluster.host_address, request);
+    return keep_registry_access(environment_.files, environment_.random, context.clock.now(), choice_.paths(), cluster, request);
   }
 
   // The options of the existing cluster, or those for a new one.

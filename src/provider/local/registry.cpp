@@ -13,8 +13,12 @@ namespace slipway::provider::local {
 
 namespace {
 
-// The number of the registry's socket for machines. The next one is for people.
+// The number of the registry's socket for machines. The next ones are for people and for machines that push.
 constexpr int first_socket = 20;
+
+JsonObject push_settings(int socket, const std::string& name, const RegistryFiles& access, const std::string& logins) {
+  return {{"socket", socket}, {"name", name}, {"certificate", access.certificate()}, {"key", access.key()}, {"logins", logins}};
+}
 
 }  // namespace
 
@@ -54,11 +58,10 @@ std::string registry_settings(const ClusterConfig& config, const ClusterPaths& p
                          {"authorities", takes_pushes ? access.upstream_authorities() : ""},
                          {"offline", config.is_offline}};
   if (takes_pushes) {
-    settings["people"] = {{"socket", first_socket + 1},
-                          {"name", fmt::format("{}:{}", config.host_address, config.push_port)},
-                          {"certificate", access.certificate()},
-                          {"key", access.key()},
-                          {"logins", access.logins()}};
+    const std::string people = fmt::format("{}:{}", config.host_address, config.push_port);
+    settings["people"] = push_settings(first_socket + 1, people, access, access.logins());
+    if (!config.os_registry.empty())
+      settings["builders"] = push_settings(first_socket + 2, config.os_registry, access, access.os_logins());
   }
   return emit_json(settings, JsonStyle::pretty);
 }
@@ -67,7 +70,10 @@ std::vector<std::string> own_registry_command(const ClusterConfig& config, const
   // Its connections to other registries are those of the host: names, authorities, routes.
   std::vector<std::string> command = {paths.registry_program(), "outside", fmt::format("--first-socket={}", first_socket),
                                       fmt::format("--listen={}:{}", config.network.gateway(), registry_port)};
-  if (takes_pushes) command.push_back(fmt::format("--listen={}:{}", push_address, push_port));
+  if (takes_pushes) {
+    command.push_back(fmt::format("--listen={}:{}", push_address, push_port));
+    if (!config.os_registry.empty()) command.push_back(fmt::format("--listen={}:{}", config.network.gateway(), os_push_port));
+  }
   command.emplace_back("--");
   std::ranges::move(options_for_host(), std::back_inserter(command));
   // It is root, which owns its files, and needs no capability.
@@ -83,6 +89,15 @@ std::string hosts_toml(std::string_view address) {
   capabilities = ["pull", "resolve"]
 )",
                      address, registry_port);
+}
+
+std::string os_hosts_toml(std::string_view address, std::string_view os_registry) {
+  return hosts_toml(address) + fmt::format(R"(
+[host."https://{}"]
+  capabilities = ["push"]
+  ca = "ca.crt"
+)",
+                                           os_registry);
 }
 
 }  // namespace slipway::provider::local

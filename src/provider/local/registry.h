@@ -1,5 +1,5 @@
 // The registry of a cluster: serves the images of the cluster's release to the machines, on the bridge's address. It also has the
-// images that people push to it, and fetches those of other registries over the host's network (payload/registry).
+// images that people and machines push to it, and fetches those of other registries over the host's network (payload/registry).
 #pragma once
 
 #include "provider/local/cluster_config.h"
@@ -17,9 +17,10 @@ inline constexpr std::string_view release_host = "registry.slipway.invalid";
 // The registry prints this when its socket is open.
 inline constexpr std::string_view registry_is_up = "listening on";
 
-// The port for machines, at the bridge's address, and the one for people, at the loopback address of the owner. A port of the
-// host leads to the second one.
+// The ports for machines that pull and that push, at the bridge's address, and the one for people, at the loopback address of the
+// owner. A port of the host leads to the last one. The bridge's address is the owner's own, so no other program uses its ports.
 inline constexpr int registry_port = 5000;
+inline constexpr int os_push_port = 5443;
 inline constexpr int push_port = 5001;
 inline constexpr std::string_view push_address = "127.0.0.1";
 
@@ -36,5 +37,9 @@ std::vector<std::string> own_registry_command(const ClusterConfig& config, const
 
 // certs.d/HOST/hosts.toml for a machine's containerd: the mirror of release_host, and of all others. Pure.
 std::string hosts_toml(std::string_view address);
+
+// The same for the registry that machines push to: they read from the mirror, and push to `os_registry` with the authority ca.crt
+// in the same folder. Pure.
+std::string os_hosts_toml(std::string_view address, std::string_view os_registry);
 
 }  // namespace slipway::provider::local

@@ -27,6 +27,8 @@ class RegistryFiles {
   std::string authority() const { return folder_ + "/authority.pem"; }  // signed the certificate
   std::string password() const { return folder_ + "/password"; }
   std::string logins() const { return folder_ + "/htpasswd"; }
+  std::string os_password() const { return folder_ + "/os-password"; }  // of machines that push; only with an os_registry
+  std::string os_logins() const { return folder_ + "/os-htpasswd"; }
   std::string upstream_logins() const { return folder_ + "/upstream-logins.json"; }           // a docker config
   std::string upstream_authorities() const { return folder_ + "/upstream-authorities.pem"; }  // additional ones
 
@@ -34,16 +36,20 @@ class RegistryFiles {
   std::string folder_;
 };
 
-// Makes the certificate and the login for people once, and writes the logins for other registries at each call. Without an
-// authority in the request, the certificate is its own.
+// Makes the certificate and the logins for people and machines once, and writes the logins for other registries at each call.
+// Without an authority in the request, the certificate is its own.
 //
-//   host_address  where people reach the registry
-//   errors        invalid: the authority cannot sign; those of files and of random numbers
+//   errors  invalid: the authority cannot sign, the requested login of machines is none for the config's os_registry; those of
+//   files
+//           and of random numbers
 Result<> keep_registry_access(sys::Files& files, sys::Random& random, WallTime now, const ClusterPaths& paths,
-                              const std::string& host_address, const ClusterRequest& request);
+                              const ClusterConfig& config, const ClusterRequest& request);
 
 // Whether keep_registry_access has made the files.
 Result<bool> has_registry_access(sys::Files& files, const ClusterPaths& paths);
+
+// The authority with which machines push to the config's os_registry. Empty if they cannot.
+Result<std::string> push_authority(sys::Files& files, const ClusterPaths& paths, const ClusterConfig& config);
 
 // Empty before the first call of keep_registry_access.
 Result<std::optional<ImageRegistry>> registry_access(sys::Files& files, const ClusterPaths& paths, const ClusterConfig& config);

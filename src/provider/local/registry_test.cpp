@@ -18,6 +18,9 @@ TEST(Registry, MachinesAreSentToTheBridge) {
   EXPECT_EQ(
       hosts_toml("10.97.77.1"),
       "server = \"http://10.97.77.1:5000\"\n\n[host.\"http://10.97.77.1:5000\"]\n  capabilities = [\"pull\", \"resolve\"]\n");
+  EXPECT_EQ(
+      os_hosts_toml("10.97.77.1", "registry.demo:5443"),
+      hosts_toml("10.97.77.1") + "\n[host.\"https://registry.demo:5443\"]\n  capabilities = [\"push\"]\n  ca = \"ca.crt\"\n");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@ import subprocess
 
 VERSION = "0.1.0"
 TOKEN = "5f0c6b1e9a1d4c3e8f3a0b5f5f7c1a22"
+WORKER_TOKEN = "9b1f2f7c0d3e4a5b8c6d7e8f90a1b2c3"
 IMAGES = {name: f"registry.slipway.invalid/slipway/release@sha256:{digit * 64}" for name, digit in
           {"machine-config-operator": "1", "pod": "2", "machine-os": "3", "keepalived-ipfailover": "4", "baremetal-runtimecfg": "5",
            "haproxy-router": "6"}.items()}
@@ -63,6 +64,7 @@ def write_assets(assets: pathlib.Path):
     (assets / "openshift/99-user.yaml").write_text(USER_CONFIG)
     certificate(assets / "tls")
     (assets / "tls/token").write_text(TOKEN)
+    (assets / "tls/worker-token").write_text(WORKER_TOKEN)
     (assets / "auth/kubeconfig-kubelet").write_text("apiVersion: v1\nkind: Config\n")
     tags = [{"name": name, "from": {"kind": "DockerImage", "name": image}} for name, image in IMAGES.items()]
     (assets / "image-references").write_text(json.dumps({"kind": "ImageStream", "apiVersion": "image.openshift.io/v1", "spec": {"tags": tags}}))
