@@ -34,6 +34,7 @@ class Cluster {
   Cluster() {
     kube.serve_openshift();
     for (const slipway::kube::ResourceType& type : all_types()) kube.serve(type);
+    kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", space}}}});
     kube.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
     put_controller("0.1.0");
     put_rendered("rendered-worker-1", "one");

@@ -16,6 +16,7 @@ const std::string logins = R"({"auths":{"registry.example.com":{"auth":"dTpw"}}}
 
 struct Pod {
   Pod() {
+    kube.put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", job.space}}}});
     const std::vector<std::string> parts =
         mc::pack_inputs(build, {{"Containerfile", build.containerfile}, {"root/etc/motd", "hi", 0644}}).value();
     for (std::size_t i = 0; i < parts.size(); ++i) machine.put(fmt::format("/inputs/inputs.{}", i), parts[i]);

@@ -173,7 +173,7 @@ def cluster(tmp_path_factory):
                             check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
     objects, pull_secret = machine_config_objects(folder)
     (folder / "machine-config-controller").symlink_to(BIN / "slipway-operator")
-    flags = ["--disable-admission-plugins=ServiceAccount"]
+    flags = ["--disable-admission-plugins=ServiceAccount", "--allow-privileged"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="job-controller,garbage-collector-controller") as plane:
         for line in (SOURCE / "images/crds.txt").read_text().splitlines():
             words = line.split("#")[0].split()
