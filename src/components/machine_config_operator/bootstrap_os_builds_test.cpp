@@ -64,7 +64,7 @@ class OsBuildsTest : public testing::Test {
         .images = {{"machineConfigOperator", "mco@sha256:1"}, {"infraImageKey", "pod@sha256:2"}},
         .os_image = base_image,
         .infrastructure = {{"status", {{"apiServerInternalURI", "https://api-int.demo:6443"}}}}}));
-    for (const char* name : {"arbiter", "master", "worker"}) manifests[std::string("pool-") + name] = pool(name);
+    for (const char* name : {"master", "worker"}) manifests[std::string("pool-") + name] = pool(name);
     manifests["user"] = R"(apiVersion: machineconfiguration.openshift.io/v1
 kind: MachineConfig
 metadata:
@@ -105,7 +105,9 @@ std::size_t place_of(const RenderedFiles& files, std::string_view path) {
 }
 
 TEST_F(OsBuildsTest, WritesTheBuildOfAPoolOfTheControlPlaneBeforeThePools) {
-  const RenderedFiles before = render().value();
+  const Result<RenderedFiles> plain = render();
+  ASSERT_TRUE(plain.ok()) << plain.error().message();
+  const RenderedFiles& before = plain.value();
   manifests["os"] = OsConfigText().text();
   manifests["os-worker"] = OsConfigText{.pool = "worker"}.text();
   const Result<RenderedFiles> after = render();
@@ -140,13 +142,14 @@ TEST_F(OsBuildsTest, WritesTheBuildOfAPoolOfTheControlPlaneBeforeThePools) {
   for (const RenderedFile& file : files) {
     EXPECT_TRUE(!file.path.starts_with("os-builds/") || place_of(files, file.path) <= place_of(files, path)) << file.path;
   }
-  EXPECT_LT(place_of(files, path), place_of(files, "machine-pools/arbiter.yaml"));
+  EXPECT_LT(place_of(files, path), place_of(files, "machine-pools/master.yaml"));
 }
 
 TEST_F(OsBuildsTest, WritesTheLoginsOfANamedPullSecret) {
   manifests["os"] = OsConfigText{.base_pull_secret = "pull"}.text();
-  const RenderedFiles files = render().value();
-  const RenderedFile* logins = find_file(files, "os-builds/master/pull-logins.json");
+  const Result<RenderedFiles> files = render();
+  ASSERT_TRUE(files.ok()) << files.error().message();
+  const RenderedFile* logins = find_file(files.value(), "os-builds/master/pull-logins.json");
   ASSERT_NE(logins, nullptr);
   EXPECT_EQ(logins->mode, 0600u);
   EXPECT_NE(logins->content.find("other.example.com"), std::string::npos);
@@ -163,7 +166,7 @@ TEST_F(OsBuildsTest, APreBuiltImageIsRecordedWithoutABuild) {
   const OsImage record = machineconfig::parse_os_image(parse_json(file->content, path).value(), path).value();
   EXPECT_EQ(record.image(), image);
   EXPECT_TRUE(record.is_pushed);
-  EXPECT_LT(place_of(files.value(), path), place_of(files.value(), "machine-pools/arbiter.yaml"));
+  EXPECT_LT(place_of(files.value(), path), place_of(files.value(), "machine-pools/master.yaml"));
   for (const RenderedFile& each : files.value()) EXPECT_FALSE(each.path.starts_with("os-builds/")) << each.path;
 }
 

