@@ -54,8 +54,7 @@ Result<> create(const assets::Request& request, const Environment& environment, 
   assets::Environment inputs;
   if (request.target != assets::Target::install_config) {
     inputs = TRY(asset_inputs(environment, arguments, folder.config.config));
-    inputs.with_machine_os_config =
-        request.target == assets::Target::manifests && arguments.has("--with-machine-os-config");
+    inputs.with_machine_os_config = request.target == assets::Target::manifests && arguments.has("--with-machine-os-config");
   }
   const assets::TargetResult result =
       TRY(assets::create_target(environment.context, environment.files, environment.random, folder, inputs, request));

@@ -254,7 +254,8 @@ Result<BootstrapConfig> make_bootstrap_config(const InstallConfig& config, const
   }
   for (const AssetFile& manifest : pointer_manifests(edits, tls)) file(root + manifest.path, manifest.content, secret_mode);
   if (config.image_mode != config::ImageMode::none) {
-    file(root + "image-mode.json", emit_json({{"policy", config::to_string(config.image_mode)}}, JsonStyle::compact), public_mode);
+    file(root + "image-mode.json", emit_json({{"policy", config::to_string(config.image_mode)}}, JsonStyle::compact),
+         public_mode);
   }
   file(root + "original_cvo_overrides.patch", overrides.patch, secret_mode);
   file(root + "auth/kubeconfig", kubeconfigs.bootstrap.reveal(), secret_mode);

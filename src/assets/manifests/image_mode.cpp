@@ -126,7 +126,8 @@ Secret os_registry_login(const config::InstallConfig& config, const ServerToken&
 Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const ServerToken& token) {
   AssetFiles files;
   const auto add = [&](const std::string& path, std::string_view source, const TemplateValues& values) -> Result<> {
-    files.push_back({path, TRY(fill_template(data::content(data::image_mode(), source), source, values))});
+    std::string content = TRY(fill_template(data::content(data::image_mode(), source), source, values));
+    files.push_back({path, std::move(content)});
     return Ok{};
   };
   const bool is_local = config.platform.type == "local";

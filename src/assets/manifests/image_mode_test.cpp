@@ -147,7 +147,7 @@ std::map<std::string, std::string> files_to_start_from(const std::string& platfo
 
 TEST(ImageModeManifests, FilesToStartFromAreRefusedUntilTheyAreComplete) {
   const std::string message = checked(ImageMode::build_on_bootstrap, files_to_start_from("{none: {}}"), Target::manifests);
-  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:11:3: error: spec.renderedImagePushSpec: "), std::string::npos)
+  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:12:3: error: spec.renderedImagePushSpec: "), std::string::npos)
       << message;
   EXPECT_NE(message.find("Secret machine-os-push-master: the login for registry.example.com has neither auth"), std::string::npos)
       << message;
