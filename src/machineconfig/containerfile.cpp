@@ -4,9 +4,12 @@
 #include "base/similar.h"
 #include "base/text.h"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <array>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace slipway::machineconfig {
@@ -14,22 +17,63 @@ namespace slipway::machineconfig {
 namespace {
 
 constexpr std::size_t longest_text = 4096;
+constexpr char usual_escape = '\\';
 constexpr std::array<std::string_view, 18> instructions = {"add",    "arg",   "cmd",         "copy",  "entrypoint", "env",
                                                            "expose", "from",  "healthcheck", "label", "maintainer", "onbuild",
                                                            "run",    "shell", "stopsignal",  "user",  "volume",     "workdir"};
 
-// The words after << of here-documents in a line: `RUN <<EOF`, `COPY <<-"END" /etc/motd`.
-std::vector<std::string> here_documents(std::string_view line) {
-  std::vector<std::string> ends;
-  for (std::size_t at = line.find("<<"); at != std::string_view::npos; at = line.find("<<", at + 2)) {
-    std::size_t begin = at + 2;
-    if (begin < line.size() && line[begin] == '-') ++begin;
-    if (begin < line.size() && (line[begin] == '"' || line[begin] == '\'')) ++begin;
-    std::size_t end = begin;
-    while (end < line.size() && (is_letter_or_digit(line[end]) || line[end] == '_')) ++end;
-    if (end > begin && !is_digit(line[begin])) ends.emplace_back(line.substr(begin, end - begin));
+// The words of an instruction, with their quotes.
+std::vector<std::string> words_of(std::string_view text) {
+  std::vector<std::string> words;
+  std::string word;
+  char quote = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (!quote && (c == ' ' || c == '\t')) {
+      if (!word.empty()) words.push_back(std::move(word));
+      word.clear();
+      continue;
+    }
+    word += c;
+    if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word += text[++i];
+    } else if (c == quote) {
+      quote = 0;
+    } else if (!quote && (c == '"' || c == '\'')) {
+      quote = c;
+    }
   }
-  return ends;
+  if (!word.empty()) words.push_back(std::move(word));
+  return words;
+}
+
+struct HereDocument {
+  std::string end;       // the line that ends it
+  bool may_be_indented;  // by tabs
+};
+
+// `RUN <<EOF`, `RUN cat 3<<A`, `COPY <<-"END" /etc/motd`. Only at the beginning of a word: `$((1<<n))` is none.
+std::vector<HereDocument> here_documents(std::string_view arguments) {
+  std::vector<HereDocument> found;
+  for (const std::string& each : words_of(arguments)) {
+    std::string_view word = each;
+    while (!word.empty() && is_digit(word[0])) word.remove_prefix(1);
+    if (!word.starts_with("<<")) continue;
+    word.remove_prefix(2);
+    const bool has_dash = word.starts_with('-');
+    if (has_dash) word.remove_prefix(1);
+    if (word.find('<') != std::string_view::npos) continue;
+    std::string end(word);
+    std::erase_if(end, [](char c) { return c == '"' || c == '\''; });
+    if (!end.empty()) found.push_back({.end = std::move(end), .may_be_indented = has_dash});
+  }
+  return found;
+}
+
+bool may_have_here_documents(const Instruction& instruction) {
+  std::string name = instruction.name;
+  if (name == "onbuild") name = to_lower(instruction.rest.substr(0, instruction.rest.find_first_of(" \t")));
+  return name == "run" || name == "copy" || name == "add";
 }
 
 // Only comments at the beginning of the text can change the character that continues a line.
@@ -42,7 +86,7 @@ char escape_of(const std::vector<std::string_view>& lines) {
     if (trim(std::string_view(line).substr(1, equals - 1)) == "escape" && trim(std::string_view(line).substr(equals + 1)) == "`")
       return '`';
   }
-  return '\\';
+  return usual_escape;
 }
 
 class Reader {
@@ -58,7 +102,7 @@ class Reader {
       const std::size_t end = std::min(text.find_first_of(" \t"), text.size());
       Instruction instruction{
           .line = line, .name = to_lower(text.substr(0, end)), .rest = std::string(trim(std::string_view(text).substr(end)))};
-      if (instruction.name == "run" || instruction.name == "copy" || instruction.name == "add") skip_here_documents(instruction);
+      if (may_have_here_documents(instruction)) skip_here_documents(instruction);
       found.push_back(std::move(instruction));
     }
     return found;
@@ -85,14 +129,20 @@ class Reader {
   }
 
   void skip_here_documents(Instruction& instruction) {
-    for (const std::string& end : here_documents(instruction.rest)) {
-      while (at_ < lines_.size() && trim(lines_[at_]) != end) ++at_;
+    for (const HereDocument& document : here_documents(instruction.rest)) {
+      while (at_ < lines_.size() && !is_end(lines_[at_], document)) ++at_;
       if (at_ == lines_.size()) {
-        instruction.open_document = end;
+        instruction.open_document = document.end;
         return;
       }
       ++at_;
     }
+  }
+
+  static bool is_end(std::string_view line, const HereDocument& document) {
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    while (document.may_be_indented && line.starts_with('\t')) line.remove_prefix(1);
+    return line == document.end;
   }
 
   std::vector<std::string_view> lines_;
@@ -107,8 +157,8 @@ struct From {
 From read_from(std::string_view rest) {
   From from;
   std::vector<std::string> words;
-  for (const std::string_view word : split(rest, ' ')) {
-    if (!trim(word).empty() && !trim(word).starts_with("--")) words.push_back(to_lower(trim(word)));
+  for (const std::string& word : words_of(rest)) {
+    if (!word.starts_with("--")) words.push_back(to_lower(word));
   }
   if (!words.empty()) from.image = words[0];
   if (words.size() == 3 && words[1] == "as") from.name = words[2];
@@ -118,6 +168,18 @@ From read_from(std::string_view rest) {
 }  // namespace
 
 std::vector<Instruction> read_instructions(std::string_view containerfile) { return Reader(containerfile).read(); }
+
+std::string lines_for_the_beginning(std::string_view containerfile) {
+  std::string text;
+  const char escape = escape_of(split(containerfile, '\n'));
+  if (escape != usual_escape) text += fmt::format("# escape={}\n", escape);
+  const std::vector<Instruction> found = read_instructions(containerfile);
+  for (const Instruction& instruction : found) {
+    if (instruction.name != "arg") break;
+    text += fmt::format("ARG {}\n", instruction.rest);
+  }
+  return text;
+}
 
 void check_containerfile(std::string_view text, const std::string& field, const std::function<Place(int line)>& place_of_line,
                          Findings& findings) {
@@ -132,7 +194,7 @@ void check_containerfile(std::string_view text, const std::string& field, const 
   for (const Instruction& instruction : found) {
     if (!instruction.open_document.empty()) {
       findings.error(place_of_line(instruction.line), field, "the here-document <<{} has no end", instruction.open_document)
-          .hint("add a line with " + instruction.open_document);
+          .hint(fmt::format("end it with a line that has only {}", instruction.open_document));
     }
     if (std::ranges::find(instructions, instruction.name) == instructions.end()) {
       auto added = findings.error(place_of_line(instruction.line), field, "unknown instruction {}", instruction.name);

@@ -27,6 +27,10 @@ struct Instruction {
 // The instructions in order, known or not. Understands comments, parser directives, continued lines and here-documents.
 std::vector<Instruction> read_instructions(std::string_view containerfile);
 
+// What of a text is lost if other stages come before it: the parser directive "escape", and each ARG before the first FROM, which
+// the lines FROM use. Lines to begin the whole Containerfile with; often empty.
+std::string lines_for_the_beginning(std::string_view containerfile);
+
 // Finds what a build would find after minutes: more than 4096 characters, no FROM, a last stage that is not built on "configs"
 // (in one or more steps), unknown instructions, instructions without their arguments, a here-document without its end.
 //

@@ -30,8 +30,11 @@ TEST(Containerfile, AcceptsWhatABuildAccepts) {
       "/usr/bin/a\n",
       "FROM configs AS base\nRUN true\nFROM base AS final\nLABEL a=b c d\nENV A=b c\n",
       "FROM --platform=linux/amd64 configs AS final\nRUN [\"/bin/true\"]\nONBUILD RUN true\n",
-      "FROM configs AS final\nRUN <<EOF\nFROM nothing\nnot an instruction\nEOF\nRUN <<-'A' cat && <<B cat\n x\n A\ny\nB\nUSER "
+      "FROM configs AS final\nRUN <<EOF\nFROM nothing\nnot an instruction\n EOF\nEOF\nRUN <<-'A' cat && 3<<B cat\n "
+      "x\n\tA\ny\nB\nUSER "
       "root\n",
+      "FROM configs AS final\nONBUILD RUN <<END-OF-FILE\nFROM nothing\nEND-OF-FILE\r\n",
+      "FROM\tconfigs\tAS\tfinal\nRUN echo $((1<<n)) \"a <<b c\" 'd <<e'\n",
       "FROM configs AS final\nCOPY <<\"END\" /etc/motd\nhello\nEND\n",
       "FROM configs AS final\nRUN cat <<<word\n",
   };
@@ -51,13 +54,26 @@ TEST(Containerfile, ReportsEachProblemWithItsLine) {
       {"FROM configs AS final\n\nCOPY\n", "a.yaml:3:1: error: content: copy has no arguments\n"},
       {"RUN true\nFROM configs AS final\n", "a.yaml:1:1: error: content: run before the first FROM\n"},
       {"FROM configs AS final\nRUN <<EOF\ntrue\n",
-       "a.yaml:2:1: error: content: the here-document <<EOF has no end (add a line with EOF)\n"},
+       "a.yaml:2:1: error: content: the here-document <<EOF has no end (end it with a line that has only EOF)\n"},
+      {"FROM configs AS final\nRUN <<EOF\ntrue\n  EOF\n",
+       "a.yaml:2:1: error: content: the here-document <<EOF has no end (end it with a line that has only EOF)\n"},
       {"FROM configs AS final\n" + std::string(4096, '#'),
        "a.yaml:1:1: error: content: has 4118 characters, the longest Containerfile has 4096 (put long scripts into an image, and "
        "copy them "
        "from there with COPY --from)\n"},
   };
   for (const auto& [text, expected] : rows) EXPECT_EQ(problems(text), expected) << text;
+}
+
+TEST(Containerfile, KeepsWhatMustComeFirst) {
+  const std::vector<std::pair<std::string, std::string>> rows = {
+      {"FROM configs AS final\nARG A=1\n", ""},
+      {"# syntax=docker/dockerfile:1\n# about it\nFROM configs AS final\n", ""},
+      {"arg A=1\nARG B=${A} \\\n  C=2\nFROM a:${A} AS tools\nARG D\nFROM configs\n", "ARG A=1\nARG B=${A}  C=2\n"},
+      {"# syntax=docker/dockerfile:1\n# escape=`\nARG A=1`\n  B=2\nFROM configs\n", "# escape=`\nARG A=1 B=2\n"},
+      {"", ""},
+  };
+  for (const auto& [text, expected] : rows) EXPECT_EQ(lines_for_the_beginning(text), expected) << text;
 }
 
 }  // namespace

@@ -65,8 +65,10 @@ Result<std::vector<BuildFile>> files_of(const MachineConfig& rendered) {
   return files;
 }
 
-std::string containerfile_of(const OsConfig& config, const OsBuild& build, bool has_authorities) {
-  std::string text = fmt::format("FROM {} AS {}\nCOPY {}/ /\n", build.base_image, configs_stage, files_folder);
+std::string containerfile_of(const OsConfig& config, const OsBuild& build, bool has_files, bool has_authorities) {
+  std::string text = lines_for_the_beginning(config.containerfile);
+  text += fmt::format("FROM {} AS {}\n", build.base_image, configs_stage);
+  if (has_files) text += fmt::format("COPY {}/ /\n", files_folder);
   if (has_authorities) text += trust_authorities;
   text += fmt::format("{}\"{}\" machineconfigpool=\"{}\" baseOSContainerImage=\"{}\"\n", last_instruction, build.rendered,
                       build.pool, build.base_image);
@@ -110,7 +112,7 @@ Result<OsBuild> plan_os_build(const OsConfig& config, const MachineConfig& rende
   }
   const std::vector<BuildFile> files = TRY(files_of(rendered).context(rendered.name));
   build.name = name_of(config, build, rendered, files, controller.additional_trust_bundle);
-  build.containerfile = containerfile_of(config, build, !controller.additional_trust_bundle.empty());
+  build.containerfile = containerfile_of(config, build, !files.empty(), !controller.additional_trust_bundle.empty());
   return build;
 }
 

@@ -38,8 +38,8 @@ struct OsBuild {
 // the files of the config that are in the image.
 //
 // The Containerfile has two stages: "configs" is the base image with the files of the config (folder "root" beside the
-// Containerfile) and the authorities of the cluster; the text of the user follows and ends with the final stage. Labels of the
-// image name pool, config and base image.
+// Containerfile) and the authorities of the cluster; the text of the user follows and ends with the final stage. Before both are
+// the lines of the user that only count at the beginning (containerfile.h). Labels of the image name pool, config and base image.
 //
 //   errors  invalid: no base image by digest
 Result<OsBuild> plan_os_build(const OsConfig& config, const MachineConfig& rendered, const ControllerConfig& controller);

@@ -67,6 +67,19 @@ TEST(OsBuild, TheTextOfTheUserComesLast) {
       std::string::npos);
 }
 
+TEST(OsBuild, LinesThatMustComeFirstDo) {
+  Sample sample;
+  sample.config.containerfile = "ARG A=1\nFROM registry.example.com/tools:${A} AS tools\nFROM configs AS final\n";
+  const OsBuild build = plan_os_build(sample.config, sample.rendered, sample.controller).value();
+  EXPECT_TRUE(build.containerfile.starts_with("ARG A=1\nFROM " + base + " AS configs\nCOPY root/ /\nLABEL "))
+      << build.containerfile;
+  EXPECT_TRUE(build.containerfile.ends_with("\n" + sample.config.containerfile));
+  EXPECT_EQ(first_line_of_user(build), 5);
+  sample.rendered.config = {};
+  EXPECT_EQ(plan_os_build(sample.config, sample.rendered, sample.controller).value().containerfile.find("COPY"),
+            std::string::npos);
+}
+
 TEST(OsBuild, TheNameDependsOnWhatIsInTheImage) {
   const std::string name = Sample().name();
   EXPECT_EQ(name.size(), std::string("master-").size() + 32);

@@ -42,11 +42,18 @@ std::optional<std::string> wrong_repository(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '/');
   if (parts.size() < 2 || !is_registry(parts[0])) return "does not begin with a registry whose host has a dot";
   if (parts.size() > 3) return "has more than one part between registry and name, so the API could not store the result";
-  for (std::size_t i = 1; i < parts.size(); ++i) {
-    if (parts[i].size() > longest_part || !consists_of(parts[i], "._-"))
-      return fmt::format("has the part '{}', which is not up to {} of the characters a-z, 0-9, '.', '_' and '-'",
-                         to_utf8(parts[i]), longest_part);
-  }
+  const auto begins_and_ends_well = [](std::string_view part) {
+    return is_lower_or_digit(part.front()) && is_lower_or_digit(part.back());
+  };
+  const std::string_view name = parts.back();
+  if (!consists_of(name, "._-") || !begins_and_ends_well(name))
+    return fmt::format("has the name '{}', which is not made of the characters a-z, 0-9 and, within, '.', '_' and '-'",
+                       to_utf8(name));
+  if (parts.size() == 2) return std::nullopt;
+  const std::string_view part = parts[1];
+  if (part.size() > longest_part || !consists_of(part, "_-") || !begins_and_ends_well(part))
+    return fmt::format("has the part '{}', which is not up to {} of the characters a-z, 0-9 and, within, '_' and '-'",
+                       to_utf8(part), longest_part);
   return std::nullopt;
 }
 

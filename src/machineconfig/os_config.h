@@ -1,6 +1,6 @@
 // MachineOSConfig: the Containerfile from which the operating system of a pool's machines is built, and where the image goes.
-// Pure. The rules are those of the API server (data/components/machine_config_operator/manifests has the same as CEL) and those
-// of a build: what would fail there is an error here.
+// Pure. The rules are those of the API server (the CRD, images/crds.txt) and those of a build: what would fail there is an error
+// here.
 //
 // https://github.com/openshift/api/blob/master/machineconfiguration/v1/types_machineosconfig.go
 #pragma once

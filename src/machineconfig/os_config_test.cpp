@@ -77,13 +77,18 @@ TEST(OsConfig, FindingsHaveTheirPlaces) {
       spec("registry.example.com/a/b/os:1",
            "has more than one part between registry and name, so the API could not store the result"),
       spec("registry.example.com/Team/os:1",
-           "has the part 'Team', which is not up to 61 of the characters a-z, 0-9, '.', '_' and '-'"),
+           "has the part 'Team', which is not up to 61 of the characters a-z, 0-9 and, within, '_' and '-'"),
+      spec("registry.example.com/my.team/os:1",
+           "has the part 'my.team', which is not up to 61 of the characters a-z, 0-9 and, within, '_' and '-'"),
+      spec("registry.example.com/team/os-:1",
+           "has the name 'os-', which is not made of the characters a-z, 0-9 and, within, '.', '_' and '-'"),
       spec("10.0.0.1:5/os:1", "does not begin with a registry whose host has a dot"),
       spec("registry.example.com/os:a/b", "has no tag"),
       spec("registry.example.com/os@sha256:ab", "has a digest, which only the result of a build has"),
   };
   for (const auto& [text, expected] : rows) EXPECT_EQ(problems(text), expected) << text;
-  for (const std::string value : {"10.0.0.1:5000/os:1", "registry.example.com/team/os:v1_2.3-4", "r.e/os:latest"})
+  for (const std::string value :
+       {"10.0.0.1:5000/os:1", "registry.example.com/team/os:v1_2.3-4", "registry.example.com/a_b-c/my.os:1", "r.e/os:latest"})
     EXPECT_EQ(problems(replaced(good, push, value)), "") << value;
 }
 

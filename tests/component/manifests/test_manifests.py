@@ -24,6 +24,7 @@ RELEASE = pathlib.Path(os.environ["SLIPWAY_BUILD"]) / "release"
 CONFIGS = sorted((pathlib.Path(os.environ["SLIPWAY_SOURCE"]) / "tests/golden/install-configs").glob("*.yaml"))
 FOLDERS = ("manifests", "openshift", "cluster-api")
 DEADLINE = 60
+MACHINE_CONFIGS = "machineconfiguration.openshift.io"
 
 # Kinds without a CRD in this release, with the component that brings it: not checked.
 NOT_JUDGED = {
@@ -196,3 +197,95 @@ def test_a_field_that_nobody_knows_is_refused(api, made):
     status, answer = api.ask("POST", "/apis/config.openshift.io/v1/infrastructures?fieldValidation=Strict",
                              text.replace("failureDomains:", "failureDomainz:"))
     assert status == 400 and "failureDomainz" in answer["message"], answer
+
+
+REPOSITORY = "registry.example.com/team/os"
+DIGEST = "@sha256:" + "a" * 64
+
+
+def os_config(push_spec=f"{REPOSITORY}:latest", pool="infra", builder="Job", **more):
+    return {"apiVersion": f"{MACHINE_CONFIGS}/v1", "kind": "MachineOSConfig", "metadata": {"name": "infra"},
+            "spec": {"machineConfigPool": {"name": pool}, "imageBuilder": {"imageBuilderType": builder},
+                     "renderedImagePushSecret": {"name": "push"}, "renderedImagePushSpec": push_spec, **more}}
+
+
+def os_build(rendered="rendered-infra-1"):
+    return {"apiVersion": f"{MACHINE_CONFIGS}/v1", "kind": "MachineOSBuild", "metadata": {"name": "infra-1"},
+            "spec": {"machineConfig": {"name": rendered}, "machineOSConfig": {"name": "infra"},
+                     "renderedImagePushSpec": f"{REPOSITORY}:infra-1"}}
+
+
+def conditions(true):
+    return [{"type": each, "status": str(each == true), "reason": each, "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}
+            for each in ("Prepared", "Building", "Failed", "Interrupted", "Succeeded")]
+
+
+# Image mode: what src/machineconfig/os_config.cpp refuses or takes, the server does too.
+@pytest.mark.parametrize("value, problem", [
+    (os_config(), None),
+    (os_config("registry.example.com:5000/os:v1_2.3-4"), None),
+    (os_config("registry.example.com/a_b-c/my.os:1"), None),
+    (os_config("10.0.0.1:5000/os:1"), None),
+    (os_config(containerFile=[{"content": "FROM configs AS final"}], baseImagePullSecret={"name": "pull"}), None),
+    (os_config("localhost:5000/os:1"), "OCI Image name"),
+    (os_config("10.0.0.1:5/os:1"), "OCI Image name"),
+    (os_config("registry.example.com/my.team/os:1"), "OCI Image name"),
+    (os_config(REPOSITORY), "OCI Image name"),
+    (os_config(REPOSITORY + DIGEST), "OCI Image name"),
+    (os_config(f"registry.example.com/{'a' * 62}/os:1"), "OCI Image name"),
+    (os_config(pool="worker"), "name must match the referenced MachineConfigPool"),
+    (os_config(builder="Pod"), "imageBuilderType"),
+    (os_config(containerFile=[{"content": "a" * 4097}]), "Too long"),
+    (os_config(containerFile=[{"content": "a"}, {"content": "b"}]), "Duplicate value"),
+    (os_config(more=1), 'unknown field "spec.more"'),
+    (os_build(), None),
+    (os_build("rendered"), "at least 10"),
+])
+def test_types_of_image_mode(api, value, problem):
+    path, message = create_object(api, value, json.dumps(value))
+    if problem:
+        assert message and problem in message
+    else:
+        assert not message
+        api.must("DELETE", path)
+
+
+def test_results_of_image_mode(api):
+    """An image is stored with one part between registry and name, which the server does not ask of a push spec."""
+    value = os_config("registry.example.com/a/b/os:1")
+    path, problem = create_object(api, value, json.dumps(value))
+    assert not problem
+    status, answer = put_status(api, path, {**value, "status": {"currentImagePullSpec": f"registry.example.com/a/b/os{DIGEST}"}})
+    assert status == 422 and "OCI Image name" in answer["message"]
+    status, answer = put_status(api, path, {**value, "status": {"currentImagePullSpec": f"{REPOSITORY}:latest{DIGEST}"}})
+    assert status == 422 and "OCI Image name" in answer["message"]
+    status, answer = put_status(api, path, {**value, "status": {"currentImagePullSpec": f"{REPOSITORY}{DIGEST}"}})
+    assert status == 200, answer["message"]
+    api.must("DELETE", path)
+
+
+def test_what_a_build_said_stays(api):
+    value = os_build()
+    path, problem = create_object(api, value, json.dumps(value))
+    assert not problem
+    other = os_build("rendered-infra-2")
+    status, answer = api.ask("PATCH", path, json.dumps({"spec": other["spec"]}), "application/merge-patch+json")
+    assert status == 422 and "machineOSBuildSpec is immutable once set" in answer["message"]
+
+    def put(**more):
+        status, answer = put_status(api, path, {**value, "status": more})
+        return None if status == 200 else answer["message"]
+
+    job = {"group": "batch", "resource": "jobs", "namespace": "openshift-machine-config-operator", "name": "build-infra-1"}
+    start, end = "2026-01-01T00:00:00Z", "2026-01-01T00:10:00Z"
+    running = {"conditions": conditions("Building"), "buildStart": start}
+    assert "job is required" in put(**running, builder={"imageBuilderType": "Job"})
+    running["builder"] = {"imageBuilderType": "Job", "job": job}
+    assert put(**running) is None
+    assert "buildStart is immutable once set" in put(**{**running, "buildStart": end})
+    assert "buildEnd must be after buildStart" in put(**running, buildEnd=start)
+    done = {**running, "conditions": conditions("Succeeded"), "buildEnd": end, "digestedImagePushSpec": REPOSITORY + DIGEST}
+    assert "sha256" in put(**{**done, "digestedImagePushSpec": f"{REPOSITORY}@sha256:ab"})
+    assert put(**done) is None
+    assert "once an Succeeded condition is set" in put(**{**done, "conditions": conditions("Failed")})
+    api.must("DELETE", path)
