@@ -63,7 +63,8 @@ struct Inputs {
 // Reads ASSETS/image-references and ASSETS/release-metadata, which release-image.service extracts from the release image, and
 // checks which optional files exist.
 //
-//   errors  not_found: a document does not exist; invalid: from parse_release, all needed components that the release lacks, or an
+//   errors  not_found: a document does not exist; invalid: from parse_release, all needed components that the release lacks, or
+//   an
 //           unknown policy of image mode
 Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const std::string& release_image);
 

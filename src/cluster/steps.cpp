@@ -49,8 +49,8 @@ Result<> Steps::run(const sys::Context& context, Step step, const std::function<
 }
 
 Milliseconds Steps::limit_of(Step step) const {
-  const bool waits_for_image = image_mode_ != config::ImageMode::none &&
-                               (step == Step::control_plane_nodes || step == Step::bootstrap_complete);
+  const bool waits_for_image =
+      image_mode_ != config::ImageMode::none && (step == Step::control_plane_nodes || step == Step::bootstrap_complete);
   return pace_ * (row_of(step).limit + (waits_for_image ? image_allowance : Milliseconds(0)));
 }
 

@@ -112,7 +112,8 @@ inline const ResourceType machine_config_nodes{"machineconfiguration.openshift.i
                                                "MachineConfigNode", false};
 inline const ResourceType machine_os_configs{"machineconfiguration.openshift.io", "v1", "machineosconfigs", "MachineOSConfig",
                                              false};
-inline const ResourceType machine_os_builds{"machineconfiguration.openshift.io", "v1", "machineosbuilds", "MachineOSBuild", false};
+inline const ResourceType machine_os_builds{"machineconfiguration.openshift.io", "v1", "machineosbuilds", "MachineOSBuild",
+                                            false};
 inline const ResourceType kubelet_configs{"machineconfiguration.openshift.io", "v1", "kubeletconfigs", "KubeletConfig", false};
 inline const ResourceType runtime_configs{"machineconfiguration.openshift.io", "v1", "containerruntimeconfigs",
                                           "ContainerRuntimeConfig", false};

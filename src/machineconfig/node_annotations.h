@@ -10,8 +10,8 @@ namespace slipway::machineconfig {
 inline constexpr std::string_view current_config = "machineconfiguration.openshift.io/currentConfig";
 inline constexpr std::string_view desired_config = "machineconfiguration.openshift.io/desiredConfig";
 
-// Image mode: the image of the operating system by digest, instead of that of the config. The controller sets the desired one with
-// the desired config; without it a machine has the image of its config. The daemon sets the current one.
+// Image mode: the image of the operating system by digest, instead of that of the config. The controller sets the desired one
+// with the desired config; without it a machine has the image of its config. The daemon sets the current one.
 inline constexpr std::string_view current_image = "machineconfiguration.openshift.io/currentImage";
 inline constexpr std::string_view desired_image = "machineconfiguration.openshift.io/desiredImage";
 

@@ -59,7 +59,8 @@ Result<std::vector<BuildFile>> files_of(const MachineConfig& rendered) {
   std::vector<BuildFile> files;
   for (const WantedFile& file : wanted_files(rendered)) {
     if (!is_in_image(file)) continue;
-    files.push_back({.path = std::string(files_folder) + file.path, .content = TRY(content_of(file)), .mode = file.mode & 0777});
+    std::string content = TRY(content_of(file));
+    files.push_back({.path = std::string(files_folder) + file.path, .content = std::move(content), .mode = file.mode & 0777});
   }
   return files;
 }

@@ -16,7 +16,7 @@ struct BootstrapOptions {
   std::string pod_manifest_path;
   std::vector<RequiredPod> required_pods{};
   Milliseconds pods_limit = std::chrono::minutes(20);  // until the required pods are Ready
-  std::string tear_down_event{};  // "namespace/name"; empty: do not wait for an event
+  std::string tear_down_event{};                       // "namespace/name"; empty: do not wait for an event
   bool tear_down_early = true;
   Milliseconds termination_limit{0};  // how long the API server may take to end; 0: do not wait for it
   Milliseconds tear_down_delay{0};

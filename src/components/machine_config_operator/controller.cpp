@@ -2,8 +2,8 @@
 
 #include "base/findings.h"
 #include "base/flags.h"
-#include "components/machine_config_operator/kubelet_configs.h"
 #include "components/machine_config_operator/bootstrap_os_builds.h"
+#include "components/machine_config_operator/kubelet_configs.h"
 #include "components/machine_config_operator/render_controller.h"
 #include "components/render/inputs.h"
 #include "machineconfig/controller_config.h"

@@ -146,8 +146,8 @@ class ClusterReader {
 // installation or an update is not complete without them.
 bool waits_for_image(const Json& pool) { return kube::condition_text(pool, "Updated", "reason") == waits_for_image_reason; }
 
-// The daemon is not needed until the bootstrap is complete, and its pods would take processor time from the handover. In image mode
-// it is needed: the bootstrap waits until it has reported which image each master runs.
+// The daemon is not needed until the bootstrap is complete, and its pods would take processor time from the handover. In image
+// mode it is needed: the bootstrap waits until it has reported which image each master runs.
 bool waits_for_handover(const DesiredObject& desired, const Snapshot& seen) {
   if (desired.type != types::daemon_sets || kube::name_of(desired.object) != daemon_name) return false;
   const Json* masters = seen.find(types::machine_config_pools, "", "master");

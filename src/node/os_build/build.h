@@ -26,8 +26,8 @@ struct OsBuildOptions {
 // proxy of this process and the network of the machine. Each line of podman's output is logged and written to OUTPUT/build.log.
 //
 //   errors  invalid: a step of the Containerfile failed, with its line and the last lines of the output; a base image of another
-//           architecture; denied: a registry refuses the login; conflict: too little disk or memory, with what is there and what is needed;
-//           unavailable: a registry or a package source did not answer in three attempts
+//           architecture; denied: a registry refuses the login; conflict: too little disk or memory, with what is there and what
+//           is needed; unavailable: a registry or a package source did not answer in three attempts
 //   time    minutes
 Result<machineconfig::OsImage> build_os_image(const Environment& environment, const OsBuildOptions& options);
 

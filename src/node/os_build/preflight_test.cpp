@@ -15,10 +15,9 @@ TEST(Space, OfOneFileSystemIsAddedUp) {
   const Result<> result = check_space({storage, output});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().code(), Code::conflict);
-  EXPECT_EQ(
-      result.error().message(),
-      "file system /var has 5.4 GB free, and the build needs 5.4 GB (podman's storage in /var/lib/containers, the image in "
-      "/out) (enlarge the disk, or remove images with `podman image prune --all`)");
+  EXPECT_EQ(result.error().message(),
+            "file system /var has 5.4 GB free, and the build needs 5.4 GB (podman's storage in /var/lib/containers, the image in "
+            "/out) (enlarge the disk, or remove images with `podman image prune --all`)");
   output.file_system = "/out";
   EXPECT_TRUE(check_space({storage, output}).ok());
 }

@@ -124,9 +124,9 @@ Result<> OstreeUpdater::stage(Wanted wanted) {
   } else {
     TRY(ConfigDisk(environment_, staged->folder()).change(configs.running, {}, configs.wanted, {.reboot = true}));
     const bool has_new_image = commit != booted.commit;
-    TRY(write_trial_record(
-        environment_.files,
-        {.config = state_of(configs.wanted).text(), .image = has_new_image ? configs.wanted.os_image_url : "", .deployment = staged->id()}));
+    TRY(write_trial_record(environment_.files, {.config = state_of(configs.wanted).text(),
+                                                .image = has_new_image ? configs.wanted.os_image_url : "",
+                                                .deployment = staged->id()}));
   }
   TRY(run(environment_, {boot_counter, "start"}));
   return run(environment_, {"ostree", "admin", "set-default", index_of(deployments, staged)});
