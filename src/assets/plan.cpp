@@ -72,6 +72,7 @@ class Planner {
     Randomness drawn{&random};
     if (environment.seed) drawn.seed = net::derive_seed(*environment.seed, config_.cluster_domain());
     if (!is_new_ && previous_->no_kubeadmin) environment.no_kubeadmin = true;
+    wants_machine_os_config_ = environment.with_machine_os_config;
     if (!is_new_ && previous_->with_machine_os_config) environment.with_machine_os_config = true;
     if (!is_new_ && environment.bootstrap_url.empty()) environment.bootstrap_url = previous_->bootstrap_url;
     FoundTls user = TRY(find_user_tls(folder_, environment));
@@ -128,6 +129,9 @@ class Planner {
       for (const AssetFile& file : *files) generated_.emplace(file.path, file.content);
     }
     UserFiles user = find_user_files(folder_, previous_, generated_);
+    if (wants_machine_os_config_) {
+      std::erase_if(user.files, [](const auto& each) { return !each.second && is_machine_os_config_file(each.first); });
+    }
     if (is_new_) {
       for (auto each = user.files.begin(); each != user.files.end();) {
         const bool is_added = each->second && !generated_.contains(each->first);
@@ -148,7 +152,7 @@ class Planner {
     user_ = std::move(user);
     graph_.put(std::move(for_machines));
     const ManifestSet* manifests = TRY(graph_.get<ManifestSet>());
-    std::ranges::move(TRY(check_image_mode(config_, *manifests, target_)), std::back_inserter(plan_.warnings));
+    std::ranges::move(TRY(check_image_mode(config_, *manifests, user_, target_)), std::back_inserter(plan_.warnings));
     // Remove manifests that were generated from an earlier install-config and are not generated from this one.
     for (const auto& [path, content] : folder_) {
       if (is_manifest_path(path) && !generated_.contains(path) && is_ours(written(), path, content)) {
@@ -346,7 +350,8 @@ class Planner {
   const config::InstallConfig& config_;
   const Snapshot& folder_;
   const std::optional<State>& previous_;
-  const bool is_new_;  // the install-config changed, or this is the first run
+  const bool is_new_;                     // the install-config changed, or this is the first run
+  bool wants_machine_os_config_ = false;  // in this run, so files that the user removed are generated again
   Graph graph_ = asset_graph();
   Snapshot generated_;  // of manifests/, openshift/ and cluster-api/
   UserFiles user_;      // the user's changes of these

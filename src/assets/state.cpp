@@ -126,7 +126,6 @@ std::string state_text(const State& state) {
                {"machineConfigServerToken", state.token.text.reveal()},
                {"machineConfigServerWorkerToken", state.token.worker.reveal()},
                {"noKubeadmin", state.no_kubeadmin},
-               {"withMachineOSConfig", state.with_machine_os_config},
                {"bootstrapURL", state.bootstrap_url},
                {"target", to_string(state.target)},
                {"complete", state.complete},
@@ -134,6 +133,7 @@ std::string state_text(const State& state) {
                {"tls", std::move(tls)},
                {"written", std::move(written)},
                {"userFiles", std::move(user)}};
+  if (state.with_machine_os_config) text.get_object()["withMachineOSConfig"] = true;
   if (state.ironic) {
     text.get_object()["ironic"] = {{"user", state.ironic->user}, {"password", state.ironic->password.reveal()}};
   }

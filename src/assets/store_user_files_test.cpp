@@ -33,6 +33,60 @@ TEST_F(Store, FilesOfTheUserAreHonouredOfWhateverKind) {
   EXPECT_FALSE(exists("manifests/kube-cloud-config.yaml"));
 }
 
+class ImageModeStore : public Store {
+ protected:
+  ImageModeStore() {
+    std::string text(sample_install_config);
+    text.replace(text.find("replicas: 0"), 11, "replicas: 1");
+    put("install-config.yaml", text + "imageMode: {policy: BuildOnBootstrap}\n");
+  }
+
+  Result<> with_machine_os_config() {
+    environment.with_machine_os_config = true;
+    Result<> result = manifests();
+    environment.with_machine_os_config = false;
+    return result;
+  }
+
+  const std::string master = "openshift/99_machineosconfig_master.yaml", worker = "openshift/99_machineosconfig_worker.yaml";
+};
+
+TEST_F(ImageModeStore, FilesToStartFromStayAndAreNotOverwritten) {
+  ASSERT_TRUE(manifests().ok());
+  EXPECT_FALSE(exists(master));
+  EXPECT_FALSE(ignition_configs().ok());
+  ASSERT_TRUE(with_machine_os_config().ok());
+  const std::string made = read(worker), changed = read(master) + "      RUN true\n";
+  put(master, changed);
+  ASSERT_TRUE(manifests().ok());
+  ASSERT_TRUE(with_machine_os_config().ok());
+  EXPECT_EQ(read(master), changed);
+  EXPECT_EQ(read(worker), made);
+  ASSERT_TRUE(ignition_configs().ok());
+  EXPECT_EQ(on_bootstrap(master), changed);
+  EXPECT_EQ(on_bootstrap(worker), made);
+  EXPECT_TRUE(on_bootstrap("openshift/99_machineosconfig_secret_worker.yaml"));
+  EXPECT_EQ(on_bootstrap("image-mode.json"), R"({"policy":"BuildOnBootstrap"})");
+}
+
+TEST_F(ImageModeStore, RemovedFilesToStartFromAreWrittenAgainWhenAskedFor) {
+  ASSERT_TRUE(with_machine_os_config().ok());
+  const std::string made = read(master);
+  remove(master);
+  EXPECT_FALSE(manifests().ok());
+  EXPECT_FALSE(exists(master));
+  ASSERT_TRUE(with_machine_os_config().ok());
+  EXPECT_EQ(read(master), made);
+}
+
+TEST_F(ImageModeStore, WithoutImageModeTheBootstrapMachineHasNoFileOfIt) {
+  for (const char* more : {"", "imageMode: {policy: None}\n"}) {
+    put("install-config.yaml", std::string(sample_install_config) + more);
+    ASSERT_TRUE(ignition_configs().ok());
+    EXPECT_EQ(on_bootstrap("image-mode.json"), std::nullopt);
+  }
+}
+
 TEST_F(Store, WhatTheUserTakesBackIsTakenBack) {
   ASSERT_TRUE(manifests().ok());
   const std::string original = read("manifests/cluster-network-02-config.yml");

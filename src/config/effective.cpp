@@ -60,6 +60,8 @@ void merge(JsonObject& base, const JsonObject& overrides) {
 Json effective_config(const Json& value) {
   JsonObject config = as_written(value.as_object(), install_config_fields());
   config["metadata"].as_object()["creationTimestamp"] = nullptr;
+  // Means the same as no field: the generated files must be the same too.
+  if (text_of(value, {"imageMode", "policy"}) == "None") config.erase("imageMode");
   return sorted_keys(config);
 }
 

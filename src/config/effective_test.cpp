@@ -51,6 +51,18 @@ TEST(EffectiveConfig, DoesNotChangeWhenReadAgain) {
   }
 }
 
+TEST(EffectiveConfig, ImageModeNoneIsTheSameAsNoImageMode) {
+  const InstallConfig without = of_platform("{none: {}}"), none = of_platform("{none: {}}", "imageMode: {policy: None}\n");
+  EXPECT_EQ(none.effective, without.effective);
+  EXPECT_EQ(none.image_mode, ImageMode::none);
+  for (const ImageMode mode : {ImageMode::build_on_bootstrap, ImageMode::pre_built}) {
+    const InstallConfig config = of_platform("{none: {}}", fmt::format("imageMode: {{policy: {}}}\n", to_string(mode)));
+    EXPECT_EQ(config.image_mode, mode);
+    EXPECT_EQ(text_of(config.effective, {"imageMode", "policy"}), to_string(mode));
+    EXPECT_EQ(loaded(emit_yaml(config.effective)).image_mode, mode);
+  }
+}
+
 TEST(EffectiveConfig, AProvisioningNetworkOfIpv6HasItsRange) {
   for (const auto& [network, range] :
        {std::pair<std::string, std::string>{"fd00:1101::/64", "fd00:1101::a,fd00:1101::ffff:ffff:ffff:fffe"},

@@ -1,12 +1,16 @@
 #include "assets/manifests/image_mode.h"
 
+#include "base/check.h"
 #include "base/digest.h"
 #include "base/template.h"
+#include "base/text.h"
 #include "base/yaml.h"
 #include "data/data.h"
 #include "machineconfig/os_config.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace slipway::assets {
 
@@ -15,10 +19,14 @@ namespace {
 using config::ImageMode;
 using machineconfig::OsConfig;
 
-constexpr std::string_view group = "machineconfiguration.openshift.io", kind = "MachineOSConfig";
+constexpr std::string_view version = "machineconfiguration.openshift.io/v1", kind = "MachineOSConfig";
+constexpr std::string_view group = version.substr(0, version.find('/'));
 constexpr std::string_view name_space = "openshift-machine-config-operator";
-// The checks refuse them.
-constexpr std::string_view repository_to_complete = "registry.example.com/CHANGE-ME", login_to_complete = "CHANGE-ME";
+constexpr std::string_view push_spec_field = "spec.renderedImagePushSpec", annotations_field = "metadata.annotations";
+// In place of what only the user knows. The checks refuse it.
+constexpr std::string_view to_complete = "CHANGE-ME";
+constexpr std::string_view repository_to_complete = "registry.example.com/CHANGE-ME";
+constexpr std::string_view file_prefix = "openshift/99_machineosconfig_";
 
 std::vector<std::string> roles_of(const config::InstallConfig& config) {
   if (config.compute_replicas() > 0) return {"master", "worker"};
@@ -34,21 +42,41 @@ std::string local_login(const ServerToken& token) {
   return base64_encode("os-builder:" + sha256_hex("login for OS images\n" + token.text.reveal()).substr(0, 32));
 }
 
-std::string file_of(std::string_view role) { return fmt::format("openshift/99_machineosconfig_{}.yaml", role); }
+std::string file_of(std::string_view role) { return fmt::format("{}{}.yaml", file_prefix, role); }
 
-// The documents of the MachineOSConfigs, with the places of their fields.
-Result<std::vector<YamlDocument>> documents_of(const ManifestSet& manifests) {
-  std::vector<YamlDocument> found;
+bool is_of(const ManifestObject& object, std::string_view object_group, std::string_view object_kind) {
+  return object.group == object_group && object.kind == object_kind;
+}
+
+// The object with the places of its fields.
+Result<YamlDocument> document_of(const ManifestObject& object, const ManifestSet& manifests) {
+  const auto file = std::ranges::find(manifests.files, object.path, &AssetFile::path);
+  CHECK(file != manifests.files.end());
+  std::vector<YamlDocument> documents = TRY(parse_yaml_documents(file->content, file->path));
+  const auto document = std::ranges::find(documents, object.value, &YamlDocument::value);
+  CHECK(document != documents.end());
+  return std::move(*document);
+}
+
+// What the user has to do, before there are MachineOSConfigs of the user.
+std::string how_to_begin(ImageMode mode, const ManifestSet& manifests) {
+  std::vector<std::string> incomplete;
   for (const AssetFile& file : manifests.files) {
-    if (file.content.find(kind) == std::string::npos) continue;
-    std::vector<YamlDocument> documents = TRY(parse_yaml_documents(file.content, file.path));
-    for (YamlDocument& document : documents) {
-      const std::string version = text_of(document.value, {"apiVersion"});
-      if (text_of(document.value, {"kind"}) == kind && version.starts_with(fmt::format("{}/", group)))
-        found.push_back(std::move(document));
-    }
+    if (is_machine_os_config_file(file.path) && file.content.find(to_complete) != std::string::npos)
+      incomplete.push_back(file.path);
   }
-  return found;
+  if (!incomplete.empty()) {
+    return fmt::format("complete {}: replace {} in them, then check them with `slipway create manifests`", join(incomplete, ", "),
+                       to_complete);
+  }
+  return fmt::format(
+      "imageMode.policy {} needs a {} for each pool in openshift/. `slipway create manifests "
+      "--with-machine-os-config` writes files to start from",
+      config::to_string(mode), kind);
+}
+
+bool has_to_complete(const Json& value, std::initializer_list<std::string_view> keys) {
+  return text_of(value, keys).find(to_complete) != std::string::npos;
 }
 
 class Checker {
@@ -56,29 +84,60 @@ class Checker {
   Checker(ImageMode mode, const ManifestSet& manifests, Findings& findings)
       : mode_(mode), manifests_(manifests), findings_(findings) {}
 
-  void check(const YamlDocument& document) {
-    if (mode_ == ImageMode::none) {
-      findings_.error(document.place_of("kind"), "kind", "{} has no effect without imageMode in the install-config", kind)
-          .hint("set imageMode.policy to BuildOnBootstrap or PreBuilt, or remove the object");
-      return;
+  Result<> check_all() {
+    for (const ManifestObject& object : manifests_.objects) {
+      if (!is_of(object, group, kind)) continue;
+      const YamlDocument document = TRY(document_of(object, manifests_));
+      TRY(check(document));
     }
-    const OsConfig config = machineconfig::read_os_config(document, findings_);
-    check_image(document, config);
-    check_secret(document, "spec.renderedImagePushSecret.name", config.push_secret, config.repository());
-    check_secret(document, "spec.baseImagePullSecret.name", config.base_pull_secret, "");
-    pools_.push_back(config.pool);
+    return Ok{};
   }
 
   void require(const std::string& role) {
-    if (std::ranges::find(pools_, role) != pools_.end()) return;
+    if (pools_.contains(role)) return;
     findings_
         .error({file_of(role)}, "", "missing: imageMode.policy {} needs a {} for pool {}", config::to_string(mode_), kind, role)
         .hint("write it, or run `slipway create manifests --with-machine-os-config` and complete the files that it writes");
   }
 
  private:
+  Result<> check(const YamlDocument& document) {
+    if (mode_ == ImageMode::none) {
+      findings_.error(document.place_of("kind"), "kind", "{} has no effect without imageMode in the install-config", kind)
+          .hint("set imageMode.policy to BuildOnBootstrap or PreBuilt, or remove the object");
+      return Ok{};
+    }
+    if (text_of(document.value, {"apiVersion"}) != version)
+      findings_.error(document.place_of("apiVersion"), "apiVersion", "is not {}", version).hint("change it to this version");
+    Findings found;
+    const OsConfig config = machineconfig::read_os_config(document, found);
+    const bool has_repository = std::ranges::find(found.all(), push_spec_field, &Finding::field) == found.all().end();
+    check_completed(document, std::move(found));
+    check_image(document, config);
+    check_pool(document, config);
+    TRY(check_secret(document, "spec.renderedImagePushSecret.name", config.push_secret, has_repository ? &config : nullptr));
+    return check_secret(document, "spec.baseImagePullSecret.name", config.base_pull_secret, nullptr);
+  }
+
+  // Replaces the findings of values that the user has not completed.
+  void check_completed(const YamlDocument& document, Findings found) {
+    std::set<std::string_view> incomplete;
+    const auto expect = [&](std::string_view field, std::initializer_list<std::string_view> keys, std::string hint) {
+      if (!has_to_complete(document.value, keys)) return;
+      incomplete.insert(field);
+      findings_.error(document.place_of(field), std::string(field), "still has {}", to_complete).hint(std::move(hint));
+    };
+    expect(push_spec_field, {"spec", "renderedImagePushSpec"},
+           "write where the image is stored, like registry.example.com/team/os:latest");
+    expect(annotations_field, {"metadata", "annotations", machineconfig::prebuilt_image_annotation},
+           "write the image with its digest, like registry.example.com/team/os@sha256:...");
+    for (const Finding& each : found.all()) {
+      if (!incomplete.contains(each.field)) findings_.add(each);
+    }
+  }
+
   void check_image(const YamlDocument& document, const OsConfig& config) {
-    const std::string annotation(machineconfig::prebuilt_image_annotation), field = "metadata.annotations";
+    const std::string annotation(machineconfig::prebuilt_image_annotation), field(annotations_field);
     if (mode_ == ImageMode::pre_built && config.prebuilt_image.empty()) {
       findings_.error(document.place_of(field), field, "{} is missing, imageMode.policy is PreBuilt", annotation)
           .hint("set it to the image, like registry.example.com/team/os@sha256:...");
@@ -89,30 +148,56 @@ class Checker {
     }
   }
 
-  // repository: what the Secret must have a login for; empty: anything
-  void check_secret(const YamlDocument& document, const std::string& field, const std::string& name,
-                    const std::string& repository) {
-    if (name.empty()) return;
+  void check_pool(const YamlDocument& document, const OsConfig& config) {
+    if (config.pool.empty()) return;
+    const std::string field = "spec.machineConfigPool.name";
+    const Place place = document.place_of(field);
+    const auto [first, is_new] = pools_.emplace(config.pool, place);
+    if (is_new) return;
+    findings_.error(place, field, "pool {} has another {}, at {}", config.pool, kind, to_string(first->second))
+        .hint("a pool has one: remove the other");
+  }
+
+  // pushing: the Secret must have a login for its repository; nullptr: any login will do
+  Result<> check_secret(const YamlDocument& document, const std::string& field, const std::string& name,
+                        const OsConfig* pushing) {
+    if (name.empty()) return Ok{};
     const auto secret = std::ranges::find_if(manifests_.objects, [&](const ManifestObject& object) {
-      return object.group.empty() && object.kind == "Secret" && object.name == name && object.name_space == name_space;
+      return is_of(object, "", "Secret") && object.name == name && object.name_space == name_space;
     });
     if (secret == manifests_.objects.end()) {
       findings_.error(document.place_of(field), field, "no manifest has the Secret {} in namespace {}", name, name_space)
           .hint("add its manifest to openshift/");
-      return;
+      return Ok{};
+    }
+    const YamlDocument source = TRY(document_of(*secret, manifests_));
+    const std::string content_field = find(secret->value, {"stringData"}) ? "stringData" : "data";
+    const Place place = source.place_of(content_field);
+    // Several objects may use one Secret. Its own faults are reported once.
+    const bool is_first = secrets_.insert(name).second;
+    if (has_to_complete(secret->value, {"stringData", ".dockerconfigjson"})) {
+      if (is_first)
+        findings_.error(place, content_field, "Secret {} still has {}", name, to_complete)
+            .hint("write the registry, and USER:PASSWORD in base64");
+      return Ok{};
     }
     const Result<Secret> logins = machineconfig::logins_of(secret->value);
     if (!logins.ok()) {
-      findings_.error({secret->path}, "", "{}", logins.error().message());
-    } else if (!repository.empty() && !machineconfig::has_login(logins.value(), repository)) {
-      findings_.error({secret->path}, "", "Secret {} has no login for {}, where {} pushes to", name, repository, document.name);
+      if (is_first) findings_.error(place, content_field, "{}", logins.error().message());
+    } else if (pushing && !machineconfig::has_login(logins.value(), pushing->repository())) {
+      findings_
+          .error(place, content_field, "Secret {} has no login for {}, where {} {} pushes to", name, pushing->repository(), kind,
+                 text_of(document.value, {"metadata", "name"}))
+          .hint(fmt::format("add a login for {}", pushing->registry()));
     }
+    return Ok{};
   }
 
   const ImageMode mode_;
   const ManifestSet& manifests_;
   Findings& findings_;
-  std::vector<std::string> pools_;
+  std::map<std::string, Place> pools_;
+  std::set<std::string> secrets_;
 };
 
 }  // namespace
@@ -123,42 +208,47 @@ Secret os_registry_login(const config::InstallConfig& config, const ServerToken&
   return Secret(emit_json({{"auths", auths}}, JsonStyle::pretty));
 }
 
+bool is_machine_os_config_file(std::string_view path) { return path.starts_with(file_prefix); }
+
 Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const ServerToken& token) {
   AssetFiles files;
-  const auto add = [&](const std::string& path, std::string_view source, const TemplateValues& values) -> Result<> {
-    std::string content = TRY(fill_template(data::content(data::image_mode(), source), source, values));
-    files.push_back({path, std::move(content)});
-    return Ok{};
+  const auto filled = [](std::string_view source, const TemplateValues& values) {
+    return fill_template(data::content(data::image_mode(), source), source, values);
   };
   const bool is_local = config.platform.type == "local";
-  const std::string repository = is_local ? local_registry(config) + "/os" : std::string(repository_to_complete);
-  const std::string login = is_local ? local_login(token) : std::string(login_to_complete);
+  const std::string registry = is_local ? local_registry(config) + "/os" : std::string(repository_to_complete);
+  const std::string login = is_local ? local_login(token) : std::string(to_complete);
   for (const std::string& role : roles_of(config)) {
-    const TemplateValues values = {{"ROLE", role},
-                                   {"REPOSITORY", fmt::format("{}/{}", repository, role)},
-                                   {"REGISTRY", repository.substr(0, repository.find('/'))},
-                                   {"LOGIN", login}};
-    TRY(add(file_of(role), "machine-os-config.yaml", values));
-    TRY(add(fmt::format("openshift/99_machineosconfig_secret_{}.yaml", role), "secret.yaml", values));
+    TemplateValues values = {{"ROLE", role},
+                             {"REPOSITORY", fmt::format("{}/{}", registry, role)},
+                             {"REGISTRY", registry.substr(0, registry.find('/'))},
+                             {"LOGIN", login},
+                             {"DIGEST", std::string(to_complete)}};
+    const bool is_pre_built = config.image_mode == ImageMode::pre_built;
+    values["ANNOTATIONS"] = is_pre_built ? TRY(filled("pre-built-image.yaml", values)) : "";
+    std::string os_config = TRY(filled("machine-os-config.yaml", values));
+    std::string secret = TRY(filled("secret.yaml", values));
+    files.push_back({file_of(role), std::move(os_config)});
+    files.push_back({file_of("secret_" + role), std::move(secret)});
   }
   return files;
 }
 
 Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests,
-                                                  Target target) {
-  const std::vector<YamlDocument> documents = TRY(documents_of(manifests));
-  if (documents.empty() && target == Target::manifests && config.image_mode != ImageMode::none) {
-    return std::vector<std::string>{fmt::format(
-        "imageMode.policy {} needs a {} for each pool in openshift/. `slipway create manifests --with-machine-os-config` "
-        "writes files to start from",
-        config::to_string(config.image_mode), kind)};
-  }
+                                                  const UserFiles& user, Target target) {
+  const bool is_changed = std::ranges::any_of(user.files, [&](const auto& each) {
+    return is_machine_os_config_file(each.first) || std::ranges::any_of(manifests.objects, [&](const ManifestObject& object) {
+             return object.path == each.first && is_of(object, group, kind);
+           });
+  });
   Findings findings;
   Checker checker(config.image_mode, manifests, findings);
-  for (const YamlDocument& document : documents) checker.check(document);
+  TRY(checker.check_all());
   if (config.image_mode != ImageMode::none) {
     for (const std::string& role : roles_of(config)) checker.require(role);
   }
+  if (findings.has_errors() && target == Target::manifests && config.image_mode != ImageMode::none && !is_changed)
+    return std::vector<std::string>{how_to_begin(config.image_mode, manifests)};
   TRY(findings.to_result().context("manifests"));
   return std::vector<std::string>();
 }

@@ -14,17 +14,22 @@ namespace slipway::assets {
 Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token);
 
 // MachineOSConfigs and Secrets for the user to complete, one of each for masters and for workers, if there are any. On local
-// machines they are complete: the images go to the registry of the cluster. Elsewhere check_image_mode refuses them until the
-// user names a registry.
+// machines they are complete, if the images are built: they go to the registry of the cluster. Elsewhere check_image_mode refuses
+// them until the user names a registry.
 Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const ServerToken& token);
+
+// Whether the file is one of machine_os_configs().
+bool is_machine_os_config_file(std::string_view path);
 
 // Checks the MachineOSConfigs of users before a machine exists: that imageMode asks for them, that every pool with machines has
 // one, their fields and Containerfiles (machineconfig/os_config.h), and that their Secrets are among the manifests and have a
-// login for the registry. At target `manifests`, having none at all is not an error yet.
+// login for the registry. At target `manifests` it is no error yet that there are none, or only those of machine_os_configs() as
+// they were generated.
 //
+//   user     the files that are not as generated
 //   returns  notes for the user
 //   errors   invalid, with all findings and their places
 Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests,
-                                                  Target target);
+                                                  const UserFiles& user, Target target);
 
 }  // namespace slipway::assets

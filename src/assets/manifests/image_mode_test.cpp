@@ -30,12 +30,17 @@ std::string os_config(const std::string& role) {
       role);
 }
 
+// With another text in place of the first one.
+std::string replaced(std::string text, const std::string& before, const std::string& after) {
+  const std::size_t at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before;
+  return at == std::string::npos ? text : text.replace(at, before.size(), after);
+}
+
 std::string with_image(const std::string& text) {
-  const std::string name = "metadata:\n";
-  std::string changed = text;
-  return changed.replace(changed.find(name), name.size(),
-                         fmt::format("metadata:\n  annotations: {{{}: registry.example.com/os@sha256:{}}}\n",
-                                     machineconfig::prebuilt_image_annotation, std::string(64, 'a')));
+  return replaced(text, "metadata:\n",
+                  fmt::format("metadata:\n  annotations: {{{}: registry.example.com/os@sha256:{}}}\n",
+                              machineconfig::prebuilt_image_annotation, std::string(64, 'a')));
 }
 
 std::string secret(const std::string& registry = "registry.example.com") {
@@ -48,6 +53,13 @@ std::string secret(const std::string& registry = "registry.example.com") {
       registry, base64_encode("user:word"));
 }
 
+std::string outcome(const Result<std::vector<std::string>>& result) {
+  if (!result.ok()) return result.error().message();
+  std::string notes;
+  for (const std::string& note : result.value()) notes += note;
+  return notes;
+}
+
 // The message about these manifests; the notes if they are right.
 std::string checked(ImageMode mode, std::map<std::string, std::string> files, Target target = Target::ignition_configs,
                     const std::string& more = "compute: [{name: worker, replicas: 1}]\n") {
@@ -57,12 +69,8 @@ std::string checked(ImageMode mode, std::map<std::string, std::string> files, Ta
   testing_support::SampleGraph sample(config);
   UserFiles user;
   for (auto& [name, content] : files) user.files.emplace(name, std::move(content));
-  sample.graph.put(std::move(user));
-  const Result<std::vector<std::string>> result = check_image_mode(config, sample.get<ManifestSet>(), target);
-  if (!result.ok()) return result.error().message();
-  std::string notes;
-  for (const std::string& note : result.value()) notes += note;
-  return notes;
+  sample.graph.put(user);
+  return outcome(check_image_mode(config, sample.get<ManifestSet>(), user, target));
 }
 
 TEST(ImageModeManifests, AreComplete) {
@@ -111,10 +119,40 @@ TEST(ImageModeManifests, AreRefusedWithTheirPlaces) {
        "openshift-machine-config-operator (add its manifest to openshift/)"},
       {ImageMode::build_on_bootstrap,
        {{path, both}, {secret_path, secret("other.example.com")}},
-       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/master, where openshift/os.yaml "
-       "pushes to\n"
-       "openshift/secret.yaml: error: Secret push has no login for registry.example.com/os/worker, where openshift/os.yaml "
-       "pushes to"},
+       "openshift/secret.yaml:5:1: error: stringData: Secret push has no login for registry.example.com/os/master, where "
+       "MachineOSConfig master pushes to (add a login for registry.example.com)\n"
+       "openshift/secret.yaml:5:1: error: stringData: Secret push has no login for registry.example.com/os/worker, where "
+       "MachineOSConfig worker pushes to (add a login for registry.example.com)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, both}, {secret_path, replaced(secret(), "dockerconfigjson\n", "basic-auth\n")}},
+       "openshift/secret.yaml:5:1: error: stringData: Secret push: type is 'kubernetes.io/basic-auth', not "
+       "kubernetes.io/dockerconfigjson (make it with kubectl create secret docker-registry)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, replaced(both, "spec:\n", "spec:\n  baseImagePullSecret: {name: pull}\n")}, {secret_path, secret()}},
+       "openshift/os.yaml:6:25: error: spec.baseImagePullSecret.name: no manifest has the Secret pull in namespace "
+       "openshift-machine-config-operator (add its manifest to openshift/)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, both}, {secret_path, replaced(secret(), "openshift-machine-config-operator", "default")}},
+       "openshift/os.yaml:9:29: error: spec.renderedImagePushSecret.name: no manifest has the Secret push in namespace "
+       "openshift-machine-config-operator (add its manifest to openshift/)\n"
+       "openshift/os.yaml:19:29: error: spec.renderedImagePushSecret.name: no manifest has the Secret push in namespace "
+       "openshift-machine-config-operator (add its manifest to openshift/)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, both},
+        {"openshift/other.yaml", replaced(os_config("master"), "name: master\nspec", "name: other\nspec")},
+        {secret_path, secret()}},
+       "openshift/other.yaml:4:3: error: metadata.name: is other, the name of its pool is master (use the name of the pool)\n"
+       "openshift/other.yaml:6:23: error: spec.machineConfigPool.name: pool master has another MachineOSConfig, at "
+       "openshift/os.yaml:6:23 (a pool has one: remove the other)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, replaced(both, "openshift.io/v1\n", "openshift.io/v1alpha1\n")}, {secret_path, secret()}},
+       "openshift/os.yaml:1:1: error: apiVersion: is not machineconfiguration.openshift.io/v1 (change it to this version)"},
+      {ImageMode::build_on_bootstrap,
+       {{path, replaced(both, "os/master:latest", "os/master")}, {secret_path, secret("other.example.com")}},
+       "openshift/os.yaml:8:3: error: spec.renderedImagePushSpec: registry.example.com/os/master has no tag (like "
+       "registry.example.com/team/os:latest)\n"
+       "openshift/secret.yaml:5:1: error: stringData: Secret push has no login for registry.example.com/os/worker, where "
+       "MachineOSConfig worker pushes to (add a login for registry.example.com)"},
       {ImageMode::pre_built,
        {{path, with_image(os_config("master")) + "---\n" + os_config("worker")}, {secret_path, secret()}},
        "openshift/os.yaml:14:1: error: metadata.annotations: machineconfiguration.openshift.io/pre-built-image is missing, "
@@ -133,28 +171,73 @@ TEST(ImageModeManifests, AUserIsToldHowToBegin) {
             "--with-machine-os-config` writes files to start from");
 }
 
-std::map<std::string, std::string> files_to_start_from(const std::string& platform) {
-  const config::InstallConfig config = testing_support::sample_config(
+// What the user changed of the files that slipway writes; no content: nothing.
+struct Start {
+  std::string platform = "{none: {}}";
+  ImageMode mode = ImageMode::build_on_bootstrap;
+  Target target = Target::manifests;
+  UserFiles user{};
+};
+
+std::string checked_start(Start start) {
+  config::InstallConfig config = testing_support::sample_config(
       "apiVersion: v1\nmetadata: {name: demo}\nbaseDomain: example.com\npullSecret: "
       "'{\"auths\":{\"quay.io\":{\"auth\":\"YTpi\"}}}'\n"
       "compute: [{name: worker, replicas: 1}]\nplatform: " +
-      platform);
-  const AssetFiles files = machine_os_configs(config, {Secret("token"), Secret("other")}).value();
-  std::map<std::string, std::string> all;
-  for (const AssetFile& file : files) all.emplace(file.path, file.content);
-  return all;
+      start.platform);
+  config.image_mode = start.mode;
+  testing_support::SampleGraph sample(config);
+  Environment environment = testing_support::sample_environment();
+  environment.with_machine_os_config = true;
+  sample.graph.put(std::move(environment));
+  sample.graph.put(start.user);
+  return outcome(check_image_mode(config, sample.get<ManifestSet>(), start.user, start.target));
 }
 
 TEST(ImageModeManifests, FilesToStartFromAreRefusedUntilTheyAreComplete) {
-  const std::string message = checked(ImageMode::build_on_bootstrap, files_to_start_from("{none: {}}"), Target::manifests);
-  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:12:3: error: spec.renderedImagePushSpec: "), std::string::npos)
-      << message;
-  EXPECT_NE(message.find("Secret machine-os-push-master: the login for registry.example.com has neither auth"), std::string::npos)
+  EXPECT_EQ(checked_start({}),
+            "complete openshift/99_machineosconfig_master.yaml, openshift/99_machineosconfig_secret_master.yaml, "
+            "openshift/99_machineosconfig_secret_worker.yaml, openshift/99_machineosconfig_worker.yaml: replace CHANGE-ME in "
+            "them, then check them with `slipway create manifests`");
+  const std::string spec =
+      ": error: spec.renderedImagePushSpec: still has CHANGE-ME (write where the image is stored, like "
+      "registry.example.com/team/os:latest)\n";
+  const std::string image =
+      ": error: metadata.annotations: still has CHANGE-ME (write the image with its digest, like "
+      "registry.example.com/team/os@sha256:...)\n";
+  const auto of_secret = [](std::string_view role) {
+    return fmt::format(
+        "openshift/99_machineosconfig_secret_{0}.yaml:9:1: error: stringData: Secret machine-os-push-{0} still has CHANGE-ME "
+        "(write the registry, and USER:PASSWORD in base64)",
+        role);
+  };
+  const std::string master = "openshift/99_machineosconfig_master.yaml", worker = "openshift/99_machineosconfig_worker.yaml";
+  const std::string secrets = of_secret("master") + "\n" + of_secret("worker") + "\n";
+  EXPECT_EQ(checked_start({.target = Target::ignition_configs}) + "\n",
+            "manifests: " + master + ":13:3" + spec + secrets + worker + ":13:3" + spec);
+  EXPECT_EQ(checked_start({.mode = ImageMode::pre_built, .target = Target::cluster}) + "\n",
+            "manifests: " + master + ":7:3" + image + master + ":16:3" + spec + secrets + worker + ":7:3" + image + worker +
+                ":16:3" + spec);
+}
+
+TEST(ImageModeManifests, FilesToStartFromAreCheckedWhenTheUserHasBegunToCompleteThem) {
+  UserFiles user;
+  user.files["openshift/99_machineosconfig_secret_master.yaml"] =
+      replaced(secret(), "name: push", "name: machine-os-push-master");
+  const std::string message = checked_start({.user = user});
+  EXPECT_NE(message.find("99_machineosconfig_secret_worker.yaml:9:1: error: stringData"), std::string::npos) << message;
+  EXPECT_EQ(message.find("99_machineosconfig_secret_master.yaml"), std::string::npos) << message;
+}
+
+TEST(ImageModeManifests, FilesToStartFromNeedAPolicy) {
+  const std::string message = checked_start({.mode = ImageMode::none});
+  EXPECT_NE(message.find("openshift/99_machineosconfig_master.yaml:4:1: error: kind: MachineOSConfig has no effect"),
+            std::string::npos)
       << message;
 }
 
 TEST(ImageModeManifests, FilesToStartFromAreCompleteOnLocalMachines) {
-  EXPECT_EQ(checked(ImageMode::build_on_bootstrap, files_to_start_from("{local: {}}"), Target::cluster), "");
+  EXPECT_EQ(checked_start({.platform = "{local: {}}", .target = Target::cluster}), "");
 }
 
 }  // namespace
