@@ -222,7 +222,7 @@ TEST(OsBuilds, ABuildGoesFromItsInputsToTheImageOfThePool) {
   EXPECT_EQ(cluster.kube.writes(), writes);
 }
 
-TEST(OsBuilds, TheJobRunsOnAMachineAndMountsOnlyWhatItNeeds) {
+TEST(OsBuilds, TheJobRunsOnAMasterAndMountsOnlyWhatItNeeds) {
   Cluster cluster;
   (void)cluster.settle();
   const Json job = *cluster.job();
@@ -230,6 +230,7 @@ TEST(OsBuilds, TheJobRunsOnAMachineAndMountsOnlyWhatItNeeds) {
   EXPECT_EQ(integer_of(job, {"spec", "backoffLimit"}), 3);
   EXPECT_EQ(text_of(pod, {"restartPolicy"}), "Never");
   EXPECT_EQ(text_of(pod, {"serviceAccountName"}), "machine-os-builder");
+  EXPECT_TRUE(find_string(pod, {"nodeSelector", "node-role.kubernetes.io/master"})) << "a worker may be stolen";
   const Json& container = find_array(pod, {"containers"})[0];
   EXPECT_EQ(text_of(container, {"image"}), "mco@sha256:1");
   const std::vector<std::string> command = texts_of(container, {"command"});
