@@ -12,6 +12,7 @@ import shutil
 import socket
 from typing import Callable
 
+import image_mode
 import ways
 import yaml
 from installation import API_ADDRESS
@@ -154,6 +155,12 @@ def crashing_operator(cluster):
     cluster.write("manifests/99-mine.yaml", yaml.safe_dump(deployment))
 
 
+def containerfile_that_fails(cluster):
+    with open(cluster.dir / "install-config.yaml", "a") as config:
+        config.write(image_mode.POLICY)
+    image_mode.write_containerfiles(cluster, {"master": "RUN echo the driver does not fit this kernel >&2; exit 7\n"})
+
+
 def all_scenarios():
     drawn = random.Random(SEED)
     rendered = drawn.choice(["cluster-etcd-operator", "machine-config-operator", "cluster-ingress-operator"])
@@ -186,6 +193,7 @@ def all_scenarios():
         Scenario("full-disk", "disk-full", units_on_bootstrap(small_disk("/var/lib/containerd", "40M")), words=("bootstrap",), is_final=False),
         Scenario("operator-crashes", "operator-crashes", crashing_operator, words=("dns-operator", "no zone"),
                  is_final=False, limit=150),
+        Scenario("os-image-is-not-built", "os-image-build-failed", containerfile_that_fails, words=("line 2", "does not fit this kernel")),
         Scenario("manifest-refused", "manifest-refused", users_manifest(NO_NAME), words=("99-mine.yaml", "Not_A_Name"), is_quick=False),
         Scenario("manifest-of-no-kind", "manifest-refused", users_manifest(NO_KIND), words=("99-mine.yaml", "Nothing"), is_final=False,
                  limit=120),  # its type may still be served for a minute after the first answer of the API

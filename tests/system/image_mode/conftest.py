@@ -6,6 +6,7 @@ import sys
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from image_mode import POLICY, write_containerfiles  # noqa: E402
 from installation import Creation, Installation, enough_inotify_instances  # noqa: E402
 
 MASTERS = 1
@@ -13,22 +14,14 @@ MARK = "/usr/share/of-the-test"
 
 
 def containerfile(role):
-    return f"""FROM configs AS final
-RUN echo "{role} of the test" >{MARK} && chmod 0644 {MARK}
-"""
+    return f'RUN echo "{role} of the test" >{MARK} && chmod 0644 {MARK}\n'
 
 
 @pytest.fixture(scope="module")
 def installed():
-    cluster = Installation(more=f"controlPlane: {{name: master, replicas: {MASTERS}}}\ncompute: [{{name: worker, replicas: 1}}]\n"
-                                "imageMode: {policy: BuildOnBootstrap}\n")
-    cluster.run("create", "manifests", "--with-machine-os-config")
-    for role in ("master", "worker"):
-        file = cluster.dir / f"openshift/99_machineosconfig_{role}.yaml"
-        before = "      FROM configs AS final\n"
-        text = file.read_text()
-        assert before in text
-        file.write_text(text.replace(before, "".join(f"      {line}\n" for line in containerfile(role).splitlines())))
+    pools = f"controlPlane: {{name: master, replicas: {MASTERS}}}\ncompute: [{{name: worker, replicas: 1}}]\n"
+    cluster = Installation(more=pools + POLICY)
+    write_containerfiles(cluster, {role: containerfile(role) for role in ("master", "worker")})
     with enough_inotify_instances():
         try:
             cluster.creation = Creation(cluster)

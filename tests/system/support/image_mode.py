@@ -1,0 +1,15 @@
+"""Image mode for a cluster under test."""
+
+POLICY = "imageMode: {policy: BuildOnBootstrap}\n"
+BEGIN = "FROM configs AS final\n"
+
+
+def write_containerfiles(cluster, texts):
+    """texts: role: the lines after BEGIN. The install-config has POLICY."""
+    cluster.run("create", "manifests", "--with-machine-os-config")
+    for role, text in texts.items():
+        file = cluster.dir / f"openshift/99_machineosconfig_{role}.yaml"
+        before = f"      {BEGIN}"
+        content = file.read_text()
+        assert before in content
+        file.write_text(content.replace(before, "".join(f"      {line}\n" for line in (BEGIN + text).splitlines())))
