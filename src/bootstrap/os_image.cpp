@@ -26,6 +26,7 @@ constexpr Milliseconds limit_of_build_file = std::chrono::minutes(30), limit_of_
 constexpr sys::Pace of_api{Milliseconds(200), Milliseconds(2'000)};
 
 std::string builds() { return fmt::format("{}/{}", machineconfig::os_builds_folder, pool); }
+std::string logins() { return fmt::format("{}/{}", machineconfig::os_logins_folder, pool); }
 std::string output() { return fmt::format("{}/{}", machineconfig::os_images_folder, pool); }
 // Written by the controller beside the builds.
 std::string prebuilt() {
@@ -88,11 +89,11 @@ Result<> record_image(const Context& context, kube::Api& api, const OsImage& ima
 Result<> build_os_image_of_masters(const Context& context, sys::Files& files, sys::Runner& runner) {
   TRY(wait_for_file(context, files, builds() + "/build.json",
                     "the machine config controller to write the build of the OS image"));
-  const std::string pull_logins = builds() + "/pull-logins.json";
+  const std::string pull_logins = logins() + "/pull.json";
   const bool has_pull_logins = TRY(files.info(pull_logins)).has_value();
   sys::Command command{.argv = {"/usr/local/bin/slipway-node", "os-image-build", "--folder=" + builds(), "--output=" + output(),
                                 fmt::format("--pull-logins={}", has_pull_logins ? pull_logins : machine_logins),
-                                "--push-logins=" + builds() + "/logins.json"}};
+                                "--push-logins=" + logins() + "/push.json"}};
   command.on_line = [&](sys::Stream stream, std::string_view line) {
     if (stream == sys::Stream::err) context.log.info("os-image-build: {}", line);
   };

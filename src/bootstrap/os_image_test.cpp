@@ -55,14 +55,14 @@ TEST(OsImageBuild, RunsTheCommandOfTheMachine) {
                                              "--folder=/etc/mcs/bootstrap/os-builds/master",
                                              "--output=/var/lib/slipway/os-images/master",
                                              "--pull-logins=/root/.docker/config.json",
-                                             "--push-logins=/etc/mcs/bootstrap/os-builds/master/logins.json"};
+                                             "--push-logins=/etc/mcs/bootstrap/os-logins/master/push.json"};
   ASSERT_EQ(runner.argv.size(), 1u);
   EXPECT_EQ(runner.argv[0], expected);
   EXPECT_EQ(test.logged().back(), "info: os-image-build: STEP 1/2: FROM configs");
 
-  ASSERT_TRUE(files.write(builds + "/pull-logins.json", "{}", 0600).ok());
+  ASSERT_TRUE(files.write("/etc/mcs/bootstrap/os-logins/master/pull.json", "{}", 0600).ok());
   ASSERT_TRUE(build_os_image_of_masters(test.context(), files, runner).ok());
-  EXPECT_EQ(runner.argv[1][4], "--pull-logins=/etc/mcs/bootstrap/os-builds/master/pull-logins.json");
+  EXPECT_EQ(runner.argv[1][4], "--pull-logins=/etc/mcs/bootstrap/os-logins/master/pull.json");
 }
 
 TEST(OsImageBuild, WaitsForTheController) {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t length_of_name = 32;
 constexpr std::size_t largest_file = 16 << 20;  // bytes, unpacked
-constexpr unsigned for_everybody = 0004;
+constexpr unsigned for_everybody = 0004, may_enter = 0001;
 constexpr std::string_view files_folder = "root";
 constexpr std::string_view authorities_file = "authorities/cluster.crt";
 // Programs of the Containerfile trust the authorities of the cluster. The machine adds them itself, so the file is not copied.
@@ -50,15 +50,26 @@ Result<std::string> content_of(const WantedFile& file) {
 // Folders that belong to the machine. Those that are not /var and /run are links into /var.
 constexpr std::array<std::string_view, 6> of_machine = {"/var/", "/run/", "/usr/local/", "/opt/", "/home/", "/root/"};
 
-bool is_in_image(const WantedFile& file) {
+// Folders of the config that not everybody may enter.
+std::vector<std::string> private_folders(const MachineConfig& rendered) {
+  std::vector<std::string> folders;
+  for (const ignition::Directory& each : rendered.config.storage.directories) {
+    if (!(static_cast<unsigned>(each.mode.value_or(0755)) & may_enter)) folders.push_back(each.path + "/");
+  }
+  return folders;
+}
+
+bool is_in_image(const WantedFile& file, const std::vector<std::string>& private_folders) {
   const auto is_below = [&](std::string_view folder) { return file.path.starts_with(folder); };
-  return !file.is_mask && (file.mode & for_everybody) && std::ranges::none_of(of_machine, is_below);
+  return !file.is_mask && (file.mode & for_everybody) && std::ranges::none_of(of_machine, is_below) &&
+         std::ranges::none_of(private_folders, is_below);
 }
 
 Result<std::vector<BuildFile>> files_of(const MachineConfig& rendered) {
+  const std::vector<std::string> folders = private_folders(rendered);
   std::vector<BuildFile> files;
   for (const WantedFile& file : wanted_files(rendered)) {
-    if (!is_in_image(file)) continue;
+    if (!is_in_image(file, folders)) continue;
     std::string content = TRY(content_of(file));
     files.push_back({.path = std::string(files_folder) + file.path, .content = std::move(content), .mode = file.mode & 0777});
   }

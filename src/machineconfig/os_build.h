@@ -81,9 +81,9 @@ Result<OsBuild> parse_os_build(const Json& value, std::string_view name);
 Result<OsImage> parse_os_image(const Json& value, std::string_view name);
 
 // Places on the bootstrap machine. The controller writes builds, the stage os-image-build writes images, the server reads both.
-inline constexpr const char* os_builds_folder =
-    "/etc/mcs/bootstrap/os-builds";                                            // POOL/{build.json,Containerfile,root,logins.json}
-inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
+inline constexpr const char* os_builds_folder = "/etc/mcs/bootstrap/os-builds";  // POOL/{build.json,Containerfile,root}
+inline constexpr const char* os_logins_folder = "/etc/mcs/bootstrap/os-logins";  // POOL/{push.json,pull.json}: docker configs
+inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";    // POOL/{image.json,oci}: an OCI layout
 // Beside image.json: {"code": "denied", "message": ...} of a build that failed.
 inline constexpr const char* os_build_failure_file = "failure.json";
 

@@ -30,7 +30,12 @@ struct Sample {
 
   Sample() {
     rendered.config.storage.files = {file("/etc/motd", "hello"), file("/etc/kubernetes/secret", "geheim", 0600),
-                                     file("/var/lib/kubelet/config.json", "logins"), file("/usr/local/bin/tool", "x", 0755)};
+                                     file("/var/lib/kubelet/config.json", "logins"), file("/usr/local/bin/tool", "x", 0755),
+                                     file("/etc/mine/key", "geheim")};
+    ignition::Directory folder;
+    folder.path = "/etc/mine";
+    folder.mode = 0700;
+    rendered.config.storage.directories = {folder};
     ignition::Unit unit;
     unit.name = "mine.service";
     unit.contents = "[Service]\n";

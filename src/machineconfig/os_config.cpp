@@ -16,6 +16,8 @@ namespace slipway::machineconfig {
 namespace {
 
 constexpr std::size_t longest_push_spec = 447, longest_part = 61;
+// "build-POOL-" and 32 characters are the name of a Job, which may have 63.
+constexpr std::size_t longest_pool = 24;
 constexpr std::string_view builder_type = "Job", architecture = "NoArch";
 
 bool consists_of(std::string_view text, std::string_view others) {
@@ -93,6 +95,10 @@ class ConfigReader {
                           "baseImagePullSecret", "containerFile"});
     const std::string name = required({"metadata", "name"});
     config.pool = required({"spec", "machineConfigPool", "name"});
+    if (config.pool.size() > longest_pool) {
+      wrong("spec.machineConfigPool.name",
+            fmt::format("has {} characters, the names of builds leave room for {}", config.pool.size(), longest_pool), "");
+    }
     if (!name.empty() && !config.pool.empty() && name != config.pool)
       wrong("metadata.name", fmt::format("is {}, the name of its pool is {}", name, config.pool), "use the name of the pool");
     const std::string builder = required({"spec", "imageBuilder", "imageBuilderType"});

@@ -87,8 +87,10 @@ Result<RenderedFiles> files_of_pool(const OsConfigWithLogins& from, const Machin
   const std::string folder = "os-builds/" + pool + "/";
   std::vector<machineconfig::BuildFile> content = TRY(machineconfig::build_files(build, rendered, controller));
   for (machineconfig::BuildFile& file : content) files.push_back({folder + file.path, std::move(file.content), file.mode});
-  files.push_back({folder + "logins.json", from.push_logins.reveal(), 0600});
-  if (from.pull_logins) files.push_back({folder + "pull-logins.json", from.pull_logins->reveal(), 0600});
+  // Not below the folder of the build: a Containerfile can copy whatever is there into the image.
+  const std::string logins = "os-logins/" + pool + "/";
+  files.push_back({logins + "push.json", from.push_logins.reveal(), 0600});
+  if (from.pull_logins) files.push_back({logins + "pull.json", from.pull_logins->reveal(), 0600});
   files.push_back({folder + "build.json", text_of_record(machineconfig::to_json(build))});
   return files;
 }

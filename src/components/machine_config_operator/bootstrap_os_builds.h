@@ -36,8 +36,8 @@ std::vector<OsConfigWithLogins> read_os_configs(const std::vector<YamlDocument>&
 
 // The files for the pools of the control plane that have a MachineOSConfig; the other pools get their images in the cluster.
 //
-//   os-builds/POOL/            Containerfile, root/...: what podman builds; logins.json and pull-logins.json (0600): docker
-//                              configs; build.json: the OsBuild, last
+//   os-builds/POOL/            Containerfile, root/...: what podman builds; build.json: the OsBuild, last
+//   os-logins/POOL/            push.json, pull.json (0600): docker configs
 //   os-images/POOL/image.json  instead, if the MachineOSConfig names a pre-built image: the OsImage, in the repository of this
 //                              image
 //

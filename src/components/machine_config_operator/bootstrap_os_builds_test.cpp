@@ -119,13 +119,15 @@ TEST_F(OsBuildsTest, WritesTheBuildOfAPoolOfTheControlPlaneBeforeThePools) {
     EXPECT_EQ(*same, file);
   }
   for (const RenderedFile& file : files) {
-    EXPECT_TRUE(find_file(before, file.path) || file.path.starts_with("os-builds/master/")) << file.path;
+    EXPECT_TRUE(find_file(before, file.path) || file.path.starts_with("os-builds/master/") ||
+                file.path.starts_with("os-logins/master/"))
+        << file.path;
   }
-  const RenderedFile* logins = find_file(files, "os-builds/master/logins.json");
+  const RenderedFile* logins = find_file(files, "os-logins/master/push.json");
   ASSERT_NE(logins, nullptr);
   EXPECT_EQ(logins->mode, 0600u);
   EXPECT_NE(logins->content.find("registry.example.com"), std::string::npos);
-  EXPECT_EQ(find_file(files, "os-builds/master/pull-logins.json"), nullptr);
+  EXPECT_EQ(find_file(files, "os-logins/master/pull.json"), nullptr);
   const RenderedFile* containerfile = find_file(files, "os-builds/master/Containerfile");
   ASSERT_NE(containerfile, nullptr);
   EXPECT_NE(containerfile->content.find("RUN touch /usr/share/mine"), std::string::npos);
@@ -149,7 +151,7 @@ TEST_F(OsBuildsTest, WritesTheLoginsOfANamedPullSecret) {
   manifests["os"] = OsConfigText{.base_pull_secret = "pull"}.text();
   const Result<RenderedFiles> files = render();
   ASSERT_TRUE(files.ok()) << files.error().message();
-  const RenderedFile* logins = find_file(files.value(), "os-builds/master/pull-logins.json");
+  const RenderedFile* logins = find_file(files.value(), "os-logins/master/pull.json");
   ASSERT_NE(logins, nullptr);
   EXPECT_EQ(logins->mode, 0600u);
   EXPECT_NE(logins->content.find("other.example.com"), std::string::npos);

@@ -219,6 +219,7 @@ class PoolBuild {
     switch (phase_of(*object_).value_or(BuildPhase::prepared)) {
       case BuildPhase::succeeded: return use();
       case BuildPhase::failed:
+        if (!has_same_logins(*object_, in_.config)) return want(removal_of(*object_));
         image_.problem = fmt::format(
             "MachineOSBuild {} failed: {} (correct the cause, then change the MachineOSConfig or set its "
             "annotation {})",

@@ -334,6 +334,14 @@ TEST(OsBuilds, AJobThatEndsForGoodIsNotTriedAgain) {
   (void)cluster.settle();
   EXPECT_EQ(cluster.phase(), "Failed");
   EXPECT_FALSE(cluster.job());
+  // The name of the build does not depend on its logins.
+  Json other = *cluster.kube.stored(types::machine_os_configs, "", "worker");
+  other.as_object()["spec"].as_object()["renderedImagePushSecret"] = JsonObject{{"name", "other"}};
+  cluster.kube.put(std::move(other));
+  (void)cluster.settle();
+  EXPECT_NE(cluster.phase(), "Failed");
+  ASSERT_TRUE(cluster.job());
+  EXPECT_NE(emit_json(*cluster.job(), JsonStyle::compact).find("--push-secret=other"), std::string::npos);
 }
 
 TEST(OsBuilds, AJobThatWasDeletedIsMadeAgain) {

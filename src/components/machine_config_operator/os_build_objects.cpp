@@ -53,7 +53,15 @@ JsonObject source_of(const std::string& secret, std::string_view folder) {
   return {{"secret", {{"name", secret}, {"optional", true}, {"items", std::move(items)}}}};
 }
 
+constexpr std::string_view push_secret_annotation = "machineconfiguration.openshift.io/rendered-image-push-secret";
+constexpr std::string_view pull_secret_annotation = "machineconfiguration.openshift.io/base-image-pull-secret";
+
 }  // namespace
+
+bool has_same_logins(const Json& build, const mc::OsConfig& config) {
+  return text_of(build, {"metadata", "annotations", push_secret_annotation}) == config.push_secret &&
+         text_of(build, {"metadata", "annotations", pull_secret_annotation}) == config.base_pull_secret;
+}
 
 Json os_build_object(const mc::OsBuild& build, const mc::OsConfig& config) {
   JsonObject labels = labels_of(build);
@@ -65,7 +73,7 @@ Json os_build_object(const mc::OsBuild& build, const mc::OsConfig& config) {
           {"metadata",
            {{"name", build.name},
             {"labels", std::move(labels)},
-            {"annotations", {{"machineconfiguration.openshift.io/rendered-image-push-secret", config.push_secret}}}}},
+            {"annotations", {{push_secret_annotation, config.push_secret}, {pull_secret_annotation, config.base_pull_secret}}}}},
           {"spec",
            {{"machineConfig", {{"name", build.rendered}}},
             {"machineOSConfig", {{"name", config.pool}}},

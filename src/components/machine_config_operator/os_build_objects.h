@@ -23,6 +23,9 @@ inline constexpr int os_build_retries = 3;
 // The MachineOSBuild, without status.
 Json os_build_object(const machineconfig::OsBuild& build, const machineconfig::OsConfig& config);
 
+// Whether a MachineOSBuild was made with the Secrets that the config names. Its name does not depend on them.
+bool has_same_logins(const Json& build, const machineconfig::OsConfig& config);
+
 // ConfigMaps with the inputs. owner: the MachineOSBuild in the cluster; if it is deleted, they are deleted
 //
 //   errors  those of build_files

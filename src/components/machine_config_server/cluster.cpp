@@ -5,6 +5,7 @@
 #include "base/yaml.h"
 #include "components/program/kube_access.h"
 #include "kube/conditions.h"
+#include "machineconfig/os_build.h"
 #include "machineconfig/pools.h"
 #include "sys/task_group.h"
 
@@ -38,16 +39,15 @@ std::string join_account(std::string_view pool) {
 }
 
 std::optional<PoolImage> image_of_pool(const Json& os_config) {
-  PoolImage found{.image = text_of(os_config, {"status", "currentImagePullSpec"}),
-                  .build = text_of(os_config, {"status", "machineOSBuild", "name"})};
-  if (found.image.empty() || found.build.empty()) return std::nullopt;
-  return found;
+  std::string image = text_of(os_config, {"status", "currentImagePullSpec"});
+  Result<machineconfig::OsConfig> config = machineconfig::parse_os_config(os_config, kube::name_of(os_config));
+  if (image.empty() || !config.ok()) return std::nullopt;
+  return PoolImage{std::move(config).value(), std::move(image)};
 }
 
-bool has_built(const Json& build, std::string_view image, std::string_view rendered) {
-  return kube::condition_status(build, "Succeeded") == "True" &&
-         find_string(build, {"status", "digestedImagePushSpec"}) == image &&
-         find_string(build, {"spec", "machineConfig", "name"}) == rendered;
+std::string built_image(const Json& build) {
+  if (kube::condition_status(build, "Succeeded") != "True") return "";
+  return text_of(build, {"status", "digestedImagePushSpec"});
 }
 
 std::optional<PoolImage> ClusterConfigs::State::image_of(const std::string& pool) const {
@@ -158,13 +158,16 @@ Result<Secret> ClusterConfigs::kubeconfig(const machineconfig::ControllerConfig&
   return Secret(emit_yaml(kube::make_kubeconfig(access, "local", "kubelet")));
 }
 
-// Empty if the image was built from another config, or its build no longer exists.
-Result<std::string> ClusterConfigs::image_for(const PoolImage& image, const std::string& rendered) {
-  const std::string path = kube::path_of(kube::types::machine_os_builds, "", image.build);
+// Empty if there is no build for the config, or it has not succeeded. A build may be for several configs: its name says what is
+// in the image.
+Result<std::string> ClusterConfigs::image_for(const PoolImage& image, const PoolConfig& config) {
+  const Result<machineconfig::OsBuild> wanted = machineconfig::plan_os_build(image.config, config.rendered, config.controller);
+  if (!wanted.ok()) return std::string();  // the machine-config-controller reports it
+  const std::string path = kube::path_of(kube::types::machine_os_builds, "", wanted->name);
   const Result<Json> build = api_.send(context_, {.path = path, .limit = answer_limit});
   if (!build.ok() && build.error().code() == Code::not_found) return std::string();
   if (!build.ok()) return error(Code::unavailable, "{}", build.error().message());
-  return has_built(build.value(), image.image, rendered) ? image.image : std::string();
+  return built_image(build.value());
 }
 
 Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string& pool) {
@@ -186,7 +189,7 @@ Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string
   config.controller = *seen.controller;
   config.kubeconfig = std::move(credential);
   const std::optional<PoolImage> image = seen.image_of(pool);
-  if (image) config.image = TRY(image_for(*image, name->second));
+  if (image) config.image = TRY(image_for(*image, config));
   auto made = std::make_shared<const PoolConfig>(std::move(config));
   state_.with_lock([&](State& state) {
     // The pool, its image or the ControllerConfig may have changed meanwhile.

@@ -4,6 +4,7 @@
 #include "base/guarded.h"
 #include "components/machine_config_server/server.h"
 #include "kube/client.h"
+#include "machineconfig/os_config.h"
 
 #include <map>
 #include <memory>
@@ -19,10 +20,10 @@ std::string config_to_serve(const Json& pool);
 // The ServiceAccount whose token the machines of a pool join with. Control plane and workers have different accounts. Pure.
 std::string join_account(std::string_view pool);
 
-// What the status of a MachineOSConfig says about the image of its pool.
+// The MachineOSConfig of a pool that has an image.
 struct PoolImage {
-  std::string image;  // currentImagePullSpec, by digest
-  std::string build;  // name of the MachineOSBuild
+  machineconfig::OsConfig config;
+  std::string image;  // currentImagePullSpec; changes when a build has succeeded
 
   bool operator==(const PoolImage&) const = default;
 };
@@ -30,15 +31,15 @@ struct PoolImage {
 // Nothing if the pool has no image yet. Pure.
 std::optional<PoolImage> image_of_pool(const Json& os_config);
 
-// Whether a MachineOSBuild has built this image from this config. Pure.
-bool has_built(const Json& build, std::string_view image, std::string_view rendered);
+// The image of a MachineOSBuild that succeeded, by digest; otherwise empty. Pure.
+std::string built_image(const Json& build);
 
 // Watches pools, MachineOSConfigs and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only
 // the configs that pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error
 // unavailable: Ignition retries, and they may exist later. Join tokens are valid for a day; a served token is valid for at least
 // half a day.
 //
-// The machines of a pool get the image that its MachineOSConfig names if it was built from the config that they get. Otherwise
+// The machines of a pool with a MachineOSConfig get the image of the build for the config that they get, if it exists. Otherwise
 // they get the image of the config, and the machine-config-controller updates them after they joined.
 //
 //   lifetime  context, api and files must outlive it
@@ -71,7 +72,7 @@ class ClusterConfigs final : public ConfigSource {
   Result<> set_pools(const kube::Objects& pools);
   Result<> set_os_configs(const kube::Objects& os_configs);
   Result<> set_controller(const kube::Objects& controllers);
-  Result<std::string> image_for(const PoolImage& image, const std::string& rendered);
+  Result<std::string> image_for(const PoolImage& image, const PoolConfig& config);
   Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account);
   Result<Secret> join_token(const std::string& account);
 

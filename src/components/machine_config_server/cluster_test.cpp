@@ -86,33 +86,46 @@ class ClusterConfigsTest : public testing::Test {
 
   void put_file(const std::string& path, std::string_view text) { (void)files.write(path, text, 0600); }
 
-  void put_rendered(std::string_view name) {
+  static machineconfig::MachineConfig rendered_config(std::string_view name) {
     machineconfig::MachineConfig config{.name = std::string(name)};
     config.config.ignition.version = ignition::newest_version;
     config.config.storage.files.push_back({.path = "/etc/motd", .contents = {.source = fmt::format("data:,{}", name)}});
-    kube.put(machineconfig::to_json(config));
+    return config;
   }
+  void put_rendered(std::string_view name) { kube.put(machineconfig::to_json(rendered_config(name))); }
 
-  void put_os_config(std::string_view pool, std::string_view image, std::string_view build) {
+  static machineconfig::OsConfig os_config(const std::string& pool) {
+    return {.pool = pool, .push_spec = "r.example.com/os:latest", .push_secret = "push"};
+  }
+  void put_os_config(const std::string& pool, std::string_view image) {
     kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
               {"kind", "MachineOSConfig"},
               {"metadata", {{"name", pool}}},
-              {"status", {{"currentImagePullSpec", image}, {"machineOSBuild", {{"name", build}}}}}});
+              {"spec",
+               {{"machineConfigPool", {{"name", pool}}},
+                {"imageBuilder", {{"imageBuilderType", "Job"}}},
+                {"renderedImagePushSpec", os_config(pool).push_spec},
+                {"renderedImagePushSecret", {{"name", "push"}}}}},
+              {"status", {{"currentImagePullSpec", image}}}});
   }
-  void put_os_build(std::string_view name, std::string_view image, std::string_view rendered) {
-    kube.put(
-        {{"apiVersion", "machineconfiguration.openshift.io/v1"},
-         {"kind", "MachineOSBuild"},
-         {"metadata", {{"name", name}}},
-         {"spec", {{"machineConfig", {{"name", rendered}}}}},
-         {"status", {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", "True"}}}}}}});
+  // The build for a rendered config of put_rendered().
+  void put_os_build(const std::string& pool, std::string_view rendered, std::string_view image, std::string_view succeeded) {
+    const std::string name =
+        machineconfig::plan_os_build(os_config(pool), rendered_config(rendered), controller_config("any")).value().name;
+    kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
+              {"kind", "MachineOSBuild"},
+              {"metadata", {{"name", name}}},
+              {"status",
+               {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", succeeded}}}}}}});
   }
 
-  void put_controller(std::string_view host) {
-    machineconfig::ControllerConfig controller{.version = "1", .kubelet_client_ca = "clients"};
+  static machineconfig::ControllerConfig controller_config(std::string_view host) {
+    machineconfig::ControllerConfig controller{
+        .version = "1", .kubelet_client_ca = "clients", .os_image = "r.example.com/base@sha256:" + std::string(64, '1')};
     controller.infrastructure = {{"status", {{"apiServerInternalURI", fmt::format("https://{}:6443", host)}}}};
-    kube.put(machineconfig::to_json(controller));
+    return controller;
   }
+  void put_controller(std::string_view host) { kube.put(machineconfig::to_json(controller_config(host))); }
 
   net::ServerAnswer get(const std::string& path) {
     return server.answer({.method = "GET",
@@ -196,18 +209,15 @@ TEST_F(ClusterConfigsTest, ServesChanges) {
   get_until("/config/worker", [&](const auto& answer) { return answer.status == 200 && *answer.body != *second.body; });
 }
 
-TEST(HasBuilt, IsASuccessfulBuildOfTheImageFromTheConfig) {
+TEST(BuiltImage, IsThatOfASuccessfulBuild) {
   const auto build = [](const char* succeeded) {
-    return Json{{"spec", {{"machineConfig", {{"name", "rendered-1"}}}}},
-                {"status",
+    return Json{{"status",
                  {{"digestedImagePushSpec", "r/os@sha256:1"},
                   {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", succeeded}}}}}}};
   };
-  EXPECT_TRUE(has_built(build("True"), "r/os@sha256:1", "rendered-1"));
-  EXPECT_FALSE(has_built(build("False"), "r/os@sha256:1", "rendered-1"));
-  EXPECT_FALSE(has_built(build("True"), "r/os@sha256:2", "rendered-1"));
-  EXPECT_FALSE(has_built(build("True"), "r/os@sha256:1", "rendered-2"));
-  EXPECT_FALSE(has_built(JsonObject(), "", ""));
+  EXPECT_EQ(built_image(build("True")), "r/os@sha256:1");
+  EXPECT_EQ(built_image(build("False")), "");
+  EXPECT_EQ(built_image(JsonObject()), "");
 }
 
 // The desired image in the annotations of a served config; empty if there is none.
@@ -229,8 +239,9 @@ TEST_F(ClusterConfigsTest, ServesTheImageThatWasBuiltFromTheConfig) {
   kube.put(pool("worker", "rendered-worker-1", "", 0));
   kube.put(pool("infra", "rendered-worker-1", "", 0));
   put_rendered("rendered-worker-1");
-  put_os_build("worker-1", first, "rendered-worker-1");
-  put_os_build("worker-2", second, "rendered-worker-2");
+  put_rendered("rendered-worker-2");
+  put_os_build("worker", "rendered-worker-1", first, "True");
+  put_os_build("worker", "rendered-worker-2", second, "False");
   follow();
   const auto expect_image = [&](const std::string& image) {
     const net::ServerAnswer answer = get_until(
@@ -238,14 +249,16 @@ TEST_F(ClusterConfigsTest, ServesTheImageThatWasBuiltFromTheConfig) {
     EXPECT_EQ(answer.body->find("os-image-source"), std::string::npos);
   };
   expect_image("");
-  put_os_config("worker", first, "worker-1");
+  put_os_config("worker", first);
   expect_image(first);
-  put_os_config("worker", second, "worker-2");
-  expect_image("");  // it was built from another config
-  put_os_config("worker", first, "worker-1");
+  kube.put(pool("worker", "rendered-worker-2", "rendered-worker-2", 1));
+  expect_image("");  // its build has not succeeded
+  put_os_build("worker", "rendered-worker-2", second, "True");
+  put_os_config("worker", second);
+  expect_image(second);
+  // The pool is still at the config before.
+  kube.put(pool("worker", "rendered-worker-2", "rendered-worker-1", 0));
   expect_image(first);
-  put_os_config("worker", first, "gone");
-  expect_image("");
   EXPECT_EQ(served_image(get_until("/config/infra", 200)), "");
 }
 
