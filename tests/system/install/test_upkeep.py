@@ -57,8 +57,12 @@ def test_what_has_no_effect_is_told(installed):
     installed.api.patch(audit, {"spec": {"audit": {"profile": "WriteRequestBodies"}}})
     installed.wait_until("the setting is named", lambda: (told() or {}).get("status") == "True", limit=20)
     assert told()["message"] == "settings without effect in this release: APIServer cluster: spec.audit.profile"
-    events = [each for each in installed.api.get("/api/v1/namespaces/default/events")["items"] if each["reason"] == "SettingsIgnored"]
-    assert [(each["type"], each["involvedObject"]["name"]) for each in events] == [("Warning", "config-operator")], events
+
+    def events():
+        listed = installed.api.get("/api/v1/namespaces/default/events")["items"]
+        return [(each["type"], each["involvedObject"]["name"]) for each in listed if each["reason"] == "SettingsIgnored"]
+
+    installed.wait_until("an event follows the condition", lambda: events() == [("Warning", "config-operator")], limit=20)
     installed.api.patch(audit, {"spec": {"audit": {"profile": "Default"}}})
     installed.wait_until("it is put back", lambda: told()["status"] == "False", limit=20)
 

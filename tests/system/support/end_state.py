@@ -147,6 +147,7 @@ def pods(api):
 
 
 def files(installation, machine):
-    """PATH MODE OWNER of all files in FOLDERS; one entry for all revisions."""
+    """PATH MODE OWNER of all files in FOLDERS; one entry for all revisions. The name of the cluster is left out."""
     listed = installation.machine(machine, "find", *FOLDERS, "-xdev", "-printf", "%p %y %m %u:%g\\n", check=False).stdout
+    listed = listed.replace(f".{installation.name}.", ".CLUSTER.")
     return sorted({re.sub(r"(-pod|-certs|static-pod-resources/[a-z-]+)-\d+\b", r"\1-REVISION", general(line)) for line in listed.splitlines()})
