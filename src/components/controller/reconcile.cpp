@@ -186,9 +186,9 @@ class Reconciler {
         return kube::update(context, api_, desired.type, desired.object);
       }
       case DesiredObject::How::remove: {
-        std::string path = kube::path_of(desired.type, space_of(desired), kube::name_of(desired.object));
-        // The API server would leave the pods of a Job, and they would run on.
-        if (desired.type == kube::types::jobs) path += "?propagationPolicy=Background";
+        // As for most types; without it the API server would leave the pods of a Job, and they would run on.
+        const std::string path =
+            kube::path_of(desired.type, space_of(desired), kube::name_of(desired.object)) + "?propagationPolicy=Background";
         Result<Json> removed = api_.send(context, {.method = "DELETE", .path = path});
         if (!removed.ok() && removed.error().code() == Code::not_found) return Json(nullptr);
         return removed;
