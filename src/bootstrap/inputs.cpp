@@ -10,14 +10,12 @@ namespace slipway::bootstrap {
 
 namespace {
 
-Result<ImageMode> read_image_mode(sys::Files& files, const std::string& path) {
+Result<config::ImageMode> read_image_mode(sys::Files& files, const std::string& path) {
   const std::optional<std::string> text = TRY(files.read_if_exists(path));
-  if (!text) return ImageMode::none;
+  if (!text) return config::ImageMode::none;
   const Json value = TRY(parse_json(*text, path));
   const std::string policy = text_of(value, {"policy"});
-  if (policy == "None") return ImageMode::none;
-  if (policy == "BuildOnBootstrap") return ImageMode::build_on_bootstrap;
-  if (policy == "PreBuilt") return ImageMode::pre_built;
+  if (const std::optional<config::ImageMode> mode = config::find_image_mode(policy)) return *mode;
   return error(Code::invalid, "{}: policy '{}' is unknown (use None, BuildOnBootstrap or PreBuilt)", path, to_utf8(policy));
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "config/image_mode.h"
 #include "sys/files.h"
 
 #include <map>
@@ -28,12 +29,6 @@ inline constexpr std::string_view needed_components[] = {
 };
 inline constexpr std::string_view node_tuning_operator = "cluster-node-tuning-operator";
 
-// Where the operating system image of the masters comes from (machineconfig/os_build.h): imageMode.policy of the install-config.
-enum class ImageMode {
-  none,                // the release
-  build_on_bootstrap,  // this machine builds it
-  pre_built,           // its registry has it
-};
 inline constexpr const char* image_mode_file = "image-mode.json";  // {"policy": "BuildOnBootstrap"}; below the assets
 
 struct Inputs {
@@ -50,7 +45,7 @@ struct Inputs {
   bool has_custom_dns = false;    // manifests/openshift-lbconfig-custom-dns.yaml
   bool has_overrides = false;     // original_cvo_overrides.patch
 
-  ImageMode image_mode = ImageMode::none;
+  config::ImageMode image_mode = config::ImageMode::none;  // where the image of the masters comes from
 
   bool in_place = false;      // this machine becomes the only node (in_place.h)
   bool etcd_stopped = false;  // the in-place installation has stopped etcd on this machine
@@ -63,8 +58,7 @@ struct Inputs {
 // Reads ASSETS/image-references and ASSETS/release-metadata, which release-image.service extracts from the release image, and
 // checks which optional files exist.
 //
-//   errors  not_found: a document does not exist; invalid: from parse_release, all needed components that the release lacks, or
-//   an
+//   errors  not_found: a document does not exist; invalid: from parse_release, all needed components that the release lacks, an
 //           unknown policy of image mode
 Result<Inputs> read_inputs(sys::Files& files, const std::string& assets, const std::string& release_image);
 

@@ -18,21 +18,19 @@ using sys::Observation;
 
 constexpr const char* pool = "master";
 constexpr const char* machine_logins = "/root/.docker/config.json";  // the pull secret
-constexpr std::string_view name_space = "openshift-machine-config-operator";
 constexpr int runs = 3;
 constexpr sys::Pace between_runs{Milliseconds(10'000), Milliseconds(60'000)};
 constexpr Milliseconds limit_of_build_file = std::chrono::minutes(30), limit_of_masters = std::chrono::hours(2);
 // The address of the API may just have moved, and requests to the old machine are lost.
 constexpr sys::Pace of_api{Milliseconds(200), Milliseconds(2'000)};
 
-std::string builds() { return fmt::format("{}/{}", machineconfig::os_builds_folder, pool); }
-std::string logins() { return fmt::format("{}/{}", machineconfig::os_logins_folder, pool); }
+// Written by the controller.
+std::string of_controller(const char* name) { return fmt::format("{}/{}/{}", machineconfig::configs_folder, name, pool); }
+std::string builds() { return of_controller(machineconfig::os_builds_name); }
+std::string logins() { return of_controller(machineconfig::os_logins_name); }
+std::string prebuilt() { return of_controller(machineconfig::prebuilt_images_name) + "/image.json"; }
+
 std::string output() { return fmt::format("{}/{}", machineconfig::os_images_folder, pool); }
-// Written by the controller beside the builds.
-std::string prebuilt() {
-  const std::string folder = machineconfig::os_builds_folder;
-  return fmt::format("{}/os-images/{}/image.json", folder.substr(0, folder.rfind('/')), pool);
-}
 
 Result<> wait_for_file(const Context& context, sys::Files& files, const std::string& path, std::string_view what) {
   const auto observe = [&]() -> Result<Observation> {
@@ -71,7 +69,7 @@ Result<> record_image(const Context& context, kube::Api& api, const OsImage& ima
   const Json object = {
       {"apiVersion", "v1"},
       {"kind", "ConfigMap"},
-      {"metadata", {{"name", machineconfig::os_images_config_map}, {"namespace", name_space}}},
+      {"metadata", {{"name", machineconfig::os_images_config_map}, {"namespace", machineconfig::os_build_space}}},
       {"data", {{pool, emit_json(machineconfig::to_json(image), JsonStyle::compact)}}},
   };
   const auto observe = [&]() -> Result<Observation> {

@@ -14,7 +14,7 @@ namespace {
 using testing_support::MemoryFiles;
 using testing_support::TestContext;
 
-const std::string builds = std::string(machineconfig::os_builds_folder) + "/master";
+const std::string builds = fmt::format("{}/{}/master", machineconfig::configs_folder, machineconfig::os_builds_name);
 const std::string output = std::string(machineconfig::os_images_folder) + "/master";
 const std::string digest = "sha256:" + std::string(64, 'a');
 

@@ -258,7 +258,7 @@ Container cluster_bootstrap(const Inputs& inputs) {
                                                  "openshift-cluster-version/cluster-version-operator";
   Container program = entry_point(inputs, "cluster-bootstrap", inputs.image("cluster-bootstrap"), "/cluster-bootstrap",
                                   {"start", "--tear-down-early=false", "--asset-dir=/assets", "--required-pods=" + required});
-  if (inputs.image_mode != ImageMode::none) {
+  if (inputs.image_mode != config::ImageMode::none) {
     // Masters wait for their image. Only slipway's cluster-bootstrap has the flag, whose default is 20 minutes.
     constexpr Milliseconds usual_limit_of_pods = std::chrono::minutes(20);
     constexpr auto minutes = std::chrono::duration_cast<std::chrono::minutes>(usual_limit_of_pods + os_build_allowance);

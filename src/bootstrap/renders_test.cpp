@@ -10,6 +10,8 @@
 namespace slipway::bootstrap {
 namespace {
 
+using config::ImageMode;
+
 using testing_support::MemoryFiles;
 
 Inputs sample_inputs() {

@@ -182,18 +182,18 @@ void add_control_plane(std::vector<Stage>& stages, const Engine& engine, std::ve
 // Image mode. The masters ask for their config until the image exists. The second stage begins before the API is served, so that
 // the controller of the cluster finds the image.
 void add_os_image(std::vector<Stage>& stages, const Engine& engine) {
-  const ImageMode mode = engine.inputs.image_mode;
+  const config::ImageMode mode = engine.inputs.image_mode;
   stages.push_back(
       {.name = "os-image-build",
        .needs = {"mco-bootstrap"},
        .run = [=](const Context& context) { return build_os_image_of_masters(context, engine.files, engine.runner); },
-       .applies = mode == ImageMode::build_on_bootstrap});
+       .applies = mode == config::ImageMode::build_on_bootstrap});
   stages.push_back(
       {.name = "os-image-of-masters",
        .needs = {"os-image-build", "wait-for-etcd-process"},
        .run = on_api(engine, [=](const Context& context,
                                  kube::Api& api) { return wait_for_os_image_of_masters(context, engine.files, api); }),
-       .applies = mode != ImageMode::none && !engine.inputs.in_place});
+       .applies = mode != config::ImageMode::none && !engine.inputs.in_place});
 }
 
 // The last steps of an installation with separate masters. Most of them send requests to an API server that has just started and

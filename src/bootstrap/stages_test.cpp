@@ -21,6 +21,8 @@
 namespace slipway::bootstrap {
 namespace {
 
+using config::ImageMode;
+
 using testing_support::FakeContainers;
 using testing_support::FakeEtcdAndApi;
 using testing_support::KilledFiles;

@@ -9,13 +9,6 @@ namespace slipway::config {
 
 namespace {
 
-ImageMode image_mode_of(std::string_view policy) {
-  for (const ImageMode mode : {ImageMode::build_on_bootstrap, ImageMode::pre_built}) {
-    if (policy == to_string(mode)) return mode;
-  }
-  return ImageMode::none;
-}
-
 MachinePool pool_of(const Json& config, const Json& pool, std::string_view platform) {
   return {.name = text_of(pool, {"name"}),
           .replicas = integer_of(pool, {"replicas"}),
@@ -84,7 +77,7 @@ InstallConfig config_of(const Document& document) {
   if (const std::string mode = text_of(value, {"cpuPartitioningMode"}); !mode.empty()) config.cpu_partitioning_mode = mode;
   config.credentials_mode = text_of(value, {"credentialsMode"});
   if (find(value, {"bootstrapInPlace"})) config.bootstrap_in_place = text_of(value, {"bootstrapInPlace", "installationDisk"});
-  config.image_mode = image_mode_of(text_of(value, {"imageMode", "policy"}));
+  config.image_mode = find_image_mode(text_of(value, {"imageMode", "policy"})).value_or(ImageMode::none);
   if (const Json* capabilities = find(value, {"capabilities"})) config.capabilities = *capabilities;
   config.feature_set = text_of(value, {"featureSet"});
   config.feature_gates = texts_of(value, {"featureGates"});
@@ -144,15 +137,6 @@ std::vector<std::string> addresses(const Platform& platform, const AddressNames&
 }
 
 }  // namespace
-
-std::string_view to_string(ImageMode mode) {
-  switch (mode) {
-    case ImageMode::build_on_bootstrap: return "BuildOnBootstrap";
-    case ImageMode::pre_built: return "PreBuilt";
-    case ImageMode::none: break;
-  }
-  return "None";
-}
 
 int InstallConfig::compute_replicas() const {
   int replicas = 0;

@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "base/secret.h"
 #include "config/host.h"
+#include "config/image_mode.h"
 
 #include <optional>
 #include <string>
@@ -78,15 +79,6 @@ struct Platform {
 
   bool operator==(const Platform&) const = default;
 };
-
-// Where the operating system images of the first machines come from.
-enum class ImageMode {
-  none,                // the release
-  build_on_bootstrap,  // the bootstrap machine builds that of the control plane
-  pre_built,           // they exist
-};
-// As in the install-config: "BuildOnBootstrap".
-std::string_view to_string(ImageMode mode);
 
 struct InstallConfig {
   std::string name;         // metadata.name

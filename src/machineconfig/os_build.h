@@ -80,10 +80,16 @@ Json to_json(const OsImage& image);
 Result<OsBuild> parse_os_build(const Json& value, std::string_view name);
 Result<OsImage> parse_os_image(const Json& value, std::string_view name);
 
-// Places on the bootstrap machine. The controller writes builds, the stage os-image-build writes images, the server reads both.
-inline constexpr const char* os_builds_folder = "/etc/mcs/bootstrap/os-builds";  // POOL/{build.json,Containerfile,root}
-inline constexpr const char* os_logins_folder = "/etc/mcs/bootstrap/os-logins";  // POOL/{push.json,pull.json}: docker configs
-inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";    // POOL/{image.json,oci}: an OCI layout
+// Where Jobs, their inputs and results, and the Secrets that a MachineOSConfig names are.
+inline constexpr std::string_view os_build_space = "openshift-machine-config-operator";
+
+// Places on the bootstrap machine. The controller writes the folders of configs_folder, the stage os-image-build writes images,
+// the server reads both.
+inline constexpr const char* configs_folder = "/etc/mcs/bootstrap";
+inline constexpr const char* os_builds_name = "os-builds";        // POOL/{build.json,Containerfile,root}
+inline constexpr const char* os_logins_name = "os-logins";        // POOL/{push.json,pull.json}: docker configs
+inline constexpr const char* prebuilt_images_name = "os-images";  // POOL/image.json, of an image that was built before
+inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
 // Beside image.json: {"code": "denied", "message": ...} of a build that failed.
 inline constexpr const char* os_build_failure_file = "failure.json";
 

@@ -2,7 +2,7 @@
 
 #include "base/text.h"
 #include "ignition/data_url.h"
-#include "node/machine_state.h"
+#include "machineconfig/machine_state.h"
 
 #include <algorithm>
 #include <map>
@@ -168,8 +168,8 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
   Configs before{&current};
   if (interrupted) before.push_back(&*interrupted);
   // Changes of an interrupted earlier config are rolled back first, so that an interruption of this change cannot hide them.
-  const bool is_other = state_of(wanted) != state_of(current);
-  if (interrupted && state_of(*interrupted) != state_of(wanted) && is_other) {
+  const bool is_other = machineconfig::state_of(wanted) != machineconfig::state_of(current);
+  if (interrupted && machineconfig::state_of(*interrupted) != machineconfig::state_of(wanted) && is_other) {
     TRY(put_config(before, current).context("rolling back to " + current.name));
     TRY(forget_originals(before, current));
     before = {&current};
@@ -179,7 +179,7 @@ Result<> ConfigDisk::change(const MachineConfig& current, const std::optional<Ma
     TRY(put_config(before, wanted));
     if (deployment_.empty()) {
       JsonObject after = machineconfig::to_json(actions).as_object();
-      after["config"] = state_of(wanted).text();
+      after["config"] = machineconfig::state_of(wanted).text();
       TRY(environment_.files.write(after_update_file, emit_json(after, JsonStyle::compact), 0600));
     }
     return write_config(current_file, wanted);

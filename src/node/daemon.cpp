@@ -24,6 +24,7 @@ namespace {
 
 namespace mc = machineconfig;
 using mc::MachineConfig;
+using mc::MachineState;
 
 constexpr const char* component = "machineconfigdaemon";
 const std::string first_annotations = "/etc/machine-config-daemon/node-annotations.json";
@@ -58,7 +59,7 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
     current = std::move(first);
   }
   if (!current.ok()) return fail(mc::state_degraded, current.error());
-  const MachineState state = state_of(*current.value());
+  const MachineState state = mc::state_of(*current.value());
   Result<std::optional<MachineConfig>> interrupted = disk_.next();
   Result<std::optional<AfterUpdate>> after = disk_.after_update();
   const Result<bool> is_forced = disk_.is_forced();
@@ -66,12 +67,12 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
   if (!after.ok()) return fail(mc::state_degraded, after.error());
   if (!is_forced.ok()) return fail(mc::state_degraded, is_forced.error());
   if (after.value() && after.value()->config == state.text()) return finish(state, after.value()->actions);
-  if (interrupted.value() && state_of(*interrupted.value()) == state) {
+  if (interrupted.value() && mc::state_of(*interrupted.value()) == state) {
     if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
     interrupted.value().reset();
   }
   if (const std::optional<Next> unfinished = TRY(end_trial(*current.value(), interrupted.value()))) return *unfinished;
-  const MachineState desired = desired_state(node_);
+  const MachineState desired = mc::desired_state(node_);
   if ((desired.config.empty() || desired == state) && !interrupted.value() && !is_forced.value()) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
@@ -117,7 +118,7 @@ Result<std::optional<MachineConfig>> Daemon::first_config() {
   }
   Result<MachineConfig> config = fetch(name);
   if (!config.ok()) return config.error().code() == Code::invalid ? failed(config.error()) : std::move(config).error();
-  MachineConfig first = with_image(std::move(config).value(), image);
+  MachineConfig first = mc::with_image(std::move(config).value(), image);
   if (const Result<> set = disk_.set_current(first); !set.ok()) return failed(set.error());
   if (text.value()) {
     if (const Result<> moved = environment_.files.rename(first_annotations, first_annotations_done); !moved.ok()) {
@@ -146,14 +147,14 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
     if (!is_ready_since_boot()) return Decision(Next::wait);
     if (const Result<> accepted = os_.accept(); !accepted.ok()) return failed(accepted.error());
     emit("Normal", "OSUpdateAccepted",
-         "this machine keeps the operating system and the kernel arguments of " + state_of(current).text());
+         "this machine keeps the operating system and the kernel arguments of " + mc::state_of(current).text());
     return Decision();
   }
   if (interrupted) {
     if (const Result<> back = disk_.go_back(current, *interrupted); !back.ok()) return failed(back.error());
     interrupted.reset();
   }
-  if (desired_state(node_).text() == trial->config) return failed(error(Code::unavailable, "{}", trial->reason));
+  if (mc::desired_state(node_).text() == trial->config) return failed(error(Code::unavailable, "{}", trial->reason));
   if (const Result<> forgotten = os_.forget(); !forgotten.ok()) return failed(forgotten.error());
   return Decision();
 }
@@ -161,16 +162,16 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
 // The files of the running deployment stay as they are, so that it can run again.
 Result<> Daemon::change_os(const MachineConfig& current, const std::optional<MachineConfig>& interrupted,
                            const MachineConfig& wanted) {
-  if (interrupted && state_of(*interrupted) != state_of(wanted)) TRY(disk_.go_back(current, *interrupted));
+  if (interrupted && mc::state_of(*interrupted) != mc::state_of(wanted)) TRY(disk_.go_back(current, *interrupted));
   TRY(disk_.set_next(wanted));
   TRY(os_.stage(Wanted::next_config));
   emit("Normal", "OSUpdateStaged",
-       "the next start of this machine has the operating system and the kernel arguments of " + state_of(wanted).text());
+       "the next start of this machine has the operating system and the kernel arguments of " + mc::state_of(wanted).text());
   return Ok{};
 }
 
 Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, bool is_forced) {
-  const MachineState desired = desired_state(node_), before = state_of(current);
+  const MachineState desired = mc::desired_state(node_), before = mc::state_of(current);
   MachineConfig wanted = current;
   if (!desired.config.empty() && desired != before) {
     Result<MachineConfig> fetched = fetch(desired.config);
@@ -179,9 +180,9 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
       if (code == Code::invalid || code == Code::not_found) return fail(mc::state_degraded, fetched.error());
       return std::move(fetched).error();
     }
-    wanted = with_image(std::move(fetched).value(), desired.image);
+    wanted = mc::with_image(std::move(fetched).value(), desired.image);
   }
-  const MachineState after = state_of(wanted);
+  const MachineState after = mc::state_of(wanted);
   for (const Result<>& checked : {mc::check_reconcilable(current, wanted), mc::check_changeable(current, wanted)}) {
     if (!checked.ok()) {
       return fail(mc::state_unreconcilable, error(Code::invalid, "cannot update from {} to {}: {}", before.text(), after.text(),
@@ -353,7 +354,7 @@ class DaemonLoop {
       }
       Milliseconds pause = between_checks;
       if (observed.node) {
-        const std::string requested = desired_state(*observed.node).text();
+        const std::string requested = mc::desired_state(*observed.node).text();
         if (std::exchange(desired, requested) != requested) retry = retry_pace.first;
         const Result<Daemon::Next> next = daemon_.step(*observed.node);
         if (!next.ok()) {

@@ -12,8 +12,8 @@
 #pragma once
 
 #include "kube/client.h"
+#include "machineconfig/machine_state.h"
 #include "node/config_disk.h"
-#include "node/machine_state.h"
 #include "node/os_update/updater.h"
 #include "node/program.h"
 
@@ -47,8 +47,8 @@ class Daemon {
   Result<> change_os(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
                      const machineconfig::MachineConfig& wanted);
   bool is_ready_since_boot() const;
-  Result<Next> finish(const MachineState& state, const machineconfig::Actions& actions);
-  Result<Next> settle(const MachineState& current);
+  Result<Next> finish(const machineconfig::MachineState& state, const machineconfig::Actions& actions);
+  Result<Next> settle(const machineconfig::MachineState& current);
   Result<bool> has_drained(const std::string& request);
   Result<Next> fail(std::string_view state, const Error& why);
   Result<> report(std::string_view state, std::string_view reason, JsonObject more = {});

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "data/data.h"
+#include "machineconfig/os_build.h"
 #include "machineconfig/os_config.h"
 
 #include <algorithm>
@@ -21,7 +22,6 @@ using machineconfig::OsConfig;
 
 constexpr std::string_view version = "machineconfiguration.openshift.io/v1", kind = "MachineOSConfig";
 constexpr std::string_view group = version.substr(0, version.find('/'));
-constexpr std::string_view name_space = "openshift-machine-config-operator";
 constexpr std::string_view push_spec_field = "spec.renderedImagePushSpec", annotations_field = "metadata.annotations";
 // In place of what only the user knows. The checks refuse it.
 constexpr std::string_view to_complete = "CHANGE-ME";
@@ -31,11 +31,6 @@ constexpr std::string_view file_prefix = "openshift/99_machineosconfig_";
 std::vector<std::string> roles_of(const config::InstallConfig& config) {
   if (config.compute_replicas() > 0) return {"master", "worker"};
   return {"master"};
-}
-
-// The port is that of the registry of a local cluster for machines (provider/local/registry.h).
-std::string local_registry(const config::InstallConfig& config) {
-  return fmt::format("registry.{}:5443", config.cluster_domain());
 }
 
 std::string local_login(const ServerToken& token) {
@@ -163,10 +158,12 @@ class Checker {
                         const OsConfig* pushing) {
     if (name.empty()) return Ok{};
     const auto secret = std::ranges::find_if(manifests_.objects, [&](const ManifestObject& object) {
-      return is_of(object, "", "Secret") && object.name == name && object.name_space == name_space;
+      return is_of(object, "", "Secret") && object.name == name && object.name_space == machineconfig::os_build_space;
     });
     if (secret == manifests_.objects.end()) {
-      findings_.error(document.place_of(field), field, "no manifest has the Secret {} in namespace {}", name, name_space)
+      findings_
+          .error(document.place_of(field), field, "no manifest has the Secret {} in namespace {}", name,
+                 machineconfig::os_build_space)
           .hint("add its manifest to openshift/");
       return Ok{};
     }
@@ -202,9 +199,13 @@ class Checker {
 
 }  // namespace
 
+std::string local_os_registry(const config::InstallConfig& config) {
+  return fmt::format("registry.{}:{}", config.cluster_domain(), local_os_registry_port);
+}
+
 Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token) {
   if (config.platform.type != "local" || config.image_mode == ImageMode::none) return Secret();
-  const Json auths = {{local_registry(config), {{"auth", local_login(token)}}}};
+  const Json auths = {{local_os_registry(config), {{"auth", local_login(token)}}}};
   return Secret(emit_json({{"auths", auths}}, JsonStyle::pretty));
 }
 
@@ -216,7 +217,7 @@ Result<AssetFiles> machine_os_configs(const config::InstallConfig& config, const
     return fill_template(data::content(data::image_mode(), source), source, values);
   };
   const bool is_local = config.platform.type == "local";
-  const std::string registry = is_local ? local_registry(config) + "/os" : std::string(repository_to_complete);
+  const std::string registry = is_local ? local_os_registry(config) + "/os" : std::string(repository_to_complete);
   const std::string login = is_local ? local_login(token) : std::string(to_complete);
   for (const std::string& role : roles_of(config)) {
     TemplateValues values = {{"ROLE", role},

@@ -9,6 +9,10 @@
 
 namespace slipway::assets {
 
+// Where the machines of a local cluster push OS images: "registry.demo.example.com:5443".
+inline constexpr int local_os_registry_port = 5443;
+std::string local_os_registry(const config::InstallConfig& config);
+
 // The login of the machines of a local cluster for OS images in its registry, as a docker config; empty on other platforms and
 // without image mode. It is derived from the token of the control plane, whose machines may push anyway.
 Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token);

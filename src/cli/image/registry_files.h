@@ -10,9 +10,8 @@
 namespace slipway::cli {
 
 //   DIR/auth/registry.json     the login, as a docker config (--authfile of podman and skopeo), 0600
-//   DIR/auth/os-registry.json  the login of machines of the cluster, with the address that they push to, 0600. If it exists
-//   before
-//                              the cluster, the registry gets this login
+//   DIR/auth/os-registry.json  the login of machines of the cluster, with the address that they push to, 0600. The registry gets
+//                              this login if the file exists before the cluster
 //   DIR/auth/registry/ca.crt   the authority of its certificate (--cert-dir)
 inline std::string registry_login_file(const std::string& folder) { return folder + "/auth/registry.json"; }
 inline std::string os_registry_login_file(const std::string& folder) { return folder + "/auth/os-registry.json"; }

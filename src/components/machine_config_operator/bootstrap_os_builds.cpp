@@ -15,13 +15,12 @@ using machineconfig::MachineConfig;
 using machineconfig::OsBuild;
 using machineconfig::OsConfig;
 
-constexpr std::string_view secrets_space = "openshift-machine-config-operator";
-
 const YamlDocument* find_secret(const std::vector<YamlDocument>& documents, std::string_view name) {
   const auto found = std::ranges::find_if(documents, [&](const YamlDocument& document) {
     const Json& object = document.value;
     return find_string(object, {"apiVersion"}) == "v1" && find_string(object, {"kind"}) == "Secret" &&
-           find_string(object, {"metadata", "namespace"}) == secrets_space && find_string(object, {"metadata", "name"}) == name;
+           find_string(object, {"metadata", "namespace"}) == machineconfig::os_build_space &&
+           find_string(object, {"metadata", "name"}) == name;
   });
   return found == documents.end() ? nullptr : &*found;
 }
@@ -32,7 +31,7 @@ std::optional<Secret> read_logins(const std::vector<YamlDocument>& documents, co
   const YamlDocument* const secret = find_secret(documents, name);
   if (!secret) {
     findings.error(config.place_of(field), field, "Secret '{}' is not in the manifests", name)
-        .hint(fmt::format("add it to namespace {}", secrets_space));
+        .hint(fmt::format("add it to namespace {}", machineconfig::os_build_space));
     return std::nullopt;
   }
   Result<Secret> logins = machineconfig::logins_of(secret->value);
@@ -81,14 +80,15 @@ Result<RenderedFiles> files_of_pool(const OsConfigWithLogins& from, const Machin
   const OsBuild build = TRY(machineconfig::plan_os_build(from.config, rendered, controller));
   RenderedFiles files;
   if (!from.config.prebuilt_image.empty()) {
-    files.push_back(TRY(image_record(from.config, build, "os-images/" + pool + "/image.json")));
+    files.push_back(
+        TRY(image_record(from.config, build, fmt::format("{}/{}/image.json", machineconfig::prebuilt_images_name, pool))));
     return files;
   }
-  const std::string folder = "os-builds/" + pool + "/";
+  const std::string folder = fmt::format("{}/{}/", machineconfig::os_builds_name, pool);
   std::vector<machineconfig::BuildFile> content = TRY(machineconfig::build_files(build, rendered, controller));
   for (machineconfig::BuildFile& file : content) files.push_back({folder + file.path, std::move(file.content), file.mode});
   // Not below the folder of the build: a Containerfile can copy whatever is there into the image.
-  const std::string logins = "os-logins/" + pool + "/";
+  const std::string logins = fmt::format("{}/{}/", machineconfig::os_logins_name, pool);
   files.push_back({logins + "push.json", from.push_logins.reveal(), 0600});
   if (from.pull_logins) files.push_back({logins + "pull.json", from.pull_logins->reveal(), 0600});
   files.push_back({folder + "build.json", text_of_record(machineconfig::to_json(build))});

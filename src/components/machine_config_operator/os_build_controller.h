@@ -9,7 +9,7 @@
 //
 //   Prepared ─► Building ─┬─► Succeeded     the objects of the build are deleted
 //                         ├─► Failed        stays until its inputs change, or until the annotation `rebuild`
-//                         └─► Interrupted   somebody deleted the Job; the MachineOSBuild is made again
+//                         └─► Interrupted   the Job was deleted; the MachineOSBuild is made again
 //
 // Images stay in their registry: the controller has no login for it.
 #pragma once
@@ -29,7 +29,7 @@ namespace slipway::components::machine_config_operator {
 struct PoolImage {
   std::string image{};      // by digest; empty: there is none yet for this config
   std::string waits_for{};  // if there is none yet: "MachineOSBuild worker-5f0c, which is Building"
-  std::string problem{};    // why there will be none before somebody acts
+  std::string problem{};    // why there will be none before a person acts
 };
 // Pools with a MachineOSConfig, by name.
 using PoolImages = std::map<std::string, PoolImage, std::less<>>;

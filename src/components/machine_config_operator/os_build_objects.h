@@ -14,8 +14,7 @@
 
 namespace slipway::components::machine_config_operator {
 
-// Namespace of Jobs, their inputs and results, and of the Secrets that a MachineOSConfig names.
-inline constexpr std::string_view os_build_space = "openshift-machine-config-operator";
+using machineconfig::os_build_space;
 
 // Attempts of a build after the first one.
 inline constexpr int os_build_retries = 3;

@@ -9,6 +9,7 @@
 #include "kube/conditions.h"
 #include "kube/roles.h"
 #include "machineconfig/labels.h"
+#include "machineconfig/machine_state.h"
 #include "machineconfig/node_annotations.h"
 
 #include <algorithm>
@@ -63,10 +64,7 @@ std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools,
   return "";
 }
 
-// "rendered-worker-2", or "rendered-worker-2 with image registry.example.com/os@sha256:..."
-std::string describe(const std::string& config, const std::string& image) {
-  return image.empty() ? config : fmt::format("{} with image {}", config, image);
-}
+mc::MachineState desired_of(const PoolNode& node) { return {.config = node.desired, .image = node.desired_image}; }
 
 // Why a node is unavailable; empty when it is available.
 std::string why_unavailable(const PoolNode& node) {
@@ -75,7 +73,7 @@ std::string why_unavailable(const PoolNode& node) {
   if (!node.drain.empty()) return node.drain;
   if (node.current.empty()) return "has not reported its config yet";
   if (node.current != node.desired || node.current_image != node.desired_image || node.state != mc::state_done) {
-    return fmt::format("is updating to {} ({})", describe(node.desired, node.desired_image), node.state);
+    return fmt::format("is updating to {} ({})", desired_of(node).text(), node.state);
   }
   return node.is_cordoned ? "is cordoned" : "";
 }
@@ -112,6 +110,7 @@ struct PoolView {
   // Whether nodes may get the target: in image mode its image exists.
   bool has_target() const { return !target.empty() && (!image || !image->image.empty()); }
   std::string target_image() const { return image ? image->image : ""; }
+  mc::MachineState target_state() const { return {.config = target, .image = target_image()}; }
   bool is_done(const PoolNode& node) const { return has_target() && is_at(node, target, target_image()); }
 };
 
@@ -181,17 +180,16 @@ Json with_status(const PoolView& pool, const PoolRender& render, const std::stri
   Condition updated_condition{.type = "Updated", .is_true = is_updated, .reason = "AsExpected"};
   Condition updating{.type = "Updating", .is_true = !is_updated && !pool.is_paused && !waits_for_image};
   if (is_updated) {
-    updated_condition.message = fmt::format("all {} machines have {}", all, describe(pool.target, pool.target_image()));
+    updated_condition.message = fmt::format("all {} machines have {}", all, pool.target_state().text());
   } else {
     updated_condition.reason = updating.reason = pool.target.empty() ? "NotRendered"
                                                  : waits_for_image   ? waits_for_image_reason
                                                  : pool.is_paused    ? "Paused"
                                                                      : "Updating";
-    updating.message =
-        pool.target.empty() ? "no config is rendered yet"
-        : waits_for_image
-            ? fmt::format("{} waits for {}", pool.target, image_problem.empty() ? pool.image->waits_for : "its image")
-            : fmt::format("{} of {} machines have {}", updated, all, describe(pool.target, pool.target_image()));
+    updating.message = pool.target.empty() ? "no config is rendered yet"
+                       : waits_for_image   ? fmt::format("{} waits for {}", pool.target,
+                                                       image_problem.empty() ? pool.image->waits_for : "its image")
+                                           : fmt::format("{} of {} machines have {}", updated, all, pool.target_state().text());
     if (pool.is_paused) updating.message += "; the pool is paused";
     if (const std::string details = describe_unavailable(pool.nodes); !details.empty()) updating.message += "; " + details;
     if (!waits_for.empty()) updating.message += "; the next node waits for " + waits_for;
@@ -328,14 +326,13 @@ PoolsPlan plan_pools(const Snapshot& seen, const std::map<std::string, PoolRende
     std::string waits_for;
     if (may_change && !pool.is_paused && pool.has_target() && !render.is_settling) {
       for (const PoolNode* node : next_nodes(pool, nodes, seen, own_node, waits_for)) {
-        const std::string image = pool.target_image(), target = describe(pool.target, image);
+        const std::string image = pool.target_image(), target = pool.target_state().text();
         JsonObject annotations = {{mc::desired_config, pool.target}};
         if (node->desired_image != image) annotations[mc::desired_image] = image.empty() ? Json() : Json(image);
         made.changes.push_back(
             change_node(*node, fmt::format("setting the config of {} to {}", node->name, target), annotations));
-        made.plan.notices.push_back(
-            {*pool.object, "SetDesiredConfig",
-             fmt::format("node {} gets {} instead of {}", node->name, target, describe(node->desired, node->desired_image))});
+        made.plan.notices.push_back({*pool.object, "SetDesiredConfig",
+                                     fmt::format("node {} gets {} instead of {}", node->name, target, desired_of(*node).text())});
       }
     }
     Json object = with_status(pool, render, waits_for, now);
@@ -384,7 +381,7 @@ std::vector<DesiredObject> machine_config_nodes(const std::vector<PoolNode>& nod
     if (!there) continue;
     const bool is_updated = is_at(node, node.desired, node.desired_image);
     Condition updated{.type = "Updated", .is_true = is_updated, .reason = is_updated ? "Updated" : "Updating"};
-    updated.message = is_updated ? fmt::format("has {}", describe(node.desired, node.desired_image)) : why_unavailable(node);
+    updated.message = is_updated ? fmt::format("has {}", desired_of(node).text()) : why_unavailable(node);
     Condition degraded{
         .type = "NodeDegraded", .is_true = node.is_failing(), .reason = node.is_failing() ? node.state : "AsExpected"};
     degraded.message = node.is_failing() ? node.reason : "";

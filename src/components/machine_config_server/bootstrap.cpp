@@ -63,12 +63,12 @@ Result<std::string> RenderedFolder::read_failure(const std::string& path) {
 }
 
 Result<> RenderedFolder::read_image(const std::string& pool, Texts& texts) {
-  const auto prebuilt = TRY(read_record(fmt::format("{}/os-images/{}/image.json", folder_, pool)));
+  const auto prebuilt = TRY(read_record(fmt::format("{}/{}/{}/image.json", folder_, machineconfig::prebuilt_images_name, pool)));
   if (prebuilt) {
     texts.image = prebuilt->image();
     return Ok{};
   }
-  const std::string path = fmt::format("{}/os-builds/{}/build.json", folder_, pool);
+  const std::string path = fmt::format("{}/{}/{}/build.json", folder_, machineconfig::os_builds_name, pool);
   const std::optional<std::string> wanted = TRY(files_.read_if_exists(path));
   if (!wanted) return Ok{};
   const machineconfig::OsBuild build = TRY(machineconfig::parse_os_build(TRY(parse_json(*wanted, path)), path));
@@ -103,7 +103,7 @@ Result<std::shared_ptr<const PoolConfig>> RenderedFolder::parse(const Texts& tex
 
 Result<> run_bootstrap(const Environment& environment, const Arguments& arguments) {
   std::vector<Flag> table = config_server_flags();
-  table.push_back({.name = "server-basedir", .fallback = "/etc/mcs/bootstrap"});
+  table.push_back({.name = "server-basedir", .fallback = machineconfig::configs_folder});
   table.push_back({.name = "bootstrap-kubeconfig", .fallback = "/etc/kubernetes/kubeconfig"});
   table.push_back({.name = "os-images-dir", .fallback = machineconfig::os_images_folder});
   const Flags flags = TRY(parse_flags("machine-config-server bootstrap", table, arguments));

@@ -1,3 +1,4 @@
+// Comparison of secrets.
 #pragma once
 
 #include <cstddef>

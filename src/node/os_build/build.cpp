@@ -1,5 +1,6 @@
 #include "node/os_build/build.h"
 
+#include "base/flags.h"
 #include "base/json.h"
 #include "base/text.h"
 #include "node/os_build/mount_targets.h"
@@ -14,7 +15,6 @@
 #include "sys/temp_dir.h"
 #include "sys/wait_for.h"
 
-#include <memory>
 #include <optional>
 #include <utility>
 
@@ -281,11 +281,12 @@ Result<std::optional<OsImage>> known_image(const Environment& environment, const
 
 // ---- push
 
-// Pushes to the repository of a build.
+// Pushes the image of a build.
 class Pusher {
  public:
-  static Result<Pusher> make(const Environment& environment, const release::RegistryOptions& access, const OsBuild& build,
-                             release::Credentials logins);
+  // access: for reading images; the logins are those for the push
+  Pusher(const Environment& environment, release::Reference name, release::RegistryOptions access)
+      : environment_(environment), name_(std::move(name)), client_(environment.http, std::move(access)) {}
 
   // Whether the registry takes blobs, before a build of minutes: pushes two bytes, which no manifest has.
   Result<> check();
@@ -293,34 +294,15 @@ class Pusher {
   Result<> push(const std::string& folder);
 
  private:
-  Pusher(const Environment& environment, sys::TempDir folder, release::Reference name)
-      : environment_(environment), folder_(std::move(folder)), name_(std::move(name)) {}
-
   const Environment& environment_;
-  sys::TempDir folder_;
   release::Reference name_;
-  std::unique_ptr<release::RegistryClient> client_{};
+  release::RegistryClient client_;
 };
-
-Result<Pusher> Pusher::make(const Environment& environment, const release::RegistryOptions& access, const OsBuild& build,
-                            release::Credentials logins) {
-  release::Reference name = TRY(release::parse_reference(build.push_spec()));
-  Pusher pusher(environment, TRY(sys::TempDir::make("os-push")), std::move(name));
-  const release::RegistryEndpoint registry = own_endpoint(access.endpoints, build.registry);
-  release::RegistryOptions options{.credentials = std::move(logins)};
-  if (registry.plain_http) options.plain_http = {build.registry};
-  if (!registry.ca_pem.empty()) {
-    options.ca_file = pusher.folder_.path() + "/ca.crt";
-    TRY(environment.files.write(options.ca_file, registry.ca_pem, 0644));
-  }
-  pusher.client_ = std::make_unique<release::RegistryClient>(environment.http, std::move(options));
-  return pusher;
-}
 
 Result<> Pusher::check() {
   constexpr std::string_view content = "{}";
   const release::Descriptor blob{"application/vnd.oci.empty.v1+json", release::Digest::of(content), content.size()};
-  return client_->push_blob(environment_.context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
+  return client_.push_blob(environment_.context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
     return release::RegistryClient::Reader([rest = content](char* buffer, std::size_t size) mutable -> Result<std::size_t> {
       const std::size_t taken = rest.copy(buffer, size);
       rest.remove_prefix(taken);
@@ -337,16 +319,16 @@ Result<> Pusher::push(const std::string& folder) {
   std::vector<release::Descriptor> blobs = manifest.layers;
   blobs.push_back(manifest.config);
   for (const release::Descriptor& blob : blobs) {
-    if (TRY(client_->has_blob(context, name_, blob))) continue;
+    if (TRY(client_.has_blob(context, name_, blob))) continue;
     context.log.info("pushing {}", human_size(blob.size));
     std::optional<release::BlobReader> file;
-    TRY(client_->push_blob(context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
+    TRY(client_.push_blob(context, name_, blob, [&]() -> Result<release::RegistryClient::Reader> {
       file = TRY(release::BlobReader::open(fmt::format("{}/blobs/sha256/{}", folder, blob.digest.hex())));
       return release::RegistryClient::Reader([&](char* buffer, std::size_t size) { return file->read(buffer, size); });
     }));
   }
-  if (TRY(client_->has_manifest(context, name_, raw.digest))) return Ok{};
-  return client_->push_manifest(context, name_, raw);
+  if (TRY(client_.has_manifest(context, name_, raw.digest))) return Ok{};
+  return client_.push_manifest(context, name_, raw);
 }
 
 // ---- all of it
@@ -386,7 +368,9 @@ Result<OsImage> build_and_push(const Environment& environment, const OsBuildOpti
   std::optional<OsImage> image = TRY(known_image(environment, places, build));
   if (image && image->is_pushed) return *image;
   const std::string pushing = "pushing to " + build.repository;
-  Pusher pusher = TRY(Pusher::make(environment, access, build, std::move(push_logins)));
+  release::RegistryOptions push_access = access;
+  push_access.credentials = std::move(push_logins);
+  Pusher pusher(environment, TRY(release::parse_reference(build.push_spec())), std::move(push_access));
   if (!image) {
     TRY(pusher.check().context(pushing));
     std::string logins = options.pull_logins;
@@ -411,25 +395,6 @@ Result<> record_failure(sys::Files& files, const Places& places, const Error* wh
   return files.write(path, emit_json(record, JsonStyle::pretty), 0644);
 }
 
-Result<OsBuildOptions> parse_options(const Arguments& arguments) {
-  OsBuildOptions options;
-  const std::pair<std::string_view, std::string*> flags[] = {{"--folder=", &options.folder},
-                                                             {"--output=", &options.output},
-                                                             {"--pull-logins=", &options.pull_logins},
-                                                             {"--push-logins=", &options.push_logins}};
-  for (const std::string& argument : arguments) {
-    bool is_known = false;
-    for (const auto& [name, value] : flags) {
-      if (!argument.starts_with(name)) continue;
-      *value = argument.substr(name.size());
-      is_known = true;
-    }
-    if (!is_known) return error(Code::invalid, "unknown argument '{}'", argument);
-  }
-  if (options.folder.empty() || options.output.empty()) return error(Code::invalid, "--folder and --output are required");
-  return options;
-}
-
 }  // namespace
 
 Result<OsImage> build_os_image(const Environment& environment, const OsBuildOptions& options) {
@@ -448,8 +413,16 @@ Result<OsImage> build_os_image(const Environment& environment, const OsBuildOpti
 }
 
 Result<> run_os_image_build(const Environment& environment, const Arguments& arguments) {
-  const OsBuildOptions options = TRY(parse_options(arguments));
-  const OsImage image = TRY(build_os_image(environment, options));
+  const Flags flags = TRY(parse_flags("os-image-build",
+                                      {{.name = "folder", .required = true},
+                                       {.name = "output", .required = true},
+                                       {.name = "pull-logins"},
+                                       {.name = "push-logins"}},
+                                      arguments));
+  const OsImage image = TRY(build_os_image(environment, {.folder = flags.text("folder"),
+                                                         .output = flags.text("output"),
+                                                         .pull_logins = flags.text("pull-logins"),
+                                                         .push_logins = flags.text("push-logins")}));
   environment.print(emit_json(machineconfig::to_json(image), JsonStyle::pretty));
   return Ok{};
 }

@@ -83,16 +83,11 @@ constexpr std::array source_words = {std::string_view("temporary failure resolvi
                                      std::string_view("504  gateway time"),
                                      std::string_view("curl error (")};
 
-bool is_step(std::string_view line) {
-  if (line.starts_with('[')) line.remove_prefix(std::min(line.find("] ") + 2, line.size()));
-  return line.starts_with("STEP ");
-}
-
 // The lines that the last step has printed, without podman's error.
 std::vector<std::string_view> lines_of_last_step(const std::vector<std::string>& output) {
   std::vector<std::string_view> lines;
   for (std::size_t i = output.size(); i-- > 0 && lines.size() < looked_at;) {
-    if (is_step(output[i])) break;
+    if (begins_step(output[i])) break;
     if (output[i].starts_with(error_word) || output[i].starts_with("subprocess exited ") || trim(output[i]).empty()) continue;
     lines.insert(lines.begin(), trim(output[i]));
   }

@@ -29,8 +29,8 @@ std::string registries_conf(const Endpoints& endpoints, const std::set<std::stri
 // PEM of the authorities of all servers, one text each.
 std::set<std::string> authorities_of(const Endpoints& endpoints);
 
-// How to reach the registry itself, for pushes, which use no mirrors: without TLS, and with which authorities. An endpoint
-// without a server, or with the name of the registry, says it.
+// How to reach the registry itself: without TLS, and with which authorities. An endpoint without a server, or with the name of
+// the registry, says it.
 release::RegistryEndpoint own_endpoint(const Endpoints& endpoints, const std::string& registry);
 
 }  // namespace slipway::node

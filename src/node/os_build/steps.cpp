@@ -31,6 +31,8 @@ std::optional<std::pair<int, int>> step_of(std::string_view line) {
 
 }  // namespace
 
+bool begins_step(std::string_view line) { return step_of(line).has_value(); }
+
 std::vector<Step> steps_of(std::string_view containerfile) {
   std::vector<Step> steps;
   int stage = 0, number = 0;

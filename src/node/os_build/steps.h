@@ -18,6 +18,9 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
+// Whether the line of podman's output begins a step.
+bool begins_step(std::string_view line);
+
 // In order. ARG before the first FROM is not a step.
 std::vector<Step> steps_of(std::string_view containerfile);
 

@@ -1,9 +1,9 @@
 #include "node/os_update/ostree_updater.h"
 
 #include "base/text.h"
+#include "machineconfig/machine_state.h"
 #include "machineconfig/types.h"
 #include "node/config_disk.h"
-#include "node/machine_state.h"
 #include "node/os_update/deployments.h"
 #include "node/os_update/image.h"
 #include "node/os_update/status.h"
@@ -124,7 +124,7 @@ Result<> OstreeUpdater::stage(Wanted wanted) {
   } else {
     TRY(ConfigDisk(environment_, staged->folder()).change(configs.running, {}, configs.wanted, {.reboot = true}));
     const bool has_new_image = commit != booted.commit;
-    TRY(write_trial_record(environment_.files, {.config = state_of(configs.wanted).text(),
+    TRY(write_trial_record(environment_.files, {.config = machineconfig::state_of(configs.wanted).text(),
                                                 .image = has_new_image ? configs.wanted.os_image_url : "",
                                                 .deployment = staged->id()}));
   }

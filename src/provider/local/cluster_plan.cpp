@@ -1,7 +1,7 @@
 #include "provider/local/cluster_plan.h"
 
 #include "assets/identity/identity.h"
-#include "provider/local/registry.h"
+#include "assets/manifests/image_mode.h"
 
 #include <fmt/core.h>
 
@@ -54,7 +54,7 @@ ClusterOptions cluster_options(const config::InstallConfig& config, const assets
                          .host_address = assets::loopback_address(id),
                          .is_offline = is_true(config.platform.section, {"offline"}),
                          .has_egress = is_true(config.platform.section, {"egress"}),
-                         .os_registry = fmt::format("registry.{}:{}", domain, os_push_port)};
+                         .os_registry = assets::local_os_registry(config)};
   for (const config::ClusterNetwork& network : config.networking.cluster_network) options.other_networks.push_back(network.cidr);
   std::ranges::copy(config.networking.service_network, std::back_inserter(options.other_networks));
   for (const std::string& address : config::api_vips(config)) {

@@ -1,4 +1,4 @@
-#include "node/machine_state.h"
+#include "machineconfig/machine_state.h"
 
 #include "base/text.h"
 #include "machineconfig/labels.h"
@@ -6,30 +6,28 @@
 
 #include <fmt/core.h>
 
-namespace slipway::node {
-
-namespace mc = machineconfig;
+namespace slipway::machineconfig {
 
 std::string MachineState::text() const { return image.empty() ? config : fmt::format("{} with image {}", config, image); }
 
-mc::MachineConfig with_image(mc::MachineConfig config, const std::string& image) {
+MachineConfig with_image(MachineConfig config, const std::string& image) {
   if (image.empty()) return config;
   config.os_image_url = image;
-  config.annotations[std::string(mc::image_overridden)] = image;
+  config.annotations[std::string(image_overridden)] = image;
   return config;
 }
 
 // Rendering sets the annotation to "true" if a MachineConfig of a user has an image.
-MachineState state_of(const mc::MachineConfig& config) {
-  const auto found = config.annotations.find(std::string(mc::image_overridden));
+MachineState state_of(const MachineConfig& config) {
+  const auto found = config.annotations.find(std::string(image_overridden));
   const bool has_own = found != config.annotations.end() && !config.os_image_url.empty() && found->second == config.os_image_url;
   return {.config = config.name, .image = has_own ? config.os_image_url : ""};
 }
 
 MachineState desired_state(const Json& node) {
-  MachineState desired{.config = text_of(node, {"metadata", "annotations", mc::desired_config})};
-  if (!desired.config.empty()) desired.image = text_of(node, {"metadata", "annotations", mc::desired_image});
+  MachineState desired{.config = text_of(node, {"metadata", "annotations", desired_config})};
+  if (!desired.config.empty()) desired.image = text_of(node, {"metadata", "annotations", desired_image});
   return desired;
 }
 
-}  // namespace slipway::node
+}  // namespace slipway::machineconfig

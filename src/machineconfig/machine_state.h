@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace slipway::node {
+namespace slipway::machineconfig {
 
 struct MachineState {
   std::string config{};  // name of the MachineConfig
@@ -19,10 +19,10 @@ struct MachineState {
 };
 
 // The config with the image of a state. The annotation image_overridden has the image, so that state_of() finds it again.
-machineconfig::MachineConfig with_image(machineconfig::MachineConfig config, const std::string& image);
-MachineState state_of(const machineconfig::MachineConfig& config);
+MachineConfig with_image(MachineConfig config, const std::string& image);
+MachineState state_of(const MachineConfig& config);
 
 // The annotations of a Node, machineconfig/node_annotations.h. A state without config: the annotations do not exist.
 MachineState desired_state(const Json& node);
 
-}  // namespace slipway::node
+}  // namespace slipway::machineconfig
