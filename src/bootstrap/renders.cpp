@@ -2,6 +2,7 @@
 
 #include "bootstrap/in_place.h"
 #include "bootstrap/os_image.h"
+#include "machineconfig/os_build.h"
 #include "release/release.h"
 
 namespace slipway::bootstrap {
@@ -195,7 +196,7 @@ Render mco_render(const Inputs& inputs) {
                         {"tls/machine-config-server-token", "/etc/ssl/mcs/token", true}},
              .needs = {},
              .copy_needs = {"cvo-render", "node-tuning-render"},
-             .folders = {"/etc/mcc/bootstrap", "/etc/mcs/bootstrap"}};
+             .folders = {"/etc/mcc/bootstrap", machineconfig::configs_folder}};
   if (inputs.has_cloud_config) row.needs.push_back("config-render");
   for (const std::string platform : {"baremetal", "openstack", "ovirt", "vsphere", "nutanix", "gcp", "libvirt", "local"}) {
     row.copies.push_back({"mco-bootstrap/" + platform + "/static-pod-resources", "/etc/kubernetes/static-pod-resources", true});

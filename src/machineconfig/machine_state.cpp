@@ -1,6 +1,5 @@
 #include "machineconfig/machine_state.h"
 
-#include "base/text.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/node_annotations.h"
 

@@ -1,5 +1,6 @@
 #include "provider/local/registry.h"
 
+#include "assets/manifests/image_mode.h"
 #include "base/json.h"
 #include "provider/local/owner_descriptors.h"
 #include "provider/local/registry_access.h"
@@ -72,7 +73,7 @@ std::vector<std::string> own_registry_command(const ClusterConfig& config, const
                                       fmt::format("--listen={}:{}", config.network.gateway(), registry_port)};
   if (takes_pushes) {
     command.push_back(fmt::format("--listen={}:{}", push_address, push_port));
-    if (!config.os_registry.empty()) command.push_back(fmt::format("--listen={}:{}", config.network.gateway(), os_push_port));
+    if (!config.os_registry.empty()) command.push_back(fmt::format("--listen={}:{}", config.network.gateway(), assets::local_os_registry_port));
   }
   command.emplace_back("--");
   std::ranges::move(options_for_host(), std::back_inserter(command));

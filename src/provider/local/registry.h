@@ -2,7 +2,6 @@
 // images that people and machines push to it, and fetches those of other registries over the host's network (payload/registry).
 #pragma once
 
-#include "assets/manifests/image_mode.h"
 #include "provider/local/cluster_config.h"
 #include "provider/local/layout.h"
 
@@ -18,10 +17,10 @@ inline constexpr std::string_view release_host = "registry.slipway.invalid";
 // The registry prints this when its socket is open.
 inline constexpr std::string_view registry_is_up = "listening on";
 
-// The ports for machines that pull and that push, at the bridge's address, and the one for people, at the loopback address of the
-// owner. A port of the host leads to the last one. The bridge's address is the owner's own, so no other program uses its ports.
+// The port for machines that pull, at the bridge's address, and the one for people, at the loopback address of the owner. A port of
+// the host leads to the last one. Machines push to assets::local_os_registry_port at the bridge's address. This address is the
+// owner's own, so no other program uses its ports.
 inline constexpr int registry_port = 5000;
-inline constexpr int os_push_port = assets::local_os_registry_port;
 inline constexpr int push_port = 5001;
 inline constexpr std::string_view push_address = "127.0.0.1";
 
