@@ -33,6 +33,9 @@ constexpr Milliseconds settle_limit = 30s;
 // Minimum intervals: for restoring an object that another client keeps changing, and for writing the status.
 constexpr Milliseconds restore_interval = 1s;
 constexpr Milliseconds report_interval = 1s;
+// How long requests may fail with errors that pass by themselves before that is a failure: an API server that restarts refuses
+// requests for some seconds.
+constexpr Milliseconds transient_limit = 1min;
 // How long updates stay known after the update service answered last.
 constexpr Milliseconds keep_updates = 24h;
 
@@ -300,11 +303,13 @@ SteadyTime Reconciler::apply_steps(const sys::Context& context) {
       if (context.stop.stop_requested()) break;
       context.log.warn("{}; retrying in {}", applied.error().message(), human_duration(retry_));
       failure_ = applied.error();
+      if (!failing_since_) failing_since_ = context.clock.steady();
       due_ = context.clock.steady() + retry_;
       retry_ = std::min(retry_ * 2, longest_retry);
       break;
     }
     retry_ = first_retry;
+    failing_since_.reset();
     steps_[applied_] = ApplyPlan{.apply = {}, .create = {}, .remove = {}, .gates = std::move(steps_[applied_].gates)};
     ++applied_;
     context.log.info("{} of {} manifests of version {} are applied, {} are managed by others, after {}", done_, total_,
@@ -402,7 +407,7 @@ SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_v
   }
   unmet_since_ = std::move(since);
   const OverdueGate overdue = find_overdue(unmet, unmet_since_, now);
-  const SteadyTime again = overdue.again.value_or(due_);
+  SteadyTime again = overdue.again.value_or(due_);
 
   ReleaseProgress progress{.version = release_.version,
                            .image = release_.image,
@@ -413,7 +418,10 @@ SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_v
                            .acceptance = acceptance_,
                            .not_upgradeable = not_upgradeable_,
                            .updates = known_updates_.with_lock([](const KnownUpdates& known) { return known; })};
-  if (failure_) {
+  const bool is_transient = failure_ && failure_->code() == Code::unavailable && now < *failing_since_ + transient_limit;
+  if (is_transient) {
+    again = std::min(again, *failing_since_ + transient_limit);
+  } else if (failure_) {
     progress.failure = ReleaseFailure{"ManifestsNotApplied", failure_->message()};
   } else if (overdue.reason) {
     progress.failure = ReleaseFailure{*overdue.reason, overdue.message};

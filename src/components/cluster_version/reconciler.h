@@ -95,6 +95,7 @@ class Reconciler {
   SteadyTime due_{};              // when all manifests are applied again
   Milliseconds retry_{};          // the pause after the next failure
   std::optional<Error> failure_;  // error of the last attempt
+  std::optional<SteadyTime> failing_since_;  // since when no attempt succeeded
   Acceptance acceptance_;
   std::optional<NotUpgradeable> not_upgradeable_;
   bool has_handed_over_ = false;                    // the Deployment of this program has the image of another release

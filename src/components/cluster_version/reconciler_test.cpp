@@ -340,5 +340,33 @@ TEST_F(ReconcilerTest, ReportsRefusedManifestsAndRetries) {
          [](const Json* object) { return object && kube::condition_status(*object, "Failing") == "False"; });
 }
 
+TEST_F(ReconcilerTest, AnApiServerThatRestartsIsNoFailure) {
+  const std::string_view dropped = "apiVersion: v1, kind: ConfigMap, metadata: {name: dropped, namespace: openshift-x";
+  kube.put(yaml(fmt::format("{{{}}}}}", dropped)));
+  ReleaseContent content = release("1");
+  content.manifests.push_back(
+      {"0000_20_y_30_dropped.yaml",
+       yaml(fmt::format("{{{}, annotations: {{include.release.openshift.io/self-managed-high-availability: 'true', "
+                        "release.openshift.io/delete: 'true'}}}}}}",
+                        dropped))});
+  std::atomic<int> refusals = 2;
+  std::atomic<bool> is_reported = false;
+  kube.fail_request = [&](const kube::ApiRequest& request) -> std::optional<Error> {
+    const std::string body = request.body ? emit_json(*request.body, JsonStyle::compact) : "";
+    if (body.find("ManifestsNotApplied") != std::string::npos) is_reported = true;
+    if (request.method != "DELETE" || refusals-- <= 0) return {};
+    return error(Code::unavailable, "the apiserver is shutting down");
+  };
+  start(content);
+  for (const char* name : {"first", "second"}) {
+    expect_there(cluster_operators, name);
+    say(name, "1");
+  }
+  expect_progress("Cluster version is 1");
+  EXPECT_LE(refusals, 0);
+  EXPECT_FALSE(is_reported);
+  EXPECT_FALSE(kube.stored(kube::types::config_maps, "openshift-x", "dropped"));
+}
+
 }  // namespace
 }  // namespace slipway::components::cluster_version
