@@ -4,7 +4,7 @@ build := $(CURDIR)/build
 programs := $(build)/cpp/release/bin
 release := $(build)/release
 
-.PHONY: programs payload dist demo demo-destroy check test test-long bench bench-install fuzz packages help
+.PHONY: programs payload release-key dist demo demo-destroy check test test-long bench bench-install fuzz packages help
 .DEFAULT_GOAL := programs
 
 programs: packages ## build the C++ programs, optimized, in build/cpp/release/bin
@@ -14,6 +14,9 @@ payload: programs ## build Kubernetes, etcd and the rest from source, images and
 	@$(MAKE) --no-print-directory -C payload all BUILD=$(build) SLIPWAY_OPERATOR=$(programs)/slipway-operator
 	@ln -sfn $(build)/payload/bin/slipway-images $(build)/payload/bin/registry $(CURDIR)/os/commit $(CURDIR)/os/preload $(build)/cpp/release/lib/slipway/
 	@for name in build convert live; do ln -sfn $(CURDIR)/os/disk/$$name $(build)/cpp/release/lib/slipway/disk-$$name; done
+
+release-key: packages ## make the key that signs releases, once, in your configuration folder (SLIPWAY_RELEASE_KEY=FILE: another place)
+	@tools/release-key
 
 dist: payload ## the Debian package and the release in one file, in build/dist
 	@tools/dist $(build)

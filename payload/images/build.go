@@ -17,6 +17,8 @@ type Options struct {
 	Components, CRDs, Output, Version string
 	Inputs                            Inputs
 	Versions                          map[string]string
+	Key                               string   // file of the private key that signs the release; empty: it is not signed
+	Trust                             []string // files of public keys that may sign the releases after it
 }
 
 // Build makes the layout of a release. The same table and inputs give the same bytes, wherever and whenever it runs.
@@ -28,6 +30,10 @@ func Build(options Options, say func(string, ...any)) error {
 	}
 	// Everything that the inputs may lack is said before the first layer costs time.
 	sources, err := layerSources(table, options.CRDs, options.Inputs)
+	if err != nil {
+		return err
+	}
+	key, others, err := releaseKeys(options)
 	if err != nil {
 		return err
 	}
@@ -80,6 +86,11 @@ func Build(options Options, say func(string, ...any)) error {
 		return fmt.Errorf("release image:\n%w", err)
 	}
 	maps.Copy(manifests, filled)
+	if key != nil {
+		if err := addKeys(manifests, key, others); err != nil {
+			return err
+		}
+	}
 	if err := addDocuments(manifests, options.Version, table.Release.Description, tags); err != nil {
 		return err
 	}
@@ -91,6 +102,13 @@ func Build(options Options, say func(string, ...any)) error {
 	if err != nil {
 		return err
 	}
+	signed := "not signed, because there is no key (make release-key)"
+	if key != nil {
+		signed = "signed with " + options.Key
+		if err := images.sign(key, release.Digest, options.Version); err != nil {
+			return err
+		}
+	}
 	if err := layout.Publish(images.index, images.blobs); err != nil {
 		return fmt.Errorf("publishing the release in %s: %w", options.Output, err)
 	}
@@ -100,6 +118,7 @@ func Build(options Options, say func(string, ...any)) error {
 	}
 	say("release %s: %d components, %d layers, %s in %s, %s", options.Version, len(tags), len(layers), size(stored), options.Output, since(start))
 	say("release %s: %s@%s", options.Version, table.Repository, release.Digest)
+	say("release %s: %s", options.Version, signed)
 	return nil
 }
 

@@ -20,6 +20,7 @@ const (
 	refNameKey      = "org.opencontainers.image.ref.name"
 	containerdKey   = "io.containerd.image.name" // what containerd calls an image that it imports
 	descriptionKey  = "io.k8s.description"
+	extensionsKey   = "slipway.extensions" // label of an image of extensions: their names, in the order of its layers
 )
 
 // images collects the images of a release and every blob that they need.
@@ -40,9 +41,11 @@ func newImages(table *Table, layers map[string]Built, layout *Layout) *images {
 //
 //	errors   no layer has the program that a container starts
 func (i *images) add(name, tag string, image *Image, labels map[string]string) (v1.Descriptor, error) {
-	program := slices.Concat(image.Entrypoint, image.Command)[0]
-	if !slices.ContainsFunc(image.Layers, func(layer string) bool { return i.layers[layer].Names[program] }) {
-		return v1.Descriptor{}, fmt.Errorf("image %s: its program %s is in none of its layers", name, program)
+	if !image.Extensions {
+		program := slices.Concat(image.Entrypoint, image.Command)[0]
+		if !slices.ContainsFunc(image.Layers, func(layer string) bool { return i.layers[layer].Names[program] }) {
+			return v1.Descriptor{}, fmt.Errorf("image %s: its program %s is in none of its layers", name, program)
+		}
 	}
 	config := i.config(image, labels)
 	manifest := v1.Manifest{SchemaVersion: 2, MediaType: types.OCIManifestSchema1}
@@ -75,6 +78,9 @@ func (i *images) config(image *Image, labels map[string]string) *v1.ConfigFile {
 		Created:      epoch,
 		RootFS:       v1.RootFS{Type: "layers"},
 		Config:       v1.Config{Entrypoint: image.Entrypoint, Cmd: image.Command, Labels: map[string]string{descriptionKey: image.Description}},
+	}
+	if image.Extensions {
+		config.Config.Labels[extensionsKey] = strings.Join(image.Layers, " ")
 	}
 	maps.Copy(config.Config.Labels, image.Labels)
 	maps.Copy(config.Config.Labels, labels)

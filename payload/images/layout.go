@@ -98,6 +98,11 @@ func (l *Layout) WriteJSON(mediaType types.MediaType, document any) (v1.Descript
 	if err != nil {
 		return v1.Descriptor{}, err
 	}
+	return l.WriteBlob(mediaType, text)
+}
+
+// WriteBlob stores a small blob.
+func (l *Layout) WriteBlob(mediaType types.MediaType, text []byte) (v1.Descriptor, error) {
 	digest, size := sha256Of(text)
 	return descriptor(mediaType, digest, size), replaceFile(l.blob(digest), text)
 }

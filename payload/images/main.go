@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-const usage = `usage: slipway-images build --components FILE --crds FILE --inputs DIR... --output DIR --version VERSION [--version-of NAME=VERSION]...
+const usage = `usage: slipway-images build --components FILE --crds FILE --inputs DIR... --output DIR --version VERSION [--version-of NAME=VERSION]... [--key FILE [--trust FILE]...]
        slipway-images registry --layout DIR --output DIR
 
 build:
@@ -21,6 +21,8 @@ build:
   --output      the OCI image layout to make or to bring up to date; beside it, DIR.layers.json remembers what was compressed
   --version     version of the release
   --version-of  version of something inside it, for the rows that name it under "versions"; may be given more than once
+  --key         private key that signs the release (Ed25519, PKCS #8, PEM); clusters of the release trust its public key
+  --trust       public key that clusters of the release trust, too (PEM); may be given more than once
 
 registry:
   --layout      the OCI image layout to serve
@@ -76,6 +78,8 @@ func parseBuild(args []string) (Options, error) {
 	flags.Func("crds", "", filled(&options.CRDs))
 	flags.Func("output", "", filled(&options.Output))
 	flags.Func("version", "", filled(&options.Version))
+	flags.Func("key", "", filled(&options.Key))
+	flags.Func("trust", "", func(file string) error { options.Trust = append(options.Trust, file); return nil })
 	flags.Func("inputs", "", func(dir string) error { options.Inputs = append(options.Inputs, dir); return nil })
 	flags.Func("version-of", "", func(text string) error {
 		name, version, ok := strings.Cut(text, "=")

@@ -45,8 +45,18 @@ type Image struct {
 	Environment map[string]string `yaml:"environment"`
 	Versions    []string          `yaml:"versions"` // names of --version-of, for the label io.openshift.build.versions
 	Labels      map[string]string `yaml:"labels"`
+	Extensions  bool              `yaml:"extensions"` // each layer is an extension of the machine OS, by its name; nothing starts it
 	Description string            `yaml:"description"`
 	Files       map[string]string `yaml:"files"` // release only: more files of its manifests layer, as in Layer
+}
+
+// startsRight says whether the image has an entrypoint or a command, or needs none.
+func (i *Image) startsRight() bool {
+	hasEntrypoint, hasCommand := len(i.Entrypoint) > 0, len(i.Command) > 0
+	if i.Extensions {
+		return !hasEntrypoint && !hasCommand
+	}
+	return hasEntrypoint != hasCommand
 }
 
 // ReadTable reads and checks a table.
@@ -95,8 +105,8 @@ func (t *Table) check(versions map[string]string, add func(what string, where ..
 		}
 	}
 	check := func(image *Image, where ...string) {
-		if image == nil || len(image.Layers) == 0 || (len(image.Entrypoint) == 0) == (len(image.Command) == 0) || image.Description == "" {
-			add("must have layers, an entrypoint or a command, and a description", where...)
+		if image == nil || len(image.Layers) == 0 || image.Description == "" || !image.startsRight() {
+			add("must have layers, an entrypoint or a command, and a description; an image of extensions has no entrypoint and no command", where...)
 			return
 		}
 		for _, layer := range image.Layers {

@@ -12,11 +12,17 @@ import (
 // host, and nothing else: "podman push registry.demo.example.com:5443/os" makes the image with this name.
 type buildersHandler struct {
 	host  string // encoded
+	login login
 	store *store
-	app   http.Handler
+	app   http.Handler // without a check of logins
 }
 
 func (b *buildersHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	// Before anything else: without the login, the port says nothing about images or the disk.
+	if !b.login.allows(r) {
+		refuseLogin(w)
+		return
+	}
 	inStore := storedRequest(r, b.host)
 	route, vars := matchRoute(inStore.URL.Path)
 	if route != v2.RouteNameBase && !b.owns(vars["name"]) {

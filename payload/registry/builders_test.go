@@ -66,6 +66,10 @@ func TestBuildersNeedTheirLogin(t *testing.T) {
 			t.Errorf("upload as %q: %d", login, got.StatusCode)
 		}
 	}
+	// The answer has no word about the disk.
+	if got := requestWith(t, c.builders, http.MethodPut, "/v2/os/master/blobs/uploads/x", "build", "wrong", nil); got.StatusCode != 401 {
+		t.Errorf("a part of an upload: %d", got.StatusCode)
+	}
 	// Their login is not one of people.
 	if got := c.request(t, http.MethodGet, "/v2/", "build", "other"); got.StatusCode != 401 {
 		t.Errorf("people's side: %d", got.StatusCode)

@@ -37,7 +37,7 @@ type pushConfig struct {
 	Name        string  `json:"name"`        // HOST:PORT of the pushed images' names
 	Certificate string  `json:"certificate"` // PEM
 	Key         string  `json:"key"`         // PEM
-	Logins      string  `json:"logins"`      // htpasswd file with bcrypt entries
+	Logins      string  `json:"logins"`      // people: htpasswd file with bcrypt entries; builders: builders_login.go
 }
 
 var clusterCommand = &cobra.Command{
@@ -204,13 +204,13 @@ func newCluster(config *clusterConfig, allowed addressPolicy, proxy proxyFunc) (
 	made := &sides{machines: machines}
 	var ofBuilders string
 	if config.Builders != nil {
-		app, err := config.Builders.app(own)
+		login, err := readLogin(config.Builders.Logins)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("logins of %s: %w", config.Builders.Name, err)
 		}
 		machines.buildersHost = config.Builders.Name
 		ofBuilders = encodeHost(config.Builders.Name)
-		made.builders = &buildersHandler{host: ofBuilders, store: own, app: app}
+		made.builders = &buildersHandler{host: ofBuilders, login: login, store: own, app: writableApp(own.folder, "")}
 	}
 	if config.People != nil {
 		app, err := config.People.app(own)

@@ -79,7 +79,7 @@ func TestClusterServesInheritedSockets(t *testing.T) {
 	}
 	config, err := json.Marshal(clusterConfig{
 		ReleaseHost: "release.test", Store: t.TempDir(), MachinesSocket: machinesSocket,
-		People: push(peopleSocket, people, htpasswd), Builders: push(buildersSocket, "registry.demo.test:5443", buildersHtpasswd),
+		People: push(peopleSocket, people, htpasswd), Builders: push(buildersSocket, "registry.demo.test:5443", buildersLogin),
 	})
 	check(t, err)
 	logs := logtest.NewGlobal()

@@ -2,6 +2,8 @@ package main
 
 import (
 	"net/http"
+	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
@@ -9,7 +11,8 @@ import (
 )
 
 // machinesHandler serves the machines, whose containerd has it as mirror of all registries: the release, then what people
-// and builders pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns".
+// and builders pushed, then what is or becomes mirrored. The registry that an image's name starts with is the parameter "ns". Tools
+// that do not send it, like podman, have the registry before the name: /v2/quay.io/team/app/manifests/1.
 type machinesHandler struct {
 	releaseHost  string
 	release      *releaseStore
@@ -25,6 +28,13 @@ func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	host := r.URL.Query().Get("ns")
+	if host == "" && !m.isOfRelease(r.URL.Path) {
+		var path string
+		if host, path = splitHost(r.URL.Path); host != "" {
+			r = r.Clone(r.Context())
+			r.URL = &url.URL{Path: path}
+		}
+	}
 	if host == "" {
 		m.release.app.ServeHTTP(w, r)
 		return
@@ -56,16 +66,24 @@ func (m *machinesHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+func (m *machinesHandler) isOfRelease(path string) bool {
+	t, _, err := machineTarget(path, m.releaseHost)
+	return err == nil && m.release.has(t)
+}
+
 func (m *machinesHandler) refuse(w http.ResponseWriter, err error) {
 	logFailure(err)
 	serveFailure(w, err)
 }
 
 // isOfAnotherRelease tells whether people pushed the target under the name of the release. It must not replace anything of the
-// release that the cluster was created with: that one's content comes first, and only a digest names other content.
+// release that the cluster was created with: that one's content comes first, and only a digest names other content. The tag of a
+// signature contains the digest of what it signs.
 func (m *machinesHandler) isOfAnotherRelease(t target) bool {
-	return t.tag == "" && !m.release.has(t) && m.own.has(t)
+	return (t.tag == "" || tagOfSignature.MatchString(t.tag)) && !m.release.has(t) && m.own.has(t)
 }
+
+var tagOfSignature = regexp.MustCompile(`^sha256-[0-9a-f]{64}\.sig$`)
 
 func (m *machinesHandler) serveNewBlob(w http.ResponseWriter, r *http.Request, t target) {
 	switch {

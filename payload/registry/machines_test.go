@@ -535,3 +535,20 @@ func (c *cluster) expectLog(t *testing.T, lines ...string) {
 		}
 	}
 }
+
+// podman does not send "ns". Its configuration on a machine puts the registry before the name.
+func TestTheRegistryMayBeInThePath(t *testing.T) {
+	upstream := startUpstream(t)
+	image := push(t, upstream.Server, "team/app:1", "a layer")
+	c := startCluster(t, upstream)
+	path := "/v2/" + encodeHost(upstream.host) + "/team/app"
+	if got := c.wants(t, path+"/manifests/1", ""); got != digestOf(t, image) {
+		t.Errorf("%s, want %s", got, digestOf(t, image))
+	}
+	c.wants(t, path+"/blobs/"+layerOf("a layer"), "")
+	push(t, c.builders, "os/master:1", "of builders", build)
+	c.wants(t, "/v2/registry.demo.test__5443/os/master/manifests/1", "")
+	if got := c.ask(t, http.MethodGet, "/v2/"+encodeHost(upstream.host)+"/team/other/manifests/1", ""); got.status != http.StatusNotFound {
+		t.Errorf("an image that does not exist: %d", got.status)
+	}
+}

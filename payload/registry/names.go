@@ -27,6 +27,18 @@ func isHost(text string) bool { return hostPattern.MatchString(text) }
 // impossible in a host name.
 func encodeHost(host string) string { return strings.Replace(host, ":", "__", 1) }
 
+// splitHost takes the registry from the path of a request: "/v2/localhost__5000/app/manifests/1" has "localhost:5000", and
+// "/v2/app/manifests/1" is the rest. The names of a release have no host.
+func splitHost(path string) (host, rest string) {
+	_, vars := matchRoute(path)
+	first, _, more := strings.Cut(vars["name"], "/")
+	host = strings.Replace(first, "__", ":", 1)
+	if !more || !strings.ContainsAny(host, ".:") || !isHost(host) {
+		return "", path
+	}
+	return host, strings.Replace(path, "/v2/"+first+"/", "/v2/", 1)
+}
+
 // target is what a machine asks for: a manifest or a blob of a registry.
 type target struct {
 	kind   string        // manifests or blobs

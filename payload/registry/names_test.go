@@ -7,6 +7,21 @@ import (
 
 const someDigest = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
+func TestSplitHost(t *testing.T) {
+	for path, want := range map[string][2]string{
+		"/v2/quay.io/team/app/manifests/1":         {"quay.io", "/v2/team/app/manifests/1"},
+		"/v2/localhost__5000/app/manifests/1":      {"localhost:5000", "/v2/app/manifests/1"},
+		"/v2/docker.io/v2/docker.io/x/manifests/1": {"docker.io", "/v2/v2/docker.io/x/manifests/1"},
+		"/v2/slipway/release/manifests/1":          {"", "/v2/slipway/release/manifests/1"},
+		"/v2/quay.io/manifests/1":                  {"", "/v2/quay.io/manifests/1"},
+		"/v2/":                                     {"", "/v2/"},
+	} {
+		if host, rest := splitHost(path); host != want[0] || rest != want[1] {
+			t.Errorf("%s: %q %q", path, host, rest)
+		}
+	}
+}
+
 func TestMachineTarget(t *testing.T) {
 	cases := []struct {
 		path, host string

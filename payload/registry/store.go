@@ -181,10 +181,14 @@ func (r *releaseStore) has(t target) bool {
 	return err == nil && hasImage(r.images, name, t)
 }
 
-// writableApp serves and takes images for everybody who has one of the logins.
+// writableApp serves and takes images.
+//
+//	logins  htpasswd file; empty: the caller has checked the login
 func writableApp(folder, logins string) http.Handler {
 	config := appConfig(folder, false)
-	config.Auth = configuration.Auth{"htpasswd": {"realm": "slipway", "path": logins}}
+	if logins != "" {
+		config.Auth = configuration.Auth{"htpasswd": {"realm": "slipway", "path": logins}}
+	}
 	// Tools push an index with the platforms that they have, often only their own one.
 	config.Validation.Manifests.Indexes.Platforms = "none"
 	return handlers.NewApp(context.Background(), config)

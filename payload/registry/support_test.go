@@ -151,8 +151,8 @@ type cluster struct {
 }
 
 const (
-	htpasswd         = "dev:$2y$04$h8KTyvddMjbsbFksarz33eXX80kKftx80MDmI9F8avf2b0xHulXE2\n"   // secret
-	buildersHtpasswd = "build:$2y$04$RemI1SjEiWSmCcOZ5NPlqeONVV0Fs0ZE3OszASmTAGkVKCYwV8K2W\n" // other
+	htpasswd      = "dev:$2y$04$h8KTyvddMjbsbFksarz33eXX80kKftx80MDmI9F8avf2b0xHulXE2\n"               // secret
+	buildersLogin = "build:{SHA256}0604d80622574a8e7a790f6eb600f1a91ef8fa7f29fe974067fc03c4b526080a\n" // other
 )
 
 // startCluster serves what startClusterWith does, for upstream registries on the loopback interface.
@@ -166,7 +166,7 @@ func startClusterWith(t *testing.T, allowed addressPolicy, proxy proxyFunc, chan
 	t.Helper()
 	c := &cluster{config: clusterConfig{ReleaseHost: "release.test", Store: t.TempDir()}}
 	c.config.People = &pushConfig{Name: "127.0.0.1:5000", Logins: writeFile(t, []byte(htpasswd))}
-	c.config.Builders = &pushConfig{Name: "registry.demo.test:5443", Logins: writeFile(t, []byte(buildersHtpasswd))}
+	c.config.Builders = &pushConfig{Name: "registry.demo.test:5443", Logins: writeFile(t, []byte(buildersLogin))}
 	if len(upstreams) > 0 { // all have the same certificate
 		block := &pem.Block{Type: "CERTIFICATE", Bytes: upstreams[0].Certificate().Raw}
 		c.config.Authorities = writeFile(t, pem.EncodeToMemory(block))

@@ -1,8 +1,11 @@
 #include "assets/manifest_file.h"
 
+#include "base/check.h"
 #include "base/digest.h"
 #include "base/sorted_keys.h"
 #include "base/yaml.h"
+
+#include <algorithm>
 
 namespace slipway::assets {
 
@@ -28,6 +31,15 @@ JsonObject config_map(std::string_view name_space, std::string_view name, JsonOb
   JsonObject object = object_of("v1", "ConfigMap", name_space, name);
   object["data"] = std::move(data);
   return object;
+}
+
+Result<YamlDocument> document_of(const ManifestObject& object, const ManifestSet& manifests) {
+  const auto file = std::ranges::find(manifests.files, object.path, &AssetFile::path);
+  CHECK(file != manifests.files.end());
+  std::vector<YamlDocument> documents = TRY(parse_yaml_documents(file->content, file->path));
+  const auto document = std::ranges::find(documents, object.value, &YamlDocument::value);
+  CHECK(document != documents.end());
+  return std::move(*document);
 }
 
 std::string file_number(std::size_t i, std::size_t count) { return fmt::format("{:0>{}}", i, std::to_string(count).size()); }

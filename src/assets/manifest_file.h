@@ -1,7 +1,8 @@
-// Helpers to write manifests with one object. Keys are sorted, as in manifests of OpenShift's installer.
+// Helpers to write manifests with one object, and to read them. Keys are sorted, as in manifests of OpenShift's installer.
 #pragma once
 
 #include "assets/assets.h"
+#include "base/yaml.h"
 
 #include <map>
 #include <string>
@@ -22,5 +23,8 @@ JsonObject config_map(std::string_view name_space, std::string_view name, JsonOb
 
 // The number of file `i` of `count`, padded with zeros so that names sort in numeric order: "07" of ten.
 std::string file_number(std::size_t i, std::size_t count);
+
+// An object of the set with the places of its fields. errors: those of parse_yaml_documents
+Result<YamlDocument> document_of(const ManifestObject& object, const ManifestSet& manifests);
 
 }  // namespace slipway::assets

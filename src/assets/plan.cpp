@@ -6,6 +6,7 @@
 #include "assets/ignition/pointer.h"
 #include "assets/ignition/split_config.h"
 #include "assets/manifests/image_mode.h"
+#include "assets/manifests/machine_settings.h"
 #include "assets/outputs.h"
 #include "assets/tls/user_tls.h"
 #include "assets/user_files.h"
@@ -72,6 +73,7 @@ class Planner {
     Randomness drawn{&random};
     if (environment.seed) drawn.seed = net::derive_seed(*environment.seed, config_.cluster_domain());
     if (!is_new_ && previous_->no_kubeadmin) environment.no_kubeadmin = true;
+    is_of_slipway_ = environment.release_has_slipway_node;
     wants_machine_os_config_ = environment.with_machine_os_config;
     if (!is_new_ && previous_->with_machine_os_config) environment.with_machine_os_config = true;
     if (!is_new_ && environment.bootstrap_url.empty()) environment.bootstrap_url = previous_->bootstrap_url;
@@ -153,6 +155,8 @@ class Planner {
     graph_.put(std::move(for_machines));
     const ManifestSet* manifests = TRY(graph_.get<ManifestSet>());
     std::ranges::move(TRY(check_image_mode(config_, *manifests, user_, target_)), std::back_inserter(plan_.warnings));
+    // Machines of other releases run CRI-O, and their operators check these objects.
+    if (is_of_slipway_) TRY(check_machine_settings(*manifests));
     // Remove manifests that were generated from an earlier install-config and are not generated from this one.
     for (const auto& [path, content] : folder_) {
       if (is_manifest_path(path) && !generated_.contains(path) && is_ours(written(), path, content)) {
@@ -351,6 +355,7 @@ class Planner {
   const Snapshot& folder_;
   const std::optional<State>& previous_;
   const bool is_new_;                     // the install-config changed, or this is the first run
+  bool is_of_slipway_ = true;             // the release
   bool wants_machine_os_config_ = false;  // in this run, so files that the user removed are generated again
   Graph graph_ = asset_graph();
   Snapshot generated_;  // of manifests/, openshift/ and cluster-api/

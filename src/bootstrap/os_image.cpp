@@ -4,8 +4,11 @@
 #include "base/text.h"
 #include "kube/roles.h"
 #include "machineconfig/node_annotations.h"
+#include "machineconfig/os_build_files.h"
+#include "machineconfig/os_build_limits.h"
 #include "sys/wait_for.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace slipway::bootstrap {
@@ -18,9 +21,14 @@ using sys::Observation;
 
 constexpr const char* pool = "master";
 constexpr const char* machine_logins = "/root/.docker/config.json";  // the pull secret
-constexpr int runs = 3;
-constexpr sys::Pace between_runs{Milliseconds(10'000), Milliseconds(60'000)};
-constexpr Milliseconds limit_of_build_file = std::chrono::minutes(30), limit_of_masters = std::chrono::hours(2);
+namespace limits = machineconfig::os_build_limits;
+constexpr Milliseconds between_runs{10'000};
+// For the command to end by itself, with a reason.
+constexpr Milliseconds end_of_run = std::chrono::minutes(1);
+// Of the controller, which renders after its image was pulled.
+constexpr Milliseconds limit_of_build_file = std::chrono::minutes(20);
+// Begins with the build, and the installer's own limits end before it.
+constexpr Milliseconds limit_of_masters = limits::run + std::chrono::hours(1);
 // The address of the API may just have moved, and requests to the old machine are lost.
 constexpr sys::Pace of_api{Milliseconds(200), Milliseconds(2'000)};
 
@@ -40,28 +48,11 @@ Result<> wait_for_file(const Context& context, sys::Files& files, const std::str
   return sys::wait_for(context, what, limit_of_build_file, observe, nullptr, {Milliseconds(100), Milliseconds(1'000)});
 }
 
-// The error of the command: its exit status does not say which.
-Error failure_of(sys::Files& files, const sys::Output& ended) {
-  const Result<std::string> text = files.read(output() + "/" + machineconfig::os_build_failure_file);
-  const Result<Json> value = text.ok() ? parse_json(text.value(), "failure") : Result<Json>(text.error());
-  const std::string message = value.ok() ? text_of(value.value(), {"message"}) : "";
-  if (message.empty()) {
-    const std::string_view output = trim(ended.err);
-    return error(Code::unavailable, "slipway-node os-image-build ended with status {}: {}", ended.status,
-                 to_utf8(output.substr(output.rfind('\n') + 1)));
-  }
-  const std::string code = text_of(value.value(), {"code"});
-  for (const Code each : {Code::invalid, Code::denied, Code::conflict, Code::internal}) {
-    if (code == to_string(each)) return Error(each, message);
-  }
-  return Error(Code::unavailable, message);
-}
-
-Result<std::optional<OsImage>> read_image(sys::Files& files, const std::string& path) {
-  const std::optional<std::string> text = TRY(files.read_if_exists(path));
-  if (!text) return std::optional<OsImage>();
-  const Json value = TRY(parse_json(*text, path));
-  return std::optional(TRY(machineconfig::parse_os_image(value, path)));
+// The end of a command that recorded no failure.
+Error killed(const sys::Output& ended) {
+  const std::string_view output = trim(ended.err);
+  return error(Code::unavailable, "slipway-node os-image-build ended with status {}: {}", ended.status,
+               to_utf8(output.substr(output.rfind('\n') + 1)));
 }
 
 // No error of the API ends this: it begins before the API is served, and before the namespace exists.
@@ -95,15 +86,24 @@ Result<> build_os_image_of_masters(const Context& context, sys::Files& files, sy
   command.on_line = [&](sys::Stream stream, std::string_view line) {
     if (stream == sys::Stream::err) context.log.info("os-image-build: {}", line);
   };
-  return sys::retry<Ok>(context, runs, between_runs, [&]() -> Result<> {
+  const SteadyTime end = context.clock.steady() + limits::run + end_of_run;
+  const std::string failure = output() + "/" + machineconfig::os_build_failure_file;
+  for (int run = 1;; ++run) {
+    command.limit = std::max(std::chrono::duration_cast<Milliseconds>(end - context.clock.steady()), Milliseconds(1));
     const sys::Output ended = TRY(runner.run(context, command));
-    return ended.status == 0 ? Result<>(Ok{}) : Result<>(failure_of(files, ended));
-  });
+    if (ended.status == 0) return Ok{};
+    // The command has tried again whatever may succeed then. Only a kill leaves no record.
+    const Result<std::optional<Error>> recorded = machineconfig::read_os_failure(files, failure);
+    if (recorded.ok() && recorded.value()) return *recorded.value();
+    if (run == limits::runs) return killed(ended);
+    context.log.warn("{}; running it again", killed(ended).message());
+    if (!sys::pause(context, between_runs)) return error(Code::cancelled, "stopped before the next run of os-image-build");
+  }
 }
 
 Result<std::optional<OsImage>> os_image_of_masters(sys::Files& files) {
-  std::optional<OsImage> image = TRY(read_image(files, output() + "/image.json"));
-  return image ? image : TRY(read_image(files, prebuilt()));
+  std::optional<OsImage> image = TRY(machineconfig::read_os_image(files, output() + "/image.json"));
+  return image ? image : TRY(machineconfig::read_os_image(files, prebuilt()));
 }
 
 std::optional<std::string> masters_with_other_images(const kube::Objects& masters, const std::string& image) {

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/time.h"
 #include "kube/client.h"
 #include "machineconfig/os_build.h"
 #include "sys/context.h"
@@ -17,14 +16,12 @@
 
 namespace slipway::bootstrap {
 
-// Time that a build adds to the limits of what waits for masters.
-inline constexpr Milliseconds os_build_allowance = std::chrono::minutes(30);
-
-// Waits until the controller has written the build, and runs `slipway-node os-image-build`, with its output in the log. A failure
-// that may be temporary is tried again.
+// Waits until the controller has written the build, and runs `slipway-node os-image-build`, with its output in the log. It is run
+// again only if it was killed: it tries again by itself what may succeed then.
 //
-//   errors  those of the command, which are final: invalid, denied, conflict (node/os_build/build.h); unavailable after three
-//           runs; timeout: no build after 30 minutes
+//   errors  those of the command (node/os_build/build.h); unavailable: killed in all runs; timeout: the controller wrote no
+//   build,
+//           or the runs took longer than os_build_limits::run
 //   time    minutes
 Result<> build_os_image_of_masters(const sys::Context& context, sys::Files& files, sys::Runner& runner);
 
@@ -35,7 +32,7 @@ Result<std::optional<machineconfig::OsImage>> os_image_of_masters(sys::Files& fi
 // Records the image in the cluster, for its machine config controller, and waits until every master runs it.
 //
 //   errors  timeout, with the image of each master that runs another one; denied, invalid: from the API
-//   time    up to two hours, because it begins before the API is served
+//   time    up to two hours, because it begins before the image is built
 Result<> wait_for_os_image_of_masters(const sys::Context& context, sys::Files& files, kube::Api& api);
 
 // What is missing until all masters run the image; nullopt: nothing. Pure.

@@ -1,8 +1,11 @@
 #include "bootstrap/os_image.h"
 
+#include "machineconfig/os_build_limits.h"
+
 #include "support/fake_kube.h"
 #include "support/memory_files.h"
 #include "support/test_context.h"
+#include "sys/wait_for.h"
 
 #include <gtest/gtest.h>
 
@@ -34,13 +37,17 @@ std::string text_of_image() { return emit_json(machineconfig::to_json(sample_ima
 
 class FakeRunner final : public sys::Runner {
  public:
-  Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
+  Result<sys::Output> run(const sys::Context& context, const sys::Command& command) override {
     argv.push_back(command.argv);
+    limits.push_back(command.limit);
     if (command.on_line) command.on_line(sys::Stream::err, "STEP 1/2: FROM configs");
+    if (takes > Milliseconds(0)) (void)sys::pause(context, takes);
     return answer(argv.size());
   }
 
   std::vector<std::vector<std::string>> argv;
+  std::vector<Milliseconds> limits;
+  Milliseconds takes{0};
   std::function<sys::Output(std::size_t run)> answer = [](std::size_t) { return sys::Output{}; };
 };
 
@@ -87,7 +94,7 @@ TEST(OsImageBuild, FailuresHaveTheReasonOfTheCommand) {
        "line 2 of the Containerfile (RUN false): exit status 1", 1},
       {R"({"code":"denied","message":"no login"})", Code::denied, "no login", 1},
       {R"({"code":"conflict","message":"too little disk"})", Code::conflict, "too little disk", 1},
-      {R"({"code":"unavailable","message":"no answer"})", Code::unavailable, "no answer", 3},
+      {R"({"code":"unavailable","message":"no answer"})", Code::unavailable, "no answer", 1},
       {"", Code::unavailable, "slipway-node os-image-build ended with status 137: the last line", 3},
       {"{", Code::unavailable, "slipway-node os-image-build ended with status 137: the last line", 3},
   };
@@ -108,7 +115,20 @@ TEST(OsImageBuild, FailuresHaveTheReasonOfTheCommand) {
   }
 }
 
-TEST(OsImageBuild, ATemporaryFailureIsTriedAgain) {
+TEST(OsImageBuild, AllRunsTogetherHaveTheTimeOfOne) {
+  MemoryFiles files;
+  TestContext test;
+  FakeRunner runner;
+  ASSERT_TRUE(files.write(builds + "/build.json", "{}", 0644).ok());
+  runner.takes = Seconds(600);
+  runner.answer = [&](std::size_t) { return sys::Output{.status = 137, .out = "", .err = ""}; };
+  ASSERT_FALSE(build_os_image_of_masters(test.context(), files, runner).ok());
+  ASSERT_EQ(runner.limits.size(), 3u);
+  EXPECT_GE(runner.limits[0], machineconfig::os_build_limits::run);
+  EXPECT_LE(runner.limits[2], runner.limits[0] - Seconds(1200));
+}
+
+TEST(OsImageBuild, AKilledRunIsRepeated) {
   MemoryFiles files;
   TestContext test;
   FakeRunner runner;

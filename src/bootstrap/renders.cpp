@@ -2,7 +2,7 @@
 
 #include "bootstrap/in_place.h"
 #include "bootstrap/os_image.h"
-#include "machineconfig/os_build.h"
+#include "machineconfig/os_build_limits.h"
 #include "release/release.h"
 
 namespace slipway::bootstrap {
@@ -262,7 +262,8 @@ Container cluster_bootstrap(const Inputs& inputs) {
   if (inputs.image_mode != config::ImageMode::none) {
     // Masters wait for their image. Only slipway's cluster-bootstrap has the flag, whose default is 20 minutes.
     constexpr Milliseconds usual_limit_of_pods = std::chrono::minutes(20);
-    constexpr auto minutes = std::chrono::duration_cast<std::chrono::minutes>(usual_limit_of_pods + os_build_allowance);
+    constexpr auto minutes =
+        std::chrono::duration_cast<std::chrono::minutes>(usual_limit_of_pods + machineconfig::os_build_limits::run);
     program.arguments.push_back(fmt::format("--required-pods-timeout={}m", minutes.count()));
   }
   program.mounts = {{inputs.assets, "/assets", true}, {"/etc/kubernetes", "/etc/kubernetes", true}};

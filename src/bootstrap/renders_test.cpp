@@ -146,7 +146,7 @@ TEST(Renders, ImageModeGivesMastersMoreTime) {
   EXPECT_FALSE(cluster_bootstrap(inputs).arguments.back().starts_with("--required-pods-timeout"));
   for (const ImageMode mode : {ImageMode::build_on_bootstrap, ImageMode::pre_built}) {
     inputs.image_mode = mode;
-    EXPECT_EQ(cluster_bootstrap(inputs).arguments.back(), "--required-pods-timeout=50m");
+    EXPECT_EQ(cluster_bootstrap(inputs).arguments.back(), "--required-pods-timeout=80m");
   }
 }
 

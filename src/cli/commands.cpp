@@ -20,6 +20,7 @@ namespace slipway::cli {
 std::span<const Command> commands() {
   static const std::vector<Command> table = {
       analyze_command(),
+      backup_command(),
       {.words = "completion", .summary = "Print shell completion scripts"},
       completion_bash_command(),
       completion_fish_command(),
@@ -57,8 +58,9 @@ std::span<const Command> commands() {
       machine_owner_command(),
       man_command(),
       plan_command(),
-      {.words = "release", .summary = "Show, copy, export and import releases"},
+      {.words = "release", .summary = "Show, copy, export and import releases; make update graphs"},
       release_export_command(),
+      release_graph_command(),
       release_import_command(),
       release_info_command(),
       release_list_command(),

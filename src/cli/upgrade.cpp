@@ -11,6 +11,7 @@
 #include "cluster/upgrade_report.h"
 #include "release/mirror.h"
 #include "release/oci_layout.h"
+#include "release/signature.h"
 
 namespace slipway::cli {
 
@@ -92,7 +93,8 @@ cluster::UpgradeRequest request_of(const Arguments& arguments) {
 }
 
 // Copies the release if there is one, after the check that can refuse the request.
-Result<cluster::UpgradeTarget> prepare(const Environment& environment, const Arguments& arguments, const Json& cluster_version) {
+Result<cluster::UpgradeTarget> prepare(const Environment& environment, const Arguments& arguments, kube::Api& api,
+                                       const Json& cluster_version) {
   cluster::UpgradeRequest request = request_of(arguments);
   if (arguments.has("--to")) return cluster::choose_target(cluster_version, request);
   const std::string folder = absolute(arguments["--dir"]);
@@ -101,15 +103,19 @@ Result<cluster::UpgradeTarget> prepare(const Environment& environment, const Arg
   cluster::UpgradeTarget target = TRY(cluster::choose_target(cluster_version, request));
   target.version = release.about.version;
   TRY(copy_release(environment, folder, release));
+  const std::vector<std::string> signatures =
+      TRY(release::read_signatures(environment.context, release.layout, release.reference, release.about.digest));
+  TRY(cluster::store_signatures(environment.context, api, release.about.digest, signatures));
   return target;
 }
 
 Result<cluster::PendingUpgrade> request(const Environment& environment, const Arguments& arguments, kube::Api& api,
                                         const Json& cluster_version) {
-  const cluster::UpgradeTarget target = TRY(prepare(environment, arguments, cluster_version));
+  const cluster::UpgradeTarget target = TRY(prepare(environment, arguments, api, cluster_version));
   const bool is_forced = arguments.has("--force");
   for (const std::string& warning : cluster::upgrade_warnings(cluster_version)) environment.context.log.warn("{}", warning);
-  if (is_forced) environment.context.log.warn("--force: the cluster does not check the preconditions of the update");
+  if (is_forced)
+    environment.context.log.warn("--force: the cluster checks neither the signature nor the preconditions of the update");
   cluster::PendingUpgrade pending = TRY(cluster::request_upgrade(environment.context, api, target, is_forced));
   environment.print(fmt::format("Requested update to {}\n", target.name()));
   return pending;
@@ -149,7 +155,7 @@ Command upgrade_command() {
                 .help = "OCI image layout of a release: copy it to the cluster and update to it (platform local)"},
                {.name = "--wait", .value = "", .help = "wait until the cluster and its machines are updated"},
                {.name = "--clear", .value = "", .help = "remove the request of an update"},
-               {.name = "--force", .value = "", .help = "skip the preconditions that the cluster checks"},
+               {.name = "--force", .value = "", .help = "skip the signature and the preconditions that the cluster checks"},
                {.name = "--allow-upgrade-with-warnings",
                 .value = "",
                 .help = "request the update even if the cluster is updating, fails, or is invalid"},

@@ -1,5 +1,6 @@
 #include "cluster/steps.h"
 
+#include "assets/manifests/image_mode.h"
 #include "base/check.h"
 #include "sys/events.h"
 
@@ -10,7 +11,6 @@ namespace slipway::cluster {
 namespace {
 
 constexpr Milliseconds minute = std::chrono::minutes(1);
-constexpr Milliseconds image_allowance = 30 * minute;
 
 using enum ExitStatus;
 
@@ -49,9 +49,12 @@ Result<> Steps::run(const sys::Context& context, Step step, const std::function<
 }
 
 Milliseconds Steps::limit_of(Step step) const {
-  const bool waits_for_image =
-      image_mode_ != config::ImageMode::none && (step == Step::control_plane_nodes || step == Step::bootstrap_complete);
-  return pace_ * (row_of(step).limit + (waits_for_image ? image_allowance : Milliseconds(0)));
+  Milliseconds limit = row_of(step).limit;
+  if (image_mode_ != config::ImageMode::none) {
+    if (step == Step::control_plane_nodes || step == Step::bootstrap_complete) limit += assets::os_build_allowance;
+    if (step == Step::worker_nodes) limit += assets::first_boot_hold;
+  }
+  return pace_ * limit;
 }
 
 }  // namespace slipway::cluster

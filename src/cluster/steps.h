@@ -60,7 +60,7 @@ class Steps {
 
   // How many times longer than on usual machines the waits may take (provider::Provider::pace).
   void set_pace(int pace) { pace_ = pace; }
-  // In image mode, the steps that wait for masters get half an hour more, for the build of their operating system image.
+  // In image mode, masters wait for the build of their operating system image, and workers may wait for theirs.
   void set_image_mode(config::ImageMode mode) { image_mode_ = mode; }
   Milliseconds limit_of(Step step) const;
 

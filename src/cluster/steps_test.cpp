@@ -1,5 +1,7 @@
 #include "cluster/steps.h"
 
+#include "assets/manifests/image_mode.h"
+
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
@@ -58,14 +60,16 @@ TEST(Steps, LastLongerOnSlowMachines) {
   EXPECT_EQ(test.events().front().fields.at("limit_ms"), Json(8 * row_of(Step::kubernetes_api).limit.count()));
 }
 
-TEST(Steps, WaitLongerForMastersWithAnImageOfTheirOwn) {
-  constexpr Milliseconds half_an_hour = std::chrono::minutes(30);
+TEST(Steps, WaitLongerForMachinesWithImagesOfTheirOwn) {
   for (const config::ImageMode mode : {config::ImageMode::build_on_bootstrap, config::ImageMode::pre_built}) {
     Steps steps;
     steps.set_image_mode(mode);
-    EXPECT_EQ(steps.limit_of(Step::kubernetes_api), row_of(Step::kubernetes_api).limit);
-    EXPECT_EQ(steps.limit_of(Step::control_plane_nodes), row_of(Step::control_plane_nodes).limit + half_an_hour);
-    EXPECT_EQ(steps.limit_of(Step::bootstrap_complete), row_of(Step::bootstrap_complete).limit + half_an_hour);
+    const auto added = [&](Step step) { return steps.limit_of(step) - row_of(step).limit; };
+    EXPECT_EQ(added(Step::kubernetes_api), Milliseconds(0));
+    EXPECT_EQ(added(Step::control_plane_nodes), assets::os_build_allowance);
+    EXPECT_EQ(added(Step::bootstrap_complete), assets::os_build_allowance);
+    EXPECT_EQ(added(Step::worker_nodes), assets::first_boot_hold);
+    EXPECT_EQ(added(Step::cluster_operators), Milliseconds(0));
   }
 }
 

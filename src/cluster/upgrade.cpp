@@ -1,5 +1,6 @@
 #include "cluster/upgrade.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "cluster/upgrade_report.h"
 #include "kube/conditions.h"
@@ -68,6 +69,13 @@ bool is_updated(const Json& pool) {
   const bool is_observed = integer_of(pool, {"status", "observedGeneration"}) == integer_of(pool, {"metadata", "generation"}) &&
                            text_of(pool, {"status", "configuration", "name"}) == text_of(pool, {"spec", "configuration", "name"});
   return is_observed && kube::condition_status(pool, "Updated") == "True";
+}
+
+// Whether the operator asks the registry again. A signature that is missing or wrong does not come by itself.
+bool is_asked_again(const Json& cluster_version) {
+  if (kube::condition_text(cluster_version, "ReleaseAccepted", "reason") != "RetrievePayload") return false;
+  const std::string_view message = kube::condition_text(cluster_version, "ReleaseAccepted", "message");
+  return message.find("cannot be verified") == std::string_view::npos || message.find("cannot be read") != std::string_view::npos;
 }
 
 using View = std::function<UpgradeView(const kube::Objects&)>;
@@ -158,6 +166,23 @@ PendingUpgrade pending_upgrade(const Json& cluster_version) {
   return {.target = std::move(target), .generation = integer_of(cluster_version, {"metadata", "generation"})};
 }
 
+Result<> store_signatures(const sys::Context& context, kube::Api& api, const release::Digest& digest,
+                          const std::vector<std::string>& envelopes) {
+  if (envelopes.empty()) return Ok{};
+  JsonObject data;
+  for (std::size_t i = 0; i < envelopes.size(); ++i)
+    data[fmt::format("sha256-{}-{}", digest.hex(), i + 1)] = base64_encode(envelopes[i]);
+  const Json object = {{"apiVersion", "v1"},
+                       {"kind", "ConfigMap"},
+                       {"metadata",
+                        {{"name", "sha256-" + digest.hex()},
+                         {"namespace", "openshift-config-managed"},
+                         {"labels", {{"release.openshift.io/verification-signatures", ""}}}}},
+                       {"binaryData", std::move(data)}};
+  TRY(kube::apply(context, api, kube::types::config_maps, object, "slipway").context("storing the signatures of the release"));
+  return Ok{};
+}
+
 Result<std::string> clear_upgrade(const sys::Context& context, kube::Api& api) {
   const Json before = TRY(read_cluster_version(context, api));
   const Json* requested = find(before, {"spec", "desiredUpdate"});
@@ -190,9 +215,7 @@ UpgradeView view_upgrade(const Json& cluster_version, const PendingUpgrade& pend
   const std::string verdict =
       fmt::format("ReleaseAccepted={}: {}", accepted, reason_and_message(cluster_version, "ReleaseAccepted"));
   if (accepted == "False" && is_answered) {
-    // The operator asks the registry again.
-    const bool is_repeated = kube::condition_text(cluster_version, "ReleaseAccepted", "reason") == "RetrievePayload";
-    return {is_repeated ? State::is_in_trouble : State::failed, verdict};
+    return {is_asked_again(cluster_version) ? State::is_in_trouble : State::failed, verdict};
   }
   if (kube::condition_status(cluster_version, "Failing") == "True")
     return {State::is_in_trouble, fmt::format("Failing=True: {}", reason_and_message(cluster_version, "Failing"))};

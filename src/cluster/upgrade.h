@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/result.h"
 #include "kube/client.h"
+#include "release/digest.h"
 #include "sys/context.h"
 
 #include <string>
@@ -52,6 +53,11 @@ Result<PendingUpgrade> request_upgrade(const sys::Context& context, kube::Api& a
 
 // The update that was requested last; without spec.desiredUpdate, the release that the cluster works towards. Pure.
 PendingUpgrade pending_upgrade(const Json& cluster_version);
+
+// Stores signatures of a release (release/signature.h) where the cluster-version operator looks first, so that it needs no
+// registry to verify the release. Without any, nothing is written.
+Result<> store_signatures(const sys::Context& context, kube::Api& api, const release::Digest& digest,
+                          const std::vector<std::string>& envelopes);
 
 // Removes spec.desiredUpdate. Returns the line to print.
 Result<std::string> clear_upgrade(const sys::Context& context, kube::Api& api);

@@ -119,6 +119,16 @@ TEST(View, FollowsTheOperator) {
             (UpgradeView{State::failed, "ReleaseAccepted=False: VerifyPayloadVersion: old"}));
   EXPECT_EQ(view(asks, {condition("ReleaseAccepted", "False", "not found", "RetrievePayload")}),
             (UpgradeView{State::is_in_trouble, "ReleaseAccepted=False: RetrievePayload: not found"}));
+  // A signature does not come by itself, but the registry may answer later.
+  EXPECT_EQ(
+      view(asks, {condition("ReleaseAccepted", "False", "The update cannot be verified: no signature", "RetrievePayload")}).state,
+      State::failed);
+  EXPECT_EQ(
+      view(asks, {condition("ReleaseAccepted", "False",
+                            "The update cannot be verified: no signature; signatures beside the image cannot be read: timeout",
+                            "RetrievePayload")})
+          .state,
+      State::is_in_trouble);
   EXPECT_EQ(view(asks, {condition("ReleaseAccepted", "False", "too old", "PreconditionChecks")}),
             (UpgradeView{State::failed, "ReleaseAccepted=False: PreconditionChecks: too old"}));
   const JsonObject works = {{"desired", release("0.1.1", image)}, {"observedGeneration", 2}};

@@ -18,6 +18,7 @@ std::span<const File> cluster();             // the page of `slipway timeline`
 std::span<const File> command_line();        // completion scripts, an example install-config (data/command-line/README.md)
 std::span<const File> image_mode();          // manifests for users to complete (data/image-mode/README.md)
 std::span<const File> machine_config();      // templates of MachineConfigs (data/machine-config/README.md)
+std::span<const File> os_update();           // units that end the trial of an OS (data/os-update/README.md)
 std::span<const File> manifests();           // of the release: images/manifests
 std::span<const File> components();          // manifests, static pods and configs for render commands
 std::span<const File> provider();            // scripts that providers run

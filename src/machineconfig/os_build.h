@@ -90,7 +90,7 @@ inline constexpr const char* os_builds_name = "os-builds";        // POOL/{build
 inline constexpr const char* os_logins_name = "os-logins";        // POOL/{push.json,pull.json}: docker configs
 inline constexpr const char* prebuilt_images_name = "os-images";  // POOL/image.json, of an image that was built before
 inline constexpr const char* os_images_folder = "/var/lib/slipway/os-images";  // POOL/{image.json,oci}: an OCI layout
-// Beside image.json: {"code": "denied", "message": ...} of a build that failed.
+// Beside image.json, after a failure (os_build_files.h).
 inline constexpr const char* os_build_failure_file = "failure.json";
 
 // The ConfigMap in the namespace of the operator with the images that the bootstrap machine built: a key for each pool.

@@ -19,6 +19,7 @@ constexpr std::size_t longest_push_spec = 447, longest_part = 61;
 // "build-POOL-" and 32 characters are the name of a Job, which may have 63.
 constexpr std::size_t longest_pool = 24;
 constexpr std::string_view builder_type = "Job", architecture = "NoArch";
+constexpr std::string_view hold = "Hold", no_hold = "Immediate";  // of first_boot_annotation
 
 bool consists_of(std::string_view text, std::string_view others) {
   return !text.empty() &&
@@ -39,10 +40,18 @@ bool is_registry(std::string_view text) {
   });
 }
 
+// "images.registry.svc:5000", "images.registry.svc.cluster.local"
+bool is_service(std::string_view registry) {
+  const std::string_view host = registry.substr(0, registry.find(':'));
+  return host.ends_with(".svc") || host.ends_with(".svc.cluster.local");
+}
+
 // What is wrong with "registry.example.com/team/os"; nothing if it is right.
 std::optional<std::string> wrong_repository(std::string_view text) {
   const std::vector<std::string_view> parts = split(text, '/');
   if (parts.size() < 2 || !is_registry(parts[0])) return "does not begin with a registry whose host has a dot";
+  if (is_service(parts[0]))
+    return "is in a Service of the cluster, whose name neither the bootstrap machine nor the nodes resolve";
   if (parts.size() > 3) return "has more than one part between registry and name, so the API could not store the result";
   const auto begins_and_ends_well = [](std::string_view part) {
     return is_lower_or_digit(part.front()) && is_lower_or_digit(part.back());
@@ -111,6 +120,11 @@ class ConfigReader {
     if (find(document_.value, {"spec", "baseImagePullSecret"}))
       config.base_pull_secret = required({"spec", "baseImagePullSecret", "name"});
     read_containerfile(config);
+    const std::string first_boot = text_of(document_.value, {"metadata", "annotations", first_boot_annotation});
+    config.holds_first_boot = first_boot == hold;
+    if (!first_boot.empty() && first_boot != hold && first_boot != no_hold)
+      wrong("metadata.annotations", fmt::format("{}: {} is not known", first_boot_annotation, to_utf8(first_boot)),
+            fmt::format("use {} or {}", hold, no_hold));
     config.prebuilt_image = text_of(document_.value, {"metadata", "annotations", prebuilt_image_annotation});
     if (const auto why = config.prebuilt_image.empty() ? std::nullopt : wrong_digest_spec(config.prebuilt_image))
       wrong("metadata.annotations", fmt::format("{}: {} {}", prebuilt_image_annotation, to_utf8(config.prebuilt_image), *why),

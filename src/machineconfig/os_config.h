@@ -21,6 +21,7 @@ struct OsConfig {
   std::string base_pull_secret{};  // name of a Secret; empty: the pull secret of the cluster
   std::string containerfile{};     // of the user, without a change; empty: the image of the release with the config of the pool
   std::string prebuilt_image{};    // annotation pre-built-image, "registry.example.com/team/os@sha256:..."; usually empty
+  bool holds_first_boot = false;   // annotation first-boot: Hold, new machines wait for the first image of the pool
 
   // "registry.example.com/team/os": push_spec without its tag.
   std::string repository() const;
@@ -31,12 +32,14 @@ struct OsConfig {
 };
 
 inline constexpr std::string_view prebuilt_image_annotation = "machineconfiguration.openshift.io/pre-built-image";
+inline constexpr std::string_view first_boot_annotation = "machineconfiguration.openshift.io/first-boot";
 inline constexpr std::string_view rebuild_annotation = "machineconfiguration.openshift.io/rebuild";
 
 // Findings have the place in the document; those of the Containerfile have the line in it. Findings: fields that are missing,
 // wrong or not known; a name other than that of the pool; a push spec without a host with a dot, or without a tag, or with more
-// than one part between host and name (the status of the object could not hold the result); more than one Containerfile, or one
-// for another architecture than NoArch; containerfile.h.
+// than one part between host and name (the status of the object could not hold the result), or with a Service of the cluster as
+// host (neither the bootstrap machine nor the nodes resolve its name); more than one Containerfile, or one for another
+// architecture than NoArch; containerfile.h.
 OsConfig read_os_config(const YamlDocument& document, Findings& findings);
 
 // The same for an object of the API. errors: invalid, with all findings

@@ -84,6 +84,10 @@ TEST(OsConfig, FindingsHaveTheirPlaces) {
            "has the name 'os-', which is not made of the characters a-z, 0-9 and, within, '.', '_' and '-'"),
       spec("10.0.0.1:5/os:1", "does not begin with a registry whose host has a dot"),
       spec("registry.example.com/os:a/b", "has no tag"),
+      spec("images.tools.svc:5000/team/os:1",
+           "is in a Service of the cluster, whose name neither the bootstrap machine nor the nodes resolve"),
+      spec("images.tools.svc.cluster.local/os:1",
+           "is in a Service of the cluster, whose name neither the bootstrap machine nor the nodes resolve"),
       spec("registry.example.com/os@sha256:ab", "has a digest, which only the result of a build has"),
   };
   for (const auto& [text, expected] : rows) EXPECT_EQ(problems(text), expected) << text;
@@ -103,6 +107,23 @@ TEST(OsConfig, ThePrebuiltImageHasADigest) {
   EXPECT_NE(with("registry.example.com/team/os:latest").find("has no digest"), std::string::npos);
   EXPECT_NE(with("registry.example.com/team/os:latest" + digest).find("has a tag beside the digest"), std::string::npos);
   EXPECT_NE(with("registry.example.com/team/os@sha256:abc").find("64 hexadecimal characters"), std::string::npos);
+}
+
+TEST(OsConfig, NewMachinesMayWaitForTheFirstImage) {
+  const auto with = [](const std::string& value) {
+    return replaced(good, "  name: master\nspec",
+                    fmt::format("  name: master\n  annotations: {{\"{}\": \"{}\"}}\nspec", first_boot_annotation, value));
+  };
+  EXPECT_EQ(problems(with("Immediate")), "");
+  EXPECT_EQ(problems(with("Hold")), "");
+  EXPECT_NE(problems(with("hold")).find("hold is not known (use Hold or Immediate)"), std::string::npos)
+      << problems(with("hold"));
+  const auto holds = [&](const std::string& text) {
+    return parse_os_config(parse_yaml(text, "a.yaml").value().value, "a.yaml").value().holds_first_boot;
+  };
+  EXPECT_TRUE(holds(with("Hold")));
+  EXPECT_FALSE(holds(with("Immediate")));
+  EXPECT_FALSE(holds(good));
 }
 
 Json secret(const std::string& type, const std::string& key, const std::string& text) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 namespace slipway::machineconfig {
 
@@ -13,36 +14,6 @@ namespace {
 
 constexpr std::string_view units_folder = "/etc/systemd/system/";
 constexpr std::string_view force_file = "/run/machine-config-daemon-force";
-
-struct Rule {
-  std::string_view path;  // a file, or a folder with its content
-  std::vector<ServiceAction> services;
-};
-
-// containerd and the kubelet read most of their files on demand.
-const std::vector<Rule>& rules() {
-  static const std::vector<Rule> table = {
-      {"/var/lib/kubelet/config.json", {}},
-      {"/etc/containerd/certs.d", {}},
-      // Logins of registries, and settings that containerd reads when it starts. Containers continue to run.
-      {"/etc/containerd/conf.d/10-slipway.toml", {{"restart", "containerd.service"}}},
-      {"/etc/kubernetes/kubelet-ca.crt", {}},
-      {"/usr/local/share/ca-certificates", {{"restart", "update-ca-certificates.service"}, {"restart", "containerd.service"}}},
-  };
-  return table;
-}
-
-bool is_below(std::string_view path, std::string_view folder) {
-  return path.starts_with(folder) && (path.size() == folder.size() || path[folder.size()] == '/');
-}
-
-const Rule* rule_for(std::string_view path) {
-  const Rule* best = nullptr;
-  for (const Rule& rule : rules()) {
-    if (is_below(path, rule.path) && (!best || rule.path.size() > best->path.size())) best = &rule;
-  }
-  return best;
-}
 
 // Compares the decoded bytes, because several data URLs can encode the same bytes.
 bool is_same(const ignition::Resource& a, const ignition::Resource& b) {
@@ -178,26 +149,44 @@ Differences differences(const MachineConfig& from, const MachineConfig& to) {
   found.core_access = core_access(from) != core_access(to);
   found.os_image = image_digest(from.os_image_url) != image_digest(to.os_image_url);
   found.kernel = from.kernel_arguments != to.kernel_arguments || kernel_type(from) != kernel_type(to) || from.fips != to.fips;
-  // The image of extensions matters only if there are extensions.
-  found.extensions = from.extensions != to.extensions ||
-                     (!to.extensions.empty() && image_digest(from.extensions_image) != image_digest(to.extensions_image));
+  // Their image matters only if there are extensions.
+  const std::vector<std::string> wanted = wanted_extensions(to);
+  found.extensions = wanted_extensions(from) != wanted ||
+                     (!wanted.empty() && image_digest(from.extensions_image) != image_digest(to.extensions_image));
   return found;
 }
 
-Actions actions_for(const Differences& differences) {
+std::vector<std::string> wanted_extensions(const MachineConfig& config) {
+  std::set<std::string> names(config.extensions.begin(), config.extensions.end());
+  if (config.kernel_type == "realtime") names.emplace(realtime_extension);
+  return {names.begin(), names.end()};
+}
+
+Actions actions_for(const Differences& differences, const DisruptionPolicy& policy) {
   Actions actions;
-  actions.reboot = differences.changes_os() || !differences.units.empty();
-  for (const std::string& path : differences.files) {
-    const Rule* rule = rule_for(path);
-    if (!rule) {
-      actions.reboot = true;
-      continue;
+  actions.reboot = differences.changes_os();
+  const auto run = [&](ServiceAction service) {
+    if (std::ranges::find(actions.services, service) == actions.services.end()) actions.services.push_back(std::move(service));
+  };
+  const auto follow = [&](const DisruptionActions* wanted) {
+    actions.reboot = actions.reboot || !wanted;
+    if (!wanted) return;
+    for (const DisruptionAction& action : *wanted) {
+      switch (action.type) {
+        case DisruptionAction::Type::reboot: actions.reboot = true; break;
+        case DisruptionAction::Type::drain: actions.drain = true; break;
+        case DisruptionAction::Type::reload: run({"reload", action.unit}); break;
+        case DisruptionAction::Type::restart: run({"restart", action.unit}); break;
+        case DisruptionAction::Type::daemon_reload: run({"daemon-reload"}); break;
+      }
     }
-    for (const ServiceAction& service : rule->services) {
-      if (std::ranges::find(actions.services, service) == actions.services.end()) actions.services.push_back(service);
-    }
-  }
-  if (actions.reboot) actions.services.clear();
+  };
+  // Before the actions of users: the unit that they restart may be the changed one.
+  if (!differences.units.empty()) run({"daemon-reload"});
+  for (const std::string& path : differences.files) follow(policy.for_file(path));
+  for (const std::string& unit : differences.units) follow(policy.for_unit(unit));
+  if (differences.core_access) follow(&policy.core_access);
+  if (actions.reboot) actions = {.reboot = true};
   return actions;
 }
 
@@ -206,13 +195,13 @@ Json to_json(const Actions& actions) {
   for (const ServiceAction& service : actions.services) {
     services.push_back({{"verb", service.verb}, {"unit", service.unit}});
   }
-  return {{"reboot", actions.reboot}, {"services", std::move(services)}};
+  return {{"reboot", actions.reboot}, {"drain", actions.drain}, {"services", std::move(services)}};
 }
 
 Result<Actions> parse_actions(const Json& value, std::string_view name) {
   const Json* reboot = find(value, {"reboot"});
   if (!reboot || !reboot->is_bool()) return error(Code::invalid, "{}: reboot: missing, must be true or false", name);
-  Actions actions{.reboot = reboot->get_bool()};
+  Actions actions{.reboot = reboot->get_bool(), .drain = is_true(value, {"drain"})};
   for (const Json& service : find_array(value, {"services"})) {
     std::string verb = TRY(require_string(service, {"verb"}).context(name));
     std::string unit = TRY(require_string(service, {"unit"}).context(name));
@@ -255,16 +244,17 @@ Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to) 
   return refuse(reasons);
 }
 
+Result<> check_kernel_type(const MachineConfig& config) {
+  if (config.kernel_type != "64k-pages") return Ok{};
+  return error(Code::invalid, "kernelType: 64k-pages: only kernels of arm64 have pages of 64 KiB (use default or realtime)");
+}
+
 Result<> check_changeable(const MachineConfig& from, const MachineConfig& to) {
   const Differences found = differences(from, to);
   std::vector<std::string> reasons;
-  const auto refuse_if = [&](bool differs, std::string_view what) {
-    if (differs) reasons.push_back(fmt::format("{}: cannot change on machines of this release", what));
-  };
   if (found.os_image && !to.os_image_url.empty() && to.os_image_url.find("@sha256:") == std::string::npos)
     reasons.push_back(fmt::format("osImageURL: {} has no digest", to.os_image_url));
-  refuse_if(kernel_type(from) != kernel_type(to), "kernelType");
-  refuse_if(found.extensions, "extensions");
+  if (const Result<> checked = check_kernel_type(to); !checked.ok()) reasons.push_back(checked.error().message());
   return refuse(reasons);
 }
 

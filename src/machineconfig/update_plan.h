@@ -2,12 +2,13 @@
 // recreated, and the actions afterwards. Pure.
 //
 //   TRY(check_reconcilable(current, wanted));
-//   Actions actions = actions_for(differences(current, wanted));
+//   Actions actions = actions_for(differences(current, wanted), policy);
 #pragma once
 
 #include "base/json.h"
 #include "base/result.h"
 #include "ignition/types.h"
+#include "machineconfig/disruption_policy.h"
 #include "machineconfig/types.h"
 
 #include <string>
@@ -45,8 +46,8 @@ struct Differences {
   std::vector<std::string> units{};  // names of added, changed and removed units
   bool core_access = false;
   bool os_image = false;
-  bool kernel = false;  // arguments, type or FIPS mode
-  bool extensions = false;
+  bool kernel = false;      // arguments, type or FIPS mode
+  bool extensions = false;  // wanted_extensions, or the image that has them
 
   // The machine needs a new deployment.
   bool changes_os() const { return os_image || kernel || extensions; }
@@ -54,25 +55,30 @@ struct Differences {
 };
 Differences differences(const MachineConfig& from, const MachineConfig& to);
 
+// What the machine takes from the image of extensions, sorted: the extensions of the config, and `realtime_extension` if its
+// kernelType is realtime.
+inline constexpr std::string_view realtime_extension = "kernel-rt";
+std::vector<std::string> wanted_extensions(const MachineConfig& config);
+
 // Actions of a machine after its files are updated.
 struct ServiceAction {
-  std::string verb;  // of systemctl: "restart", "reload"
-  std::string unit;
+  std::string verb;    // of systemctl: "restart", "reload", "daemon-reload"
+  std::string unit{};  // empty for daemon-reload
 
   bool operator==(const ServiceAction&) const = default;
 };
 struct Actions {
   bool reboot = false;
+  bool drain = false;                     // pods leave the machine before its files change; false if it reboots
   std::vector<ServiceAction> services{};  // in this order; empty if it reboots
 
-  // Before a reboot, pods must leave the machine.
-  bool needs_drain() const { return reboot; }
+  bool needs_drain() const { return reboot || drain; }
   bool operator==(const Actions&) const = default;
 };
 
-// Uses the rule with the longest matching path in update_plan.cpp. Files without a rule, units, the kernel and the operating
-// system require a reboot. Keys and passwords require nothing.
-Actions actions_for(const Differences& differences);
+// What the policy says for all differences together, each action once. The machine reboots if one of them requires it: files and
+// units without a policy, the kernel and the operating system always do. systemd reads changed units again before other actions.
+Actions actions_for(const Differences& differences, const DisruptionPolicy& policy);
 
 Json to_json(const Actions& actions);
 // errors: invalid
@@ -82,8 +88,11 @@ Result<Actions> parse_actions(const Json& value, std::string_view name);
 // LUKS, folders, new links, FIPS mode, Ignition's kernel arguments, contents that are not in the config
 Result<> check_reconcilable(const MachineConfig& from, const MachineConfig& to);
 
-// errors: invalid, listing the differences that this release does not apply: an osImageURL without a digest, type of the kernel,
-// extensions
+// errors: invalid: no release has a kernel of this type
+Result<> check_kernel_type(const MachineConfig& config);
+
+// errors: invalid, listing what this release does not apply: an osImageURL without a digest, check_kernel_type. Whether there
+// are extensions of these names is known when the machine fetches them
 Result<> check_changeable(const MachineConfig& from, const MachineConfig& to);
 
 }  // namespace slipway::machineconfig

@@ -96,16 +96,55 @@ TEST(UpdatePlan, WhatDiffersSaysWhatToDo) {
       {"image elsewhere", [](MachineConfig& c) { c.os_image_url = "mirror/os@sha256:1"; }, {}, nothing},
       {"kernel arguments", [](MachineConfig& c) { c.kernel_arguments = {"debug"}; }, {.kernel = true}, reboot},
       {"kernel by its name", [](MachineConfig& c) { c.kernel_type = "default"; }, {}, nothing},
-      {"kernel", [](MachineConfig& c) { c.kernel_type = "realtime"; }, {.kernel = true}, reboot},
+      {"kernel", [](MachineConfig& c) { c.kernel_type = "realtime"; }, {.kernel = true, .extensions = true}, reboot},
       {"extension", [](MachineConfig& c) { c.extensions = {"ipsec"}; }, {.extensions = true}, reboot},
       {"image of no extension", [](MachineConfig& c) { c.extensions_image = "r/e@sha256:9"; }, {}, nothing},
   };
   for (const Case& c : cases) {
     const Differences found = differences(start(), with(c.change));
     EXPECT_EQ(found, c.differences) << c.what;
-    EXPECT_EQ(actions_for(found), c.actions) << c.what;
+    EXPECT_EQ(actions_for(found, default_disruption_policy()), c.actions) << c.what;
     EXPECT_EQ(differences(with(c.change), start()), c.differences) << c.what << ", back";
     EXPECT_EQ(parse_actions(to_json(c.actions), "actions").value(), c.actions) << c.what;
+  }
+}
+
+TEST(UpdatePlan, ThePolicySaysWhatADifferenceNeeds) {
+  using Type = DisruptionAction::Type;
+  const DisruptionPolicy policy = {.files = {{"/etc/a", {{Type::reload, "a.service"}}},
+                                             {"/etc/a/b", {{Type::drain}, {Type::restart, "b.service"}}},
+                                             {"/etc/quiet", {}},
+                                             {"/etc/hard", {{Type::reboot}}}},
+                                   .units = {{"a.service", {{Type::daemon_reload}, {Type::restart, "a.service"}}}},
+                                   .core_access = {{Type::reload, "ssh.service"}}};
+  struct Case {
+    Differences differences;
+    Actions actions;
+  };
+  const ServiceAction again{"daemon-reload"}, reload_a{"reload", "a.service"}, restart_a{"restart", "a.service"},
+      restart_b{"restart", "b.service"};
+  const std::vector<Case> cases = {
+      {{}, {}},
+      {{.files = {"/etc/quiet", "/etc/quiet/x"}}, {}},
+      {{.files = {"/etc/quietly"}}, {.reboot = true}},
+      {{.files = {"/etc/a"}}, {.services = {reload_a}}},
+      {{.files = {"/etc/a/bb", "/etc/a/c"}}, {.services = {reload_a}}},
+      {{.files = {"/etc/a/b", "/etc/a/b/c"}}, {.drain = true, .services = {restart_b}}},
+      {{.files = {"/etc/a/b", "/etc/a/c", "/etc/quiet"}}, {.drain = true, .services = {restart_b, reload_a}}},
+      {{.files = {"/etc/a/b", "/etc/hard"}}, {.reboot = true}},
+      {{.files = {"/etc/a/b", "/etc/other"}}, {.reboot = true}},
+      {{.units = {"a.service"}}, {.services = {again, restart_a}}},
+      {{.files = {"/etc/a"}, .units = {"a.service"}}, {.services = {again, reload_a, restart_a}}},
+      {{.units = {"a.service", "b.service"}}, {.reboot = true}},
+      {{.core_access = true}, {.services = {{"reload", "ssh.service"}}}},
+      {{.files = {"/etc/quiet"}, .kernel = true}, {.reboot = true}},
+      {{.files = {"/etc/a/b"}, .os_image = true}, {.reboot = true}},
+  };
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const Actions actions = actions_for(cases[i].differences, policy);
+    EXPECT_EQ(actions, cases[i].actions) << i;
+    EXPECT_EQ(actions.needs_drain(), actions.reboot || actions.drain) << i;
+    EXPECT_EQ(parse_actions(to_json(actions), "actions").value(), actions) << i;
   }
 }
 
@@ -156,7 +195,35 @@ TEST(UpdatePlan, WhatAMachineHadFromElsewhereMayStay) {
   EXPECT_TRUE(check_reconcilable(before, after).ok());
 }
 
-TEST(UpdatePlan, ImageAndArgumentsChangeAndTypeOfKernelAndExtensionsStay) {
+TEST(UpdatePlan, TheImageOfExtensionsMattersToTheMachinesThatHaveAny) {
+  struct Case {
+    Change change;
+    std::vector<std::string> wanted;
+  };
+  const std::vector<Case> cases = {
+      {[](MachineConfig& c) {
+         c.extensions = {"usbguard", "ipsec", "usbguard"};
+       },
+       {"ipsec", "usbguard"}},
+      {[](MachineConfig& c) { c.kernel_type = "realtime"; }, {"kernel-rt"}},
+      {[](MachineConfig&) {}, {}},
+  };
+  for (const Case& c : cases) {
+    const MachineConfig before = with(c.change);
+    MachineConfig after = before;
+    after.extensions_image = "r/e@sha256:9";
+    EXPECT_EQ(wanted_extensions(before), c.wanted);
+    EXPECT_EQ(differences(before, after).extensions, !c.wanted.empty());
+  }
+  const MachineConfig one = with([](MachineConfig& c) { c.extensions = {"a", "b"}; });
+  EXPECT_EQ(differences(one, with([](MachineConfig& c) {
+                          c.extensions = {"b", "a"};
+                        })),
+            Differences{})
+      << "the order is the same";
+}
+
+TEST(UpdatePlan, ImageArgumentsKernelAndExtensionsChange) {
   struct Case {
     Change change;
     const char* refusal;  // empty: none
@@ -165,8 +232,10 @@ TEST(UpdatePlan, ImageAndArgumentsChangeAndTypeOfKernelAndExtensionsStay) {
       {[](MachineConfig& c) { c.os_image_url = "r/os@sha256:2"; }, ""},
       {[](MachineConfig& c) { c.kernel_arguments = {"debug"}; }, ""},
       {[](MachineConfig& c) { c.os_image_url = "r/os:2"; }, "osImageURL: r/os:2 has no digest"},
-      {[](MachineConfig& c) { c.kernel_type = "realtime"; }, "kernelType: cannot change on machines of this release"},
-      {[](MachineConfig& c) { c.extensions = {"ipsec"}; }, "extensions: cannot change on machines of this release"},
+      {[](MachineConfig& c) { c.kernel_type = "realtime"; }, ""},
+      {[](MachineConfig& c) { c.kernel_type = "64k-pages"; },
+       "kernelType: 64k-pages: only kernels of arm64 have pages of 64 KiB (use default or realtime)"},
+      {[](MachineConfig& c) { c.extensions = {"ipsec"}; }, ""},
       {[](MachineConfig& c) { c.config.storage.files.clear(); }, ""},
   };
   for (const Case& c : cases) {

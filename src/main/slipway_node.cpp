@@ -47,8 +47,7 @@ constexpr std::array commands = {
     Command{"start", "--node-name=NAME [--root-mount=/rootfs]", "", node::run_daemon},
     Command{"firstboot-complete-machineconfig", "[OPTIONS]", "", node::run_first_boot},
     Command{"os", "status|trial|fetch IMAGE|stage CONFIG|accept|forget|give-up", "", node::run_os_command},
-    Command{"os-image-build", "--folder=DIR --output=DIR [--pull-logins=FILE] [--push-logins=FILE]", "",
-            node::run_os_image_build},
+    Command{"os-image-build", "--folder=DIR --output=DIR [OPTIONS]", "", node::run_os_image_build},
     // In the privileged pod of a build.
     Command{"os-image-build-job", "--name=BUILD --namespace=NAMESPACE --push-secret=NAME [OPTIONS]", "",
             node::run_os_image_build_job},

@@ -44,6 +44,7 @@
 #include "components/static_pod_installer/run_when_ready.h"
 #include "components/static_pod_installer/start.h"
 #include "main/world.h"
+#include "node/registry_access.h"
 #include "sys/signals.h"
 
 #include <fmt/core.h>
@@ -55,6 +56,11 @@
 namespace {
 
 using namespace slipway;
+
+// Reads signatures of releases from the same servers as the containerd of the node.
+Result<> run_cluster_version(const components::Environment& environment, const components::Arguments& arguments) {
+  return components::cluster_version::run_start(environment, arguments, node::registry_access);
+}
 
 // Connects components that do not include each other, in one process.
 Result<> run_certificate_recovery(const components::Environment& environment, const components::Arguments& arguments) {
@@ -112,7 +118,7 @@ constexpr std::array programs = {
     Program{"cluster-version-operator", "image", "NAME", components::cluster_version::run_image},
     Program{"cluster-version-operator", "payload", "", components::cluster_version::run_payload},
     Program{"cluster-version-operator", "render", "FLAGS", components::cluster_version::run_render},
-    Program{"cluster-version-operator", "start", "FLAGS", components::cluster_version::run_start},
+    Program{"cluster-version-operator", "start", "FLAGS", run_cluster_version},
     Program{"discover-etcd-initial-cluster", "", "FLAGS", components::etcd::run_discover},
     Program{"dns-operator", "", "[FLAGS]", components::dns::run_operator},
     Program{"ingress-operator", "render", "FLAGS", components::ingress::run_render},

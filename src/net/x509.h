@@ -78,6 +78,10 @@ Result<Secret> private_key(const Secret& pem);
 // The public key of a private key, PEM ("PUBLIC KEY"). errors: invalid: no key
 Result<std::string> public_key(const Secret& key);
 
+// Whether the private key of `public_key` (PEM, "PUBLIC KEY"; Ed25519 or ECDSA with SHA-256, DER) signed the text.
+// errors: invalid: no public key
+Result<bool> is_signature_of(std::string_view public_key, std::string_view text, std::string_view signature);
+
 // The type of a private key, as OpenSSL names it: "RSA", "EC", "ED25519". errors: invalid: no key
 Result<std::string> key_algorithm(const Secret& key);
 

@@ -125,6 +125,17 @@ Result<std::string> public_key(const Secret& key) {
   return written(out);
 }
 
+Result<bool> is_signature_of(std::string_view public_key, std::string_view text, std::string_view signature) {
+  const Key key(PEM_read_bio_PUBKEY(reader(public_key).get(), nullptr, no_passphrase, nullptr));
+  if (!key) return problem(Code::invalid, "the public key cannot be read");
+  const Handle<EVP_MD_CTX, EVP_MD_CTX_free> context(EVP_MD_CTX_new());
+  const auto bytes = [](std::string_view of) { return reinterpret_cast<const unsigned char*>(of.data()); };
+  const bool is_valid = EVP_DigestVerifyInit(context.get(), nullptr, digest_for(key.get()), nullptr, key.get()) == 1 &&
+                        EVP_DigestVerify(context.get(), bytes(signature), signature.size(), bytes(text), text.size()) == 1;
+  ERR_clear_error();
+  return is_valid;
+}
+
 Result<std::string> authorized_key(const Secret& key, std::string_view comment) {
   const Key read = TRY(read_key(key));
   const bool is_rsa = EVP_PKEY_get_base_id(read.get()) == EVP_PKEY_RSA;

@@ -8,6 +8,7 @@
 #include "machineconfig/controller_config.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/update_plan.h"
+#include "node/os_build/leftovers.h"
 #include "node/os_update/host_updater.h"
 #include "node/os_update/image_source.h"
 #include "sys/root.h"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <thread>
 #include <utility>
 
 namespace slipway::node {
@@ -66,20 +68,27 @@ Result<Daemon::Next> Daemon::step(const Json& node) {
   if (!interrupted.ok()) return fail(mc::state_degraded, interrupted.error());
   if (!after.ok()) return fail(mc::state_degraded, after.error());
   if (!is_forced.ok()) return fail(mc::state_degraded, is_forced.error());
-  if (after.value() && after.value()->config == state.text()) return finish(state, after.value()->actions);
+  const MachineState desired = mc::desired_state(node_);
+  const bool is_other = !desired.config.empty() && desired != state;
+  const bool has_actions = after.value() && after.value()->config == state.text();
+  // If an action fails, another config ends the attempts. A reboot then does what the remaining actions would have done.
+  const bool is_abandoned = has_actions && is_other && !after.value()->actions.reboot;
+  if (has_actions && !is_abandoned) return finish(state, after.value()->actions);
   if (interrupted.value() && mc::state_of(*interrupted.value()) == state) {
     if (const Result<> forgotten = disk_.forget_next(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
     interrupted.value().reset();
   }
   if (const std::optional<Next> unfinished = TRY(end_trial(*current.value(), interrupted.value()))) return *unfinished;
-  const MachineState desired = mc::desired_state(node_);
-  if ((desired.config.empty() || desired == state) && !interrupted.value() && !is_forced.value()) {
+  if (!is_other && !interrupted.value() && !is_forced.value()) {
     const Result<std::optional<std::string>> drift = disk_.find_drift({&*current.value()});
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
     return settle(state);
   }
-  return update(*current.value(), std::move(interrupted).value(), is_forced.value());
+  return update(*current.value(), std::move(interrupted).value(),
+                is_forced.value() ? Reason::forced
+                : is_abandoned    ? Reason::abandoned
+                                  : Reason::config);
 }
 
 // Returns nothing when the error was reported on the Node.
@@ -159,6 +168,11 @@ Result<std::optional<Daemon::Next>> Daemon::end_trial(const MachineConfig& curre
   return Decision();
 }
 
+Result<> Daemon::fetch_os(const MachineConfig& wanted) {
+  const Images images = TRY(images_of(wanted));
+  return images == Images{} ? Result<>(Ok{}) : os_.fetch(images);
+}
+
 // The files of the running deployment stay as they are, so that it can run again.
 Result<> Daemon::change_os(const MachineConfig& current, const std::optional<MachineConfig>& interrupted,
                            const MachineConfig& wanted) {
@@ -170,7 +184,7 @@ Result<> Daemon::change_os(const MachineConfig& current, const std::optional<Mac
   return Ok{};
 }
 
-Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, bool is_forced) {
+Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<MachineConfig> interrupted, Reason reason) {
   const MachineState desired = mc::desired_state(node_), before = mc::state_of(current);
   MachineConfig wanted = current;
   if (!desired.config.empty() && desired != before) {
@@ -191,18 +205,26 @@ Result<Daemon::Next> Daemon::update(const MachineConfig& current, std::optional<
   }
   std::vector<const MachineConfig*> allowed{&current};
   if (interrupted) allowed.push_back(&*interrupted);
-  if (!is_forced) {
+  if (reason != Reason::forced) {
     const Result<std::optional<std::string>> drift = disk_.find_drift(allowed);
     if (!drift.ok()) return fail(mc::state_degraded, drift.error());
     if (drift.value()) return fail(mc::state_degraded, error(Code::conflict, "files of this machine are {}", *drift.value()));
   }
   const mc::Differences differences = mc::differences(current, wanted);
-  mc::Actions actions = mc::actions_for(differences);
-  if (is_forced) actions = {.reboot = true};
+  mc::Actions actions{.reboot = true};
+  if (reason == Reason::config) actions = mc::actions_for(differences, TRY(disruption_policy()));
   TRY(report(mc::state_working, "", current_annotations(before)));
   // Before the drain: from then on the machine needs no network until it has started again.
-  if (differences.os_image && !wanted.os_image_url.empty()) {
-    if (const Result<> fetched = os_.fetch(wanted.os_image_url); !fetched.ok()) return fail(mc::state_degraded, fetched.error());
+  if (differences.os_image || differences.extensions) {
+    if (const Result<> fetched = fetch_os(wanted); !fetched.ok()) return fail(mc::state_degraded, fetched.error());
+  }
+  if (differences.changes_os()) {
+    if (const Result<> possible = os_.check(current, wanted); !possible.ok()) {
+      const bool is_final = possible.error().code() == Code::invalid;
+      return fail(is_final ? mc::state_unreconcilable : mc::state_degraded,
+                  error(possible.error().code(), "cannot update from {} to {}: {}", before.text(), after.text(),
+                        possible.error().message()));
+    }
   }
   if (actions.needs_drain() && !TRY(has_drained(std::string(drain) + after.text()))) return Next::wait;
   sys::Span span(environment_.context.events, environment_.context.clock, "machine-config", after.text());
@@ -232,8 +254,14 @@ Result<Daemon::Next> Daemon::finish(const MachineState& state, const mc::Actions
     return Next::leave;
   }
   for (const mc::ServiceAction& service : actions.services) {
-    const Result<std::string> output = run({"systemctl", service.verb, service.unit});
-    if (!output.ok()) return fail(mc::state_degraded, output.error());
+    std::vector<std::string> argv = {"systemctl", service.verb};
+    if (!service.unit.empty()) argv.push_back(service.unit);
+    const Result<std::string> output = run(std::move(argv));
+    if (!output.ok()) {
+      return fail(mc::state_degraded,
+                  error(output.error().code(), "{} (reboot this machine, or give it another config, to go on without it)",
+                        output.error().message()));
+    }
   }
   if (const Result<> forgotten = disk_.forget_after_update(); !forgotten.ok()) return fail(mc::state_degraded, forgotten.error());
   return settle(state);
@@ -297,6 +325,15 @@ Result<> Daemon::report(std::string_view state, std::string_view reason, JsonObj
 Result<MachineConfig> Daemon::fetch(const std::string& name) {
   const Json object = TRY(kube::get(environment_.context, api_, kube::types::machine_configs, "", name));
   return mc::parse_machine_config(object, "MachineConfig " + name);
+}
+
+// Read from the object itself, not from a status of it that the operator still has to write: a policy that was applied before a
+// MachineConfig counts for it.
+Result<mc::DisruptionPolicy> Daemon::disruption_policy() {
+  const Result<Json> object =
+      kube::get(environment_.context, api_, kube::types::machine_configurations, "", mc::machine_configuration_name);
+  if (!object.ok() && object.error().code() != Code::not_found) return object.error();
+  return mc::policy_in_force(object.ok() ? object.value() : Json()).policy;
 }
 
 // For display; the Node has the same state in its annotations.
@@ -443,6 +480,11 @@ Result<> run_daemon(const Environment& environment, const Arguments& arguments) 
   }
   kube::Client api(environment.http, std::move(access));
   HostUpdater os(environment);
+  // Beside the rest, because a storage has many files.
+  const std::jthread cleaner([&] {
+    const Result<> removed = remove_leftovers_of_builds(environment.context, environment.files);
+    if (!removed.ok()) environment.context.log.warn("removing what builds of OS images left: {}", removed.error().message());
+  });
   return keep_configured(environment, api, os, flags.text("node-name"));
 }
 

@@ -7,11 +7,13 @@
 //   currentImage       of the daemon: its image, if it is not that of the config
 //   state, reason      of the daemon: Done, Working, Rebooting, Degraded (an error, retried), Unreconcilable (only a new machine
 //                      can have the config); and the reason
-//   desiredDrain       of the daemon: "drain-STATE" before a reboot, "uncordon-STATE" afterwards (MachineState::text())
+//   desiredDrain       of the daemon: "drain-STATE" before a change that needs it, "uncordon-STATE" afterwards
+//                      (MachineState::text())
 //   lastAppliedDrain   of the controller: the same text when it is done
 #pragma once
 
 #include "kube/client.h"
+#include "machineconfig/disruption_policy.h"
 #include "machineconfig/machine_state.h"
 #include "node/config_disk.h"
 #include "node/os_update/updater.h"
@@ -42,17 +44,25 @@ class Daemon {
   Result<std::optional<machineconfig::MachineConfig>> first_config();
   Result<std::optional<Next>> end_trial(const machineconfig::MachineConfig& current,
                                         std::optional<machineconfig::MachineConfig>& interrupted);
+  // Why the machine is updated.
+  enum class Reason {
+    config,     // its Node asks for another config
+    abandoned,  // the same, and actions after the last update have failed: it reboots
+    forced,     // a user requested it: it reboots, whatever the state of its files
+  };
   Result<Next> update(const machineconfig::MachineConfig& current, std::optional<machineconfig::MachineConfig> interrupted,
-                      bool is_forced);
+                      Reason reason);
   Result<> change_os(const machineconfig::MachineConfig& current, const std::optional<machineconfig::MachineConfig>& interrupted,
                      const machineconfig::MachineConfig& wanted);
   bool is_ready_since_boot() const;
+  Result<> fetch_os(const machineconfig::MachineConfig& wanted);
   Result<Next> finish(const machineconfig::MachineState& state, const machineconfig::Actions& actions);
   Result<Next> settle(const machineconfig::MachineState& current);
   Result<bool> has_drained(const std::string& request);
   Result<Next> fail(std::string_view state, const Error& why);
   Result<> report(std::string_view state, std::string_view reason, JsonObject more = {});
   Result<machineconfig::MachineConfig> fetch(const std::string& name);
+  Result<machineconfig::DisruptionPolicy> disruption_policy();
   void emit(std::string_view type, std::string_view reason, std::string_view message);
   std::string annotation(std::string_view name) const;
 
@@ -67,7 +77,8 @@ class Daemon {
 //
 // Runs in a container of the machine, with the processes of the machine and its root at --root-mount. It runs the programs of
 // that root. First, it copies slipway-node and its libraries from its container to /usr/local on the machine, so that both have
-// the same version. Removes what only the first boot needs (os_update/image_source.h). Follows the Node; writes the kubelet CA of
+// the same version. Removes what only the first boot needs (os_update/image_source.h), and what builds of OS images have left on
+// the machine (os_build/leftovers.h). Follows the Node; writes the kubelet CA of
 // ControllerConfig when it changes. Checks for changes of files by other programs at each step and every five minutes, without
 // inotify, because machines have too few instances.
 //

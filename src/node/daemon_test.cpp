@@ -36,10 +36,11 @@ MachineConfig config(std::string name, std::string_view motd) {
 struct FakeOs final : OsUpdater {
   explicit FakeOs(FakeMachine& on) : machine(on) {}
 
-  Result<> fetch(const std::string& image) override {
+  Result<> fetch(const Images& images) override {
+    fetched_extensions = images.wanted_extensions;
     if (fetch_failure) return *fetch_failure;
     TRY(machine.change_limit.change());
-    fetched = image;
+    fetched = images.os;
     return Ok{};
   }
   Result<> stage(Wanted) override {
@@ -80,6 +81,7 @@ struct FakeOs final : OsUpdater {
   FakeMachine& machine;
   Trial current{};
   std::string fetched;
+  std::vector<std::string> fetched_extensions;
   std::optional<Error> fetch_failure;
   bool is_staged = false, is_broken = false;
   int accepted = 0;
@@ -90,6 +92,7 @@ struct Cluster {
   Cluster() {
     kube.serve(kube::types::machine_configs);
     kube.serve(kube::types::controller_configs);
+    kube.serve(kube::types::machine_configurations);
     kube.put({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", {{"name", "worker-0"}}}});
     put(config("rendered-1", "one"));
     put(config("rendered-2", "two"));
@@ -225,24 +228,108 @@ TEST_F(DaemonTest, AnUpdateDrainsWritesRebootsAndUncordons) {
   EXPECT_EQ(summary(), "rendered-2 Done");
 }
 
-TEST_F(DaemonTest, KilledAtAnyStepItGetsThereAndRebootsWithTheNewDisk) {
-  int killed = 0;
-  for (int step = 0;; ++step) {
+Json policy_for_motd(JsonArray actions) {
+  return {
+      {"apiVersion", "operator.openshift.io/v1"},
+      {"kind", "MachineConfiguration"},
+      {"metadata", {{"name", "cluster"}}},
+      {"spec",
+       {{"nodeDisruptionPolicy", {{"files", JsonArray{JsonObject{{"path", "/etc/motd"}, {"actions", std::move(actions)}}}}}}}}};
+}
+const JsonArray drain_and_restart = {JsonObject{{"type", "DaemonReload"}}, JsonObject{{"type", "Drain"}},
+                                     JsonObject{{"type", "Restart"}, {"restart", {{"serviceName", "app.service"}}}}};
+
+TEST_F(DaemonTest, APolicyReplacesTheReboot) {
+  run();
+  kube.put(policy_for_motd({JsonObject{{"type", "Reload"}, {"reload", {{"serviceName", "app.service"}}}}}));
+  set("desiredConfig", "rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(summary(), "rendered-2 Done");
+  EXPECT_EQ(machine.text("/etc/motd"), "two");
+  EXPECT_EQ(machine.programs.journal, std::vector<std::string>{"systemctl reload app.service"});
+  EXPECT_EQ(get("desiredDrain"), "");
+}
+
+TEST_F(DaemonTest, AnActionThatFailsIsToldAndAnotherConfigEndsIt) {
+  run();
+  machine.programs.missing_unit = "app.service";
+  kube.put(policy_for_motd({JsonObject{{"type", "Reload"}, {"reload", {{"serviceName", "app.service"}}}}}));
+  set("desiredConfig", "rendered-2");
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(step(), Daemon::Next::retry);
+    EXPECT_EQ(summary(), "rendered-1 Degraded");
+    EXPECT_NE(get("reason").find("Unit app.service not found"), std::string::npos) << get("reason");
+    EXPECT_NE(get("reason").find("(reboot this machine, or give it another config"), std::string::npos) << get("reason");
+  }
+  set("desiredConfig", "rendered-1");
+  run();
+  EXPECT_EQ(summary(), "rendered-1 Done");
+  EXPECT_EQ(get("reason"), "");
+  EXPECT_EQ(reboots, 1);
+  EXPECT_EQ(text_at_boot, "one");
+  // A reboot does the same for the config that failed.
+  set("desiredConfig", "rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  reboot();
+  run();
+  EXPECT_EQ(summary(), "rendered-2 Done");
+}
+
+TEST_F(DaemonTest, ADrainWithoutARebootEndsWithTheUncordon) {
+  run();
+  kube.put(policy_for_motd(drain_and_restart));
+  set("desiredConfig", "rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(get("desiredDrain"), "drain-rendered-2");
+  EXPECT_EQ(machine.text("/etc/motd"), "one") << "not before it is drained";
+  set("lastAppliedDrain", "drain-rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(machine.text("/etc/motd"), "two");
+  EXPECT_EQ(machine.programs.journal, (std::vector<std::string>{"systemctl daemon-reload", "systemctl restart app.service"}));
+  EXPECT_EQ(get("desiredDrain"), "uncordon-rendered-2");
+  EXPECT_EQ(summary(), "rendered-1 Working");
+  set("lastAppliedDrain", "uncordon-rendered-2");
+  EXPECT_EQ(step(), Daemon::Next::wait);
+  EXPECT_EQ(summary(), "rendered-2 Done");
+  EXPECT_EQ(reboots, 0);
+}
+
+// Updates one cluster after another, killed before the first change, before the second and so on, until none is left. returns:
+// the kills
+int kill_at_each_step(const std::function<void(Cluster&)>& prepare, const std::function<void(Cluster&)>& judge) {
+  for (int step = 0, killed = 0;; ++step) {
     SCOPED_TRACE(fmt::format("killed before change {}", step));
     Cluster cluster;
+    prepare(cluster);
     cluster.set("desiredConfig", "rendered-2");
     cluster.machine.change_limit.left = step;
     cluster.run();
     EXPECT_EQ(cluster.summary(), "rendered-2 Done");
     EXPECT_EQ(cluster.machine.text("/etc/motd"), "two");
-    EXPECT_EQ(cluster.text_at_boot, "two");
-    EXPECT_GE(cluster.reboots, 1);
     EXPECT_EQ(cluster.get("lastAppliedDrain"), "uncordon-rendered-2");
     EXPECT_EQ(cluster.get("reason"), "");
+    judge(cluster);
     killed += cluster.kills;
-    if (cluster.kills == 0) break;
+    if (cluster.kills == 0) return killed;
   }
+}
+
+TEST_F(DaemonTest, KilledAtAnyStepItGetsThereAndRebootsWithTheNewDisk) {
+  const int killed = kill_at_each_step([](Cluster&) {},
+                                       [](Cluster& cluster) {
+                                         EXPECT_EQ(cluster.text_at_boot, "two");
+                                         EXPECT_GE(cluster.reboots, 1);
+                                       });
   EXPECT_GT(killed, 10);
+}
+
+TEST_F(DaemonTest, KilledAtAnyStepItFollowsThePolicy) {
+  const int killed = kill_at_each_step([](Cluster& cluster) { cluster.kube.put(policy_for_motd(drain_and_restart)); },
+                                       [](Cluster& cluster) {
+                                         EXPECT_EQ(cluster.reboots, 0);
+                                         EXPECT_TRUE(cluster.has_run("systemctl restart app.service"));
+                                       });
+  EXPECT_GT(killed, 8);
 }
 
 TEST_F(DaemonTest, WhatFailsOnceIsToldUndoneAndTriedAgain) {
@@ -282,8 +369,7 @@ TEST_F(DaemonTest, ABadConfigIsRefusedWithItsReasonAndTakenBack) {
       {[](MachineConfig& c) { c.config.passwd.users.push_back({.name = "eve"}); }, "Unreconcilable", "passwd.users"},
       {[](MachineConfig& c) { c.config.storage.directories.push_back({.path = "/etc/d"}); }, "Unreconcilable", "directories"},
       {[](MachineConfig& c) { c.os_image_url = "r/os:latest"; }, "Unreconcilable", "osImageURL: r/os:latest has no digest"},
-      {[](MachineConfig& c) { c.kernel_type = "realtime"; }, "Unreconcilable", "kernelType"},
-      {[](MachineConfig& c) { c.extensions = {"usbguard"}; }, "Unreconcilable", "extensions"},
+      {[](MachineConfig& c) { c.kernel_type = "64k-pages"; }, "Unreconcilable", "kernelType: 64k-pages"},
   };
   for (const Case& c : cases) {
     Cluster cluster;
@@ -530,6 +616,35 @@ TEST_F(DaemonTest, AnImageThatCannotBeFetchedIsToldAndThePodsStay) {
   os.fetch_failure.reset();
   run();
   EXPECT_EQ(summary(), "rendered-os Done");
+}
+
+TEST_F(DaemonTest, ExtensionsAreFetchedBeforeTheDrainWithTheImageBelow) {
+  run();
+  MachineConfig wanted = config("rendered-extended", "two");
+  wanted.extensions = {"usbguard"};
+  put(wanted);
+  set("desiredConfig", "rendered-extended");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_NE(get("reason").find("baseOSExtensionsContainerImage: empty"), std::string::npos) << get("reason");
+  wanted.extensions_image = "r.example/extensions@sha256:4";
+  wanted.kernel_type = "realtime";
+  put(wanted);
+  os.fetch_failure = error(Code::invalid, "image of extensions r.example/extensions: it has no extension usbguard");
+  EXPECT_EQ(step(), Daemon::Next::retry);
+  EXPECT_EQ(get("reason"), os.fetch_failure->message());
+  EXPECT_EQ(get("desiredDrain"), "") << "pods stay";
+  os.fetch_failure.reset();
+  run();
+  EXPECT_EQ(os.fetched_extensions, (std::vector<std::string>{"kernel-rt", "usbguard"}));
+  EXPECT_EQ(summary(), "rendered-extended Done");
+  EXPECT_EQ(reboots, 1);
+  // Without them again: there is nothing to fetch.
+  os.fetched_extensions = {"none"};
+  set("desiredConfig", "rendered-2");
+  run();
+  EXPECT_EQ(os.fetched_extensions, (std::vector<std::string>{"none"}));
+  EXPECT_EQ(summary(), "rendered-2 Done");
+  EXPECT_EQ(reboots, 2);
 }
 
 TEST_F(DaemonTest, KilledAtAnyStepAnotherImageIsBootedAndAccepted) {

@@ -5,7 +5,7 @@
 #include "machineconfig/types.h"
 #include "node/os_update/deployments.h"
 #include "node/os_update/host_updater.h"
-#include "node/os_update/image.h"
+#include "node/os_update/machine_updater.h"
 #include "node/os_update/status.h"
 
 #include <algorithm>
@@ -15,13 +15,6 @@ namespace slipway::node {
 namespace {
 
 using machineconfig::MachineConfig;
-
-Result<std::string> booted_image(const Environment& environment) {
-  const std::vector<Deployment> deployments = TRY(read_deployments(environment));
-  const Deployment* booted = find_booted(deployments);
-  if (!booted) return error(Code::not_found, "no booted deployment in the output of ostree admin status");
-  return image_digest(environment, booted->commit);
-}
 
 Result<bool> has_arguments(const Environment& environment, const MachineConfig& config) {
   const std::string line = TRY(environment.files.read("/proc/cmdline"));
@@ -40,24 +33,16 @@ void report_fips(const Environment& environment, const MachineConfig& config) {
   }
 }
 
-// Whether the image is another one than the booted one.
-Result<bool> needs_image(const Environment& environment, const MachineConfig& config) {
-  if (config.os_image_url.empty()) return false;
-  const release::Reference wanted = TRY(release::parse_reference(config.os_image_url).context("osImageURL"));
-  if (!wanted.digest) return error(Code::invalid, "{}: osImageURL {} has no digest", first_config_file, config.os_image_url);
-  return TRY(booted_image(environment).context("reading the booted operating system")) != wanted.digest->text();
-}
-
-Result<> reboot_into(const Environment& environment, OsUpdater& os, const MachineConfig& config, bool with_image) {
+Result<> reboot_into(const Environment& environment, OsUpdater& os, const MachineConfig& config, const Images& missing) {
   if (TRY(attempts_left(environment)) == 0) {
     return error(Code::conflict,
                  "the operating system {} with the kernel arguments '{}' did not start completely in three attempts, so this "
                  "machine runs the one that it was created with. See the log of the console; then create the machine again",
                  config.os_image_url, join(config.kernel_arguments, " "));
   }
-  if (with_image) TRY(os.fetch(config.os_image_url));
+  if (missing != Images{}) TRY(os.fetch(missing));
   TRY(os.stage(Wanted::first_config));
-  environment.context.log.info("rebooting into the operating system and the kernel arguments of {}", config.name);
+  environment.context.log.info("rebooting into the operating system, the kernel arguments and the extensions of {}", config.name);
   // systemd stops this program while it waits for systemctl, or afterwards.
   const Result<std::string> reboot = sys::run_checked(environment.runner, environment.context, {.argv = {"systemctl", "reboot"}});
   if (!reboot.ok() && reboot.error().code() != Code::cancelled) return reboot.error();
@@ -70,8 +55,11 @@ Result<> complete(const Environment& environment, OsUpdater& os) {
   const Json object = TRY(parse_json(TRY(environment.files.read(first_config_file)), first_config_file));
   const MachineConfig config = TRY(machineconfig::parse_machine_config(object, first_config_file));
   report_fips(environment, config);
-  const bool with_image = TRY(needs_image(environment, config));
-  if (with_image || !TRY(has_arguments(environment, config))) return reboot_into(environment, os, config, with_image);
+  const Images images = TRY(images_of(config).context(first_config_file));
+  const bool has_all = images == Images{} || TRY(runs_images(environment, images).context(first_config_file));
+  if (!has_all || !TRY(has_arguments(environment, config))) {
+    return reboot_into(environment, os, config, has_all ? Images{} : images);
+  }
   return environment.files.remove(first_config_file);
 }
 

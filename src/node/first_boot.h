@@ -1,5 +1,5 @@
-// slipway-node firstboot-complete-machineconfig: brings a machine to the operating system and the kernel arguments of its config,
-// before the start of the kubelet. If it has them, the config file is deleted, and the boot continues without a reboot.
+// slipway-node firstboot-complete-machineconfig: brings a machine to the operating system, the extensions and the kernel of its
+// config, before the start of the kubelet. If it has them, the config file is deleted, and the boot continues without a reboot.
 #pragma once
 
 #include "node/os_update/updater.h"
@@ -10,8 +10,8 @@ namespace slipway::node {
 // firstboot-complete-machineconfig [--persist-nics]
 //
 // The config is first_config_file (updater.h). --persist-nics is accepted for compatibility; the firmware fixes the names of
-// network interfaces. With another operating system
-// or missing kernel arguments, it fetches the image, reboots the machine into it, and does not return until a stop.
+// network interfaces. With another operating system, other extensions or missing kernel arguments, it fetches the images, reboots
+// the machine into them, and does not return until a stop.
 //
 //   errors  invalid: the file, or an osImageURL without a digest; conflict: the deployment did not start in three attempts, and
 //           the machine runs the one before it; those of OsUpdater

@@ -13,14 +13,18 @@ const std::string commit(64, 'c');
 const std::string digest = "sha256:" + std::string(64, 'd');
 const std::string another = "sha256:" + std::string(64, 'e');
 
+const std::string extensions = R"("baseOSExtensionsContainerImage":"registry.example/e@)" + another + "\"";
+
 std::string config(const std::string& image, const std::string& more = "") {
   return R"({"apiVersion":"machineconfiguration.openshift.io/v1","kind":"MachineConfig","metadata":{"name":"rendered-master-1"},"spec":{"osImageURL":")" +
          image + R"(","config":{"ignition":{"version":"3.2.0"}})" + more + "}}";
 }
 
 struct RecordingOs final : OsUpdater {
-  Result<> fetch(const std::string& image) override {
-    calls.push_back("fetch " + image);
+  Result<> fetch(const Images& images) override {
+    std::string call = "fetch " + images.os;
+    for (const std::string& name : images.wanted_extensions) call += " " + name;
+    calls.push_back(call);
     return Ok{};
   }
   Result<> stage(Wanted wanted) override {
@@ -44,6 +48,7 @@ struct FirstBoot : testing::Test {
     world.runner.answer({"ostree", repository, "show", "--print-metadata-key=slipway.image", commit}, "'" + digest + "'\n");
     world.runner.answer({"systemctl", "reboot"}, "");
     world.put("/proc/cmdline", "root=x quiet nosmt\n");
+    world.put("/usr/lib/slipway/boot-counter", "");
   }
 
   NodeWorld world;
@@ -61,6 +66,30 @@ TEST_F(FirstBoot, TheWantedSystemNeedsNothingMore) {
   }
 }
 
+TEST_F(FirstBoot, TheWantedExtensionsNeedNothingMore) {
+  const auto answer = [&](const std::string& key, const std::string& value) {
+    world.runner.answer({"ostree", "--repo=/ostree/repo", "show", "--print-metadata-key=" + key, commit}, "'" + value + "'\n");
+  };
+  answer("slipway.extensions", "kernel-rt usbguard");
+  answer("slipway.extensions-image", another);
+  world.put(first_config_file, config("", R"(,"extensions":["usbguard"],"kernelType":"realtime",)" + extensions));
+  const Result<> done = complete_first_boot(world.environment(), os);
+  ASSERT_TRUE(done.ok()) << done.error().message();
+  EXPECT_TRUE(os.calls.empty());
+  // Others are wanted, or none.
+  for (const std::string& other : {config("", R"(,"extensions":["usbguard"],)" + extensions), config("registry.example/a@" + digest)}) {
+    os.calls.clear();
+    world.put(first_config_file, other);
+    EXPECT_EQ(complete_first_boot(world.environment(), os).error().code(), Code::cancelled);
+    EXPECT_EQ(os.calls.size(), 2u);
+  }
+}
+
+TEST_F(FirstBoot, AKernelThatNoReleaseHasIsRefused) {
+  world.put(first_config_file, config("", R"(,"kernelType":"64k-pages")"));
+  EXPECT_NE(complete_first_boot(world.environment(), os).error().message().find("kernelType: 64k-pages"), std::string::npos);
+}
+
 TEST_F(FirstBoot, AnotherSystemOrOtherArgumentsAreBooted) {
   struct Case {
     std::string config;
@@ -70,6 +99,8 @@ TEST_F(FirstBoot, AnotherSystemOrOtherArgumentsAreBooted) {
   const std::vector<Case> cases = {
       {config(image), {"fetch " + image, "stage the first config"}},
       {config("", R"(,"kernelArguments":["nosmt debug"])"), {"stage the first config"}},
+      {config("registry.example/a@" + digest, R"(,"extensions":["usbguard"],"kernelType":"realtime",)" + extensions),
+       {"fetch registry.example/a@" + digest + " kernel-rt usbguard", "stage the first config"}},
   };
   for (const Case& c : cases) {
     os.calls.clear();

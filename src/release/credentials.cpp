@@ -8,7 +8,8 @@ namespace slipway::release {
 
 namespace {
 
-// Normalizes the forms of keys that tools write: "host", "host/path", "https://host/v1/".
+// Normalizes the forms of keys that tools write: "host", "host/path", "https://host/v1/", and "https://index.docker.io/v1/" for
+// docker.io.
 std::string normal_key(std::string_view key) {
   for (std::string_view scheme : {"https://", "http://"}) {
     if (key.starts_with(scheme)) key.remove_prefix(scheme.size());
@@ -17,7 +18,7 @@ std::string normal_key(std::string_view key) {
   for (std::string_view version : {"/v1", "/v2"}) {
     if (key.ends_with(version)) key.remove_suffix(version.size());
   }
-  return std::string(key);
+  return std::string(key == "index.docker.io" ? "docker.io" : key);
 }
 
 // Messages must not contain any part of the value.

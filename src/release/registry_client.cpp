@@ -55,6 +55,9 @@ std::optional<std::string> below(const std::string& name, const std::string& sou
   return rest;
 }
 
+// Docker Hub's API has another host than the names of its images.
+constexpr std::string_view hub = "docker.io", hub_server = "registry-1.docker.io", hub_owner = "library/";
+
 bool is_reserved_name(const std::string& registry) { return registry.substr(0, registry.rfind(':')).ends_with(".invalid"); }
 
 }  // namespace
@@ -78,8 +81,9 @@ struct RegistryClient::Location {
 
   net::Url url(const std::string& path) const {
     const std::string query = name_space.empty() ? "" : "?ns=" + net::percent_encode(name_space);
-    return parsed(fmt::format("{}://{}{}/{}/{}{}", is_plain ? "http" : "https", reference.registry, api, reference.repository,
-                              path, query));
+    return parsed(fmt::format("{}://{}{}/{}/{}{}", is_plain ? "http" : "https",
+                              reference.registry == hub ? hub_server : std::string_view(reference.registry), api,
+                              reference.repository, path, query));
   }
 };
 
@@ -115,7 +119,10 @@ bool RegistryClient::is_plain(const std::string& registry) const {
 
 RegistryClient::Location RegistryClient::location_of(const Reference& reference) const {
   const bool plain = is_plain(reference.registry);
-  return {.reference = reference, .is_plain = plain, .tls = {.ca_file = options_.ca_file, .plain_http = plain}};
+  Location location = {.reference = reference, .is_plain = plain, .tls = {.ca_file = options_.ca_file, .plain_http = plain}};
+  std::string& repository = location.reference.repository;
+  if (reference.registry == hub && repository.find('/') == std::string::npos) repository.insert(0, hub_owner);
+  return location;
 }
 
 RegistryClient::Location RegistryClient::location_of(const Reference& reference, const RegistryEndpoint& endpoint) const {

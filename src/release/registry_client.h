@@ -49,9 +49,10 @@ struct RegistryOptions {
   int attempts = 4;  // of a request with transient failures
 };
 
-// Authenticates as the registry requests (none, basic, bearer token by scope). Follows redirects of blobs, without credentials on
-// other hosts. Retries transient failures (connection lost, 429 with Retry-After, 5xx). Verifies every digest. `attempts` counts
-// consecutive failures without progress.
+// Images of docker.io are read from its server registry-1.docker.io; those without an owner ("docker.io/debian") are in
+// "library". Authenticates as the registry requests (none, basic, bearer token by scope). Follows redirects of blobs, without
+// credentials on other hosts. Retries transient failures (connection lost, 429 with Retry-After, 5xx). Verifies every digest.
+// `attempts` counts consecutive failures without progress.
 //
 //   errors   those of ImageSource; denied has the registry, the repository and whether a login was available;
 //            unavailable has the registry and the last reason

@@ -47,6 +47,39 @@ struct World {
   RegistryClient client;
 };
 
+// Has nothing, and records what it was asked for.
+class EmptyServer final : public net::Http {
+ public:
+  Result<net::Answer> send(const net::Request& request, std::stop_token, const net::Sink&) override {
+    requests.push_back(net::to_string(request.url) + (request.authorization ? " " + request.authorization->reveal() : ""));
+    net::Answer answer;
+    answer.status = request.authorization ? 404 : 401;
+    answer.headers = {{"WWW-Authenticate", "Basic realm=\"x\""}};
+    return answer;
+  }
+  std::vector<std::string> requests;
+};
+
+TEST(RegistryClient, DockerHubHasAnotherServer) {
+  const std::string logins = R"({"auths":{"https://index.docker.io/v1/":{"auth":"YTpi"}}})";
+  const std::pair<const char*, const char*> images[] = {
+      {"docker.io/library/debian:13", "https://registry-1.docker.io/v2/library/debian/manifests/13"},
+      {"docker.io/debian:13", "https://registry-1.docker.io/v2/library/debian/manifests/13"},
+      {"docker.io/team/app:1", "https://registry-1.docker.io/v2/team/app/manifests/1"},
+      {"registry-1.docker.io/team/app:1", "https://registry-1.docker.io/v2/team/app/manifests/1"}};
+  for (const auto& [image, url] : images) {
+    EmptyServer server;
+    TestContext test;
+    RegistryClient client(server, {.credentials = Credentials::parse(logins, "test").value()});
+    const auto found = client.manifest(test.context(), parse_reference(image).value());
+    EXPECT_EQ(found.error().code(), std::string_view(image).starts_with("docker.io") ? Code::not_found : Code::denied);
+    ASSERT_FALSE(server.requests.empty());
+    EXPECT_EQ(server.requests[0], url);
+    const std::string expected = std::string_view(image).starts_with("docker.io") ? std::string(url) + " Basic YTpi" : url;
+    EXPECT_EQ(server.requests.back(), expected);
+  }
+}
+
 TEST(RegistryClient, ReadsByTagAndDigest) {
   World s;
   auto by_tag = s.client.manifest(s.test.context(), s.image());

@@ -94,6 +94,9 @@ void parse_metadata(const Json& document, Release& release, Findings& findings) 
   for (const auto& [key, value] : find_object(document, {"metadata"})) {
     if (value.is_string()) release.metadata.emplace(key, value.get_string());
   }
+  for (const Json& version : find_array(document, {"previous"})) {
+    if (version.is_string()) release.previous.emplace_back(version.get_string());
+  }
 }
 
 // What was found in the folder so far, from the top layer down.

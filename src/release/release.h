@@ -30,7 +30,8 @@ struct Release {
   std::string created;  // from the image's config; may be empty
   std::map<std::string, std::string> metadata;
   std::map<std::string, Component> components;
-  std::vector<std::string> manifests;  // names of the other files in /release-manifests
+  std::vector<std::string> manifests;   // names of the other files in /release-manifests
+  std::vector<std::string> previous{};  // versions that can be updated to this one; empty: the release does not say it
 
   // Versions of all components, merged by name ("kubernetes" -> "1.36.3").
   std::map<std::string, std::string> versions() const;

@@ -1,5 +1,6 @@
 #include "release/release_images.h"
 
+#include "release/signature.h"
 #include "sys/task_group.h"
 
 #include <algorithm>
@@ -55,6 +56,10 @@ Result<std::vector<ReleaseImage>> collect_images(const sys::Context& context, Im
     found[i] = TRY(collect_component(inner, source, reference, component, name).context("component " + name));
     return Ok{};
   }));
+  if (std::optional<RawManifest> signatures = TRY(find_signature_image(context, source, reference, release.digest))) {
+    ReleaseImage beside{.name = signature_tag(release.digest), .from = reference, .manifest = *std::move(signatures)};
+    found.push_back(TRY(expand(context, source, std::move(beside)).context("signatures")));
+  }
   RawManifest manifest = TRY(source.manifest(context, reference.with_digest(release.digest)));
   ReleaseImage itself{.name = std::string(release_image), .from = reference, .manifest = std::move(manifest)};
   found.push_back(TRY(expand(context, source, std::move(itself))));
@@ -76,6 +81,7 @@ std::vector<ReleaseBlob> blobs_of(const std::vector<ReleaseImage>& images) {
 }
 
 std::string image_tag(const std::string& version, std::string_view name) {
+  if (is_signature_tag(name)) return std::string(name);
   std::string tag = name == release_image ? version : fmt::format("{}-{}", version, name);
   std::ranges::replace(tag, '+', '_');
   return tag;

@@ -94,6 +94,8 @@ class LimitedPrograms final : public sys::Runner {
       TRY(files_.write(argv[4], TRY(files_.read(argv[3])), info->mode));
     } else if (argv[0] == "ln") {
       TRY(files_.write(argv[3], "", 0777));
+    } else if (argv[0] == "systemctl" && argv.back() == missing_unit) {
+      return sys::Output{.status = 5, .out = "", .err = "Unit " + missing_unit + " not found."};
     } else if (argv[0] == "systemctl" && argv[1] == "--no-reload") {
       for (std::size_t i = 3; i < argv.size(); ++i) {
         if (argv[2] == "reenable")
@@ -107,6 +109,7 @@ class LimitedPrograms final : public sys::Runner {
 
   std::vector<std::string> journal;
   std::set<std::string> enabled;
+  std::string missing_unit;  // systemctl fails with it
 
  private:
   MemoryFiles& files_;
@@ -151,6 +154,12 @@ class FakeMachine {
     return all;
   }
 
+  // Replaces a folder by a copy of another one, which nothing kills.
+  void copy_folder(const std::string& from, const std::string& to) {
+    (void)memory.remove(to);
+    add_folder(from, to);
+  }
+
   void revive() { change_limit = ChangeLimit(); }
   void reboot() { (void)memory.remove("/run"); }
 
@@ -160,6 +169,18 @@ class FakeMachine {
   TestContext test;
 
  private:
+  void add_folder(const std::string& from, const std::string& to) {
+    const auto names = memory.list(from);
+    if (!names.ok()) return;
+    for (const std::string& name : names.value()) {
+      const auto info = memory.info(from + "/" + name).value();
+      if (info->kind == sys::FileKind::directory)
+        add_folder(from + "/" + name, to + "/" + name);
+      else
+        put(to + "/" + name, text(from + "/" + name), info->mode);
+    }
+  }
+
   void add_tree(const std::string& folder, std::map<std::string, std::string>& all) {
     if (folder == "/etc/machine-config-daemon") return;
     const auto names = memory.list(folder);

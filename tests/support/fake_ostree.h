@@ -11,6 +11,7 @@
 #include "support/fake_machine.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -58,12 +59,7 @@ class FakeOstree final : public sys::Runner {
       return argv.size() >= words.size() && std::equal(words.begin(), words.end(), argv.begin());
     };
     if (is({"ostree", "admin", "status"})) return sys::Output{.status = 0, .out = status(), .err = ""};
-    if (is({"ostree", "--repo=/ostree/repo", "refs"})) return sys::Output{.status = 0, .out = "slipway/machine-os\n", .err = ""};
-    if (is({"ostree", "--repo=/ostree/repo", "rev-parse"}))
-      return sys::Output{.status = 0, .out = first_commit + "\n", .err = ""};
-    if (is({"ostree", "--repo=/ostree/repo", "show", "--print-metadata-key=slipway.image"}))
-      return sys::Output{.status = 0, .out = "'" + first_image() + "'\n", .err = ""};
-    if (is({"ostree", "--repo=/ostree/repo", "show"})) return sys::Output{.status = 1, .out = "", .err = "no such key"};
+    if (is({"ostree", "--repo=/ostree/repo"})) return query(argv);
     if (is({"systemctl", "list-units"})) return sys::Output{.status = 0, .out = failed_units, .err = ""};
     if (is({"ostree", "admin", "deploy"})) return deploy(argv);
     if (is({"ostree", "admin", "set-default"})) {
@@ -95,11 +91,35 @@ class FakeOstree final : public sys::Runner {
   std::optional<int> counter;  // attempts that the boot loader has left
   std::string failed_units;    // the answer of systemctl list-units
 
+  struct Ref {
+    std::string name, commit;
+    std::map<std::string, std::string> metadata;
+  };
+  std::vector<Ref> refs = {{"slipway/machine-os", first_commit, {{"slipway.image", first_image()}}}};
+
  private:
   std::string status() const {
     std::string text;
     for (const Entry& each : deployments_) text += (each.id() == booted_ ? "* slipway " : "  slipway ") + each.id() + "\n";
     return text;
+  }
+
+  // What the repository has.
+  Result<sys::Output> query(const std::vector<std::string>& argv) {
+    std::string names;
+    for (const Ref& ref : refs) names += ref.name + "\n";
+    if (argv[2] == "refs" && argv.size() == 3) return sys::Output{.status = 0, .out = names, .err = ""};
+    if (argv[2] == "refs") {
+      std::erase_if(refs, [&](const Ref& ref) { return ref.name == argv.at(4); });
+      return sys::Output{};
+    }
+    const auto wanted = std::ranges::find_if(
+        refs, [&](const Ref& ref) { return (argv[2] == "rev-parse" ? ref.name : ref.commit) == argv.back(); });
+    if (wanted == refs.end()) return sys::Output{.status = 1, .out = "", .err = "no such ref or commit"};
+    if (argv[2] == "rev-parse") return sys::Output{.status = 0, .out = wanted->commit + "\n", .err = ""};
+    const auto value = wanted->metadata.find(argv.at(3).substr(std::string_view("--print-metadata-key=").size()));
+    if (value == wanted->metadata.end()) return sys::Output{.status = 1, .out = "", .err = "no such key"};
+    return sys::Output{.status = 0, .out = "'" + value->second + "'\n", .err = ""};
   }
 
   Result<sys::Output> deploy(const std::vector<std::string>& argv) {
@@ -114,34 +134,16 @@ class FakeOstree final : public sys::Runner {
     const auto booted = std::ranges::find(deployments_, booted_, &Entry::id);
     deployments_ = {*booted};
     made.serial = deployments_[0].commit == made.commit ? deployments_[0].serial + 1 : 0;
-    copy_etc(made.folder());
+    machine_.copy_folder("/etc", made.folder() + "/etc");
     deployments_.push_back(made);
     write_boot_files();
     return sys::Output{};
   }
 
-  void copy_etc(const std::string& folder) {
-    (void)machine_.memory.remove(folder);
-    copy_folder("/etc", folder + "/etc");
-  }
-
-  void copy_folder(const std::string& from, const std::string& to) {
-    const auto names = machine_.memory.list(from);
-    if (!names.ok()) return;
-    for (const std::string& name : names.value()) {
-      const auto info = machine_.memory.info(from + "/" + name).value();
-      if (info->kind == sys::FileKind::directory)
-        copy_folder(from + "/" + name, to + "/" + name);
-      else
-        machine_.put(to + "/" + name, machine_.text(from + "/" + name), info->mode);
-    }
-  }
-
   void start(const Entry& deployment) {
-    copy_etc(std::ranges::find(deployments_, booted_, &Entry::id)->folder());
+    machine_.copy_folder("/etc", std::ranges::find(deployments_, booted_, &Entry::id)->folder() + "/etc");
     booted_ = deployment.id();
-    (void)machine_.memory.remove("/etc");
-    copy_folder(deployment.folder() + "/etc", "/etc");
+    machine_.copy_folder(deployment.folder() + "/etc", "/etc");
     machine_.reboot();
     write_boot_files();
   }

@@ -41,6 +41,10 @@ class FakeRegistry {
     });
   }
 
+  void tag(const std::string& name, const std::string& manifest) {
+    state_.with_lock([&](State& state) { put(state, name, manifest, std::string(SampleRelease::manifest_type)); });
+  }
+
   State state() const {
     return state_.with_lock([](const State& state) { return state; });
   }

@@ -1,4 +1,4 @@
-"""OS images of a test: layers of its own on top of the machine-os image of the release."""
+"""OS images of a test: layers of its own on top of the machine-os image of the release, and its image of extensions."""
 
 import contextlib
 import gzip
@@ -29,11 +29,12 @@ def hosts(address):
 
 
 def want(current, wanted):
-    """The script that gives a machine its config and the next one, each (name, image, kernel arguments, content of /etc/motd)."""
+    """The script that gives a machine its config and the next one, each (name, image, kernel arguments, content of /etc/motd) and
+    perhaps more of its spec."""
     script = "mkdir -p /etc/machine-config-daemon\n"
-    for file, (name, image, arguments, motd) in (("currentconfig", current), ("nextconfig", wanted)):
+    for file, (name, image, arguments, motd, *more) in (("currentconfig", current), ("nextconfig", wanted)):
         spec = {"osImageURL": image, "kernelArguments": list(arguments), "config": {"ignition": {"version": "3.2.0"}, "storage": {"files": [
-            {"path": "/etc/motd", "mode": 0o644, "overwrite": True, "contents": {"source": "data:," + motd}}]}}}
+            {"path": "/etc/motd", "mode": 0o644, "overwrite": True, "contents": {"source": "data:," + motd}}]}}} | dict(*more)
         text = json.dumps({"apiVersion": "machineconfiguration.openshift.io/v1", "kind": "MachineConfig", "metadata": {"name": name}, "spec": spec})
         script += f"cat > /etc/machine-config-daemon/{file} <<'END'\n{text}\nEND\n"
     return script
@@ -84,14 +85,18 @@ class Layout:
     def __init__(self, folder):
         self.folder, self.index = folder, {"schemaVersion": 2, "manifests": []}
         (folder / "blobs/sha256").mkdir(parents=True)
+        self.base, self.manifest, self.config = self.take("machine-os")
+
+    def take(self, name):
+        """Adds an image of the release. Returns its digest, manifest and config."""
         entries = json.loads((RELEASE / "index.json").read_text())["manifests"]
-        base = next(entry for entry in entries if entry["annotations"]["org.opencontainers.image.ref.name"] == "machine-os")
-        self.base = base["digest"]
-        self.manifest = json.loads(self.link(base["digest"]))
-        self.config = json.loads(self.link(self.manifest["config"]["digest"]))
-        for each in self.manifest["layers"]:
+        found = next(entry for entry in entries if entry["annotations"]["org.opencontainers.image.ref.name"] == name)
+        manifest = json.loads(self.link(found["digest"]))
+        config = json.loads(self.link(manifest["config"]["digest"]))
+        for each in manifest["layers"]:
             self.link(each["digest"], read=False)
-        self.put(base, "machine-os")
+        self.put(found, name)
+        return found["digest"], manifest, config
 
     def link(self, digest, read=True):
         path = "blobs/" + digest.replace(":", "/")

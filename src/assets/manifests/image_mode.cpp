@@ -1,6 +1,6 @@
 #include "assets/manifests/image_mode.h"
 
-#include "base/check.h"
+#include "assets/manifest_file.h"
 #include "base/digest.h"
 #include "base/template.h"
 #include "base/text.h"
@@ -43,16 +43,6 @@ bool is_of(const ManifestObject& object, std::string_view object_group, std::str
   return object.group == object_group && object.kind == object_kind;
 }
 
-// The object with the places of its fields.
-Result<YamlDocument> document_of(const ManifestObject& object, const ManifestSet& manifests) {
-  const auto file = std::ranges::find(manifests.files, object.path, &AssetFile::path);
-  CHECK(file != manifests.files.end());
-  std::vector<YamlDocument> documents = TRY(parse_yaml_documents(file->content, file->path));
-  const auto document = std::ranges::find(documents, object.value, &YamlDocument::value);
-  CHECK(document != documents.end());
-  return std::move(*document);
-}
-
 // What the user has to do, before there are MachineOSConfigs of the user.
 std::string how_to_begin(ImageMode mode, const ManifestSet& manifests) {
   std::vector<std::string> incomplete;
@@ -76,8 +66,10 @@ bool has_to_complete(const Json& value, std::initializer_list<std::string_view> 
 
 class Checker {
  public:
-  Checker(ImageMode mode, const ManifestSet& manifests, Findings& findings)
-      : mode_(mode), manifests_(manifests), findings_(findings) {}
+  Checker(const config::InstallConfig& config, const ManifestSet& manifests, Findings& findings)
+      : config_(config), mode_(config.image_mode), manifests_(manifests), findings_(findings) {}
+
+  const std::vector<std::string>& notes() const { return notes_; }
 
   Result<> check_all() {
     for (const ManifestObject& object : manifests_.objects) {
@@ -110,6 +102,7 @@ class Checker {
     check_completed(document, std::move(found));
     check_image(document, config);
     check_pool(document, config);
+    if (has_repository) check_pulling(config);
     TRY(check_secret(document, "spec.renderedImagePushSecret.name", config.push_secret, has_repository ? &config : nullptr));
     return check_secret(document, "spec.baseImagePullSecret.name", config.base_pull_secret, nullptr);
   }
@@ -141,6 +134,20 @@ class Checker {
       findings_.error(document.place_of(field), field, "{} names an image, imageMode.policy is BuildOnBootstrap", annotation)
           .hint("remove the annotation, or use the policy PreBuilt");
     }
+  }
+
+  // Every machine pulls the image with the pull secret.
+  void check_pulling(const OsConfig& config) {
+    const std::string& prebuilt = config.prebuilt_image;
+    const std::string repository = prebuilt.empty() ? config.repository() : prebuilt.substr(0, prebuilt.find('@'));
+    const std::string registry = repository.substr(0, repository.find('/'));
+    const bool is_local = config_.platform.type == "local" && registry == local_os_registry(config_);
+    if (repository.empty() || is_local || machineconfig::has_login(config_.pull_secret, repository)) return;
+    std::string note = fmt::format(
+        "pullSecret has no login for {}, so machines can boot the image only if everybody may pull it (add a login for {} to "
+        "pullSecret, unless the repository is public)",
+        repository, registry);
+    if (std::ranges::find(notes_, note) == notes_.end()) notes_.push_back(std::move(note));
   }
 
   void check_pool(const YamlDocument& document, const OsConfig& config) {
@@ -190,9 +197,11 @@ class Checker {
     return Ok{};
   }
 
+  const config::InstallConfig& config_;
   const ImageMode mode_;
   const ManifestSet& manifests_;
   Findings& findings_;
+  std::vector<std::string> notes_;
   std::map<std::string, Place> pools_;
   std::set<std::string> secrets_;
 };
@@ -243,7 +252,7 @@ Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& c
            });
   });
   Findings findings;
-  Checker checker(config.image_mode, manifests, findings);
+  Checker checker(config, manifests, findings);
   TRY(checker.check_all());
   if (config.image_mode != ImageMode::none) {
     for (const std::string& role : roles_of(config)) checker.require(role);
@@ -251,7 +260,7 @@ Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& c
   if (findings.has_errors() && target == Target::manifests && config.image_mode != ImageMode::none && !is_changed)
     return std::vector<std::string>{how_to_begin(config.image_mode, manifests)};
   TRY(findings.to_result().context("manifests"));
-  return std::vector<std::string>();
+  return checker.notes();
 }
 
 }  // namespace slipway::assets

@@ -3,6 +3,7 @@
 
 #include "assets/assets.h"
 #include "assets/state.h"
+#include "machineconfig/os_build_limits.h"
 
 #include <string>
 #include <vector>
@@ -16,6 +17,10 @@ std::string local_os_registry(const config::InstallConfig& config);
 // The login of the machines of a local cluster for OS images in its registry, as a docker config; empty on other platforms and
 // without image mode. It is derived from the token of the control plane, whose machines may push anyway.
 Secret os_registry_login(const config::InstallConfig& config, const ServerToken& token);
+
+// What image mode adds to the limits of waits for masters and for workers.
+inline constexpr Milliseconds os_build_allowance = machineconfig::os_build_limits::run;
+inline constexpr Milliseconds first_boot_hold = machineconfig::os_build_limits::first_boot_hold;
 
 // MachineOSConfigs and Secrets for the user to complete, one of each for masters and for workers, if there are any. On local
 // machines they are complete, if the images are built: they go to the registry of the cluster. Elsewhere check_image_mode refuses
@@ -31,7 +36,7 @@ bool is_machine_os_config_file(std::string_view path);
 // they were generated.
 //
 //   user     the files that are not as generated
-//   returns  notes for the user
+//   returns  notes for the user: what to complete; repositories for which the pull secret has no login
 //   errors   invalid, with all findings and their places
 Result<std::vector<std::string>> check_image_mode(const config::InstallConfig& config, const ManifestSet& manifests,
                                                   const UserFiles& user, Target target);

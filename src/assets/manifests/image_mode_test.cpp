@@ -62,10 +62,12 @@ std::string outcome(const Result<std::vector<std::string>>& result) {
 
 // The message about these manifests; the notes if they are right.
 std::string checked(ImageMode mode, std::map<std::string, std::string> files, Target target = Target::ignition_configs,
-                    const std::string& more = "compute: [{name: worker, replicas: 1}]\n") {
+                    const std::string& more = "compute: [{name: worker, replicas: 1}]\n",
+                    const std::string& pull_login = "registry.example.com") {
   config::InstallConfig config = testing_support::sample_config(
       "apiVersion: v1\nmetadata: {name: demo}\nbaseDomain: example.com\nplatform: {local: {}}\n" + more);
   config.image_mode = mode;
+  config.pull_secret = Secret(fmt::format(R"({{"auths":{{"{}":{{"auth":"YTpi"}}}}}})", pull_login));
   testing_support::SampleGraph sample(config);
   UserFiles user;
   for (auto& [name, content] : files) user.files.emplace(name, std::move(content));
@@ -172,6 +174,24 @@ TEST(ImageModeManifests, AUserIsToldHowToBegin) {
 }
 
 // What the user changed of the files that slipway writes; no content: nothing.
+TEST(ImageModeManifests, MachinesPullWithThePullSecret) {
+  const std::string both = os_config("master") + "---\n" + os_config("worker");
+  const auto notes = [&](const std::string& pull_login, const std::string& manifests, ImageMode mode) {
+    return checked(mode, {{path, manifests}, {secret_path, secret()}}, Target::manifests,
+                   "compute: [{name: worker, replicas: 1}]\n", pull_login);
+  };
+  EXPECT_EQ(notes("registry.example.com/os", both, ImageMode::build_on_bootstrap), "");
+  const auto note = [](std::string_view repository) {
+    return fmt::format(
+        "pullSecret has no login for registry.example.com/os{}, so machines can boot the image only if everybody may pull it "
+        "(add a login for registry.example.com to pullSecret, unless the repository is public)",
+        repository);
+  };
+  EXPECT_EQ(notes("quay.io", both, ImageMode::build_on_bootstrap), note("/master") + note("/worker"));
+  const std::string built = with_image(os_config("master")) + "---\n" + with_image(os_config("worker"));
+  EXPECT_EQ(notes("quay.io", built, ImageMode::pre_built), note("")) << "both have one image";
+}
+
 struct Start {
   std::string platform = "{none: {}}";
   ImageMode mode = ImageMode::build_on_bootstrap;

@@ -6,6 +6,7 @@
 namespace slipway::cli {
 
 Command release_export_command();
+Command release_graph_command();
 Command release_import_command();
 Command release_info_command();
 Command release_list_command();

@@ -5,6 +5,7 @@
 #include "release/semantic_version.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -52,25 +53,36 @@ Match match_of(const Json& risk) {
   return match;
 }
 
-// nullopt: a risk of it cannot be understood.
+// What a risk says about the condition Recommended.
+struct Assessment {
+  std::string reason;
+  std::string message;
+};
+
+// The condition has all risks, because an administrator accepts all of them with the update. One certain risk decides the status.
+// nullopt: a risk cannot be understood.
 std::optional<Json> conditional_update(const Json& node, const JsonArray& risks) {
-  std::vector<std::string> certain, unknown;
+  std::vector<Assessment> certain, unknown;
   for (const Json& risk : risks) {
     const std::string text = fmt::format("{} {}", text_of(risk, {"message"}), text_of(risk, {"url"}));
+    const std::string name = text_of(risk, {"name"});
     switch (match_of(risk)) {
-      case Match::always: certain.push_back(text); break;
-      case Match::unknown: unknown.push_back(text); break;
+      case Match::always: certain.push_back({name, text}); break;
+      case Match::unknown:
+        unknown.push_back({"EvaluationFailed", fmt::format("Could not evaluate the exposure to {}: {}", name, text)});
+        break;
       case Match::never_known: return std::nullopt;
     }
   }
   const bool is_certain = !certain.empty();
-  std::string reason = is_certain ? text_of(risks.at(0), {"name"}) : "EvaluationFailed";
-  if (is_certain && certain.size() > 1) reason = "MultipleReasons";
-  const Json condition = {
-      {"type", "Recommended"},
-      {"status", is_certain ? "False" : "Unknown"},
-      {"reason", reason},
-      {"message", is_certain ? join(certain, "\n\n") : "Could not evaluate the exposure to: " + join(unknown, "\n\n")}};
+  std::vector<Assessment> all = std::move(certain);
+  std::ranges::move(unknown, std::back_inserter(all));
+  std::vector<std::string> messages;
+  for (const Assessment& each : all) messages.push_back(each.message);
+  const Json condition = {{"type", "Recommended"},
+                          {"status", is_certain ? "False" : "Unknown"},
+                          {"reason", all.size() == 1 ? all.front().reason : "MultipleReasons"},
+                          {"message", join(messages, "\n\n")}};
   return Json{{"release", release_of(node)}, {"risks", risks}, {"conditions", JsonArray{condition}}};
 }
 

@@ -82,6 +82,36 @@ TEST(UpdateGraph, UpdatesAreSortedAndThoseWithRisksAreApart) {
   EXPECT_EQ(known.available.at(0), yaml("{version: 1.0.1, image: 'r@sha256:1', url: 'https://x', channels: [stable-1, fast-1]}"));
 }
 
+TEST(UpdateGraph, AllRisksAreReported) {
+  struct Case {
+    const char* risks;
+    const char* status;
+    const char* reason;
+    const char* message;
+  };
+  const std::vector<Case> cases = {
+      {"{name: A, message: a, url: u, matchingRules: [{type: Always}]}", "False", "A", "a u"},
+      {"{name: P, message: p, url: u, matchingRules: [{type: PromQL}]}", "Unknown", "EvaluationFailed",
+       "Could not evaluate the exposure to P: p u"},
+      {"{name: P, message: p, url: u, matchingRules: [{type: PromQL}]}, {name: A, message: a, url: u, matchingRules: [{type: "
+       "Always}]}",
+       "False", "MultipleReasons", "a u\n\nCould not evaluate the exposure to P: p u"},
+      {"{name: A, message: a, url: u, matchingRules: [{type: Always}]}, {name: B, message: b, url: v, matchingRules: [{type: "
+       "Always}]}",
+       "False", "MultipleReasons", "a u\n\nb v"},
+  };
+  for (const Case& c : cases) {
+    const KnownUpdates known = read_graph(
+        graph(fmt::format("edges: [], conditionalEdges: [{{edges: [{{from: 1.0.0, to: 1.1.0}}], risks: [{}]}}]", c.risks)),
+        "1.0.0");
+    ASSERT_EQ(known.conditional.size(), 1u) << c.risks;
+    const Json condition = find_array(known.conditional.at(0), {"conditions"}).at(0);
+    EXPECT_EQ(text_of(condition, {"status"}), c.status) << c.risks;
+    EXPECT_EQ(text_of(condition, {"reason"}), c.reason) << c.risks;
+    EXPECT_EQ(text_of(condition, {"message"}), c.message) << c.risks;
+  }
+}
+
 TEST(UpdateGraph, AnswersThatAreNoGraphAreRefused) {
   for (const auto& [answer, reason] :
        std::vector<std::pair<std::string, std::string>>{{"<html>", "ResponseInvalid"},

@@ -1,6 +1,7 @@
 #include "components/cluster_version/reconciler.h"
 
 #include "base/digest.h"
+#include "components/cluster_version/prune.h"
 #include "components/cluster_version/release_manifests.h"
 #include "kube/contains.h"
 #include "kube/ensure.h"
@@ -38,6 +39,7 @@ constexpr Milliseconds report_interval = 1s;
 constexpr Milliseconds transient_limit = 1min;
 // How long updates stay known after the update service answered last.
 constexpr Milliseconds keep_updates = 24h;
+constexpr Milliseconds signature_interval = 1min;
 
 // Types with few objects that rarely change, and types whose objects users miss first. CustomResourceDefinitions would be
 // megabytes, and most Secrets and ConfigMaps do not belong to the release.
@@ -51,10 +53,17 @@ const std::vector<Watched> watched_types = {
     {.type = kube::types::deployments},
     {.type = kube::types::daemon_sets},
     {.type = kube::types::pods, .space = std::string(own_namespace), .selection = {.labels = std::string(payload_pods)}},
+    {.type = kube::types::config_maps,
+     .space = std::string(signature_namespace),
+     .selection = {.labels = std::string(signature_label)}},
+    {.type = kube::types::config_maps,
+     .space = std::string(backup_namespace),
+     .selection = {.fields = fmt::format("metadata.name={}", backup_record)}},
 };
 
 std::optional<kube::ResourceType> watched_type(const Json& object) {
   for (const Watched& watched : watched_types) {
+    if (!watched.space.empty()) continue;  // not all objects of the type
     if (find_string(object, {"kind"}) == watched.type.kind && find_string(object, {"apiVersion"}) == watched.type.api_version()) {
       return watched.type;
     }
@@ -87,13 +96,20 @@ std::string hash_of(const ApplyPlan& plan) {
 
 }  // namespace
 
-Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph)
-    : api_(api), release_(release), fetch_graph_(std::move(fetch_graph)) {}
+Reconciler::Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph, ReadSignatures read_signatures)
+    : api_(api),
+      release_(release),
+      fetch_graph_(std::move(fetch_graph)),
+      read_signatures_(std::move(read_signatures)),
+      own_{.version = release.version, .image = release.image, .node = release.node, .keys = trusted_keys(release.manifests)} {}
 
 Result<> Reconciler::run(const sys::Context& context) {
   sys::TaskGroup tasks(context);
   tasks.run("watching the release", [this](const sys::Context& task) { return view_.follow(task, api_, watched_types); });
   tasks.run("retrieving updates", [this](const sys::Context& task) { return retrieve_until_stopped(task); });
+  if (!own_.keys.empty()) {
+    tasks.run("reading signatures", [this](const sys::Context& task) { return read_signatures_until_stopped(task); });
+  }
   tasks.run("applying the release", [this](const sys::Context& task) { return apply_until_stopped(task); });
   return tasks.wait();
 }
@@ -136,6 +152,37 @@ KnownUpdates Reconciler::retrieve(const sys::Context& context, const GraphReques
   const Result<std::string> answer = fetch_graph_(context, request.url);
   if (!answer.ok()) return {.reason = "RemoteFailed", .message = answer.error().message()};
   return read_graph(answer.value(), release_.version);
+}
+
+// In a thread of its own, because a registry that does not answer must not stop the rest.
+Result<> Reconciler::read_signatures_until_stopped(const sys::Context& context) {
+  SteadyTime next{};
+  std::string asked;
+  while (!context.stop.stop_requested()) {
+    const std::uint64_t seen = view_.changed().count();
+    const Snapshot snapshot = view_.snapshot();
+    const Json* cluster_version = snapshot.find(kube::types::cluster_versions, "", name);
+    const std::string image = cluster_version ? image_to_verify(*cluster_version, own_) : "";
+    const SteadyTime now = context.clock.steady();
+    if (!image.empty() && (image != asked || now >= next)) {
+      FoundSignatures found{.image = image};
+      Result<std::vector<std::string>> envelopes = read_signatures_(context, image);
+      if (envelopes.ok())
+        found.envelopes = std::move(envelopes).value();
+      else
+        found.failure = envelopes.error().message();
+      asked = image;
+      next = context.clock.steady() + signature_interval;
+      const bool is_other = found_signatures_.with_lock([&](FoundSignatures& known) {
+        const bool differs = !(known == found);
+        known = std::move(found);
+        return differs;
+      });
+      if (is_other) view_.changed().notify();
+    }
+    context.clock.wait(image.empty() ? now + sync_interval : next, context.stop, &view_.changed(), seen);
+  }
+  return error(Code::cancelled, "stopped");
 }
 
 Result<> Reconciler::apply_until_stopped(const sys::Context& context) {
@@ -185,19 +232,20 @@ SteadyTime Reconciler::reconcile_once(const sys::Context& context) {
 // Failures are repeated at the next call, which the status of ClusterVersion or the sync interval brings.
 void Reconciler::update(const sys::Context& context, const Json& cluster_version, Mode mode, const Snapshot& seen) {
   not_upgradeable_ = find_not_upgradeable(seen);
+  hand_over_ = hand_over_of(seen, release_.image);
   if (!view_.is_complete()) return;
-  const OwnRelease own{.version = release_.version, .image = release_.image, .node = release_.node};
-  UpdateStep step = next_update_step(cluster_version, own, mode, seen, {});
-  if (step.hand_over_to) {
+  UpdateFacts facts{.signatures = found_signatures_.with_lock([](const FoundSignatures& found) { return found; }),
+                    .now = context.clock.now()};
+  UpdateStep step = next_update_step(cluster_version, own_, mode, seen, facts);
+  if (step.hand_over) {
     // Nodes are read only now, since their heartbeats would wake this program all the time.
     const Result<kube::Objects> nodes = kube::list(context, api_, kube::types::nodes, "");
     if (!nodes.ok()) {
       context.log.warn("{}; the update waits", nodes.error().message());
       return;
     }
-    std::vector<const Json*> all;
-    for (const Json& node : nodes.value()) all.push_back(&node);
-    step = next_update_step(cluster_version, own, mode, seen, all);
+    for (const Json& node : nodes.value()) facts.nodes.push_back(&node);
+    step = next_update_step(cluster_version, own_, mode, seen, facts);
   }
   if (step.acceptance != acceptance_) context.log.info("ReleaseAccepted={}: {}", step.acceptance.status, step.acceptance.message);
   acceptance_ = step.acceptance;
@@ -218,12 +266,12 @@ Result<> Reconciler::act(const sys::Context& context, const UpdateStep& step) {
     if (!made.ok() && made.error().code() != Code::conflict) return made.error();
     if (made.ok()) view_.put(std::move(made).value());
   }
-  if (!step.hand_over_to || has_handed_over_) return Ok{};
+  if (!step.hand_over || has_handed_over_) return Ok{};
   const Json live = TRY(kube::get(context, api_, kube::types::deployments, own_namespace, own_deployment));
-  const Json wanted = TRY(with_release_image(live, *step.hand_over_to));
+  const Json wanted = TRY(with_release(live, *step.hand_over));
   TRY(kube::update(context, api_, kube::types::deployments, wanted));
   has_handed_over_ = true;
-  context.log.info("the Deployment of this program has image {}; its next pod applies that release", *step.hand_over_to);
+  context.log.info("the Deployment of this program has image {}; its next pod applies that release", step.hand_over->image);
   return Ok{};
 }
 
@@ -331,16 +379,15 @@ Result<> Reconciler::apply(const sys::Context& context, const ApplyPlan& step) {
     }
   };
   const std::string owner(manager);
-  const Result<> kept =
+  const Result<> applied =
       kube::ensure_all(context, api_, mapper, step.apply, {.update = true, .manager = owner, .limit = apply_limit}, on_outcome);
   const Result<> made =
       kube::ensure_all(context, api_, mapper, step.create, {.update = false, .manager = owner, .limit = apply_limit}, on_outcome);
-  if (!kept.ok()) return kept;
+  if (!applied.ok()) return applied;
   if (!made.ok()) return made;
   for (const kube::Manifest& manifest : step.remove) {
-    const Json& object = manifest.object;
-    const std::optional<kube::ResourceType> type = TRY(mapper.type_of(context, object));
-    if (type) TRY(kube::remove(context, api_, *type, kube::namespace_of(object), kube::name_of(object)));
+    const std::optional<std::string> kept = TRY(prune(context, api_, mapper, manifest.object));
+    if (kept) context.log.warn("{}: {} is not removed: {}", manifest.name, kube::describe(manifest.object), *kept);
     ++done_;
   }
   return Ok{};
@@ -416,6 +463,7 @@ SteadyTime Reconciler::report(const sys::Context& context, const Json& cluster_v
                            .done = done_,
                            .waiting = to_text(unmet),
                            .acceptance = acceptance_,
+                           .hand_over = hand_over_,
                            .not_upgradeable = not_upgradeable_,
                            .updates = known_updates_.with_lock([](const KnownUpdates& known) { return known; })};
   const bool is_transient = failure_ && failure_->code() == Code::unavailable && now < *failing_since_ + transient_limit;

@@ -37,14 +37,18 @@ class Reconciler {
   // Gets the answer of an update service. errors: any; the message says what failed
   using FetchGraph = std::function<Result<std::string>(const sys::Context& context, const std::string& url)>;
 
-  Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph);
+  // Reads the signatures beside an image. errors: any; the message says what failed
+  using ReadSignatures = std::function<Result<std::vector<std::string>>(const sys::Context& context, const std::string& image)>;
+
+  Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph, ReadSignatures read_signatures);
 
   // Runs until a stop is requested. Applies all manifests every three minutes, when ClusterVersion, the feature gates or the
   // API's
   // address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets, ClusterOperators
   // and ClusterRoleBindings at once. Retrieves the release that spec.desiredUpdate asks for, checks it, and gives its image to
   // the Deployment of this program (update.h); from then on it applies nothing. Asks the update service of spec.upstream every
-  // three minutes, and when the request changes.
+  // three minutes, and when the request changes. Looks for the signatures of a requested image every minute, if its own release
+  // has keys.
   //
   //   errors  cancelled; denied: no permission to watch
   Result<> run(const sys::Context& context);
@@ -66,6 +70,7 @@ class Reconciler {
 
   Result<> retrieve_until_stopped(const sys::Context& context);
   KnownUpdates retrieve(const sys::Context& context, const GraphRequest& request);
+  Result<> read_signatures_until_stopped(const sys::Context& context);
   Result<> apply_until_stopped(const sys::Context& context);
   SteadyTime reconcile_once(const sys::Context& context);
   PlanInputs inputs_of(const Snapshot& seen, const Json& cluster_version) const;
@@ -83,8 +88,11 @@ class Reconciler {
   kube::Api& api_;
   const ReleaseContent& release_;
   const FetchGraph fetch_graph_;
+  const ReadSignatures read_signatures_;
+  const OwnRelease own_;
   View view_;
   Guarded<KnownUpdates> known_updates_;
+  Guarded<FoundSignatures> found_signatures_;
 
   // The current work. Only the thread of apply_until_stopped() uses these members.
   SteadyTime started_{};
@@ -97,6 +105,7 @@ class Reconciler {
   std::optional<Error> failure_;  // error of the last attempt
   std::optional<SteadyTime> failing_since_;  // since when no attempt succeeded
   Acceptance acceptance_;
+  HandOver hand_over_;  // how this release was accepted
   std::optional<NotUpgradeable> not_upgradeable_;
   bool has_handed_over_ = false;                    // the Deployment of this program has the image of another release
   std::vector<Manifest> watched_;                   // manifests of objects that restore() handles

@@ -1,10 +1,12 @@
 // Tests the reconciler with an API server in memory: what it applies, waits for and restores, and when it writes nothing.
 #include "components/cluster_version/reconciler.h"
 
+#include "base/digest.h"
 #include "base/text.h"
 #include "base/yaml.h"
 #include "kube/conditions.h"
 #include "support/fake_kube.h"
+#include "support/release_signature.h"
 #include "support/test_context.h"
 
 #include <gtest/gtest.h>
@@ -72,8 +74,9 @@ class ReconcilerTest : public testing::Test {
   void start(const ReleaseContent& content) {
     content_ = content;
     thread_ = std::jthread([this] {
-      Reconciler reconciler(kube, content_,
-                            [this](const sys::Context&, const std::string& url) { return answer_of_service(url); });
+      Reconciler reconciler(
+          kube, content_, [this](const sys::Context&, const std::string& url) { return answer_of_service(url); },
+          [this](const sys::Context&, const std::string& image) { return signatures_of(image); });
       result = reconciler.run(test.context());
     });
   }
@@ -125,6 +128,8 @@ class ReconcilerTest : public testing::Test {
   std::function<Result<std::string>(const std::string& url)> answer_of_service = [](const std::string&) -> Result<std::string> {
     return error(Code::unavailable, "no connection");
   };
+  std::function<Result<std::vector<std::string>>(const std::string& image)> signatures_of =
+      [](const std::string&) -> Result<std::vector<std::string>> { return std::vector<std::string>(); };
 
  private:
   ReleaseContent content_;
@@ -296,34 +301,125 @@ TEST_F(ReconcilerTest, AsksTheUpdateServiceOfItsChannel) {
   });
 }
 
-TEST_F(ReconcilerTest, HandsOverToTheReleaseThatIsAskedFor) {
+// An installed cluster in which the operator has a Deployment.
+class ReconcilerUpdateTest : public ReconcilerTest {
+ protected:
+  void install(const ReleaseContent& content) {
+    kube.put(
+        yaml("{apiVersion: apps/v1, kind: Deployment, metadata: {name: cluster-version-operator, namespace: "
+             "openshift-cluster-version}, "
+             "spec: {template: {spec: {containers: [{name: c, image: old, args: [start, --release-image=old]}]}}}}"));
+    start(content);
+    for (const char* name : {"first", "second"}) {
+      expect_there(cluster_operators, name);
+      say(name, "1");
+    }
+    expect("the installation ends", cluster_versions, "version",
+           [](const Json* object) { return object && kube::condition_status(*object, "Progressing") == "False"; });
+  }
+  void request(Json more = JsonObject()) {
+    more.as_object()["image"] = image;
+    const Json patch = {{"spec", {{"desiredUpdate", std::move(more)}}}};
+    ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", patch).ok());
+  }
+  void expect_acceptance(const std::string& status, const std::string& words) {
+    expect(words.c_str(), cluster_versions, "version", [&](const Json* object) {
+      return kube::condition_status(*object, "ReleaseAccepted") == status &&
+             kube::condition_text(*object, "ReleaseAccepted", "message").find(words) != std::string_view::npos;
+    });
+  }
+  void answer_payload(const std::string& version) {
+    const Result<> made = kube::wait_until(other.context(), kube, "the pod", limit, kube::types::pods, space, {},
+                                           [](const kube::Objects& pods) -> Result<std::optional<std::string>> {
+                                             return pods.empty() ? std::optional<std::string>("none") : std::nullopt;
+                                           });
+    ASSERT_TRUE(made.ok()) << made.error().message();
+    Json pod = kube::list(other.context(), kube, kube::types::pods, space).value().at(0);
+    pod.as_object()["status"] =
+        yaml(fmt::format("{{phase: Succeeded, containerStatuses: [{{state: {{terminated: {{exitCode: 0, message: '{}'}}}}}}]}}",
+                         to_text(Payload{.version = version})));
+    kube.put(pod);
+  }
+
+  // A release that trusts `key`.
+  ReleaseContent signed_release() const {
+    Json keys = yaml(
+        "{apiVersion: v1, kind: ConfigMap, metadata: {name: keys, namespace: openshift-x, annotations: "
+        "{include.release.openshift.io/self-managed-high-availability: 'true', release.openshift.io/verification-config-map: "
+        "''}}}");
+    keys.as_object()["data"] = {{"verifier-public-key-release", key.public_pem()}};
+    ReleaseContent content = release("1");
+    content.manifests.push_back({"0000_10_x_30_keys.yaml", std::move(keys)});
+    return content;
+  }
+  // The operator of the requested release starts. Waits for its entry in the history.
+  void start_next(const std::function<bool(const Json& entry)>& is_so) {
+    stop();
+    test.stop = std::stop_source();
+    ReleaseContent next = release("1.0.1");
+    next.image = image;
+    start(next);
+    expect("the history", cluster_versions, "version", [&](const Json* object) {
+      const Json& newest = find_array(*object, {"status", "history"}).at(0);
+      return find_string(newest, {"version"}) == "1.0.1" && is_so(newest);
+    });
+  }
+
+  const testing_support::ReleaseKey key;
   const std::string image = "r.example/release@sha256:" + std::string(64, '2'), space = "openshift-cluster-version";
-  kube.put(yaml(
-      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: cluster-version-operator, namespace: openshift-cluster-version}, "
-      "spec: {template: {spec: {containers: [{name: c, image: old, args: [start, --release-image=old]}]}}}}"));
-  start(release("1"));
+};
+
+TEST_F(ReconcilerUpdateTest, HandsOverToTheReleaseThatIsAskedFor) {
+  install(release("1"));
+  request();
+  expect_acceptance("Unknown", "Retrieving and verifying payload");
+  answer_payload("1.0.1");
+  expect_acceptance("True", "1.0.1");
+  const Json deployment = *kube.stored(deployments, space, "cluster-version-operator");
+  EXPECT_EQ(find_string(find_array(deployment, {"spec", "template", "spec", "containers"}).at(0), {"image"}), image);
+}
+
+TEST_F(ReconcilerUpdateTest, ASignedReleaseIsVerifiedAndTheNextOperatorRecordsIt) {
+  const release::Digest digest = release::Digest::parse("sha256:" + std::string(64, '2')).value();
+  install(signed_release());
+  request();
+  expect_acceptance("False", "The update cannot be verified: " + digest.text() + ": no signature found");
+  EXPECT_TRUE(kube::list(other.context(), kube, kube::types::pods, space).value().empty()) << "nothing of the image runs";
+  Json stored = yaml(
+      "{apiVersion: v1, kind: ConfigMap, metadata: {name: s, namespace: openshift-config-managed, labels: "
+      "{release.openshift.io/verification-signatures: ''}}}");
+  stored.as_object()["binaryData"] = {{"sha256-" + digest.hex() + "-1", base64_encode(key.sign(digest, "1.0.1"))}};
+  kube.put(stored);
+  answer_payload("1.0.1");
+  expect_acceptance("True", "1.0.1");
+  start_next([](const Json& entry) { return entry.at("verified") == Json(true); });
+}
+
+TEST_F(ReconcilerUpdateTest, ForceIsRecordedInTheHistory) {
+  install(signed_release());
+  request({{"force", true}});
+  answer_payload("1.0.1");
+  expect_acceptance("True", "1.0.1");
+  start_next([](const Json& entry) {
+    return entry.at("verified") == Json(false) &&
+           text_of(entry, {"acceptedRisks"}).find("cannot be verified") != std::string::npos;
+  });
+}
+
+TEST_F(ReconcilerTest, RemovesWhatEarlierReleasesHad) {
+  kube.put(yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: dropped, namespace: openshift-x}}"));
+  ReleaseContent content = release("1");
+  content.manifests.push_back(
+      {"0000_20_y_30_dropped.yaml",
+       yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: dropped, namespace: openshift-x, annotations: "
+            "{include.release.openshift.io/self-managed-high-availability: 'true', release.openshift.io/delete: 'true'}}}")});
+  start(content);
   for (const char* name : {"first", "second"}) {
     expect_there(cluster_operators, name);
     say(name, "1");
   }
-  expect("the installation ends", cluster_versions, "version",
-         [](const Json* object) { return object && kube::condition_status(*object, "Progressing") == "False"; });
-  const Json patch = {{"spec", {{"desiredUpdate", {{"image", image}}}}}};
-  ASSERT_TRUE(kube::merge_patch(other.context(), kube, cluster_versions, "", "version", patch).ok());
-  expect("the payload is read", cluster_versions, "version",
-         [](const Json* object) { return kube::condition_status(*object, "ReleaseAccepted") == "Unknown"; });
-  const std::vector<Json> pods = kube::list(other.context(), kube, kube::types::pods, space).value();
-  ASSERT_EQ(pods.size(), 1u);
-  Json pod = pods[0];
-  pod.as_object()["status"] =
-      yaml(fmt::format("{{phase: Succeeded, containerStatuses: [{{state: {{terminated: {{exitCode: 0, message: '{}'}}}}}}]}}",
-                       to_text(Payload{.version = "1.0.1"})));
-  kube.put(pod);
-  expect("it is accepted", cluster_versions, "version", [](const Json* object) {
-    return kube::condition_text(*object, "ReleaseAccepted", "message").find("1.0.1") != std::string_view::npos;
-  });
-  const Json deployment = *kube.stored(deployments, space, "cluster-version-operator");
-  EXPECT_EQ(find_string(find_array(deployment, {"spec", "template", "spec", "containers"}).at(0), {"image"}), image);
+  expect_progress("Cluster version is 1");
+  EXPECT_FALSE(kube.stored(kube::types::config_maps, "openshift-x", "dropped"));
 }
 
 TEST_F(ReconcilerTest, ReportsRefusedManifestsAndRetries) {

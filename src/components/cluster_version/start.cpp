@@ -1,5 +1,6 @@
 #include "components/cluster_version/start.h"
 
+#include "base/digest.h"
 #include "base/flags.h"
 #include "components/cluster_version/reconciler.h"
 #include "components/cluster_version/release_manifests.h"
@@ -7,6 +8,7 @@
 #include "components/controller/leader.h"
 #include "components/program/kube_access.h"
 #include "kube/ensure.h"
+#include "release/signature.h"
 #include "sys/environment_variable.h"
 #include "sys/random.h"
 
@@ -18,6 +20,7 @@ namespace {
 
 constexpr Milliseconds namespace_limit = std::chrono::minutes(5);
 constexpr Milliseconds graph_limit = std::chrono::minutes(1);
+constexpr int signature_attempts = 2;
 constexpr std::uint64_t largest_graph = 16u << 20;
 
 // Creates the namespace of the lease if it does not exist yet.
@@ -45,9 +48,32 @@ Result<std::string> fetch_graph(net::Http& http, const sys::Context& context, co
   return std::move(answer.body);
 }
 
+// The logins for registries of the cluster. None if there is no pull secret.
+Result<release::Credentials> read_logins(const sys::Context& context, kube::Api& api) {
+  const std::optional<Json> secret = TRY(kube::find(context, api, kube::types::secrets, "openshift-config", "pull-secret"));
+  const auto encoded = secret ? find_string(*secret, {"data", ".dockerconfigjson"}) : std::nullopt;
+  if (!encoded) return release::Credentials();
+  const Secret text(TRY(base64_decode(*encoded).context("Secret openshift-config/pull-secret")));
+  return release::Credentials::parse(text.reveal(), "Secret openshift-config/pull-secret");
+}
+
+Result<std::vector<std::string>> read_signatures(const Environment& environment, kube::Api& api, const sys::Context& context,
+                                                 const RegistryAccess& registry_access, const std::string& image) {
+  const release::Reference reference = TRY(release::parse_reference(image));
+  release::RegistryOptions options = TRY(registry_access(context, environment.files));
+  options.credentials = TRY(read_logins(context, api));
+  options.attempts = signature_attempts;
+  // Mirrors for digests do not answer tags, because a tag can change. A signature says itself what it is for.
+  for (auto& [registry, endpoints] : options.endpoints) {
+    for (release::RegistryEndpoint& endpoint : endpoints) endpoint.serves_tags = true;
+  }
+  release::RegistryClient registries(environment.http, std::move(options));
+  return release::read_signatures(context, registries, reference, *reference.digest);
+}
+
 }  // namespace
 
-Result<> run_start(const Environment& environment, const Arguments& arguments) {
+Result<> run_start(const Environment& environment, const Arguments& arguments, const RegistryAccess& registry_access) {
   const std::vector<Flag> table = {
       {.name = "release-image", .required = true},       {.name = "kubeconfig"},        {.name = "node-name"}, {.name = "listen"},
       {.name = "enable-auto-update", .is_switch = true}, {.name = "v", .fallback = "2"}};
@@ -76,9 +102,12 @@ Result<> run_start(const Environment& environment, const Arguments& arguments) {
   const LeaderOptions lease{
       .space = "openshift-cluster-version", .name = "version", .identity = fmt::format("{}_{}", node, unique)};
   return lead(context, api, lease, [&](const sys::Context& leading) {
-    Reconciler reconciler(api, release, [&](const sys::Context& asking, const std::string& url) {
-      return fetch_graph(environment.http, asking, url);
-    });
+    Reconciler reconciler(
+        api, release,
+        [&](const sys::Context& asking, const std::string& url) { return fetch_graph(environment.http, asking, url); },
+        [&](const sys::Context& asking, const std::string& image) {
+          return read_signatures(environment, api, asking, registry_access, image);
+        });
     return reconciler.run(leading);
   });
 }

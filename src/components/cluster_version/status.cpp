@@ -49,6 +49,9 @@ JsonArray next_history(const Json& cluster_version, const ReleaseProgress& progr
                                                {"verified", false}});
   }
   JsonObject& entry = history.front().get_object();
+  // The operator may report before it knows how its release was accepted.
+  if (progress.hand_over.is_verified) entry["verified"] = true;
+  if (!progress.hand_over.accepted_risks.empty()) entry["acceptedRisks"] = progress.hand_over.accepted_risks;
   if (progress.is_complete && entry["state"] != Json("Completed")) {
     entry["state"] = "Completed";
     entry["completionTime"] = now;

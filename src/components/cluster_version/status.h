@@ -28,6 +28,7 @@ struct ReleaseProgress {
   std::optional<ReleaseFailure> failure{};  // an error, or a gate that is overdue
   bool is_complete = false;                 // all manifests are applied and all gates are met
   Acceptance acceptance{};                  // what becomes of spec.desiredUpdate; without status: not known yet
+  HandOver hand_over{};                     // how this release was accepted
   std::optional<NotUpgradeable> not_upgradeable{};
   KnownUpdates updates{};
 };

@@ -18,6 +18,8 @@ using release::SemanticVersion;
 
 constexpr int kubelet_minors_behind = 3;
 constexpr std::string_view image_flag = "--release-image=";
+constexpr Milliseconds oldest_backup = std::chrono::hours(24);
+const std::string hand_over_annotation = fmt::format("{}/accepted-release", kube::private_domain);
 
 struct Request {
   std::string image;
@@ -31,6 +33,11 @@ Request request_of(const Json& cluster_version) {
   };
   const Json* force = find(cluster_version, {"spec", "desiredUpdate", "force"});
   return {.image = text("image"), .version = text("version"), .is_forced = force && *force == Json(true)};
+}
+
+// Whether the request names the release that runs.
+bool names(const Request& request, const OwnRelease& own) {
+  return request.image.empty() ? request.version.empty() || request.version == own.version : request.image == own.image;
 }
 
 std::string image_of_available(const Json& cluster_version, std::string_view version) {
@@ -129,6 +136,17 @@ std::string kubelet_problem(const Payload& payload, const std::vector<const Json
       payload.kubernetes, kubelet_minors_behind, join(outside, ", "));
 }
 
+// Empty if there is a recent one.
+std::string backup_problem(const Snapshot& seen, WallTime now) {
+  const Json* record = seen.find(kube::types::config_maps, backup_namespace, backup_record);
+  const std::string text = record ? text_of(*record, {"data", "completed"}) : "";
+  const Result<WallTime> completed = parse_rfc3339(text);
+  if (completed.ok() && now - completed.value() < oldest_backup) return "";
+  return fmt::format(
+      "EtcdRecentBackup: {} (run `slipway backup`; the update then continues)",
+      completed.ok() ? fmt::format("the last backup of etcd is older than 24 h: {}", text) : "no backup of etcd is known");
+}
+
 // Whether the container runs a release image: it has the flag that names the image.
 bool set_release_image(Json& container, std::string_view image) {
   if (find_array(container, {"args"}).empty()) return false;
@@ -163,7 +181,7 @@ std::optional<NotUpgradeable> find_not_upgradeable(const Snapshot& seen) {
 }
 
 std::vector<std::string> failed_preconditions(const Json& cluster_version, const OwnRelease& own, const Payload& payload,
-                                              const Snapshot& seen, const std::vector<const Json*>& nodes) {
+                                              const Snapshot& seen, const UpdateFacts& facts) {
   std::vector<std::string> failed;
   const Result<SemanticVersion> from = release::parse_semantic_version(own.version);
   const Result<SemanticVersion> to = release::parse_semantic_version(payload.version);
@@ -186,16 +204,25 @@ std::vector<std::string> failed_preconditions(const Json& cluster_version, const
     if (to.value() > from.value() && !is_same_minor && not_upgradeable) {
       failed.push_back(fmt::format("ClusterVersionUpgradeable: {}", not_upgradeable->message));
     }
+    std::string no_backup = to.value() > from.value() && !is_same_minor ? backup_problem(seen, facts.now) : "";
+    if (!no_backup.empty()) failed.push_back(std::move(no_backup));
   }
-  if (std::string problem = kubelet_problem(payload, nodes); !problem.empty()) failed.push_back(std::move(problem));
+  if (std::string problem = kubelet_problem(payload, facts.nodes); !problem.empty()) failed.push_back(std::move(problem));
   return failed;
 }
 
+std::string image_to_verify(const Json& cluster_version, const OwnRelease& own) {
+  const Request request = request_of(cluster_version);
+  if (names(request, own)) return "";
+  std::string image = request.image.empty() ? image_of_available(cluster_version, request.version) : request.image;
+  const Result<release::Reference> reference = release::parse_reference(image);
+  return reference.ok() && reference->digest ? image : "";
+}
+
 UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, Mode mode, const Snapshot& seen,
-                            const std::vector<const Json*>& nodes) {
+                            const UpdateFacts& facts) {
   Request request = request_of(cluster_version);
-  const bool names_own =
-      request.image.empty() ? request.version.empty() || request.version == own.version : request.image == own.image;
+  const bool names_own = names(request, own);
   UpdateStep step{
       .acceptance = {"True", "PayloadLoaded", fmt::format("Payload loaded version=\"{}\" image=\"{}\"", own.version, own.image)}};
   if (request.image.empty()) request.image = image_of_available(cluster_version, request.version);
@@ -219,6 +246,15 @@ UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, 
   }
   const std::string name = name_of_request(request);
   step.acceptance = {"Unknown", "RetrievePayload", fmt::format("Retrieving and verifying payload {}", name)};
+  std::vector<std::string> skipped;  // failed checks that force skips
+  Verification verification;
+  if (!own.keys.empty()) verification = verify_image(request.image, *reference->digest, own.keys, seen, facts.signatures);
+  if (verification.is_open) return step;
+  if (!verification.problem.empty()) {
+    const std::string problem = fmt::format("The update cannot be verified: {}", verification.problem);
+    if (!request.is_forced) return refused(std::move(step), "RetrievePayload", problem);
+    skipped.push_back(problem);
+  }
   const Json* reader = seen.find(kube::types::pods, own_namespace, pod);
   if (!reader) {
     step.create_pod = payload_pod(request, own.node);
@@ -235,26 +271,54 @@ UpdateStep next_update_step(const Json& cluster_version, const OwnRelease& own, 
         std::move(step), "VerifyPayloadVersion",
         fmt::format("image {} is version {}, but version {} is asked for", request.image, payload.version, request.version));
   }
-  const std::vector<std::string> failed = failed_preconditions(cluster_version, own, payload, seen, nodes);
+  if (verification.verified && verification.verified->version != payload.version) {
+    return refused(std::move(step), "VerifyPayloadVersion",
+                   fmt::format("image {} is version {}, but its signature says version {}", request.image, payload.version,
+                               verification.verified->version));
+  }
+  const std::vector<std::string> failed = failed_preconditions(cluster_version, own, payload, seen, facts);
   if (!failed.empty() && !request.is_forced) {
     return refused(std::move(step), "PreconditionChecks",
                    fmt::format("Preconditions failed for payload version {}: {}", payload.version, join(failed, "; ")));
   }
-  step.acceptance = {"True", "PayloadLoaded",
-                     fmt::format("Payload loaded version=\"{}\" image=\"{}\"", payload.version, request.image)};
-  step.hand_over_to = request.image;
+  skipped.insert(skipped.end(), failed.begin(), failed.end());
+  std::string accepted = fmt::format("Payload loaded version=\"{}\" image=\"{}\"", payload.version, request.image);
+  if (own.keys.empty()) accepted += fmt::format("; not verified, because release {} has no keys to verify others", own.version);
+  step.acceptance = {"True", "PayloadLoaded", std::move(accepted)};
+  step.hand_over =
+      HandOver{.image = request.image, .is_verified = verification.verified.has_value(), .accepted_risks = join(skipped, "\n")};
   return step;
 }
 
-Result<Json> with_release_image(Json deployment, std::string_view image) {
+Result<Json> with_release(Json deployment, const HandOver& hand_over) {
   bool is_changed = false;
   if (!find_array(deployment, {"spec", "template", "spec", "containers"}).empty()) {
     for (Json& container : deployment.at("spec").at("template").at("spec").at("containers").get_array()) {
-      is_changed = set_release_image(container, image) || is_changed;
+      is_changed = set_release_image(container, hand_over.image) || is_changed;
     }
   }
   if (!is_changed) return error(Code::invalid, "Deployment {} has no container with {}", own_deployment, image_flag);
+  JsonObject annotations = find_object(deployment, {"metadata", "annotations"});
+  const Json record = {
+      {"image", hand_over.image}, {"verified", hand_over.is_verified}, {"acceptedRisks", hand_over.accepted_risks}};
+  annotations[hand_over_annotation] = emit_json(record, JsonStyle::compact);
+  JsonObject metadata = find_object(deployment, {"metadata"});
+  metadata["annotations"] = std::move(annotations);
+  deployment.as_object()["metadata"] = std::move(metadata);
   return deployment;
+}
+
+HandOver hand_over_of(const Snapshot& seen, const std::string& image) {
+  const HandOver unknown{.image = image};
+  const Json* deployment = seen.find(kube::types::deployments, own_namespace, own_deployment);
+  const auto text = deployment ? find_string(*deployment, {"metadata", "annotations", hand_over_annotation}) : std::nullopt;
+  if (!text) return unknown;
+  const Result<Json> record = parse_json(*text, hand_over_annotation);
+  if (!record.ok() || text_of(record.value(), {"image"}) != image) return unknown;
+  const Json* verified = find(record.value(), {"verified"});
+  return {.image = image,
+          .is_verified = verified && *verified == Json(true),
+          .accepted_risks = text_of(record.value(), {"acceptedRisks"})};
 }
 
 }  // namespace slipway::components::cluster_version

@@ -1,6 +1,8 @@
 #include "components/cluster_version/update.h"
 
+#include "base/digest.h"
 #include "base/yaml.h"
+#include "support/release_signature.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +25,8 @@ std::string asks_for(const std::string& more = "") { return fmt::format("{{image
 
 struct UpdateTest : testing::Test {
   UpdateStep step(const Json& version, Mode mode = Mode::reconciling) {
-    return next_update_step(version, own, mode, view.snapshot(), {&node});
+    facts.nodes = {&node};
+    return next_update_step(version, mine, mode, view.snapshot(), facts);
   }
   void put_pod(const std::string& status) {
     const View empty;
@@ -37,11 +40,13 @@ struct UpdateTest : testing::Test {
   }
   std::string refusal(const UpdateStep& of) {
     EXPECT_EQ(of.acceptance.status, "False");
-    EXPECT_EQ(of.hand_over_to, std::nullopt);
+    EXPECT_EQ(of.hand_over, std::nullopt);
     return of.acceptance.reason + ": " + of.acceptance.message;
   }
 
   View view;
+  OwnRelease mine = own;
+  UpdateFacts facts{.now = parse_rfc3339("2026-11-27T12:00:00Z").value()};
   Json node = yaml("{metadata: {name: worker-0}, status: {nodeInfo: {kubeletVersion: v1.35.1}}}");
 };
 
@@ -69,7 +74,8 @@ TEST_F(UpdateTest, APodReadsThePayloadAndThenTheOperatorHandsOver) {
                       to_text(Payload{.version = "1.2.4"})));
   const UpdateStep ready = step(version);
   EXPECT_EQ(ready.acceptance.status, "True");
-  EXPECT_EQ(ready.hand_over_to, next_image);
+  EXPECT_EQ(ready.hand_over, HandOver{.image = next_image});
+  EXPECT_NE(ready.acceptance.message.find("not verified, because release 1.2.3 has no keys"), std::string::npos);
   EXPECT_TRUE(ready.remove_pods.empty());
   // The request is taken back.
   EXPECT_EQ(step(cluster_version("")).remove_pods.size(), 1u);
@@ -125,6 +131,7 @@ TEST_F(UpdateTest, PreconditionsHoldUnlessForced) {
   const std::vector<Case> cases = {
       {"patch", "1.2.4", "1.36.3", "{}", ""},
       {"minor", "1.3.0", "1.37.0", "{}", "ClusterVersionUpgradeable"},
+      {"minor without a backup", "1.3.0", "1.37.0", "{}", "EtcdRecentBackup: no backup of etcd is known (run `slipway backup`"},
       {"two minors", "1.4.0", "1.36.3", "{}", "MultipleMinorVersionsUpdate"},
       {"major", "2.0.0", "1.36.3", "{}", "MajorVersionUpdate"},
       {"older", "1.2.1", "1.36.3", before, "LowDesiredVersion"},
@@ -143,24 +150,131 @@ TEST_F(UpdateTest, PreconditionsHoldUnlessForced) {
     put_payload(c.version, c.kubernetes);
     const UpdateStep made = step(cluster_version(asks_for(), c.history));
     if (c.failed.empty()) {
-      EXPECT_EQ(made.hand_over_to, next_image) << made.acceptance.message;
+      EXPECT_EQ(made.hand_over, HandOver{.image = next_image}) << made.acceptance.message;
     } else {
-      EXPECT_NE(refusal(made).find(c.failed + ": "), std::string::npos) << made.acceptance.message;
+      EXPECT_NE(refusal(made).find(c.failed), std::string::npos) << made.acceptance.message;
     }
-    EXPECT_EQ(step(cluster_version(asks_for(", force: true"), c.history)).hand_over_to, next_image);
+    const UpdateStep forced = step(cluster_version(asks_for(", force: true"), c.history));
+    ASSERT_TRUE(forced.hand_over);
+    EXPECT_EQ(forced.hand_over->image, next_image);
+    EXPECT_EQ(forced.hand_over->accepted_risks.empty(), c.failed.empty()) << forced.hand_over->accepted_risks;
   }
+}
+
+TEST_F(UpdateTest, AnotherMinorVersionNeedsARecentBackup) {
+  struct Case {
+    const char* completed;
+    const char* refusal;  // empty: accepted
+  };
+  for (const Case& c : {Case{"2026-11-27T11:59:00Z", ""}, Case{"2026-11-26T12:00:01Z", ""},
+                        Case{"2026-11-26T11:59:59Z", "the last backup of etcd is older than 24 h: 2026-11-26T11:59:59Z"},
+                        Case{"yesterday", "no backup of etcd is known"}}) {
+    view.put(
+        yaml(fmt::format("{{apiVersion: v1, kind: ConfigMap, metadata: {{name: recent-backup, namespace: openshift-etcd}}, data: "
+                         "{{completed: '{}'}}}}",
+                         c.completed)));
+    put_payload("1.3.0");
+    const UpdateStep made = step(cluster_version(asks_for()));
+    if (std::string_view(c.refusal).empty()) {
+      EXPECT_TRUE(made.hand_over) << made.acceptance.message;
+    } else {
+      EXPECT_NE(refusal(made).find(c.refusal), std::string::npos) << made.acceptance.message;
+    }
+    put_payload("1.2.4");
+    EXPECT_TRUE(step(cluster_version(asks_for())).hand_over) << "a patch needs none";
+  }
+}
+
+struct SignedUpdateTest : UpdateTest {
+  SignedUpdateTest() { mine.keys = {key.trusted("release")}; }
+  void find_beside(std::vector<std::string> envelopes, std::string failure = "") {
+    facts.signatures = {.image = next_image, .envelopes = std::move(envelopes), .failure = std::move(failure)};
+  }
+  void store(const std::string& envelope) {
+    Json object = yaml("{apiVersion: v1, kind: ConfigMap, metadata: {name: any, namespace: openshift-config-managed}}");
+    object.as_object()["binaryData"] = {{fmt::format("sha256-{}-1", digest.hex()), base64_encode(envelope)}};
+    view.put(std::move(object));
+  }
+
+  testing_support::ReleaseKey key, foreign;
+  release::Digest digest = release::Digest::parse("sha256:" + std::string(64, '2')).value();
+};
+
+TEST_F(SignedUpdateTest, NothingOfTheImageRunsBeforeItsSignatureIsVerified) {
+  const Json version = cluster_version(asks_for());
+  const UpdateStep looks = step(version);
+  EXPECT_EQ(looks.acceptance.status, "Unknown");
+  EXPECT_FALSE(looks.create_pod);
+  find_beside({});
+  EXPECT_EQ(refusal(step(version)), "RetrievePayload: The update cannot be verified: " + digest.text() + ": no signature found");
+  EXPECT_FALSE(step(version).create_pod);
+  find_beside({}, "r.example: no connection");
+  EXPECT_NE(refusal(step(version)).find("signatures beside the image cannot be read: r.example: no connection"),
+            std::string::npos);
+  find_beside({foreign.sign(digest, "1.2.4")});
+  EXPECT_NE(refusal(step(version)).find("not signed by a trusted key (release)"), std::string::npos);
+  find_beside({foreign.sign(digest, "1.2.4"), key.sign(digest, "1.2.4")});
+  EXPECT_TRUE(step(version).create_pod);
+  put_payload("1.2.4");
+  EXPECT_EQ(step(version).hand_over, (HandOver{.image = next_image, .is_verified = true}));
+}
+
+TEST_F(SignedUpdateTest, AStoredSignatureNeedsNoRegistry) {
+  store(key.sign(digest, "1.2.4"));
+  EXPECT_TRUE(step(cluster_version(asks_for())).create_pod);
+  put_payload("1.2.4");
+  EXPECT_EQ(step(cluster_version(asks_for())).hand_over, (HandOver{.image = next_image, .is_verified = true}));
+}
+
+TEST_F(SignedUpdateTest, ASignatureIsForOneVersion) {
+  store(key.sign(digest, "1.2.4"));
+  put_payload("1.2.5");
+  for (const char* force : {"", ", force: true"}) {
+    EXPECT_NE(refusal(step(cluster_version(asks_for(force)))).find("is version 1.2.5, but its signature says version 1.2.4"),
+              std::string::npos);
+  }
+}
+
+TEST_F(SignedUpdateTest, ForceSkipsTheSignatureAndIsRecorded) {
+  const Json version = cluster_version(asks_for(", force: true"));
+  find_beside({});
+  EXPECT_TRUE(step(version).create_pod);
+  put_payload("1.2.4");
+  const UpdateStep forced = step(version);
+  ASSERT_TRUE(forced.hand_over) << forced.acceptance.message;
+  EXPECT_FALSE(forced.hand_over->is_verified);
+  EXPECT_EQ(forced.hand_over->accepted_risks, "The update cannot be verified: " + digest.text() + ": no signature found");
+}
+
+TEST_F(SignedUpdateTest, OnlyRequestsForOtherImagesAreVerified) {
+  EXPECT_EQ(image_to_verify(cluster_version(asks_for()), mine), next_image);
+  EXPECT_EQ(image_to_verify(cluster_version(""), mine), "");
+  EXPECT_EQ(image_to_verify(cluster_version(fmt::format("{{image: '{}'}}", mine.image)), mine), "");
+  EXPECT_EQ(image_to_verify(cluster_version("{image: 'r.example/release:1'}"), mine), "");
+}
+
+TEST_F(UpdateTest, TheNextOperatorKnowsHowItsReleaseWasAccepted) {
+  Json deployment = yaml(
+      "{apiVersion: apps/v1, kind: Deployment, metadata: {name: cluster-version-operator, namespace: openshift-cluster-version, "
+      "annotations: {a: b}}, spec: {template: {spec: {containers: [{image: old, args: [--release-image=old]}]}}}}");
+  const HandOver accepted{.image = "new", .is_verified = true, .accepted_risks = "a risk"};
+  deployment = with_release(deployment, accepted).value();
+  EXPECT_EQ(text_of(deployment, {"metadata", "annotations", "a"}), "b");
+  view.put(deployment);
+  EXPECT_EQ(hand_over_of(view.snapshot(), "new"), accepted);
+  EXPECT_EQ(hand_over_of(view.snapshot(), "other"), HandOver{.image = "other"});
 }
 
 TEST_F(UpdateTest, TheDeploymentGetsTheImage) {
   const Json deployment =
       yaml("{spec: {template: {spec: {containers: [{image: old, args: [start, --release-image=old, --v=2]}, {image: other}]}}}}");
-  const Result<Json> made = with_release_image(deployment, "new");
+  const Result<Json> made = with_release(deployment, {.image = "new"});
   ASSERT_TRUE(made.ok());
   EXPECT_EQ(
-      made.value(),
+      Json({{"spec", made->at("spec")}}),
       yaml(
           "{spec: {template: {spec: {containers: [{image: new, args: [start, --release-image=new, --v=2]}, {image: other}]}}}}"));
-  EXPECT_EQ(with_release_image(yaml("{spec: {}}"), "new").error().code(), Code::invalid);
+  EXPECT_EQ(with_release(yaml("{spec: {}}"), {.image = "new"}).error().code(), Code::invalid);
 }
 
 }  // namespace

@@ -86,6 +86,7 @@ const std::vector<Row> rows = {
     {{&kube::types::dns_settings}, "nodePlacement"},
     {{&kube::types::dns_settings}, "servers"},
     {{&kube::types::dns_settings}, "upstreamResolvers"},
+    {{&kube::types::machine_configurations}, "nodeDisruptionPolicy"},
     {{&kube::types::network_settings}, "additionalNetworks"},
     {{&kube::types::network_settings}, "additionalRoutingCapabilities"},
     {{&kube::types::network_settings}, "clusterNetwork"},

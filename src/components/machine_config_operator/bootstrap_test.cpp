@@ -34,6 +34,7 @@ void put_inputs(OperatorEnvironment& world, std::string_view platform) {
   world.put("/assets/image-references",
             R"({"kind":"ImageStream","spec":{"tags":[{"name":"machine-config-operator","from":{"name":"mco@sha256:1"}},)"
             R"({"name":"pod","from":{"name":"pod@sha256:2"}},{"name":"machine-os","from":{"name":"os@sha256:3"}},)"
+            R"({"name":"machine-os-extensions","from":{"name":"extensions@sha256:7"}},)"
             R"({"name":"keepalived-ipfailover","from":{"name":"keepalived@sha256:4"}},)"
             R"({"name":"haproxy-router","from":{"name":"haproxy@sha256:6"}},)"
             R"({"name":"baremetal-runtimecfg","from":{"name":"runtimecfg@sha256:5"}}]}})");
@@ -89,6 +90,7 @@ TEST(MachineConfigOperatorBootstrap, GivesTheControllerTheInputsOfTemplates) {
   EXPECT_EQ(config->ip_families, "IPv4");
   EXPECT_EQ(config->kubelet_client_ca, "kube\n");
   EXPECT_EQ(config->os_image, "os@sha256:3");
+  EXPECT_EQ(config->extensions_image, "extensions@sha256:7");
   EXPECT_EQ(config->images.at("infraImageKey"), "pod@sha256:2");
   EXPECT_EQ(config->images.at("haproxyImage"), "haproxy@sha256:6");
   EXPECT_EQ(config->images.at("corednsImage"), "");
@@ -98,9 +100,9 @@ TEST(MachineConfigOperatorBootstrap, GivesTheControllerTheInputsOfTemplates) {
 }
 
 TEST(MachineConfigOperatorBootstrap, ReadsVirtualAddressesUnderEachNameThatPlatformsUse) {
-  for (const char* platform : {"{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7]}}",
-                               "{vsphere: {apiVIP: 10.0.0.5, ingressVIP: 10.0.0.7}}",
-                               "{ovirt: {api_vips: [10.0.0.5], ingress_vips: [10.0.0.7]}}"}) {
+  for (const char* platform :
+       {"{baremetal: {apiVIPs: [10.0.0.5], ingressVIPs: [10.0.0.7]}}", "{vsphere: {apiVIP: 10.0.0.5, ingressVIP: 10.0.0.7}}",
+        "{ovirt: {api_vips: [10.0.0.5], ingress_vips: [10.0.0.7]}}"}) {
     OperatorEnvironment world;
     put_inputs(world, platform);
     ASSERT_TRUE(run_bootstrap(world.environment(), flags()).ok()) << platform;

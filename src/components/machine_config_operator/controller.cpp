@@ -3,10 +3,10 @@
 #include "base/findings.h"
 #include "base/flags.h"
 #include "components/machine_config_operator/bootstrap_os_builds.h"
-#include "components/machine_config_operator/kubelet_configs.h"
 #include "components/machine_config_operator/render_controller.h"
 #include "components/render/inputs.h"
 #include "machineconfig/controller_config.h"
+#include "machineconfig/pool_settings.h"
 #include "machineconfig/registries.h"
 #include "machineconfig/render.h"
 
@@ -27,7 +27,7 @@ struct Manifests {
   std::map<std::string, Pool> pools;
   std::vector<MachineConfig> configs;
   std::vector<Json> mirror_sets;
-  std::vector<Json> kubelet_configs;
+  std::vector<Json> settings;
   std::optional<Json> api_server;
 };
 
@@ -64,9 +64,8 @@ void collect(const YamlDocument& document, Manifests& manifests, Findings& findi
     std::optional<MachineConfig> config = value_of(machineconfig::parse_machine_config(object, document.name), findings);
     if (config) manifests.configs.push_back(*std::move(config));
   } else if (is_ours && (kind == "KubeletConfig" || kind == "ContainerRuntimeConfig")) {
-    const std::string reason = reason_to_refuse(object);
-    if (!reason.empty()) findings.error({document.name}, "spec", "{}", reason);
-    manifests.kubelet_configs.push_back(object);
+    machineconfig::check_pool_settings(document, findings);
+    manifests.settings.push_back(object);
   } else if (version.find(".openshift.io/") != std::string_view::npos && machineconfig::names_mirrors(kind)) {
     manifests.mirror_sets.push_back(object);
   } else if (version.starts_with("config.openshift.io/") && kind == "APIServer") {
@@ -74,14 +73,19 @@ void collect(const YamlDocument& document, Manifests& manifests, Findings& findi
   }
 }
 
+std::vector<Json> pool_objects(const Manifests& manifests) {
+  std::vector<Json> objects;
+  for (const auto& [name, pool] : manifests.pools) objects.push_back(pool.object);
+  return objects;
+}
+
 // Generated configs come first: a later config of a user with the same name replaces them.
 Result<std::vector<MachineConfig>> all_configs(const Manifests& manifests, const Secret& pull_secret) {
   GeneratedFrom from{.controller = *manifests.controller,
                      .pull_secret = pull_secret,
-                     .pools = {},
+                     .pools = pool_objects(manifests),
                      .mirror_sets = manifests.mirror_sets,
-                     .kubelet_configs = manifests.kubelet_configs};
-  for (const auto& [name, pool] : manifests.pools) from.pools.push_back(pool.object);
+                     .settings = manifests.settings};
   std::vector<MachineConfig> all = TRY(generated_configs(from));
   all.insert(all.end(), manifests.configs.begin(), manifests.configs.end());
   return all;
@@ -97,6 +101,7 @@ Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument
   std::vector<std::string> pool_names;
   for (const auto& [name, pool] : manifests.pools) pool_names.push_back(name);
   const std::vector<OsConfigWithLogins> os_configs = read_os_configs(documents, pool_names, findings);
+  machineconfig::check_one_per_pool(pool_objects(manifests), manifests.settings, findings);
   if (!manifests.controller && !findings.has_errors()) findings.error({}, "", "ControllerConfig not found in the manifests");
   TRY(findings.to_result());
   const ControllerConfig& controller = *manifests.controller;

@@ -19,8 +19,8 @@ namespace slipway::components::machine_config_operator {
 //   pull_secret  the Secret with the credentials for registries
 //   version      version of the payload; a ControllerConfig with another version is refused
 //   errors       invalid, with every problem: no ControllerConfig, two pools of a user with one name, an invalid MachineConfig, a
-//                KubeletConfig or ContainerRuntimeConfig that is refused (kubelet_configs.h), a MachineOSConfig that cannot be
-//                built (bootstrap_os_builds.h), errors of rendering
+//                KubeletConfig or ContainerRuntimeConfig that is refused (machineconfig/pool_settings.h), two of one kind for a
+//                pool, a MachineOSConfig that cannot be built (bootstrap_os_builds.h), errors of rendering
 Result<RenderedFiles> render_machine_config_pools(const std::vector<YamlDocument>& documents, const Json& pull_secret,
                                                   std::string_view version);
 

@@ -16,8 +16,18 @@ std::string pool(std::string_view name, bool built_in, std::string_view note = "
   return fmt::format(
       "apiVersion: machineconfiguration.openshift.io/v1\nkind: MachineConfigPool\nmetadata:\n  name: {0}\n  annotations: {{note: "
       "'{2}'}}\n"
-      "  labels: {{{1}}}\nspec:\n  machineConfigSelector: {{matchLabels: {{machineconfiguration.openshift.io/role: {0}}}}}\n",
+      "  labels: {{for: test, {1}}}\nspec:\n  machineConfigSelector: {{matchLabels: {{machineconfiguration.openshift.io/role: "
+      "{0}}}}}\n",
       name, built_in ? "machineconfiguration.openshift.io/mco-built-in: ''" : "", note);
+}
+
+std::string kubelet_config(std::string_view name) {
+  return fmt::format(
+      "apiVersion: machineconfiguration.openshift.io/v1\nkind: KubeletConfig\nmetadata: {{name: {}}}\nspec: {{kubeletConfig: "
+      "{{maxPods: "
+      "5}}, machineConfigPoolSelector: {{matchExpressions: [{{key: size, operator: NotIn, values: [big]}}, {{key: for, operator: "
+      "Exists}}]}}}}\n",
+      name);
 }
 
 constexpr std::string_view user_config = R"(apiVersion: machineconfiguration.openshift.io/v1
@@ -114,8 +124,11 @@ TEST(MachineConfigControllerBootstrap, Refuses) {
         Case{"no ControllerConfig", "/mcc/controllerconfig.yaml", "", "ControllerConfig not found"},
         Case{"two pools of a user", "/mcc/pools.yaml", pool("infra", false) + "---\n" + pool("infra", false), "duplicate pool"},
         Case{"what it would ignore", "/mcc/kubelet.yaml",
-             "apiVersion: machineconfiguration.openshift.io/v1\nkind: ContainerRuntimeConfig\nmetadata: {name: k}\n",
-             "containerd"}}) {
+             "apiVersion: machineconfiguration.openshift.io/v1\nkind: ContainerRuntimeConfig\nmetadata: {name: k}\nspec: "
+             "{containerRuntimeConfig: {overlaySize: 8Gi}}\n",
+             "/mcc/kubelet.yaml:4:33: error: spec.containerRuntimeConfig.overlaySize: is not supported: containerd"},
+        Case{"two objects for one pool", "/mcc/kubelet.yaml", kubelet_config("a") + "---\n" + kubelet_config("b"),
+             "pool master is selected by 2 KubeletConfigs: a, b (at install time a pool may have one: merge them)"}}) {
     OperatorEnvironment world;
     put_inputs(world);
     world.put(c.file, c.content);

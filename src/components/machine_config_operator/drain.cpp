@@ -3,9 +3,9 @@
 #include "base/text.h"
 #include "components/controller/operand.h"
 #include "components/machine_config_operator/pools.h"
-#include "components/machine_config_operator/selector.h"
 #include "kube/roles.h"
 #include "machineconfig/node_annotations.h"
+#include "machineconfig/selector.h"
 
 #include <algorithm>
 
@@ -123,7 +123,7 @@ std::vector<std::string> blocking_budgets(const Json& pod, const std::vector<Jso
   std::vector<std::string> names;
   for (const Json& budget : budgets) {
     if (kube::namespace_of(budget) != kube::namespace_of(pod)) continue;
-    if (!selects(find(budget, {"spec", "selector"}), find_object(pod, {"metadata", "labels"}))) continue;
+    if (!mc::selects(find(budget, {"spec", "selector"}), find_object(pod, {"metadata", "labels"}))) continue;
     if (integer_of(budget, {"status", "disruptionsAllowed"}) == 0) names.emplace_back(kube::name_of(budget));
   }
   return names;

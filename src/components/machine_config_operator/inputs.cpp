@@ -4,6 +4,7 @@
 #include "components/render/inputs.h"
 #include "kube/roles.h"
 #include "machineconfig/labels.h"
+#include "machineconfig/pools.h"
 
 #include <array>
 
@@ -81,8 +82,9 @@ void take_network(const Json& object, const std::string& name, MachineConfigInpu
 }
 
 void complete_images(const std::string& name, std::string_view hint, MachineConfigInputs& inputs, Findings& findings) {
-  if (const auto ours = inputs.images.find("machine-os"); ours != inputs.images.end()) {
-    inputs.images.emplace("rhel-coreos", ours->second);
+  for (const auto& [ours, theirs] :
+       {std::pair("machine-os", "rhel-coreos"), std::pair("machine-os-extensions", "rhel-coreos-extensions")}) {
+    if (const auto image = inputs.images.find(ours); image != inputs.images.end()) inputs.images.emplace(theirs, image->second);
   }
   std::vector<std::string_view> needed = {"machine-config-operator", "pod"};
   if (!inputs.api_vips.empty()) needed.insert(needed.end(), {"baremetal-runtimecfg", "haproxy-router", "keepalived-ipfailover"});
@@ -123,13 +125,10 @@ machineconfig::ControllerConfig controller_config(const MachineConfigInputs& inp
 }
 
 Json built_in_pool(std::string_view role) {
-  const std::string operator_label = fmt::format("pools.operator.machineconfiguration.openshift.io/{}", role);
-  JsonObject labels = {{"machineconfiguration.openshift.io/mco-built-in", ""}, {operator_label, ""}};
-  if (role == "master") labels["operator.machineconfiguration.openshift.io/required-for-upgrade"] = "";
   const std::string node_role = kube::role_label(role);
   return {{"apiVersion", machineconfig::api_version},
           {"kind", "MachineConfigPool"},
-          {"metadata", {{"name", role}, {"labels", std::move(labels)}}},
+          {"metadata", {{"name", role}, {"labels", machineconfig::built_in_labels(role)}}},
           {"spec",
            {{"machineConfigSelector", {{"matchLabels", {{machineconfig::role_label, role}}}}},
             {"nodeSelector", {{"matchLabels", {{node_role, ""}}}}}}}};

@@ -4,12 +4,14 @@
 #include "components/controller/bootstrap_complete.h"
 #include "components/controller/operand.h"
 #include "components/machine_config_operator/inputs.h"
+#include "components/machine_config_operator/machine_settings.h"
 #include "components/machine_config_operator/pools.h"
 #include "components/machine_config_operator/server_certificate.h"
 #include "components/render/document.h"
 #include "components/render/inputs.h"
 #include "components/workload/workload.h"
 #include "kube/conditions.h"
+#include "machineconfig/disruption_policy.h"
 #include "net/url.h"
 
 #include <array>
@@ -175,6 +177,24 @@ Condition condition(std::string_view type, bool good, std::string_view bad_reaso
   return made;
 }
 
+// Plans the status of MachineConfiguration: the policy that the daemons use. While the policy in its spec is not valid, that is
+// the last valid one, and the condition says why.
+void plan_disruption_policy(const Snapshot& seen, WallTime now, DesiredState& desired_state) {
+  const Json* object = seen.find(types::machine_configurations, "", machineconfig::machine_configuration_name);
+  if (!object) return;
+  const machineconfig::PolicyInForce found = machineconfig::policy_in_force(*object);
+  Condition degraded{
+      .type = "NodeDisruptionPolicyDegraded", .is_true = found.findings.has_errors(), .message = reasons_of(found.findings)};
+  if (degraded.is_true) degraded.reason = "InvalidPolicy";
+  Json wanted = with_conditions(*object, {degraded}, now);
+  JsonObject& status = wanted.as_object()["status"].as_object();
+  if (const Json* generation = find(*object, {"metadata", "generation"})) status["observedGeneration"] = *generation;
+  status["nodeDisruptionPolicyStatus"] = JsonObject{{"clusterPolicies", machineconfig::to_json(found.policy)}};
+  if (find_object(wanted, {"status"}) != find_object(*object, {"status"}))
+    desired_state.plan.desired_objects.push_back({types::machine_configurations, std::move(wanted), DesiredObject::How::status});
+  desired_state.conditions.push_back(std::move(degraded));
+}
+
 Result<DesiredState> make_desired_state(const std::string& version, const Snapshot& seen, WallTime now) {
   DesiredState desired_state;
   Result<Plan> renewal = plan_server_certificate(seen, now);
@@ -216,6 +236,7 @@ Result<DesiredState> make_desired_state(const std::string& version, const Snapsh
   desired_state.conditions.push_back(std::move(not_renewed));
   desired_state.conditions.push_back(std::move(unreadable));
   desired_state.conditions.push_back(std::move(known));
+  plan_disruption_policy(seen, now, desired_state);
   for (Condition& each : pool_conditions(seen)) desired_state.conditions.push_back(std::move(each));
   return desired_state;
 }

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 #include "components/machine_config_operator/pools.h"
 #include "components/render/manifest.h"
+#include "kube/conditions.h"
 #include "machineconfig/controller_config.h"
 
 #include "support/operator_environment.h"
@@ -72,6 +73,7 @@ struct Cluster {
   View view;
   mutable DesiredState last;
   const std::string images = R"({"machine-config-operator":"mco@sha256:1","pod":"pod@sha256:2","machine-os":"os@sha256:3",)"
+                             R"("machine-os-extensions":"e@sha256:8",)"
                              R"("keepalived-ipfailover":"k@sha256:4","haproxy-router":"h@sha256:5",)"
                              R"("baremetal-runtimecfg":"r@sha256:6","coredns":"c@sha256:7"})";
 };
@@ -92,6 +94,7 @@ TEST(MachineConfigOperator, GivesTheControllerTheInputsOfTheBootstrapMachine) {
   EXPECT_EQ(config.root_ca, "root");
   EXPECT_EQ(config.kubelet_client_ca, "initial");
   EXPECT_EQ(config.os_image, "os@sha256:3");
+  EXPECT_EQ(config.extensions_image, "e@sha256:8");
   EXPECT_EQ(config.images.at("machineConfigOperator"), "mco@sha256:1");
   EXPECT_EQ(config.images.at("haproxyImage"), "h@sha256:5");
   EXPECT_EQ(config.api_vips, std::vector<std::string>{"10.97.77.5"});
@@ -108,6 +111,50 @@ TEST(MachineConfigOperator, UsesTheClustersAuthoritiesAfterTheBootstrap) {
   EXPECT_EQ(cluster.controller_config().kubelet_client_ca, "initial");
   cluster.view.put(config_map({"kube-system", "bootstrap"}, {{"status", "complete"}}));
   EXPECT_EQ(cluster.controller_config().kubelet_client_ca, "managed");
+}
+
+Json machine_configuration(JsonArray files) {
+  return {{"apiVersion", "operator.openshift.io/v1"},
+          {"kind", "MachineConfiguration"},
+          {"metadata", {{"name", "cluster"}, {"generation", 2}}},
+          {"spec", {{"nodeDisruptionPolicy", {{"files", std::move(files)}}}}}};
+}
+
+TEST(MachineConfigOperator, ReportsThePolicyThatTheDaemonsUse) {
+  Cluster cluster;
+  EXPECT_EQ(find_condition(cluster.desired_state().conditions, "NodeDisruptionPolicyDegraded"), nullptr);
+  const JsonArray none = {JsonObject{{"type", "None"}}};
+  const auto file_paths = [](const Json& object) {
+    std::vector<std::string> paths;
+    for (const Json& file : find_array(object, {"status", "nodeDisruptionPolicyStatus", "clusterPolicies", "files"}))
+      paths.push_back(text_of(file, {"path"}));
+    return paths;
+  };
+  const auto plan = [&] { return cluster.wished(cluster.desired_state(), types::machine_configurations, "cluster"); };
+  cluster.view.put(machine_configuration({JsonObject{{"path", "/etc/app"}, {"actions", none}}}));
+  const Json* planned = plan();
+  ASSERT_NE(planned, nullptr);
+  const Json valid = *planned;
+  EXPECT_EQ(valid.at("status").at("observedGeneration"), Json(2));
+  EXPECT_EQ(kube::condition_status(valid, "NodeDisruptionPolicyDegraded"), "False");
+  EXPECT_EQ(std::ranges::count(file_paths(valid), "/etc/app"), 1);
+  EXPECT_FALSE(find_condition(cluster.desired_state().conditions, "NodeDisruptionPolicyDegraded")->is_true);
+  cluster.view.put(valid);
+  EXPECT_EQ(plan(), nullptr) << "nothing more to write";
+
+  Json invalid = machine_configuration({JsonObject{{"path", "app"}, {"actions", none}}});
+  invalid.as_object()["status"] = valid.at("status");
+  cluster.view.put(invalid);
+  planned = plan();
+  ASSERT_NE(planned, nullptr);
+  EXPECT_EQ(file_paths(*planned), file_paths(valid)) << "the last valid one";
+  EXPECT_EQ(kube::condition_text(*planned, "NodeDisruptionPolicyDegraded", "reason"), "InvalidPolicy");
+  const DesiredState state = cluster.desired_state();
+  const Condition* condition = find_condition(state.conditions, "NodeDisruptionPolicyDegraded");
+  ASSERT_NE(condition, nullptr);
+  EXPECT_TRUE(condition->is_true);
+  EXPECT_EQ(condition->message.find("spec.nodeDisruptionPolicy.files[0].path: 'app' is not an absolute path"), 0u)
+      << condition->message;
 }
 
 TEST(MachineConfigOperator, StartsTheDaemonAfterTheHandover) {

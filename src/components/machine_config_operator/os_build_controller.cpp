@@ -6,6 +6,7 @@
 #include "kube/conditions.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/os_build_job.h"
+#include "machineconfig/os_build_limits.h"
 #include "release/reference.h"
 
 #include <algorithm>
@@ -19,10 +20,14 @@ namespace {
 
 namespace types = kube::types;
 namespace mc = machineconfig;
+namespace limits = mc::os_build_limits;
 
 constexpr std::string_view controller_name = "machine-config-controller";
 // A Job that is complete has written its result before. The watches of both may deliver them in the other order.
 constexpr Milliseconds result_limit{60'000};
+constexpr std::string_view pod_pending = "PodPending";
+// Of a MachineOSConfig: the build that the annotation `rebuild` has asked for.
+constexpr std::string_view without_cache_annotation = "machineconfiguration.openshift.io/build-without-cache";
 
 constexpr std::array<std::pair<BuildPhase, std::string_view>, 5> phase_names = {{{BuildPhase::prepared, "Prepared"},
                                                                                  {BuildPhase::building, "Building"},
@@ -36,6 +41,8 @@ std::string_view to_text(BuildPhase phase) {
 
 std::string annotation_of(const Json& object, std::string_view key) { return text_of(object, {"metadata", "annotations", key}); }
 
+std::string created_at(const Json& object) { return text_of(object, {"metadata", "creationTimestamp"}); }
+
 bool is_ending(const Json& object) { return find(object, {"metadata", "deletionTimestamp"}) != nullptr; }
 
 std::string image_of(const Json& build) { return text_of(build, {"status", "digestedImagePushSpec"}); }
@@ -44,6 +51,7 @@ std::string image_of(const Json& build) { return text_of(build, {"status", "dige
 struct BuildObjects {
   const Json* job = nullptr;
   const Json* result = nullptr;
+  const Json* pod = nullptr;  // the newest of the Job
   std::vector<const Json*> inputs{};
   std::vector<const Json*> failures{};  // in the order of their creation
   std::vector<const Json*> all{};
@@ -69,10 +77,43 @@ std::map<std::string, BuildObjects, std::less<>> find_objects(const Snapshot& se
       }
     }
   }
+  for (const Json* pod : seen.list(types::pods, os_build_space)) {
+    const auto objects = found.find(text_of(*pod, {"metadata", "labels", mc::os_build_label}));
+    if (objects == found.end() || is_ending(*pod)) continue;
+    const Json*& newest = objects->second.pod;
+    if (!newest || created_at(*newest) < created_at(*pod)) newest = pod;
+  }
   for (auto& [name, objects] : found) {
-    std::ranges::sort(objects.failures, {}, [](const Json* each) { return text_of(*each, {"metadata", "creationTimestamp"}); });
+    std::ranges::sort(objects.failures, {}, [](const Json* each) { return created_at(*each); });
   }
   return found;
+}
+
+// Why a pod does not start, in one sentence.
+std::string why_pending(const Json& pod) {
+  std::string why;
+  if (kube::condition_status(pod, "PodScheduled") == "False") {
+    why = fmt::format("no machine takes it: {}", kube::condition_text(pod, "PodScheduled", "message"));
+  }
+  for (const Json& container : find_array(pod, {"status", "containerStatuses"})) {
+    // "ContainerCreating" says no reason. A volume or an image that is missing has another one, or an event.
+    const std::string reason = text_of(container, {"state", "waiting", "reason"});
+    if (!why.empty() || reason.empty() || reason == "ContainerCreating") continue;
+    why = fmt::format("{}: {}", reason, text_of(container, {"state", "waiting", "message"}));
+  }
+  const std::string node = text_of(pod, {"spec", "nodeName"});
+  if (why.empty())
+    why = node.empty() ? "the scheduler has not looked at it" : fmt::format("the kubelet of {} has not started it", node);
+  constexpr auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limits::start_of_pod);
+  return fmt::format("Pod {} has not started within {} minutes: {}", kube::name_of(pod), minutes.count(), why);
+}
+
+// When the pod must have started; nothing if it has.
+std::optional<WallTime> start_limit(const Json& pod) {
+  const std::string phase = text_of(pod, {"status", "phase"});
+  const Result<WallTime> created = parse_rfc3339(created_at(pod));
+  if (!created.ok() || (!phase.empty() && phase != "Pending")) return std::nullopt;
+  return created.value() + limits::start_of_pod;
 }
 
 DesiredObject removal_of(const Json& object) { return {*kube::find_type(object), object, DesiredObject::How::remove}; }
@@ -89,7 +130,7 @@ struct Observed {
 
 std::string attempts_text(const BuildObjects& objects) {
   if (objects.failures.empty()) return "";
-  return fmt::format("attempt {} of {}; the last one failed: {}", objects.failures.size() + 1, os_build_retries + 1,
+  return fmt::format("attempt {} of {}; the last one failed: {}", objects.failures.size() + 1, limits::retries_of_job + 1,
                      mc::parse_failure(*objects.failures.back())->message);
 }
 
@@ -130,7 +171,14 @@ Observed observe_job(const BuildObjects& objects, const mc::OsBuild& build, Wall
   }
   const bool has_begun = integer_of(job, {"status", "active"}) > 0 || integer_of(job, {"status", "failed"}) > 0;
   if (!has_begun) return {BuildPhase::prepared, "JobCreated", "the pod of the build does not exist yet"};
-  return {BuildPhase::building, "JobRunning", attempts_text(objects)};
+  Observed building{.phase = BuildPhase::building, .reason = "JobRunning", .message = attempts_text(objects)};
+  const std::optional<WallTime> limit = objects.pod ? start_limit(*objects.pod) : std::nullopt;
+  if (limit && now < *limit) building.replan_at = limit;
+  if (limit && now >= *limit) {
+    building.reason = pod_pending;
+    building.message = why_pending(*objects.pod) + (building.message.empty() ? "" : "; " + building.message);
+  }
+  return building;
 }
 
 // The build with the status. Times are written once; the end is after the start.
@@ -247,12 +295,14 @@ class PoolBuild {
     if (object_) want(removal_of(*object_));
     for (const Json* object : in_.objects.all) want(removal_of(*object));
     if (has_record || object_ || !in_.objects.all.empty()) return;
-    made_.plan.tasks.push_back({fmt::format("starting the build of pool {} again", in_.config.pool),
-                                [&api = api_, &view = view_, pool = in_.config.pool](const sys::Context& context) -> Result<> {
-                                  const Json patch = {{"metadata", {{"annotations", {{mc::rebuild_annotation, nullptr}}}}}};
-                                  view.put(TRY(kube::merge_patch(context, api, types::machine_os_configs, "", pool, patch)));
-                                  return Ok{};
-                                }});
+    made_.plan.tasks.push_back(
+        {fmt::format("starting the build of pool {} again", in_.config.pool),
+         [&api = api_, &view = view_, pool = in_.config.pool, name = in_.build.name](const sys::Context& context) -> Result<> {
+           const Json patch = {
+               {"metadata", {{"annotations", {{mc::rebuild_annotation, nullptr}, {without_cache_annotation, name}}}}}};
+           view.put(TRY(kube::merge_patch(context, api, types::machine_os_configs, "", pool, patch)));
+           return Ok{};
+         }});
   }
 
   // Objects of an earlier MachineOSBuild of this name are removed first.
@@ -317,7 +367,8 @@ class PoolBuild {
     std::vector<Json> inputs = TRY(os_build_inputs(in_.build, config, cluster, *object_));
     const std::size_t parts = inputs.size();
     if (in_.objects.inputs.size() == parts) {
-      Json job = TRY(os_build_job(in_.build, in_.config, cluster, *object_, parts));
+      const bool has_cache = annotation_of(in_.os_config, without_cache_annotation) != in_.build.name;
+      Json job = TRY(os_build_job(in_.build, in_.config, cluster, *object_, parts, has_cache));
       want({types::jobs, std::move(job), DesiredObject::How::create});
       return Ok{};
     }
@@ -329,6 +380,7 @@ class PoolBuild {
     if (observed.replan_at) made_.plan.replan_by(*observed.replan_at);
     const std::string_view phase = to_text(observed.phase);
     image_.waits_for = fmt::format("MachineOSBuild {}, which is {}", in_.build.name, phase);
+    if (observed.reason == pod_pending) image_.waits_for += ": " + observed.message;
     Json object = with_status(*object_, observed, in_.objects.job, now_);
     if (find_object(object, {"status"}) == find_object(*object_, {"status"})) return;
     if (phase_of(*object_) != observed.phase) {
@@ -403,7 +455,11 @@ std::optional<BuildPhase> phase_of(const Json& build) {
 
 std::vector<Watched> OsBuildController::watched() {
   const std::string space(os_build_space);
-  return {{types::machine_os_configs}, {types::machine_os_builds}, {types::jobs, space}, {types::config_maps, space}};
+  return {{types::machine_os_configs},
+          {types::machine_os_builds},
+          {types::jobs, space},
+          {types::config_maps, space},
+          {types::pods, space, {.labels = std::string(mc::os_build_label)}}};
 }
 
 const OsBuildController::Planned& OsBuildController::planned_for(const Json& os_config, const Snapshot& seen) {

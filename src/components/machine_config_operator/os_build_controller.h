@@ -11,6 +11,9 @@
 //                         ├─► Failed        stays until its inputs change, or until the annotation `rebuild`
 //                         └─► Interrupted   the Job was deleted; the MachineOSBuild is made again
 //
+// Building says why a pod of the Job does not start, if it does not. The annotation `rebuild` builds without what earlier builds
+// left on the machines.
+//
 // Images stay in their registry: the controller has no login for it.
 #pragma once
 

@@ -8,6 +8,7 @@
 #include "machineconfig/labels.h"
 #include "machineconfig/node_annotations.h"
 #include "machineconfig/os_build_job.h"
+#include "machineconfig/os_build_limits.h"
 
 #include "support/fake_kube.h"
 #include "support/test_context.h"
@@ -133,6 +134,7 @@ class Cluster {
   std::string message() const { return std::string(kube::condition_text(builds()[0], phase(), "message")); }
 
   std::optional<Json> job() const { return kube.stored(types::jobs, space, mc::job_name(build_name())); }
+  bool is_without_cache() const { return emit_json(*job(), JsonStyle::compact).find("--no-cache") != std::string::npos; }
   void set_job(JsonObject status) {
     Json changed = *job();
     changed.as_object()["status"] = std::move(status);
@@ -173,10 +175,15 @@ class Cluster {
 
  private:
   static std::vector<slipway::kube::ResourceType> all_types() {
-    return {types::controller_configs,   types::machine_configs,
-            types::machine_config_pools, types::machine_os_configs,
-            types::machine_os_builds,    types::jobs,
-            types::config_maps,          types::nodes};
+    return {types::controller_configs,
+            types::machine_configs,
+            types::machine_config_pools,
+            types::machine_os_configs,
+            types::machine_os_builds,
+            types::jobs,
+            types::config_maps,
+            types::nodes,
+            types::pods};
   }
   void apply(const DesiredObject& desired) {
     switch (desired.how) {
@@ -198,6 +205,8 @@ TEST(OsBuilds, ABuildGoesFromItsInputsToTheImageOfThePool) {
   EXPECT_EQ(images.at("worker").image, "");
   EXPECT_EQ(images.at("worker").waits_for, "MachineOSBuild " + cluster.build_name() + ", which is Prepared");
   ASSERT_TRUE(cluster.job());
+  EXPECT_FALSE(cluster.is_without_cache());
+  EXPECT_EQ(integer_of(*cluster.job(), {"spec", "activeDeadlineSeconds"}), 7200);
   EXPECT_EQ(text_of(cluster.builds()[0], {"spec", "renderedImagePushSpec"}), repository + ":" + cluster.build_name());
   cluster.set_job({{"active", 1}});
   images = cluster.settle();
@@ -220,6 +229,52 @@ TEST(OsBuilds, ABuildGoesFromItsInputsToTheImageOfThePool) {
   const int writes = cluster.kube.writes();
   (void)cluster.settle();
   EXPECT_EQ(cluster.kube.writes(), writes);
+}
+
+TEST(OsBuilds, APodThatDoesNotStartIsExplained) {
+  const auto waiting = [](const char* reason, const char* message) {
+    const JsonObject state = {{"waiting", JsonObject{{"reason", reason}, {"message", message}}}};
+    return JsonObject{{"containerStatuses", JsonArray{JsonObject{{"state", state}}}}};
+  };
+  const JsonObject unschedulable = {
+      {"conditions",
+       JsonArray{JsonObject{{"type", "PodScheduled"}, {"status", "False"}, {"message", "0/3 nodes are available"}}}}};
+  const struct {
+    JsonObject status;
+    const char* node;
+    const char* why;  // empty: it runs
+  } cases[] = {{unschedulable, "", "no machine takes it: 0/3 nodes are available"},
+               {waiting("ImagePullBackOff", "mco@sha256:1: not found"), "master-0", "ImagePullBackOff: mco@sha256:1: not found"},
+               {waiting("ContainerCreating", ""), "master-0", "the kubelet of master-0 has not started it"},
+               {{}, "", "the scheduler has not looked at it"},
+               {JsonObject{{"phase", "Running"}}, "master-0", ""}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.why);
+    Cluster cluster;
+    (void)cluster.settle();
+    cluster.set_job({{"active", 1}});
+    cluster.kube.put({{"apiVersion", "v1"},
+                      {"kind", "Pod"},
+                      {"metadata",
+                       {{"name", "build-x"},
+                        {"namespace", space},
+                        {"creationTimestamp", to_rfc3339(cluster.now)},
+                        {"labels", {{mc::os_build_label, cluster.build_name()}}}}},
+                      {"spec", {{"nodeName", each.node}}},
+                      {"status", each.status}});
+    (void)cluster.settle();
+    EXPECT_EQ(cluster.reason(), "JobRunning");
+    const WallTime limit = cluster.now + mc::os_build_limits::start_of_pod;
+    const bool runs = std::string_view(each.why).empty();
+    EXPECT_EQ(cluster.plan().plan.replan_at, runs ? std::nullopt : std::optional(limit));
+    cluster.now = limit;
+    const PoolImages images = cluster.settle();
+    EXPECT_EQ(cluster.phase(), "Building");
+    EXPECT_EQ(cluster.reason(), runs ? "JobRunning" : "PodPending");
+    if (runs) continue;
+    EXPECT_EQ(cluster.message(), fmt::format("Pod build-x has not started within 2 minutes: {}", each.why));
+    EXPECT_NE(images.at("worker").waits_for.find(each.why), std::string::npos) << images.at("worker").waits_for;
+  }
 }
 
 TEST(OsBuilds, TheJobRunsOnAMasterAndMountsOnlyWhatItNeeds) {
@@ -482,7 +537,8 @@ TEST(OsBuilds, TheAnnotationRebuildBuildsAgain) {
     const PoolImages images = cluster.settle();
     EXPECT_EQ(images.at("worker").image, "");
     EXPECT_EQ(cluster.phase(), "Prepared");
-    EXPECT_TRUE(cluster.job());
+    ASSERT_TRUE(cluster.job());
+    EXPECT_TRUE(cluster.is_without_cache());
     const Json config = *cluster.kube.stored(types::machine_os_configs, "", "worker");
     EXPECT_FALSE(find(config, {"metadata", "annotations", mc::rebuild_annotation}));
     if (has_record) {
@@ -491,6 +547,13 @@ TEST(OsBuilds, TheAnnotationRebuildBuildsAgain) {
     }
     cluster.succeed(digest_a);
     EXPECT_EQ(cluster.settle().at("worker").image, repository + "@" + digest_a);
+    // Another build may use what this one leaves.
+    cluster.put_rendered("rendered-worker-2", "two");
+    cluster.set_config("rendered-worker-2");
+    (void)cluster.settle();
+    const std::vector<Json> jobs = cluster.kube.stored_all(types::jobs);
+    ASSERT_EQ(jobs.size(), 1u);
+    EXPECT_EQ(emit_json(jobs[0], JsonStyle::compact).find("--no-cache"), std::string::npos);
   }
 }
 

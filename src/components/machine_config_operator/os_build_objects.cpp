@@ -4,6 +4,7 @@
 #include "kube/client.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/os_build_job.h"
+#include "machineconfig/os_build_limits.h"
 #include "net/url.h"
 
 #include <array>
@@ -99,7 +100,7 @@ Result<std::vector<Json>> os_build_inputs(const mc::OsBuild& build, const mc::Ma
 }
 
 Result<Json> os_build_job(const mc::OsBuild& build, const mc::OsConfig& config, const mc::ControllerConfig& controller,
-                          const Json& owner, std::size_t inputs) {
+                          const Json& owner, std::size_t inputs, bool has_cache) {
   const net::Url api =
       TRY(net::parse_url(controller.internal_api_url()).context("Infrastructure cluster: status.apiServerInternalURI"));
   const auto image = controller.images.find("machineConfigOperator");
@@ -112,6 +113,7 @@ Result<Json> os_build_job(const mc::OsBuild& build, const mc::OsConfig& config, 
                                       "--push-secret=" + config.push_secret,
                                       "--inputs=/inputs",
                                       "--root-mount=/rootfs"};
+  if (!has_cache) command.emplace_back("--no-cache");
   JsonArray sources;
   for (std::size_t i = 0; i < inputs; ++i) {
     JsonArray items = {JsonObject{{"key", mc::input_key}, {"path", fmt::format("{}.{}", mc::input_key, i)}}};
@@ -122,14 +124,17 @@ Result<Json> os_build_job(const mc::OsBuild& build, const mc::OsConfig& config, 
     command.push_back("--pull-secret=" + config.base_pull_secret);
     sources.push_back(source_of(config.base_pull_secret, "pull"));
   }
-  return fill_document("machine_config_operator/os_build/job.yaml", {{"NAME", mc::job_name(build.name)},
-                                                                     {"LABELS", compact(labels_of(build))},
-                                                                     {"OWNERS", compact(owned_by(owner))},
-                                                                     {"RETRIES", fmt::format("{}", os_build_retries)},
-                                                                     {"IMAGE", quoted(image->second)},
-                                                                     {"COMMAND", compact(texts(command))},
-                                                                     {"ENVIRONMENT", compact(environment_of(controller, api))},
-                                                                     {"INPUTS", compact(sources)}});
+  constexpr auto deadline = std::chrono::duration_cast<Seconds>(mc::os_build_limits::job);
+  return fill_document("machine_config_operator/os_build/job.yaml",
+                       {{"NAME", mc::job_name(build.name)},
+                        {"LABELS", compact(labels_of(build))},
+                        {"OWNERS", compact(owned_by(owner))},
+                        {"RETRIES", fmt::format("{}", mc::os_build_limits::retries_of_job)},
+                        {"DEADLINE", fmt::format("{}", deadline.count())},
+                        {"IMAGE", quoted(image->second)},
+                        {"COMMAND", compact(texts(command))},
+                        {"ENVIRONMENT", compact(environment_of(controller, api))},
+                        {"INPUTS", compact(sources)}});
 }
 
 }  // namespace slipway::components::machine_config_operator

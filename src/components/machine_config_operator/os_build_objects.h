@@ -16,9 +16,6 @@ namespace slipway::components::machine_config_operator {
 
 using machineconfig::os_build_space;
 
-// Attempts of a build after the first one.
-inline constexpr int os_build_retries = 3;
-
 // The MachineOSBuild, without status.
 Json os_build_object(const machineconfig::OsBuild& build, const machineconfig::OsConfig& config);
 
@@ -31,10 +28,13 @@ bool has_same_logins(const Json& build, const machineconfig::OsConfig& config);
 Result<std::vector<Json>> os_build_inputs(const machineconfig::OsBuild& build, const machineconfig::MachineConfig& rendered,
                                           const machineconfig::ControllerConfig& controller, const Json& owner);
 
-// The Job. inputs: number of ConfigMaps with inputs
+// The Job.
 //
+//   inputs     number of ConfigMaps with inputs
+//   has_cache  the build may use what earlier builds left on its machine
 //   errors  invalid: the ControllerConfig has no internal address of the API
 Result<Json> os_build_job(const machineconfig::OsBuild& build, const machineconfig::OsConfig& config,
-                          const machineconfig::ControllerConfig& controller, const Json& owner, std::size_t inputs);
+                          const machineconfig::ControllerConfig& controller, const Json& owner, std::size_t inputs,
+                          bool has_cache);
 
 }  // namespace slipway::components::machine_config_operator

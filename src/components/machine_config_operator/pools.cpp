@@ -5,12 +5,12 @@
 #include "components/controller/bootstrap_complete.h"
 #include "components/controller/conditions.h"
 #include "components/controller/operand.h"
-#include "components/machine_config_operator/selector.h"
 #include "kube/conditions.h"
 #include "kube/roles.h"
 #include "machineconfig/labels.h"
 #include "machineconfig/machine_state.h"
 #include "machineconfig/node_annotations.h"
+#include "machineconfig/selector.h"
 
 #include <algorithm>
 #include <array>
@@ -42,7 +42,7 @@ const JsonObject& labels_of(const Json& object) { return find_object(object, {"m
 // A pool with an empty selector has no nodes.
 bool has_node(const Json& pool, const JsonObject& labels) {
   const Json* selector = find(pool, {"spec", "nodeSelector"});
-  return selector && selector->is_object() && !selector->get_object().empty() && selects(selector, labels);
+  return selector && selector->is_object() && !selector->get_object().empty() && mc::selects(selector, labels);
 }
 
 std::string pool_of(const PoolNode& node, const std::vector<const Json*>& pools, std::vector<Notice>& notices) {

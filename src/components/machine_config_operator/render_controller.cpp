@@ -2,9 +2,10 @@
 
 #include "base/digest.h"
 #include "components/controller/conditions.h"
-#include "components/machine_config_operator/kubelet_configs.h"
+#include "components/machine_config_operator/machine_settings.h"
 #include "components/machine_config_operator/outdated_configs.h"
 #include "machineconfig/labels.h"
+#include "machineconfig/pool_settings.h"
 #include "machineconfig/registries.h"
 #include "machineconfig/render.h"
 #include "machineconfig/templates.h"
@@ -25,6 +26,8 @@ const std::array mirror_types = {
     kube::ResourceType{"config.openshift.io", "v1", "imagedigestmirrorsets", "ImageDigestMirrorSet", false},
     kube::ResourceType{"config.openshift.io", "v1", "imagetagmirrorsets", "ImageTagMirrorSet", false},
     kube::ResourceType{"operator.openshift.io", "v1alpha1", "imagecontentsourcepolicies", "ImageContentSourcePolicy", false}};
+
+const std::array setting_types = {types::kubelet_configs, types::runtime_configs};
 
 constexpr std::string_view secret_space = "openshift-config";
 constexpr std::string_view secret_name = "pull-secret";
@@ -62,7 +65,9 @@ std::string inputs_of(const Snapshot& seen) {
   for (const kube::ResourceType& type : mirror_types) {
     for (const Json* object : seen.list(type)) inputs += state_of(*object);
   }
-  for (const Json* config : seen.list(kube::types::kubelet_configs)) inputs += spec_of(*config, {"spec"});
+  for (const kube::ResourceType& type : setting_types) {
+    for (const Json* object : seen.list(type)) inputs += spec_of(*object, {"spec"});
+  }
   for (const Json* config : seen.list(types::machine_configs)) {
     if (is_user_config(*config)) inputs += state_of(*config);
   }
@@ -181,12 +186,20 @@ void plan_generated(const std::vector<MachineConfig>& generated, const Snapshot&
 
 // Plans condition Accepted of KubeletConfigs and ContainerRuntimeConfigs.
 void plan_acceptance(const Snapshot& seen, WallTime now, Plan& plan) {
-  for (const kube::ResourceType& type : {kube::types::kubelet_configs, kube::types::runtime_configs}) {
+  const std::vector<const Json*> pools = seen.list(types::machine_config_pools);
+  for (const kube::ResourceType& type : setting_types) {
     for (const Json* object : seen.list(type)) {
-      const std::string reason = reason_to_refuse(*object);
-      const Condition accepted{
-          .type = "Accepted", .is_true = reason.empty(), .reason = reason.empty() ? "Success" : "Refused", .message = reason};
+      Condition accepted{.type = "Accepted", .is_true = false, .reason = "Refused", .message = reason_to_refuse(*object)};
+      if (accepted.message.empty()) {
+        accepted.is_true =
+            std::ranges::any_of(pools, [&](const Json* pool) { return machineconfig::selects_pool(*object, *pool); });
+        accepted.reason = accepted.is_true ? "Success" : "NoPool";
+        if (!accepted.is_true)
+          accepted.message = "spec.machineConfigPoolSelector: selects no pool (use labels of MachineConfigPools)";
+      }
       Json status = with_conditions(*object, {accepted}, now);
+      if (const Json* generation = find(*object, {"metadata", "generation"}))
+        status.as_object()["status"].as_object()["observedGeneration"] = *generation;
       if (find_object(status, {"status"}) == find_object(*object, {"status"})) continue;
       plan.desired_objects.push_back({type, std::move(status), DesiredObject::How::status});
     }
@@ -209,7 +222,7 @@ Result<std::vector<MachineConfig>> generated_configs(const GeneratedFrom& from) 
     std::ranges::move(TRY(machineconfig::template_configs(role, from.controller, from.pull_secret)), std::back_inserter(all));
     std::ranges::move(TRY(machineconfig::registry_configs(role, from.mirror_sets, version)), std::back_inserter(all));
   }
-  std::ranges::move(TRY(kubelet_machine_configs(from.pools, from.kubelet_configs, all, version)), std::back_inserter(all));
+  std::ranges::move(TRY(settings_configs(from.pools, from.settings, all, version)), std::back_inserter(all));
   return all;
 }
 
@@ -221,7 +234,7 @@ std::vector<Watched> RenderController::watched() {
       {types::nodes},
       {types::secrets, std::string(secret_space), {.fields = fmt::format("metadata.name={}", secret_name)}}};
   for (const kube::ResourceType& type : mirror_types) all.push_back({type});
-  all.insert(all.end(), {{kube::types::kubelet_configs}, {kube::types::runtime_configs}});
+  for (const kube::ResourceType& type : setting_types) all.push_back({type});
   return all;
 }
 
@@ -248,7 +261,7 @@ RenderController::Outcome RenderController::render_all(const Snapshot& seen) con
   };
   for (const kube::ResourceType& type : mirror_types) copy(type, from.mirror_sets);
   copy(types::machine_config_pools, from.pools);
-  copy(kube::types::kubelet_configs, from.kubelet_configs);
+  for (const kube::ResourceType& type : setting_types) copy(type, from.settings);
   auto generated = generated_configs(from);
   if (!generated.ok()) return fail(generated.error().message());
   outcome.generated = std::move(generated).value();

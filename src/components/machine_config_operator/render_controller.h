@@ -24,11 +24,11 @@ struct GeneratedFrom {
   const Secret& pull_secret;
   std::vector<Json> pools{};        // MachineConfigPools
   std::vector<Json> mirror_sets{};  // objects with mirrors of registries
-  std::vector<Json> kubelet_configs{};
+  std::vector<Json> settings{};     // KubeletConfigs and ContainerRuntimeConfigs
 };
 
-// Generates MachineConfigs: for every role from the templates and the mirrors of registries, for pools from KubeletConfigs. Pure.
-// errors: those of template_configs, registry_configs and kubelet_machine_configs
+// Generates MachineConfigs: for every role from the templates and the mirrors of registries, for pools from KubeletConfigs
+// and ContainerRuntimeConfigs. Pure. errors: those of template_configs, registry_configs and settings_configs
 Result<std::vector<machineconfig::MachineConfig>> generated_configs(const GeneratedFrom& from);
 
 // The result of rendering for a pool.

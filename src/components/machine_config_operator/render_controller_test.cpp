@@ -117,9 +117,8 @@ struct Cluster {
 std::string bootstrap_name(const Cluster& cluster, std::string_view pool) {
   std::vector<YamlDocument> documents;
   const Snapshot seen = cluster.view.snapshot();
-  const kube::ResourceType& kubelet_configs = kube::types::kubelet_configs;
-  for (const kube::ResourceType& type :
-       {types::controller_configs, types::machine_configs, types::machine_config_pools, kubelet_configs}) {
+  for (const kube::ResourceType& type : {types::controller_configs, types::machine_configs, types::machine_config_pools,
+                                         types::kubelet_configs, types::runtime_configs}) {
     for (const Json* object : seen.list(type)) {
       if (find(*object, {"metadata", "annotations", machineconfig::generated_by})) continue;
       documents.push_back(parse_yaml(emit_yaml(*object), "manifest.yaml").value());
@@ -293,49 +292,170 @@ Json kubelet_config(std::string_view name, std::string_view pool, JsonObject fie
           {"spec", std::move(more)}};
 }
 
+Json runtime_config(std::string_view name, std::string_view pool, JsonObject fields) {
+  Json object = kubelet_config(name, pool, {}, {{"containerRuntimeConfig", std::move(fields)}});
+  object.as_object()["kind"] = "ContainerRuntimeConfig";
+  object.at("spec").as_object().erase("kubeletConfig");
+  return object;
+}
+
+// The files of a generated MachineConfig, by path.
+std::map<std::string, std::string> files_of(const Cluster& cluster, std::string_view name) {
+  const Snapshot seen = cluster.view.snapshot();
+  std::map<std::string, std::string> files;
+  const Json* object = seen.find(types::machine_configs, "", name);
+  if (!object) return files;
+  const auto config = machineconfig::parse_machine_config(*object, "generated");
+  EXPECT_TRUE(config.ok()) << config.error().message();
+  for (const ignition::File& file : config->config.storage.files)
+    files.emplace(file.path, ignition::decode_data_url(*file.contents.source).value());
+  return files;
+}
+
+constexpr const char* kubelet_file = "/etc/kubernetes/kubelet.conf";
+constexpr const char* runtime_drop_in = "/etc/openshift/kubelet.conf.d/20-container-runtime-config.conf";
+
 TEST(RenderController, KubeletConfigsAreMergedIntoTheTemplate) {
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker"), master = cluster.target("master");
   cluster.put(kubelet_config("b", "worker", {{"maxPods", 50}, {"authentication", {{"webhook", {{"cacheTTL", "1m"}}}}}}));
+  cluster.settle();
+  EXPECT_EQ(cluster.target("worker"), bootstrap_name(cluster, "worker"));
   cluster.put(kubelet_config("a", "worker", {{"maxPods", 40}, {"podPidsLimit", 10}}));
   cluster.put(kubelet_config("c", "nobody", {{"maxPods", 30}}));
   cluster.settle();
   EXPECT_NE(cluster.target("worker"), before);
   EXPECT_EQ(cluster.target("master"), master);
-  EXPECT_EQ(cluster.target("worker"), bootstrap_name(cluster, "worker"));
-  const Snapshot seen = cluster.view.snapshot();
-  const Json* object = seen.find(types::machine_configs, "", "99-worker-generated-kubelet");
-  ASSERT_NE(object, nullptr);
-  const auto config = machineconfig::parse_machine_config(*object, "generated");
-  ASSERT_TRUE(config.ok()) << config.error().message();
-  const ignition::File& file = config->config.storage.files.at(0);
-  EXPECT_EQ(file.path, "/etc/kubernetes/kubelet.conf");
-  const Json conf = parse_yaml(ignition::decode_data_url(*file.contents.source).value(), "kubelet.conf")->value;
+  const auto files = files_of(cluster, "99-worker-generated-kubelet");
+  ASSERT_EQ(files.size(), 1u);
+  const Json conf = parse_yaml(files.at(kubelet_file), "kubelet.conf")->value;
   EXPECT_EQ(conf.at("maxPods"), Json(50)) << "the last one by name";
   EXPECT_EQ(conf.at("podPidsLimit"), Json(10));
   EXPECT_EQ(find_string(conf, {"authentication", "webhook", "cacheTTL"}), "1m");
   EXPECT_EQ(find_string(conf, {"authentication", "x509", "clientCAFile"}), "/etc/kubernetes/kubelet-ca.crt");
 }
 
-TEST(RenderController, ReportsRefusedKubeletConfigs) {
-  const kube::ResourceType& type = kube::types::kubelet_configs;
+TEST(RenderController, OfSizesThatExcludeEachOtherTheLastOneCounts) {
+  struct Case {
+    Json first, second;
+    std::string sizing, reserved;
+  };
+  const Json by_size = kubelet_config("?", "worker", {}, {{"autoSizingReserved", true}});
+  const Json by_hand = kubelet_config("?", "worker", {{"systemReserved", {{"cpu", "1"}}}});
+  const Json off = kubelet_config("?", "worker", {}, {{"autoSizingReserved", false}});
+  const Case cases[] = {{by_size, by_hand, "", R"({"cpu":"1"})"},
+                        {by_hand, by_size, "NODE_SIZING_ENABLED=true\n", "null"},
+                        {by_size, off, "NODE_SIZING_ENABLED=false\n", "null"}};
+  for (const Case& c : cases) {
+    Cluster cluster;
+    int number = 0;
+    for (Json object : {c.first, c.second}) {
+      object.at("metadata").as_object()["name"] = std::to_string(++number);
+      cluster.put(std::move(object));
+    }
+    cluster.settle();
+    auto files = files_of(cluster, "99-worker-generated-kubelet");
+    EXPECT_EQ(files["/etc/node-sizing-enabled.env"], c.sizing);
+    const Json conf = parse_yaml(files[kubelet_file], "kubelet.conf")->value;
+    const Json* reserved = find(conf, {"systemReserved"});
+    EXPECT_EQ(emit_json(reserved ? *reserved : Json(), JsonStyle::compact), c.reserved);
+  }
+}
+
+TEST(RenderController, ContainerRuntimeConfigsBecomeDropIns) {
+  Cluster cluster;
+  cluster.settle();
+  const std::string before = cluster.target("worker"), master = cluster.target("master");
+  cluster.put(runtime_config("a", "worker", {{"pidsLimit", 1000}, {"logSizeMax", "10Mi"}, {"logLevel", "debug"}}));
+  cluster.settle();
+  EXPECT_EQ(cluster.target("worker"), bootstrap_name(cluster, "worker"));
+  EXPECT_NE(cluster.target("worker"), before);
+  EXPECT_EQ(cluster.target("master"), master);
+  auto files = files_of(cluster, "99-worker-generated-containerruntime");
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_NE(files["/etc/containerd/conf.d/20-container-runtime-config.toml"].find("[debug]\n  level = \"debug\""),
+            std::string::npos);
+  EXPECT_EQ(
+      files[runtime_drop_in],
+      "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\ncontainerLogMaxSize: \"10485760\"\npodPidsLimit: "
+      "1000\n");
+  cluster.put(runtime_config("b", "worker", {{"pidsLimit", 500}, {"defaultRuntime", "crun"}}));
+  cluster.settle();
+  EXPECT_NE(files_of(cluster, "99-worker-generated-containerruntime")[runtime_drop_in].find("podPidsLimit: 500"),
+            std::string::npos);
+  for (const char* name : {"a", "b"}) cluster.view.remove(types::runtime_configs, "", name);
+  cluster.settle();
+  EXPECT_FALSE(cluster.has("99-worker-generated-containerruntime"));
+  EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, OfTwoLimitsTheLowerOneCounts) {
+  struct Case {
+    JsonObject kubelet;
+    std::string_view expected;
+  };
+  const Case cases[] = {{{{"podPidsLimit", 100}, {"containerLogMaxSize", "1Ki"}}, "\"1024\"\npodPidsLimit: 100\n"},
+                        {{{"podPidsLimit", 5000}, {"containerLogMaxSize", "1Gi"}}, "\"8192\"\npodPidsLimit: 1000\n"},
+                        {{{"podPidsLimit", -1}, {"containerLogMaxSize", "-1"}}, "\"8192\"\npodPidsLimit: 1000\n"}};
+  for (const Case& c : cases) {
+    Cluster cluster;
+    cluster.put(runtime_config("a", "worker", {{"pidsLimit", 1000}, {"logSizeMax", 8192}}));
+    cluster.put(kubelet_config("a", "worker", c.kubelet));
+    cluster.settle();
+    const std::string text = files_of(cluster, "99-worker-generated-containerruntime")[runtime_drop_in];
+    EXPECT_TRUE(text.ends_with(c.expected)) << text;
+  }
+}
+
+TEST(RenderController, ReportsSettingsWithoutEffect) {
   Cluster cluster;
   cluster.settle();
   const std::string before = cluster.target("worker");
   cluster.put(kubelet_config("dns", "worker", {{"clusterDNS", JsonArray{"1.1.1.1"}}}));
-  cluster.put(kubelet_config("sizing", "worker", {}, {{"autoSizingReserved", true}}));
+  cluster.put(kubelet_config("sizing", "worker", {{"systemReserved", {{"cpu", "1"}}}}, {{"autoSizingReserved", true}}));
+  cluster.put(kubelet_config("other", "gpu", {{"maxPods", 5}}));
+  cluster.put(runtime_config("size", "worker", {{"overlaySize", "8Gi"}, {"pidsLimit", 3}}));
+  Json everywhere = kubelet_config("everywhere", "worker", {});
+  everywhere.at("spec").as_object()["machineConfigPoolSelector"] = JsonObject();
+  cluster.put(everywhere);
   std::map<std::string, std::string> status_of;
   for (const DesiredObject& desired : cluster.plan().plan.desired_objects) {
-    if (desired.type != type) continue;
+    if (desired.type != types::kubelet_configs && desired.type != types::runtime_configs) continue;
     EXPECT_EQ(kube::condition_status(desired.object, "Accepted"), "False");
     status_of[std::string(kube::name_of(desired.object))] =
-        find_string(find_array(desired.object, {"status", "conditions"}).at(0), {"message"}).value_or("");
+        fmt::format("{}: {}", kube::condition_text(desired.object, "Accepted", "reason"),
+                    kube::condition_text(desired.object, "Accepted", "message"));
   }
-  EXPECT_EQ(status_of["dns"], "spec.kubeletConfig.clusterDNS cannot be changed");
-  EXPECT_EQ(status_of["sizing"], "spec.autoSizingReserved has no effect");
+  EXPECT_EQ(status_of["dns"],
+            "Refused: spec.kubeletConfig.clusterDNS: cannot be changed: it is the address of the cluster's DNS service (remove "
+            "the field)");
+  EXPECT_EQ(status_of["sizing"],
+            "Refused: spec.autoSizingReserved: cannot be used with spec.kubeletConfig.systemReserved (remove one of them)");
+  EXPECT_EQ(status_of["size"],
+            "Refused: spec.containerRuntimeConfig.overlaySize: is not supported: containerd cannot limit the size of a "
+            "container's file "
+            "system (set limits of ephemeral-storage in pods, or in a LimitRange for a namespace); "
+            "spec.containerRuntimeConfig.pidsLimit: "
+            "must be a number of at least 20 (to remove the limit, set podPidsLimit to -1 in a KubeletConfig)");
+  const std::string no_pool = "NoPool: spec.machineConfigPoolSelector: selects no pool (use labels of MachineConfigPools)";
+  EXPECT_EQ(status_of["other"], no_pool);
+  EXPECT_EQ(status_of["everywhere"], no_pool);
   EXPECT_FALSE(cluster.has("99-worker-generated-kubelet"));
   EXPECT_EQ(cluster.target("worker"), before);
+}
+
+TEST(RenderController, AcceptsWhatItHasSeen) {
+  Cluster cluster;
+  Json object = kubelet_config("a", "worker", {{"maxPods", 5}});
+  object.at("metadata").as_object()["generation"] = 3;
+  cluster.put(object);
+  cluster.settle();
+  const Snapshot seen = cluster.view.snapshot();
+  const Json* after = seen.find(types::kubelet_configs, "", "a");
+  ASSERT_NE(after, nullptr);
+  EXPECT_EQ(kube::condition_status(*after, "Accepted"), "True");
+  EXPECT_EQ(after->at("status").at("observedGeneration"), Json(3));
 }
 
 TEST(RenderController, ReportsWhatIsMissing) {

@@ -4,6 +4,7 @@
 #include "base/yaml.h"
 #include "components/render/inputs.h"
 #include "machineconfig/os_build.h"
+#include "machineconfig/os_build_files.h"
 #include "machineconfig/pools.h"
 
 #include <utility>
@@ -47,41 +48,30 @@ Result<RenderedFolder::Texts> RenderedFolder::read_texts(const std::string& pool
   return texts;
 }
 
-Result<std::optional<machineconfig::OsImage>> RenderedFolder::read_record(const std::string& path) {
-  const std::optional<std::string> text = TRY(files_.read_if_exists(path));
-  if (!text) return std::optional<machineconfig::OsImage>();
-  return std::optional(TRY(machineconfig::parse_os_image(TRY(parse_json(*text, path)), path)));
-}
-
-// The first line of the reason; the log of the machine has all. Empty if the build has not failed.
-Result<std::string> RenderedFolder::read_failure(const std::string& path) {
-  const std::optional<std::string> text = TRY(files_.read_if_exists(path));
-  if (!text) return std::string();
-  const Json record = TRY(parse_json(*text, path));
-  const std::string message = TRY(require_string(record, {"message"}).context(path));
-  return message.substr(0, message.find('\n'));
-}
-
 Result<> RenderedFolder::read_image(const std::string& pool, Texts& texts) {
-  const auto prebuilt = TRY(read_record(fmt::format("{}/{}/{}/image.json", folder_, machineconfig::prebuilt_images_name, pool)));
+  const auto prebuilt = TRY(machineconfig::read_os_image(
+      files_, fmt::format("{}/{}/{}/image.json", folder_, machineconfig::prebuilt_images_name, pool)));
   if (prebuilt) {
     texts.image = prebuilt->image();
     return Ok{};
   }
-  const std::string path = fmt::format("{}/{}/{}/build.json", folder_, machineconfig::os_builds_name, pool);
-  const std::optional<std::string> wanted = TRY(files_.read_if_exists(path));
+  const auto wanted =
+      TRY(machineconfig::read_os_build(files_, fmt::format("{}/{}/{}/build.json", folder_, machineconfig::os_builds_name, pool)));
   if (!wanted) return Ok{};
-  const machineconfig::OsBuild build = TRY(machineconfig::parse_os_build(TRY(parse_json(*wanted, path)), path));
   const std::string output = images_folder_ + "/" + pool;
-  const auto built = TRY(read_record(output + "/image.json"));
-  if (built && built->build.name == build.name) {
+  const auto built = TRY(machineconfig::read_os_image(files_, output + "/image.json"));
+  if (built && built->build.name == wanted->name) {
     texts.image = built->image();
     texts.is_image_served = true;
     return Ok{};
   }
-  const std::string failure = TRY(read_failure(fmt::format("{}/{}", output, machineconfig::os_build_failure_file)));
-  if (!failure.empty()) {
-    return error(Code::unavailable, "the operating system image of pool {} could not be built: {}", pool, failure);
+  const auto failure =
+      TRY(machineconfig::read_os_failure(files_, fmt::format("{}/{}", output, machineconfig::os_build_failure_file)));
+  if (failure) {
+    // The first line of the reason; the log of the machine has all.
+    const std::string& why = failure->message();
+    return error(Code::unavailable, "the operating system image of pool {} could not be built: {}", pool,
+                 why.substr(0, why.find('\n')));
   }
   return error(Code::unavailable, "the operating system image of pool {} is being built", pool);
 }

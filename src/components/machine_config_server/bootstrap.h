@@ -6,7 +6,6 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 
 namespace slipway::components::machine_config_server {
@@ -45,8 +44,6 @@ class RenderedFolder final : public ConfigSource {
 
   Result<Texts> read_texts(const std::string& pool);
   Result<> read_image(const std::string& pool, Texts& texts);
-  Result<std::string> read_failure(const std::string& path);
-  Result<std::optional<machineconfig::OsImage>> read_record(const std::string& path);
   Result<std::shared_ptr<const PoolConfig>> parse(const Texts& texts);
 
   sys::Files& files_;

@@ -6,6 +6,7 @@
 #include "components/program/kube_access.h"
 #include "kube/conditions.h"
 #include "machineconfig/os_build.h"
+#include "machineconfig/os_build_limits.h"
 #include "machineconfig/pools.h"
 #include "sys/task_group.h"
 
@@ -41,8 +42,18 @@ std::string join_account(std::string_view pool) {
 std::optional<PoolImage> image_of_pool(const Json& os_config) {
   std::string image = text_of(os_config, {"status", "currentImagePullSpec"});
   Result<machineconfig::OsConfig> config = machineconfig::parse_os_config(os_config, kube::name_of(os_config));
-  if (image.empty() || !config.ok()) return std::nullopt;
-  return PoolImage{std::move(config).value(), std::move(image)};
+  if (!config.ok() || (image.empty() && !config->holds_first_boot)) return std::nullopt;
+  const Result<WallTime> created = parse_rfc3339(text_of(os_config, {"metadata", "creationTimestamp"}));
+  return PoolImage{std::move(config).value(), std::move(image), created.ok() ? created.value() : WallTime()};
+}
+
+std::optional<WallTime> end_of_hold(const PoolImage& image, const Json* build) {
+  namespace limits = machineconfig::os_build_limits;
+  if (!image.image.empty() || !image.config.holds_first_boot) return std::nullopt;
+  if (!build) return image.created + limits::job;
+  if (kube::condition_status(*build, "Failed") == "True") return std::nullopt;
+  const Result<WallTime> created = parse_rfc3339(text_of(*build, {"metadata", "creationTimestamp"}));
+  return (created.ok() ? created.value() : image.created) + limits::first_boot_hold;
 }
 
 std::string built_image(const Json& build) {
@@ -165,9 +176,26 @@ Result<std::string> ClusterConfigs::image_for(const PoolImage& image, const Pool
   if (!wanted.ok()) return std::string();  // the machine-config-controller reports it
   const std::string path = kube::path_of(kube::types::machine_os_builds, "", wanted->name);
   const Result<Json> build = api_.send(context_, {.path = path, .limit = answer_limit});
-  if (!build.ok() && build.error().code() == Code::not_found) return std::string();
-  if (!build.ok()) return error(Code::unavailable, "{}", build.error().message());
-  return built_image(build.value());
+  const bool is_missing = !build.ok() && build.error().code() == Code::not_found;
+  if (!build.ok() && !is_missing) return error(Code::unavailable, "{}", build.error().message());
+  std::string built = is_missing ? std::string() : built_image(build.value());
+  if (built.empty()) TRY(hold(image, is_missing ? nullptr : &build.value()));
+  return built;
+}
+
+Result<> ClusterConfigs::hold(const PoolImage& image, const Json* build) const {
+  const std::optional<WallTime> end = end_of_hold(image, build);
+  if (end && context_.clock.now() < *end) {
+    return error(Code::unavailable, "pool '{}' waits for its first operating system image until {}: {}", image.config.pool,
+                 to_rfc3339(*end),
+                 build ? fmt::format("MachineOSBuild {} has not succeeded yet", kube::name_of(*build))
+                       : std::string("there is no MachineOSBuild for its config yet"));
+  }
+  if (image.config.holds_first_boot && image.image.empty()) {
+    context_.log.warn("pool {}: there is no operating system image, so new machines start with that of the release",
+                      image.config.pool);
+  }
+  return Ok{};
 }
 
 Result<std::shared_ptr<const PoolConfig>> ClusterConfigs::find(const std::string& pool) {

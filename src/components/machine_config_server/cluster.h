@@ -20,19 +20,27 @@ std::string config_to_serve(const Json& pool);
 // The ServiceAccount whose token the machines of a pool join with. Control plane and workers have different accounts. Pure.
 std::string join_account(std::string_view pool);
 
-// The MachineOSConfig of a pool that has an image.
+// The MachineOSConfig of a pool that has an image, or whose machines wait for the first one.
 struct PoolImage {
   machineconfig::OsConfig config;
-  std::string image;  // currentImagePullSpec; changes when a build has succeeded
+  std::string image;   // currentImagePullSpec; changes when a build has succeeded; empty: there is none yet
+  WallTime created{};  // the MachineOSConfig
 
   bool operator==(const PoolImage&) const = default;
 };
 
-// Nothing if the pool has no image yet. Pure.
+// Nothing if the pool has no image yet and its machines do not wait for it. Pure.
 std::optional<PoolImage> image_of_pool(const Json& os_config);
 
 // The image of a MachineOSBuild that succeeded, by digest; otherwise empty. Pure.
 std::string built_image(const Json& build);
+
+// How long the machines of a pool without an image wait for it: os_build_limits::first_boot_hold from the creation of its
+// MachineOSBuild; os_build_limits::job from the creation of the MachineOSConfig if there is no MachineOSBuild. Nothing if they
+// do not wait, because they need not or because the build has failed. Pure.
+//
+//   build  nullptr: there is none
+std::optional<WallTime> end_of_hold(const PoolImage& image, const Json* build);
 
 // Watches pools, MachineOSConfigs and the ControllerConfig. Reads a rendered config when a machine requests it, and caches only
 // the configs that pools serve now, because configs are large. An unknown pool and a config that cannot be read give the error
@@ -40,7 +48,8 @@ std::string built_image(const Json& build);
 // half a day.
 //
 // The machines of a pool with a MachineOSConfig get the image of the build for the config that they get, if it exists. Otherwise
-// they get the image of the config, and the machine-config-controller updates them after they joined.
+// they get the image of the config, and the machine-config-controller updates them after they joined. With the annotation
+// first-boot: Hold, the first machines of a pool get the error unavailable until its first image exists, or until end_of_hold().
 //
 //   lifetime  context, api and files must outlive it
 //   threads   any
@@ -73,6 +82,7 @@ class ClusterConfigs final : public ConfigSource {
   Result<> set_os_configs(const kube::Objects& os_configs);
   Result<> set_controller(const kube::Objects& controllers);
   Result<std::string> image_for(const PoolImage& image, const PoolConfig& config);
+  Result<> hold(const PoolImage& image, const Json* build) const;
   Result<Secret> kubeconfig(const machineconfig::ControllerConfig& controller, const std::string& account);
   Result<Secret> join_token(const std::string& account);
 

@@ -97,10 +97,11 @@ class ClusterConfigsTest : public testing::Test {
   static machineconfig::OsConfig os_config(const std::string& pool) {
     return {.pool = pool, .push_spec = "r.example.com/os:latest", .push_secret = "push"};
   }
-  void put_os_config(const std::string& pool, std::string_view image) {
+  void put_os_config(const std::string& pool, std::string_view image, JsonObject annotations = {}) {
     kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
               {"kind", "MachineOSConfig"},
-              {"metadata", {{"name", pool}}},
+              {"metadata",
+               {{"name", pool}, {"creationTimestamp", to_rfc3339(test.clock.now())}, {"annotations", std::move(annotations)}}},
               {"spec",
                {{"machineConfigPool", {{"name", pool}}},
                 {"imageBuilder", {{"imageBuilderType", "Job"}}},
@@ -109,12 +110,13 @@ class ClusterConfigsTest : public testing::Test {
               {"status", {{"currentImagePullSpec", image}}}});
   }
   // The build for a rendered config of put_rendered().
-  void put_os_build(const std::string& pool, std::string_view rendered, std::string_view image, std::string_view succeeded) {
+  void put_os_build(const std::string& pool, std::string_view rendered, std::string_view image, std::string_view succeeded,
+                    std::optional<WallTime> created = {}) {
     const std::string name =
         machineconfig::plan_os_build(os_config(pool), rendered_config(rendered), controller_config("any")).value().name;
     kube.put({{"apiVersion", "machineconfiguration.openshift.io/v1"},
               {"kind", "MachineOSBuild"},
-              {"metadata", {{"name", name}}},
+              {"metadata", {{"name", name}, {"creationTimestamp", to_rfc3339(created.value_or(test.clock.now()))}}},
               {"status",
                {{"digestedImagePushSpec", image}, {"conditions", JsonArray{{{"type", "Succeeded"}, {"status", succeeded}}}}}}});
   }
@@ -260,6 +262,50 @@ TEST_F(ClusterConfigsTest, ServesTheImageThatWasBuiltFromTheConfig) {
   kube.put(pool("worker", "rendered-worker-2", "rendered-worker-1", 0));
   expect_image(first);
   EXPECT_EQ(served_image(get_until("/config/infra", 200)), "");
+}
+
+TEST(EndOfHold, DependsOnTheBuild) {
+  const WallTime created = parse_rfc3339("2026-11-21T00:00:00Z").value();
+  const Json building = {{"metadata", {{"creationTimestamp", "2026-11-21T01:00:00Z"}}}};
+  Json failed = building;
+  failed.as_object()["status"] = {{"conditions", JsonArray{{{"type", "Failed"}, {"status", "True"}}}}};
+  PoolImage image{.config = {.pool = "worker", .holds_first_boot = true}, .image = "", .created = created};
+  EXPECT_EQ(end_of_hold(image, nullptr), created + std::chrono::hours(2));
+  EXPECT_EQ(end_of_hold(image, &building), created + std::chrono::minutes(80));
+  EXPECT_EQ(end_of_hold(image, &failed), std::nullopt);
+  image.image = "r/os@sha256:1";
+  EXPECT_EQ(end_of_hold(image, &building), std::nullopt) << "machines of a pool with an image are updated";
+  image.image.clear();
+  image.config.holds_first_boot = false;
+  EXPECT_EQ(end_of_hold(image, &building), std::nullopt);
+}
+
+TEST_F(ClusterConfigsTest, HoldsMachinesUntilTheFirstImageExists) {
+  const std::string built = "r.example.com/os@sha256:" + std::string(64, 'a');
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "", 0));
+  put_rendered("rendered-worker-1");
+  const auto put = [&](std::string_view image) {
+    put_os_config("worker", image, {{machineconfig::first_boot_annotation, "Hold"}});
+  };
+  put("");
+  follow();
+  get_until("/config/worker", 503, "no MachineOSBuild");
+  put_os_build("worker", "rendered-worker-1", "", "False");
+  get_until("/config/worker", 503, "has not succeeded yet");
+  put_os_build("worker", "rendered-worker-1", built, "True");
+  put(built);
+  get_until("/config/worker", [&](const net::ServerAnswer& now) { return now.status == 200 && served_image(now) == built; });
+}
+
+TEST_F(ClusterConfigsTest, HoldsNoMachinesAfterTheLimit) {
+  put_controller("api-int.demo.example.com");
+  kube.put(pool("worker", "rendered-worker-1", "", 0));
+  put_rendered("rendered-worker-1");
+  put_os_build("worker", "rendered-worker-1", "", "False", test.clock.now() - std::chrono::minutes(21));
+  put_os_config("worker", "", {{machineconfig::first_boot_annotation, "Hold"}});
+  follow();
+  get_until("/config/worker", [&](const net::ServerAnswer& now) { return now.status == 200 && served_image(now).empty(); });
 }
 
 kube::Access served_access(const net::ServerAnswer& answer) {

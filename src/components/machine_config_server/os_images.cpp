@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "components/machine_config_server/constant_time.h"
+#include "machineconfig/os_build_files.h"
 #include "release/manifest.h"
 #include "release/reference.h"
 
@@ -126,10 +127,9 @@ Result<std::optional<net::ServerAnswer>> OsImages::find_in(const std::string& po
                                                            const Content& content) const {
   using Found = std::optional<net::ServerAnswer>;
   const std::string record = fmt::format("{}/{}/image.json", folder_, pool);
-  const std::optional<std::string> text = TRY(files_.read_if_exists(record));
-  if (!text) return Found();
-  const machineconfig::OsImage image = TRY(machineconfig::parse_os_image(TRY(parse_json(*text, record)), record));
-  const release::Reference name = TRY(release::parse_reference(image.image()).context(record));
+  const std::optional<machineconfig::OsImage> image = TRY(machineconfig::read_os_image(files_, record));
+  if (!image) return Found();
+  const release::Reference name = TRY(release::parse_reference(image->image()).context(record));
   if (content.repository != name.repository) return Found();
   const std::string blobs = fmt::format("{}/{}/oci/blobs/sha256/", folder_, pool);
   const std::string path = blobs + content.digest.hex();

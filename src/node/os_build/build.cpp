@@ -3,6 +3,9 @@
 #include "base/flags.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "machineconfig/os_build_files.h"
+#include "machineconfig/os_build_limits.h"
+#include "node/os_build/leftovers.h"
 #include "node/os_build/mount_targets.h"
 #include "node/os_build/podman.h"
 #include "node/os_build/preflight.h"
@@ -15,7 +18,9 @@
 #include "sys/temp_dir.h"
 #include "sys/wait_for.h"
 
+#include <functional>
 #include <optional>
+#include <set>
 #include <utility>
 
 namespace slipway::node {
@@ -25,10 +30,12 @@ namespace {
 using machineconfig::OsBuild;
 using machineconfig::OsImage;
 
-constexpr int attempts = 3;
-constexpr sys::Pace pace{Milliseconds(5'000), Milliseconds(30'000)};
-constexpr Milliseconds tool_limit{120'000};                  // of commands that build nothing
-constexpr Milliseconds build_limit = std::chrono::hours(1);  // a program of the Containerfile may wait for ever
+namespace limits = machineconfig::os_build_limits;
+constexpr sys::Pace pace_of_builds{Milliseconds(10'000), Milliseconds(60'000)};
+// A registry may be started again meanwhile: five minutes, in addition to the attempts of each request.
+constexpr int attempts_of_registry = 8;
+constexpr sys::Pace pace_of_registry{Milliseconds(5'000), Milliseconds(60'000)};
+constexpr Milliseconds tool_limit{120'000};  // of commands that build nothing
 constexpr std::uint64_t largest_config = 4u << 20;
 constexpr const char* system_policy = "/etc/containers/policy.json";
 constexpr std::string_view every_image = R"({"default": [{"type": "insecureAcceptAnything"}]})";
@@ -49,44 +56,51 @@ class Builder {
  public:
   // access: for reading images
   static Result<Builder> make(const Environment& environment, const Places& places, release::RegistryOptions access,
-                              std::string logins, std::string_view containerfile);
+                              std::string logins, std::string_view containerfile, bool has_cache);
 
   // Fails before anything is built.
   Result<> check(const OsBuild& build);
   Result<> build(const OsBuild& build, const std::string& containerfile);
   Result<> write_layout(const OsBuild& build);
-  // Waits until no other build of this command uses the storage; then removes the containers that a killed build left there.
-  Result<sys::FileLock> occupy_storage();
-  // Removes images of earlier builds; the layers that this one shares with them stay.
+  // Removes the containers that a killed build left in the storage.
+  Result<> remove_containers();
+  // Removes all images from the storage but the last result of each pool and what these are made of.
   void remove_old_images(const OsBuild& build);
 
  private:
-  Result<> remove_leftovers();
-  Builder(const Environment& environment, Places places, sys::TempDir folder)
-      : environment_(environment), places_(std::move(places)), folder_(std::move(folder)) {}
+  Builder(const Environment& environment, Places places, sys::TempDir folder, bool has_cache)
+      : environment_(environment),
+        places_(std::move(places)),
+        folder_(std::move(folder)),
+        end_(environment.context.clock.steady() + limits::run),
+        has_cache_(has_cache) {}
 
   Result<> configure(std::string_view containerfile);
   Result<> find_storage();
   Result<FreeSpace> free_space(std::string what, const std::string& path, std::uint64_t needed);
   Result<> read_base(const OsBuild& build);
   Result<sys::Output> podman(std::vector<std::string> argv, Milliseconds limit, std::vector<std::string>* lines = nullptr);
-  // Fails with podman's reason.
-  Result<> must(std::vector<std::string> argv, std::string_view doing);
+  // Fails with podman's reason. Returns what it prints.
+  Result<std::string> must(std::vector<std::string> arguments, std::string_view doing);
+  Result<Milliseconds> time_left() const;
+  Result<> keep_last_results(const OsBuild& build);
 
   const Environment& environment_;
   Places places_;
   sys::TempDir folder_;
+  SteadyTime end_;
+  bool has_cache_;
   release::RegistryOptions access_;
   std::string logins_, policy_, authorities_;
-  Podman podman_;
+  Podman podman_{.storage = os_build_storage};
   std::string storage_;                   // the folder of podman's storage
   std::vector<std::string> base_layers_;  // digests of the unpacked layers
   std::uint64_t base_size_ = 0;           // of the compressed layers
 };
 
 Result<Builder> Builder::make(const Environment& environment, const Places& places, release::RegistryOptions access,
-                              std::string logins, std::string_view containerfile) {
-  Builder builder(environment, places, TRY(sys::TempDir::make("os-build")));
+                              std::string logins, std::string_view containerfile, bool has_cache) {
+  Builder builder(environment, places, TRY(sys::TempDir::make("os-build")), has_cache);
   builder.access_ = std::move(access);
   builder.logins_ = std::move(logins);
   TRY(builder.configure(containerfile));
@@ -96,7 +110,8 @@ Result<Builder> Builder::make(const Environment& environment, const Places& plac
 
 Result<> Builder::configure(std::string_view containerfile) {
   sys::Files& files = environment_.files;
-  const std::string conf = registries_conf(access_.endpoints, registries_in(containerfile));
+  const std::string conf = fmt::format("unqualified-search-registries = [\"{}\"]\n{}", registry_of_short_names,
+                                       registries_conf(access_.endpoints, registries_in(containerfile)));
   TRY(files.write(folder_.path() + "/registries.conf", conf, 0644));
   const std::set<std::string> authorities = authorities_of(access_.endpoints);
   if (!authorities.empty()) authorities_ = folder_.path() + "/authorities";
@@ -107,13 +122,14 @@ Result<> Builder::configure(std::string_view containerfile) {
   return files.write(policy_, every_image, 0644);
 }
 
-// podman's own storage if it works. Without overlayfs, every layer is a copy of all files.
+// Without overlayfs, every layer is a copy of all files.
 Result<> Builder::find_storage() {
   const std::vector<std::string> question = {"info", "--format={{.Store.GraphRoot}}"};
   sys::Output output = TRY(podman(podman_command(podman_, question), tool_limit));
   if (output.status != 0) {
     environment_.context.log.warn("podman: {}; trying a storage without overlayfs", trim(output.err));
-    podman_.storage = places_.output + "/storage";
+    podman_.storage += "-vfs";
+    podman_.has_vfs = true;
     output = TRY(podman(podman_command(podman_, question), tool_limit));
   }
   if (output.status != 0) return error(Code::internal, "podman has no storage: {}", trim(output.err));
@@ -137,9 +153,18 @@ Result<sys::Output> Builder::podman(std::vector<std::string> argv, Milliseconds 
   return environment_.runner.run(environment_.context, command);
 }
 
-Result<> Builder::must(std::vector<std::string> argv, std::string_view doing) {
-  const sys::Output output = TRY(podman(std::move(argv), build_limit));
-  if (output.status == 0) return Ok{};
+Result<Milliseconds> Builder::time_left() const {
+  const auto left = std::chrono::duration_cast<Milliseconds>(end_ - environment_.context.clock.steady());
+  if (left > Milliseconds(0)) return left;
+  // A program of the Containerfile may wait for ever. Another attempt would take as long.
+  constexpr auto minutes = std::chrono::duration_cast<std::chrono::minutes>(limits::run);
+  return error(Code::invalid, "the build takes longer than {} minutes (move long steps into an image, and copy their result)",
+               minutes.count());
+}
+
+Result<std::string> Builder::must(std::vector<std::string> arguments, std::string_view doing) {
+  sys::Output output = TRY(podman(podman_command(podman_, std::move(arguments)), TRY(time_left())));
+  if (output.status == 0) return std::move(output.out);
   std::vector<std::string> lines;
   for (const std::string_view line : split(trim(output.err), '\n')) lines.emplace_back(line);
   const PodmanFailure failure = classify_failure(lines);
@@ -183,61 +208,73 @@ Result<> Builder::check(const OsBuild& build) {
   return check_space(places);
 }
 
-Result<sys::FileLock> Builder::occupy_storage() {
-  std::optional<sys::FileLock> lock;
-  TRY(sys::wait_for(environment_.context, "another build on this machine", build_limit, [&]() -> Result<sys::Observation> {
-    lock = TRY(sys::FileLock::acquire(storage_ + "/slipway-os-build.lock", "the storage of podman"));
-    return sys::Observation::done();
-  }));
-  TRY(remove_leftovers());
-  return *std::move(lock);
-}
-
-Result<> Builder::remove_leftovers() {
-  const sys::Output output =
-      TRY(podman(podman_command(podman_, {"ps", "--all", "--external", "--format={{.ID}} {{.Names}}"}), tool_limit));
-  std::vector<std::string> argv = podman_command(podman_, {"rm", "--force"});
-  const std::size_t none = argv.size();
-  for (const std::string_view line : split(output.out, '\n')) {
-    if (trim(line).find("-working-container") != std::string_view::npos) argv.emplace_back(line.substr(0, line.find(' ')));
+Result<> Builder::remove_containers() {
+  const std::string listed = TRY(must({"ps", "--all", "--external", "--quiet"}, "listing what a killed build left"));
+  std::vector<std::string> arguments = {"rm", "--force"};
+  for (const std::string_view line : split(trim(listed), '\n')) {
+    if (!line.empty()) arguments.emplace_back(line);
   }
-  return argv.size() == none ? Result<>(Ok{}) : must(std::move(argv), "removing what a killed build left");
+  if (arguments.size() > 2) TRY(must(std::move(arguments), "removing what a killed build left"));
+  return Ok{};
 }
 
 Result<> Builder::build(const OsBuild& build, const std::string& containerfile) {
-  const std::vector<std::string> argv = build_command(
-      podman_,
-      {.folder = places_.folder, .tag = build.push_spec(), .logins = logins_, .authorities = authorities_, .policy = policy_});
+  const std::vector<std::string> argv = build_command(podman_, {.folder = places_.folder,
+                                                                .tag = build.push_spec(),
+                                                                .logins = logins_,
+                                                                .authorities = authorities_,
+                                                                .policy = policy_,
+                                                                .has_cache = has_cache_});
   int made = 0;
-  return sys::retry<Ok>(environment_.context, attempts, pace, [&]() -> Result<> {
+  return sys::retry<Ok>(environment_.context, limits::attempts, pace_of_builds, [&]() -> Result<> {
     std::vector<std::string> lines;
-    if (++made > 1) environment_.context.log.warn("attempt {} of {} to build the OS image", made, attempts);
-    const sys::Output output = TRY(podman(argv, build_limit, &lines));
-    if (output.status == 0) return Ok{};
+    if (++made > 1) environment_.context.log.warn("attempt {} of {} to build the OS image", made, limits::attempts);
+    const Result<sys::Output> output = podman(argv, TRY(time_left()), &lines);
+    if (!output.ok() && output.error().code() == Code::timeout) TRY(time_left());
+    if (!output.ok()) return output.error();
+    if (output->status == 0) return Ok{};
     return explain_failure(classify_failure(lines), containerfile, first_line_of_user(build), lines);
   });
 }
 
 Result<> Builder::write_layout(const OsBuild& build) {
   TRY(environment_.files.remove(places_.new_layout()));
-  TRY(must(export_command(podman_, build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk"));
+  TRY(must(export_arguments(build.push_spec(), places_.new_layout(), build.name, policy_), "writing the image to disk"));
   return remove_mount_targets(environment_.context, environment_.files, places_.new_layout(), base_layers_.size());
 }
 
+Result<> Builder::keep_last_results(const OsBuild& build) {
+  constexpr std::string_view doing = "removing images of earlier builds";
+  constexpr const char* format = "--format={{.ID}} {{.Repository}}:{{.Tag}}";
+  // The recipe sets this label.
+  const std::vector<std::string> list_results = {"images", "--no-trunc", "--filter=label=machineconfigpool", format};
+  std::vector<StoredImage> results = parse_images(TRY(must(list_results, doing)));
+  std::vector<std::string> remove = earlier_results(results, build.pool, build.push_spec());
+  if (!remove.empty()) {
+    remove.insert(remove.begin(), "rmi");
+    TRY(must(std::move(remove), doing));
+  }
+  // Steps that no image has any more.
+  TRY(must({"image", "prune", "--force"}, doing));
+
+  results = parse_images(TRY(must(list_results, doing)));
+  std::set<std::string, std::less<>> used;
+  for (const StoredImage& result : results) {
+    const std::string history = TRY(must({"history", "--no-trunc", "--format={{.ID}}", result.id}, doing));
+    for (const std::string_view id : split(history, '\n')) used.emplace(trim(id));
+    used.insert(result.id);
+  }
+  std::vector<std::string> unused = {"rmi", "--force"};
+  const std::vector<StoredImage> all = parse_images(TRY(must({"images", "--no-trunc", format}, doing)));
+  for (const StoredImage& image : all) {
+    if (!used.contains(image.id)) unused.push_back(image.id);
+  }
+  if (unused.size() > 2) TRY(must(std::move(unused), doing));
+  return Ok{};
+}
+
 void Builder::remove_old_images(const OsBuild& build) {
-  const auto remove = [&]() -> Result<> {
-    const sys::Output output = TRY(
-        podman(podman_command(podman_, {"images", "--format={{.Repository}}:{{.Tag}}", "--filter=reference=" + build.repository}),
-               tool_limit));
-    std::vector<std::string> argv = podman_command(podman_, {"rmi"});
-    const std::size_t none = argv.size();
-    for (const std::string_view line : split(output.out, '\n')) {
-      const std::string tag(trim(line));
-      if (tag.starts_with(build.repository + ":") && tag != build.push_spec() && !tag.ends_with(":<none>")) argv.push_back(tag);
-    }
-    return argv.size() == none ? Result<>(Ok{}) : must(std::move(argv), "removing images of earlier builds");
-  };
-  const Result<> removed = remove();
+  const Result<> removed = keep_last_results(build);
   if (!removed.ok()) environment_.context.log.warn("{}", removed.error().message());
 }
 
@@ -262,21 +299,13 @@ Result<OsImage> describe_layout(const Environment& environment, const std::strin
   return image;
 }
 
-Result<> write_image(const Environment& environment, const Places& places, const OsImage& image) {
-  return environment.files.write(places.image(), emit_json(machineconfig::to_json(image), JsonStyle::pretty), 0644);
-}
-
 // The result of an earlier call for the same build.
-Result<std::optional<OsImage>> known_image(const Environment& environment, const Places& places, const OsBuild& build) {
-  const std::optional<std::string> text = TRY(environment.files.read_if_exists(places.image()));
-  if (!text) return std::optional<OsImage>();
-  const Result<Json> value = parse_json(*text, places.image());
-  Result<OsImage> image =
-      value.ok() ? machineconfig::parse_os_image(value.value(), places.image()) : Result<OsImage>(value.error());
-  if (!image.ok() || image->build != build) return std::optional<OsImage>();
-  const Result<OsImage> on_disk = describe_layout(environment, places.layout(), image.value());
-  if (!on_disk.ok() || on_disk->digest != image->digest) return std::optional<OsImage>();
-  return std::optional<OsImage>(std::move(image).value());
+std::optional<OsImage> known_image(const Environment& environment, const Places& places, const OsBuild& build) {
+  Result<std::optional<OsImage>> image = machineconfig::read_os_image(environment.files, places.image());
+  if (!image.ok() || !image.value() || image.value()->build != build) return std::nullopt;
+  const Result<OsImage> on_disk = describe_layout(environment, places.layout(), *image.value());
+  if (!on_disk.ok() || on_disk->digest != image.value()->digest) return std::nullopt;
+  return std::move(image).value();
 }
 
 // ---- push
@@ -333,12 +362,17 @@ Result<> Pusher::push(const std::string& folder) {
 
 // ---- all of it
 
+// What a registry may do later.
+Result<> patiently(const sys::Context& context, const std::function<Result<>()>& attempt) {
+  return sys::retry<Ok>(context, attempts_of_registry, pace_of_registry, attempt);
+}
+
 Result<Secret> read_logins(sys::Files& files, const std::string& path) { return Secret(TRY(files.read(path))); }
 
 Result<OsImage> build_image(const Environment& environment, const Places& places, const OsBuild& build, Builder& builder,
                             const std::string& containerfile) {
   OsImage image{.build = build, .started = environment.context.clock.now()};
-  const sys::FileLock storage = TRY(builder.occupy_storage());
+  TRY(builder.remove_containers());
   TRY(builder.build(build, containerfile));
   TRY(builder.write_layout(build));
   image = TRY(describe_layout(environment, places.new_layout(), std::move(image)));
@@ -346,7 +380,7 @@ Result<OsImage> build_image(const Environment& environment, const Places& places
   TRY(environment.files.remove(places.image()));
   TRY(environment.files.remove(places.layout()));
   TRY(environment.files.rename(places.new_layout(), places.layout()));
-  TRY(write_image(environment, places, image));
+  TRY(machineconfig::write_os_image(environment.files, places.image(), image));
   builder.remove_old_images(build);
   return image;
 }
@@ -365,34 +399,27 @@ Result<OsImage> build_and_push(const Environment& environment, const OsBuildOpti
     TRY(check_logins(build, text, options.push_logins));
     push_logins = TRY(release::Credentials::parse(text.reveal(), options.push_logins));
   }
-  std::optional<OsImage> image = TRY(known_image(environment, places, build));
+  std::optional<OsImage> image = options.has_cache ? known_image(environment, places, build) : std::nullopt;
   if (image && image->is_pushed) return *image;
   const std::string pushing = "pushing to " + build.repository;
   release::RegistryOptions push_access = access;
   push_access.credentials = std::move(push_logins);
   Pusher pusher(environment, TRY(release::parse_reference(build.push_spec())), std::move(push_access));
   if (!image) {
-    TRY(pusher.check().context(pushing));
+    TRY(patiently(environment.context, [&] { return pusher.check(); }).context(pushing));
     std::string logins = options.pull_logins;
     if (logins.empty() && TRY(files.info(std::string(kubelet_logins)))) logins = kubelet_logins;
     const std::string containerfile = TRY(files.read(places.containerfile()));
     TRY(files.make_directories(places.folder + "/root", 0755));  // the Containerfile copies it; there may be no files
     TRY(files.remove(places.log()));
-    Builder builder = TRY(Builder::make(environment, places, access, logins, containerfile));
-    TRY(builder.check(build));
+    Builder builder = TRY(Builder::make(environment, places, access, logins, containerfile, options.has_cache));
+    TRY(patiently(environment.context, [&] { return builder.check(build); }));
     image = TRY(build_image(environment, places, build, builder, containerfile));
   }
-  TRY(pusher.push(places.layout()).context(pushing));
+  TRY(patiently(environment.context, [&] { return pusher.push(places.layout()); }).context(pushing));
   image->is_pushed = true;
-  TRY(write_image(environment, places, *image));
+  TRY(machineconfig::write_os_image(files, places.image(), *image));
   return *image;
-}
-
-Result<> record_failure(sys::Files& files, const Places& places, const Error* why) {
-  const std::string path = places.output + "/" + machineconfig::os_build_failure_file;
-  if (!why) return files.remove(path);
-  const Json record = {{"code", to_string(why->code())}, {"message", why->message()}};
-  return files.write(path, emit_json(record, JsonStyle::pretty), 0644);
 }
 
 }  // namespace
@@ -400,15 +427,18 @@ Result<> record_failure(sys::Files& files, const Places& places, const Error* wh
 Result<OsImage> build_os_image(const Environment& environment, const OsBuildOptions& options) {
   const Places places{.folder = options.folder, .output = options.output};
   const std::string path = places.folder + "/build.json";
-  const std::string text = TRY(environment.files.read(path));
-  const Json value = TRY(parse_json(text, path));
-  const OsBuild build = TRY(machineconfig::parse_os_build(value, path));
+  const std::optional<OsBuild> build = TRY(machineconfig::read_os_build(environment.files, path));
+  if (!build) return error(Code::not_found, "{} does not exist", path);
   TRY(environment.files.make_directories(places.output, 0755));
   const sys::FileLock lock =
       TRY(sys::FileLock::acquire(places.output + "/.lock", "the build of the OS image in " + places.output));
-  sys::Span span(environment.context.events, environment.context.clock, "os-image-build", build.name);
-  Result<OsImage> image = span.end(build_and_push(environment, options, places, build)).context("OS image " + build.push_spec());
-  TRY(record_failure(environment.files, places, image.ok() ? nullptr : &image.error()));
+  // It says why the last call failed, not this one.
+  const std::string failure = places.output + "/" + machineconfig::os_build_failure_file;
+  TRY(environment.files.remove(failure));
+  sys::Span span(environment.context.events, environment.context.clock, "os-image-build", build->name);
+  Result<OsImage> image =
+      span.end(build_and_push(environment, options, places, *build)).context("OS image " + build->push_spec());
+  if (!image.ok()) TRY(machineconfig::write_os_failure(environment.files, failure, image.error()));
   return image;
 }
 
@@ -417,12 +447,14 @@ Result<> run_os_image_build(const Environment& environment, const Arguments& arg
                                       {{.name = "folder", .required = true},
                                        {.name = "output", .required = true},
                                        {.name = "pull-logins"},
-                                       {.name = "push-logins"}},
+                                       {.name = "push-logins"},
+                                       {.name = "no-cache", .is_switch = true}},
                                       arguments));
   const OsImage image = TRY(build_os_image(environment, {.folder = flags.text("folder"),
                                                          .output = flags.text("output"),
                                                          .pull_logins = flags.text("pull-logins"),
-                                                         .push_logins = flags.text("push-logins")}));
+                                                         .push_logins = flags.text("push-logins"),
+                                                         .has_cache = !flags.is_set("no-cache")}));
   environment.print(emit_json(machineconfig::to_json(image), JsonStyle::pretty));
   return Ok{};
 }

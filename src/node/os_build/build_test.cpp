@@ -2,15 +2,19 @@
 #include "node/os_build/build.h"
 
 #include "base/text.h"
+#include "machineconfig/os_build_limits.h"
 #include "net/curl_http.h"
+#include "node/os_build/leftovers.h"
 #include "release/release.h"
 #include "support/fake_registry.h"
 #include "support/seeded_random.h"
 #include "support/test_context.h"
 #include "sys/temp_dir.h"
+#include "sys/wait_for.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 
 namespace slipway::node {
@@ -48,21 +52,31 @@ class FakePodman final : public sys::Runner {
  public:
   explicit FakePodman(std::string folder) : folder_(std::move(folder)) {}
 
-  Result<sys::Output> run(const sys::Context&, const sys::Command& command) override {
+  Result<sys::Output> run(const sys::Context& context, const sys::Command& command) override {
     journal.push_back(join(command.argv, " "));
     if (command.argv[0] == "df") return sys::Output{.status = 0, .out = fmt::format("Avail Mounted on\n{} /\n", free), .err = ""};
-    const std::string verb = command.argv[1].starts_with("--storage-driver") ? command.argv[4] : command.argv[1];
+    const bool has_vfs = command.argv[3].starts_with("--storage-driver");
+    const std::string verb = command.argv[has_vfs ? 4 : 3];
     if (verb == "info") {
-      if (is_overlay_broken && command.argv[1] == "info") return sys::Output{.status = 125, .out = "", .err = "Error: overlay"};
+      if (is_overlay_broken && !has_vfs) return sys::Output{.status = 125, .out = "", .err = "Error: overlay"};
       return sys::Output{.status = 0, .out = folder_ + "/storage\n", .err = ""};
     }
     if (verb == "build") {
       const std::vector<std::string> lines = build(++builds);
       for (const std::string& line : lines) command.on_line(sys::Stream::out, line);
+      if (takes > Milliseconds(0)) {
+        EXPECT_TRUE(sys::pause(context, std::min(takes, command.limit)));
+        if (takes >= command.limit) return error(Code::timeout, "podman: stopped after its limit");
+      }
       return sys::Output{.status = lines.back().starts_with("Error: ") ? 1 : 0, .out = "", .err = ""};
     }
     if (verb == "push") TRY(write_layout(command.argv.back()));
-    if (verb == "images") return sys::Output{.status = 0, .out = images, .err = ""};
+    if (verb == "images") {
+      const bool of_results = command.argv[5].starts_with("--filter=");
+      return sys::Output{.status = 0, .out = of_results ? results : images, .err = ""};
+    }
+    if (verb == "history") return sys::Output{.status = 0, .out = history, .err = ""};
+    if (verb == "rmi" && command.argv.back() == build_before) results = results.substr(results.find('\n') + 1);
     return sys::Output{};
   }
 
@@ -74,9 +88,11 @@ class FakePodman final : public sys::Runner {
   std::uint64_t free = 1ULL << 40;
   bool is_overlay_broken = false;
   int builds = 0;
+  Milliseconds takes{0};  // a build
   std::function<std::vector<std::string>(int run)> build = [](int) { return std::vector<std::string>{"STEP 1/1: FROM base"}; };
   Image image = make_image("layer");
-  std::string images;
+  std::string images, results, history;  // answers
+  std::string build_before{};            // the name in the first line of `results`
 
  private:
   // place: "oci:FOLDER:NAME"
@@ -149,7 +165,10 @@ class OsBuilds : public testing::Test {
 };
 
 TEST_F(OsBuilds, AreWrittenAndPushed) {
-  podman.images = build.repository + ":master-0\n" + build.push_spec() + "\n" + build.repository + ":<none>\n";
+  podman.build_before = build.repository + ":master-0";
+  podman.results = fmt::format("sha256:a0 {}\nsha256:a1 {}\n", podman.build_before, build.push_spec());
+  podman.history = "a1\n<missing>\nb1\n";
+  podman.images = fmt::format("sha256:a1 {}\nsha256:b1 base:1\nsha256:c1 other:1\n", build.push_spec());
   const Result<OsImage> image = run();
   ASSERT_TRUE(image.ok()) << image.error().message();
   EXPECT_EQ(image->digest, podman.image.digest().text());
@@ -160,13 +179,55 @@ TEST_F(OsBuilds, AreWrittenAndPushed) {
   EXPECT_EQ(machineconfig::parse_os_image(parse_json(text("image.json"), "").value(), "").value(), image.value());
   EXPECT_EQ(text("build.log"), "STEP 1/1: FROM base\n");
   EXPECT_TRUE(files.info(options.output + "/oci/index.json").value() && !files.info(options.output + "/oci.new").value());
-  EXPECT_TRUE(podman.did("podman rmi " + build.repository + ":master-0")) << join(podman.journal, "\n");
-  EXPECT_FALSE(podman.did("rmi " + build.push_spec()));
+  const std::string podman_in_storage = fmt::format("podman --root={} --runroot=/run/slipway-os-build ", os_build_storage);
+  const auto after = [&](std::string_view line) {
+    return std::ranges::find(podman.journal, podman_in_storage + std::string(line)) - podman.journal.begin();
+  };
+  EXPECT_LT(after("rmi " + build.repository + ":master-0"), after("image prune --force")) << join(podman.journal, "\n");
+  EXPECT_EQ(podman.journal.back(), podman_in_storage + "rmi --force c1");
 
   // Again: nothing is done.
   podman.journal.clear();
   EXPECT_EQ(run().value(), image.value());
   EXPECT_EQ(podman.journal, std::vector<std::string>());
+}
+
+TEST_F(OsBuilds, WithoutTheCacheEverythingIsBuiltAgain) {
+  ASSERT_TRUE(run().ok());
+  options.has_cache = false;
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(podman.builds, 2);
+  EXPECT_TRUE(podman.did(" --no-cache "));
+}
+
+TEST_F(OsBuilds, ThatTakeTooLongAreNotTriedAgain) {
+  podman.takes = machineconfig::os_build_limits::run;
+  const Result<OsImage> image = run();
+  ASSERT_FALSE(image.ok());
+  EXPECT_EQ(image.error().code(), Code::invalid);
+  EXPECT_NE(image.error().message().find("takes longer than 60 minutes"), std::string::npos) << image.error().message();
+  EXPECT_EQ(podman.builds, 1);
+}
+
+TEST_F(OsBuilds, ARegistryThatComesBackIsWaitedFor) {
+  int refusals = 20;
+  registry.alter_reply = [&](const auto& seen, auto& reply) {
+    if (seen.method == "PUT" && seen.target.find("/manifests/") != std::string::npos && refusals-- > 0) reply.status = 503;
+  };
+  EXPECT_TRUE(run().ok());
+  EXPECT_EQ(podman.builds, 1);
+  EXPECT_TRUE(has_pushed());
+}
+
+TEST_F(OsBuilds, TheReasonOfAFailureGoesWhenABuildBegins) {
+  ASSERT_TRUE(files.write(options.output + "/failure.json", "of the run before", 0644).ok());
+  std::string during = "?";
+  podman.build = [&](int) {
+    during = text("failure.json");
+    return std::vector<std::string>{"STEP 1/1: FROM base"};
+  };
+  ASSERT_TRUE(run().ok());
+  EXPECT_EQ(during, "");
 }
 
 TEST_F(OsBuilds, PushWhatIsNotPushed) {
@@ -257,8 +318,8 @@ TEST_F(OsBuilds, AnImageThatMachinesCannotImportIsNotPushed) {
 TEST_F(OsBuilds, UseAStorageOfTheirOwnIfThatOfPodmanDoesNotWork) {
   podman.is_overlay_broken = true;
   ASSERT_TRUE(run().ok());
-  EXPECT_TRUE(podman.did("podman --storage-driver=vfs --root=" + options.output + "/storage --runroot=" + options.output +
-                         "/storage/run build "));
+  EXPECT_TRUE(podman.did(
+      fmt::format("podman --root={}-vfs --runroot=/run/slipway-os-build --storage-driver=vfs build ", os_build_storage)));
 }
 
 TEST_F(OsBuilds, LoginsMustHaveTheRepository) {

@@ -4,6 +4,7 @@
 #include "base/flags.h"
 #include "kube/pod_access.h"
 #include "machineconfig/os_config.h"
+#include "node/os_build/leftovers.h"
 #include "sys/environment_variable.h"
 #include "sys/root.h"
 
@@ -46,7 +47,7 @@ Result<OsBuildOptions> put_build(sys::Files& files, const OsBuildJob& job) {
   }
   const mc::BuildInputs inputs = TRY(mc::unpack_inputs(parts));
   const std::string on_machine = os_build_folder(job.name), folder = job.root == "/" ? on_machine : job.root + on_machine;
-  OsBuildOptions options{.folder = on_machine + "/build", .output = on_machine + "/output"};
+  OsBuildOptions options{.folder = on_machine + "/build", .output = on_machine + "/output", .has_cache = job.has_cache};
   // Of an earlier attempt; the output of that stays.
   TRY(files.remove(folder + "/build"));
   for (const mc::BuildFile& file : inputs.files) TRY(files.write(folder + "/build/" + file.path, file.content, file.mode));
@@ -66,8 +67,10 @@ Result<> build_and_report(const Environment& environment, kube::Api& api, const 
                           const std::function<Result<mc::OsImage>(const OsBuildOptions&)>& build) {
   const Result<mc::OsImage> image = options.ok() ? build(options.value()) : Result<mc::OsImage>(options.error());
   const std::string folder = os_build_folder(job.name);
-  if (!image.ok()) {
+  if (!image.ok() && image.error().code() == Code::unavailable) {
     for (const char* file : {push_logins, pull_logins}) TRY(environment.files.remove(folder + "/" + file));
+  } else if (!image.ok()) {
+    TRY(environment.files.remove(folder));
     if (image.error().code() == Code::cancelled) return image.error();
   }
   Json object =
@@ -87,7 +90,8 @@ Result<> run_os_image_build_job(const Environment& environment, const Arguments&
                                        {.name = "push-secret", .required = true},
                                        {.name = "pull-secret"},
                                        {.name = "inputs", .fallback = "/inputs"},
-                                       {.name = "root-mount", .fallback = "/rootfs"}},
+                                       {.name = "root-mount", .fallback = "/rootfs"},
+                                       {.name = "no-cache", .is_switch = true}},
                                       arguments));
   const OsBuildJob job{.name = flags.text("name"),
                        .pod = sys::environment_variable("POD_NAME", ""),
@@ -95,9 +99,13 @@ Result<> run_os_image_build_job(const Environment& environment, const Arguments&
                        .inputs = flags.text("inputs"),
                        .push_secret = flags.text("push-secret"),
                        .pull_secret = flags.text("pull-secret"),
-                       .root = flags.text("root-mount")};
+                       .root = flags.text("root-mount"),
+                       .has_cache = !flags.is_set("no-cache")};
   if (job.pod.empty()) return error(Code::invalid, "os-image-build-job: the environment variable POD_NAME is not set");
   kube::Access access = TRY(kube::pod_access(environment.files));
+  const std::string root = job.root == "/" ? "" : job.root;
+  const sys::FileLock machine = TRY(wait_for_machine(environment.context, root));
+  TRY(remove_other_builds(environment.files, root, job.name));
   const Result<OsBuildOptions> options = put_build(environment.files, job);
   if (job.root != "/") TRY(sys::enter_root(job.root));
   kube::Client api(environment.http, std::move(access));

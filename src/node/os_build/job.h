@@ -20,6 +20,7 @@ struct OsBuildJob {
   std::string push_secret;    // names, for messages
   std::string pull_secret{};  // empty: the logins of the kubelet
   std::string root = "/";     // the root of the machine, as this process sees it
+  bool has_cache = true;      // OsBuildOptions
 };
 
 // Where a build is on its machine.
@@ -31,8 +32,8 @@ inline std::string os_build_folder(const std::string& name) { return std::string
 //   errors   not_found: a Secret does not exist; invalid: a Secret without logins, broken inputs; those of files
 Result<OsBuildOptions> put_build(sys::Files& files, const OsBuildJob& job);
 
-// Builds and writes the result. After a success, the folder of the build is removed; after a failure, what was built stays for
-// the next attempt on this machine, without the logins.
+// Builds and writes the result. Then the folder of the build is removed. Only if a registry did not answer, what was built stays,
+// without the logins, for the next attempt on this machine (leftovers.h).
 //
 //   build   build_os_image, on the machine
 //   errors  those of the build and of the API
@@ -41,9 +42,10 @@ Result<> build_and_report(const Environment& environment, kube::Api& api, const 
                           const std::function<Result<machineconfig::OsImage>(const OsBuildOptions&)>& build);
 
 // os-image-build-job --name=BUILD --namespace=NAMESPACE --push-secret=NAME [--pull-secret=NAME] [--inputs=/inputs]
-//                    [--root-mount=/rootfs]
+//                    [--root-mount=/rootfs] [--no-cache]
 //
-// The command. Requires the environment variable POD_NAME. Runs in a privileged pod.
+// The command. Requires the environment variable POD_NAME. Runs in a privileged pod. Waits for other builds on the machine, and
+// removes what killed ones have left.
 Result<> run_os_image_build_job(const Environment& environment, const Arguments& arguments);
 
 }  // namespace slipway::node

@@ -52,6 +52,7 @@ TEST(OsBuildJob, PutsTheBuildOnTheMachine) {
   EXPECT_EQ(options->output, "/var/lib/slipway/os-images/worker-5f0c/output");
   EXPECT_EQ(options->push_logins, "/var/lib/slipway/os-images/worker-5f0c/push-logins.json");
   EXPECT_EQ(options->pull_logins, "") << "the logins of the kubelet";
+  EXPECT_TRUE(options->has_cache);
   EXPECT_EQ(pod.on_machine("/build/root/etc/motd"), "hi");
   EXPECT_EQ(pod.on_machine("/build/Containerfile"), pod.build.containerfile);
   const Result<Json> build = parse_json(pod.on_machine("/build/build.json"), "build.json");
@@ -82,7 +83,8 @@ TEST(OsBuildJob, ReportsWhatBecameOfTheBuild) {
     const char* name;  // of the ConfigMap
     bool is_final, has_output;
   } cases[] = {{"success", {}, "digest-worker-5f0c", false, false},
-               {"the Containerfile is wrong", error(Code::invalid, "line 2: no"), "failure-build-worker-5f0c-x2x7z", true, true},
+               {"the Containerfile is wrong", error(Code::invalid, "line 2: no"), "failure-build-worker-5f0c-x2x7z", true, false},
+               {"the disk is full", error(Code::conflict, "no space"), "failure-build-worker-5f0c-x2x7z", false, false},
                {"no connection", error(Code::unavailable, "no answer"), "failure-build-worker-5f0c-x2x7z", false, true}};
   for (const auto& each : cases) {
     SCOPED_TRACE(each.what);
@@ -107,6 +109,18 @@ TEST(OsBuildJob, ReportsWhatBecameOfTheBuild) {
     EXPECT_EQ(pod.machine.memory.info(os_build_folder(pod.job.name) + "/output/build.log").value().has_value(), each.has_output);
     EXPECT_EQ(pod.machine.memory.info(os_build_folder(pod.job.name) + "/push-logins.json").value(), std::nullopt);
   }
+}
+
+TEST(OsBuildJob, AStoppedBuildLeavesNothing) {
+  Pod pod;
+  pod.job.root = "/";
+  const Result<OsBuildOptions> options = pod.put();
+  const Result<> done =
+      build_and_report(pod.machine.environment(), pod.kube, pod.job, options,
+                       [&](const OsBuildOptions&) -> Result<mc::OsImage> { return error(Code::cancelled, "stopped"); });
+  EXPECT_EQ(done.error().code(), Code::cancelled);
+  EXPECT_FALSE(pod.machine.memory.info(os_build_folder(pod.job.name)).value());
+  EXPECT_TRUE(pod.kube.stored_all(kube::types::config_maps).empty());
 }
 
 TEST(OsBuildJob, InputsThatAreMissingAreAFailureOfTheBuild) {

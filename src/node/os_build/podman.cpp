@@ -117,10 +117,8 @@ std::string shortened(std::string_view text) {
 }  // namespace
 
 std::vector<std::string> podman_command(const Podman& podman, std::vector<std::string> arguments) {
-  std::vector<std::string> argv = {"podman"};
-  if (!podman.storage.empty()) {
-    argv.insert(argv.end(), {"--storage-driver=vfs", "--root=" + podman.storage, "--runroot=" + podman.storage + "/run"});
-  }
+  std::vector<std::string> argv = {"podman", "--root=" + podman.storage, "--runroot=/run/slipway-os-build"};
+  if (podman.has_vfs) argv.push_back("--storage-driver=vfs");
   argv.insert(argv.end(), arguments.begin(), arguments.end());
   return argv;
 }
@@ -136,6 +134,7 @@ std::vector<std::string> build_command(const Podman& podman, const PodmanBuild& 
                                         "--identity-label=false",
                                         "--tag=" + build.tag,
                                         "--file=" + build.folder + "/Containerfile"};
+  if (!build.has_cache) arguments.push_back("--no-cache");
   if (!build.logins.empty()) arguments.push_back("--authfile=" + build.logins);
   if (!build.authorities.empty()) arguments.push_back("--cert-dir=" + build.authorities);
   if (!build.policy.empty()) arguments.push_back("--signature-policy=" + build.policy);
@@ -143,12 +142,34 @@ std::vector<std::string> build_command(const Podman& podman, const PodmanBuild& 
   return podman_command(podman, std::move(arguments));
 }
 
-std::vector<std::string> export_command(const Podman& podman, const std::string& tag, const std::string& layout,
-                                        const std::string& name, const std::string& policy) {
+std::vector<std::string> export_arguments(const std::string& tag, const std::string& layout, const std::string& name,
+                                          const std::string& policy) {
   std::vector<std::string> arguments = {"push", "--format=oci", "--remove-signatures"};
   if (!policy.empty()) arguments.push_back("--signature-policy=" + policy);
   arguments.insert(arguments.end(), {tag, fmt::format("oci:{}:{}", layout, name)});
-  return podman_command(podman, std::move(arguments));
+  return arguments;
+}
+
+std::vector<StoredImage> parse_images(std::string_view output) {
+  constexpr std::string_view algorithm = "sha256:";
+  std::vector<StoredImage> images;
+  for (std::string_view line : split(output, '\n')) {
+    line = trim(line);
+    if (line.starts_with(algorithm)) line.remove_prefix(algorithm.size());
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos) continue;
+    images.push_back({.id = std::string(line.substr(0, blank)), .name = std::string(trim(line.substr(blank)))});
+  }
+  return images;
+}
+
+std::vector<std::string> earlier_results(const std::vector<StoredImage>& results, std::string_view pool, std::string_view tag) {
+  std::vector<std::string> names;
+  for (const StoredImage& image : results) {
+    const std::string_view build = std::string_view(image.name).substr(image.name.rfind(':') + 1);  // POOL-CONTENT
+    if (image.name != tag && build.substr(0, std::min(build.rfind('-'), build.size())) == pool) names.push_back(image.name);
+  }
+  return names;
 }
 
 PodmanFailure classify_failure(const std::vector<std::string>& output) {

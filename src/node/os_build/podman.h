@@ -10,10 +10,11 @@
 namespace slipway::node {
 
 struct Podman {
-  std::string storage{};  // folder for a storage with the driver vfs; empty: podman's own storage
+  std::string storage;   // folder
+  bool has_vfs = false;  // the storage copies all files for each layer, instead of using overlayfs
 };
 
-// "podman ARGUMENTS", with the storage.
+// "podman ARGUMENTS", with the storage. What lasts until the next boot only is in /run.
 std::vector<std::string> podman_command(const Podman& podman, std::vector<std::string> arguments);
 
 struct PodmanBuild {
@@ -22,15 +23,29 @@ struct PodmanBuild {
   std::string logins{};       // a docker config; empty: none
   std::string authorities{};  // folder with *.crt, in addition to the system's; empty: none
   std::string policy{};       // of signatures; empty: that of the machine
+  bool has_cache = true;      // use the layers of earlier builds
 };
 
 // Programs of the Containerfile run in a chroot, which needs neither cgroups nor user namespaces, and use the network of the
-// machine. Layers of earlier builds are used again. Images are pulled again if their tag has another image now.
+// machine. Images are pulled again if their tag has another image now.
 std::vector<std::string> build_command(const Podman& podman, const PodmanBuild& build);
 
-// Writes an image of the storage into an OCI layout, with compressed layers, as the image `name` of the layout.
-std::vector<std::string> export_command(const Podman& podman, const std::string& tag, const std::string& layout,
-                                        const std::string& name, const std::string& policy);
+// Of the command that writes an image of the storage into an OCI layout, with compressed layers, as the image `name` of the
+// layout.
+std::vector<std::string> export_arguments(const std::string& tag, const std::string& layout, const std::string& name,
+                                          const std::string& policy);
+
+// An image of the storage: a line of `podman images --no-trunc --format="{{.ID}} {{.Repository}}:{{.Tag}}"`.
+struct StoredImage {
+  std::string id;    // without "sha256:"
+  std::string name;  // "r.example.com/team/os:worker-5f0c"; ends with ":<none>" without a name
+
+  bool operator==(const StoredImage&) const = default;
+};
+std::vector<StoredImage> parse_images(std::string_view output);
+
+// The names of results of earlier builds of the pool, for which the image `tag` is a result now.
+std::vector<std::string> earlier_results(const std::vector<StoredImage>& results, std::string_view pool, std::string_view tag);
 
 // Why podman failed.
 struct PodmanFailure {

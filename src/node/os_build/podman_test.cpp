@@ -8,18 +8,37 @@ namespace slipway::node {
 namespace {
 
 TEST(PodmanCommands, UseTheFilesOfTheBuild) {
-  EXPECT_EQ(join(build_command({}, {.folder = "/b", .tag = "r.example.com/os:master-1"}), " "),
-            "podman build --isolation=chroot --network=host --pull=newer --layers --format=oci --force-rm --identity-label=false "
-            "--tag=r.example.com/os:master-1 --file=/b/Containerfile /b");
-  const std::vector<std::string> all = build_command(
-      {.storage = "/out/storage"},
-      {.folder = "/b", .tag = "r.example.com/os:1", .logins = "/l.json", .authorities = "/t/ca", .policy = "/t/policy.json"});
+  const Podman podman{.storage = "/storage"};
+  EXPECT_EQ(
+      join(build_command(podman, {.folder = "/b", .tag = "r.example.com/os:master-1"}), " "),
+      "podman --root=/storage --runroot=/run/slipway-os-build build --isolation=chroot --network=host --pull=newer --layers "
+      "--format=oci --force-rm --identity-label=false --tag=r.example.com/os:master-1 --file=/b/Containerfile /b");
+  const std::vector<std::string> all = build_command({.storage = "/storage", .has_vfs = true}, {.folder = "/b",
+                                                                                                .tag = "r.example.com/os:1",
+                                                                                                .logins = "/l.json",
+                                                                                                .authorities = "/t/ca",
+                                                                                                .policy = "/t/policy.json",
+                                                                                                .has_cache = false});
   EXPECT_EQ(join(all, " "),
-            "podman --storage-driver=vfs --root=/out/storage --runroot=/out/storage/run build --isolation=chroot --network=host "
+            "podman --root=/storage --runroot=/run/slipway-os-build --storage-driver=vfs build --isolation=chroot --network=host "
             "--pull=newer --layers --format=oci --force-rm --identity-label=false --tag=r.example.com/os:1 "
-            "--file=/b/Containerfile --authfile=/l.json --cert-dir=/t/ca --signature-policy=/t/policy.json /b");
-  EXPECT_EQ(join(export_command({}, "r.example.com/os:1", "/out/oci.new", "master-1", ""), " "),
-            "podman push --format=oci --remove-signatures r.example.com/os:1 oci:/out/oci.new:master-1");
+            "--file=/b/Containerfile --no-cache --authfile=/l.json --cert-dir=/t/ca --signature-policy=/t/policy.json /b");
+  EXPECT_EQ(join(export_arguments("r.example.com/os:1", "/out/oci.new", "master-1", ""), " "),
+            "push --format=oci --remove-signatures r.example.com/os:1 oci:/out/oci.new:master-1");
+}
+
+TEST(PodmanImages, OnlyEarlierResultsOfThePoolAreNotNeeded) {
+  const std::vector<StoredImage> images = parse_images(
+      "sha256:1 r.example.com/os:worker-a1\nsha256:2 r.example.com:5000/os:worker-b2\n\n3 other.example.com/x:worker-c3\n"
+      "sha256:4 r.example.com/os:worker-gpu-d4\nsha256:5 <none>:<none>\nbroken\n");
+  ASSERT_EQ(images.size(), 5u);
+  EXPECT_EQ(images[1], (StoredImage{"2", "r.example.com:5000/os:worker-b2"}));
+  EXPECT_EQ(images[2].id, "3");
+  EXPECT_EQ(earlier_results(images, "worker", "r.example.com:5000/os:worker-b2"),
+            (std::vector<std::string>{"r.example.com/os:worker-a1", "other.example.com/x:worker-c3"}));
+  EXPECT_EQ(earlier_results(images, "worker-gpu", "r.example.com/os:worker-gpu-e5"),
+            std::vector<std::string>{"r.example.com/os:worker-gpu-d4"});
+  EXPECT_EQ(earlier_results(images, "master", "r.example.com/os:master-1"), std::vector<std::string>());
 }
 
 TEST(PodmanFailures, AreClassifiedByTheirLastLines) {

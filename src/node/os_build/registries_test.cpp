@@ -18,7 +18,7 @@ TEST(Registries, OfAContainerfile) {
       "COPY --from=tools /usr/bin/x y.example.com/x /\n"
       "RUN --mount=type=bind,from=localhost/c,target=/mnt \\\n"
       "  make\n");
-  EXPECT_EQ(join({found.begin(), found.end()}, " "), "a.example.com:5000 b.example.com localhost");
+  EXPECT_EQ(join({found.begin(), found.end()}, " "), "a.example.com:5000 b.example.com docker.io localhost");
 }
 
 TEST(Registries, ConfHasTheServersInOrder) {
@@ -33,8 +33,9 @@ TEST(Registries, ConfHasTheServersInOrder) {
         {}}},
       {"plain.example.com:5000", {{.server = "plain.example.com:5000", .plain_http = true}}},
       {"first-itself.example.com", {{}, {.server = "m.example.com"}}},
+      {"registry.demo:5443", {{.server = "10.0.0.1:5000", .plain_http = true}, {}}},
   };
-  EXPECT_EQ(registries_conf(endpoints, {"docker.io", "quay.io"}),
+  EXPECT_EQ(registries_conf(endpoints, {"docker.io", "localhost:5001", "quay.io"}),
             "[[registry]]\nlocation = \"first-itself.example.com\"\n"
             "[[registry.mirror]]\nlocation = \"first-itself.example.com\"\n"
             "[[registry.mirror]]\nlocation = \"m.example.com\"\n"
@@ -43,8 +44,13 @@ TEST(Registries, ConfHasTheServersInOrder) {
             "[[registry.mirror]]\nlocation = \"m.example.com/quay\"\n"
             "[[registry.mirror]]\nlocation = \"digests.example.com\"\npull-from-mirror = \"digest-only\"\n"
             "[[registry.mirror]]\nlocation = \"tags.example.com\"\npull-from-mirror = \"tag-only\"\n"
+            "[[registry]]\nlocation = \"registry.demo:5443\"\n"
+            "[[registry.mirror]]\nlocation = \"10.0.0.1:5000\"\ninsecure = true\n"
+            "[[registry.mirror]]\nlocation = \"10.0.0.1:5000/registry.demo__5443\"\ninsecure = true\n"
             "[[registry]]\nlocation = \"docker.io\"\n"
-            "[[registry.mirror]]\nlocation = \"10.0.0.1:5000\"\ninsecure = true\n");
+            "[[registry.mirror]]\nlocation = \"10.0.0.1:5000/docker.io\"\ninsecure = true\n"
+            "[[registry]]\nlocation = \"localhost:5001\"\n"
+            "[[registry.mirror]]\nlocation = \"10.0.0.1:5000/localhost__5001\"\ninsecure = true\n");
   EXPECT_EQ(registries_conf({}, {"docker.io"}), "");
 }
 

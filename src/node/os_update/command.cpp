@@ -1,25 +1,17 @@
 #include "node/os_update/command.h"
 
 #include "node/os_update/host_updater.h"
-#include "node/os_update/ostree_updater.h"
+#include "node/os_update/machine_updater.h"
 #include "node/os_update/status.h"
-#include "node/registry_access.h"
-#include "release/registry_client.h"
 #include "sys/own_mounts.h"
 
 #include <array>
 #include <memory>
+#include <set>
 
 namespace slipway::node {
 
 namespace {
-
-using OpenSource = OstreeUpdater::OpenSource;
-
-Result<std::unique_ptr<release::ImageSource>> open_registries(const Environment& environment) {
-  release::RegistryOptions options = TRY(registry_access(environment.context, environment.files));
-  return std::unique_ptr<release::ImageSource>(std::make_unique<release::RegistryClient>(environment.http, std::move(options)));
-}
 
 Result<Wanted> parse_wanted(const std::string& text) {
   for (const Wanted wanted : {Wanted::next_config, Wanted::first_config}) {
@@ -28,7 +20,17 @@ Result<Wanted> parse_wanted(const std::string& text) {
   return error(Code::invalid, "os stage: '{}' is unknown; the configs are next-config and first-config", text);
 }
 
-Result<> give_up(OstreeUpdater& updater, const Environment& environment) {
+// IMAGE [IMAGE-OF-EXTENSIONS EXTENSION...]
+Images parse_images(const Arguments& arguments) {
+  Images images{.os = arguments[0]};
+  if (arguments.size() == 1) return images;
+  images.extensions = arguments[1];
+  const std::set<std::string> names(arguments.begin() + 2, arguments.end());
+  images.wanted_extensions.assign(names.begin(), names.end());
+  return images;
+}
+
+Result<> give_up(MachineUpdater& updater, const Environment& environment) {
   if (!TRY(updater.give_up())) return Ok{};
   environment.context.log.error("the new deployment was not accepted in time; the machine boots the deployment before it");
   TRY(sys::run_checked(environment.runner, environment.context, {.argv = {"systemctl", "reboot"}}));
@@ -37,34 +39,42 @@ Result<> give_up(OstreeUpdater& updater, const Environment& environment) {
 
 struct Verb {
   std::string_view name;
-  std::string_view argument;  // its name, "" for none
-  bool changes = false;       // needs a writable /sysroot and /boot
-  Result<> (*run)(OstreeUpdater& updater, const Environment& environment, const std::string& argument);
+  std::string_view arguments;  // their names
+  std::size_t least = 0, most = 0;
+  bool changes = false;  // needs a writable /sysroot and /boot
+  Result<> (*run)(MachineUpdater& updater, const Environment& environment, const Arguments& arguments);
 };
 
+constexpr std::size_t any_number = 1000;
+
 constexpr std::array verbs = {
-    Verb{"status", "", false, [](OstreeUpdater&, const Environment& e, const std::string&) { return show_os_status(e); }},
-    Verb{"trial", "", false,
-         [](OstreeUpdater& updater, const Environment& e, const std::string&) -> Result<> {
+    Verb{"status", "", 0, 0, false, [](MachineUpdater&, const Environment& e, const Arguments&) { return show_os_status(e); }},
+    Verb{"trial", "", 0, 0, false,
+         [](MachineUpdater& updater, const Environment& e, const Arguments&) -> Result<> {
            e.print(to_text(TRY(updater.trial())));
            return Ok{};
          }},
-    Verb{"fetch", "IMAGE", true,
-         [](OstreeUpdater& updater, const Environment&, const std::string& image) { return updater.fetch(image); }},
-    Verb{"stage", "CONFIG", true,
-         [](OstreeUpdater& updater, const Environment&, const std::string& config) -> Result<> {
-           return updater.stage(TRY(parse_wanted(config)));
+    Verb{"fetch", " IMAGE [IMAGE-OF-EXTENSIONS EXTENSION...]", 1, any_number, true,
+         [](MachineUpdater& updater, const Environment&, const Arguments& arguments) -> Result<> {
+           if (arguments.size() == 2) return error(Code::invalid, "os fetch: no extensions behind their image");
+           return updater.fetch(parse_images(arguments));
          }},
-    Verb{"accept", "", true, [](OstreeUpdater& updater, const Environment&, const std::string&) { return updater.accept(); }},
-    Verb{"forget", "", true, [](OstreeUpdater& updater, const Environment&, const std::string&) { return updater.forget(); }},
-    Verb{"give-up", "", true,
-         [](OstreeUpdater& updater, const Environment& e, const std::string&) { return give_up(updater, e); }},
+    Verb{"stage", " CONFIG", 1, 1, true,
+         [](MachineUpdater& updater, const Environment&, const Arguments& arguments) -> Result<> {
+           return updater.stage(TRY(parse_wanted(arguments[0])));
+         }},
+    Verb{"accept", "", 0, 0, true,
+         [](MachineUpdater& updater, const Environment&, const Arguments&) { return updater.accept(); }},
+    Verb{"forget", "", 0, 0, true,
+         [](MachineUpdater& updater, const Environment&, const Arguments&) { return updater.forget(); }},
+    Verb{"give-up", "", 0, 0, true,
+         [](MachineUpdater& updater, const Environment& e, const Arguments&) { return give_up(updater, e); }},
 };
 
 Error usage() {
   std::string text = "usage:";
   for (const Verb& verb : verbs) {
-    text += fmt::format(" slipway-node os {}{}{};", verb.name, verb.argument.empty() ? "" : " ", verb.argument);
+    text += fmt::format(" slipway-node os {}{};", verb.name, verb.arguments);
   }
   text.pop_back();
   return Error(Code::invalid, std::move(text));
@@ -75,10 +85,13 @@ Error usage() {
 Result<> run_os_command(const Environment& environment, const Arguments& arguments) {
   for (const Verb& verb : verbs) {
     if (arguments.empty() || arguments[0] != verb.name) continue;
-    if (arguments.size() != (verb.argument.empty() ? 1u : 2u)) return usage();
+    const Arguments rest(arguments.begin() + 1, arguments.end());
+    if (rest.size() < verb.least || rest.size() > verb.most) return usage();
     if (verb.changes) TRY(sys::make_writable({"/sysroot", "/boot"}));
-    OstreeUpdater updater(environment, [&environment] { return open_registries(environment); });
-    return verb.run(updater, environment, verb.argument.empty() ? "" : arguments[1]);
+    const OsProgram program = TRY(find_os_program(environment.files));
+    if (verb.changes) environment.context.log.info("the operating system of this machine is changed by {}", to_text(program));
+    const std::unique_ptr<MachineUpdater> updater = make_machine_updater(environment, program);
+    return verb.run(*updater, environment, rest);
   }
   return usage();
 }

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "node/os_update/machine_updater.h"
 #include "node/os_update/trial.h"
 
 #include <algorithm>
@@ -27,6 +28,14 @@ std::string_view to_text(Trial::State state) {
 }  // namespace
 
 std::string_view to_text(Wanted wanted) { return wanted == Wanted::next_config ? "next-config" : "first-config"; }
+
+std::vector<std::string> fetch_arguments(const Images& images) {
+  std::vector<std::string> arguments = {"fetch", images.os};
+  if (images.extensions.empty()) return arguments;
+  arguments.push_back(images.extensions);
+  arguments.insert(arguments.end(), images.wanted_extensions.begin(), images.wanted_extensions.end());
+  return arguments;
+}
 
 std::string to_text(const Trial& trial) {
   const Json value = {{"state", to_text(trial.state)}, {"config", trial.config}, {"reason", trial.reason}};
@@ -65,9 +74,13 @@ Result<std::string> HostUpdater::run(std::vector<std::string> arguments) {
   return sys::run_checked(environment_.runner, environment_.context, command);
 }
 
-Result<> HostUpdater::fetch(const std::string& image) {
-  TRY(run({"fetch", image}));
+Result<> HostUpdater::fetch(const Images& images) {
+  TRY(run(fetch_arguments(images)));
   return Ok{};
+}
+
+Result<> HostUpdater::check(const machineconfig::MachineConfig& from, const machineconfig::MachineConfig& to) {
+  return check_machine(environment_, from, to);
 }
 
 Result<> HostUpdater::stage(Wanted wanted) {

@@ -15,7 +15,8 @@ class HostUpdater final : public OsUpdater {
  public:
   explicit HostUpdater(const Environment& environment) : environment_(environment) {}
 
-  Result<> fetch(const std::string& image) override;
+  Result<> fetch(const Images& images) override;
+  Result<> check(const machineconfig::MachineConfig& from, const machineconfig::MachineConfig& to) override;
   Result<> stage(Wanted wanted) override;
   Result<Trial> trial() override;
   Result<> accept() override;
@@ -27,6 +28,9 @@ class HostUpdater final : public OsUpdater {
 
   const Environment& environment_;
 };
+
+// The arguments of `slipway-node os` that fetch the images. Pure.
+std::vector<std::string> fetch_arguments(const Images& images);
 
 // A line of JSON, for the answer of `os trial`. Pure. errors: invalid
 std::string to_text(const Trial& trial);

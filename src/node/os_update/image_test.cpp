@@ -8,7 +8,7 @@ namespace slipway::node {
 namespace {
 
 KnownImage known(std::string ref, std::vector<std::string> layers) {
-  return {.ref = std::move(ref), .commit = "c", .digest = "d", .layers = std::move(layers)};
+  return {.ref = std::move(ref), .commit = "c", .digest = "d", .layers = std::move(layers), .extensions = {}};
 }
 
 TEST(OsImage, BeginsWithTheCommitThatHasMostOfItsLayers) {
@@ -38,8 +38,43 @@ TEST(OsImage, TheRepositorySaysWhichImagesItHas) {
   ASSERT_TRUE(images.ok()) << images.error().message();
   ASSERT_EQ(images->size(), 1u);
   EXPECT_EQ(images.value()[0].layers, (std::vector<std::string>{"a", "b"}));
-  EXPECT_EQ(find_image(images.value(), digest)->commit, commit);
-  EXPECT_EQ(find_image(images.value(), release::Digest::of("another")), nullptr);
+  EXPECT_EQ(find_image(images.value(), digest.text())->commit, commit);
+  EXPECT_EQ(find_image(images.value(), release::Digest::of("another").text()), nullptr);
+}
+
+TEST(OsImage, TheSameImageWithExtensionsIsAnother) {
+  std::vector<KnownImage> images = {known("extended", {}), known("plain", {}), known("other", {})};
+  images[0].extensions = {.image = "e", .names = {"a", "b"}};
+  images[2].extensions = {.image = "e", .names = {"a"}};
+  const auto found = [&](const Extensions& extensions) {
+    const KnownImage* image = find_image(images, "d", extensions);
+    return image ? image->ref : "";
+  };
+  EXPECT_EQ(found({}), "plain");
+  EXPECT_EQ(found({.image = "e", .names = {"a", "b"}}), "extended");
+  EXPECT_EQ(found({.image = "e", .names = {"a"}}), "other");
+  EXPECT_EQ(found({.image = "f", .names = {"a"}}), "");
+}
+
+TEST(OsImage, ExtensionsThatAnImageDoesNotHaveAreNamedWithThoseThatItHas) {
+  const std::vector<std::string> names = {"ipsec", "kernel-rt", "usbguard"};
+  EXPECT_EQ(find_extensions(names, {"usbguard", "ipsec"}).value(), (std::vector<std::size_t>{2, 0}));
+  EXPECT_EQ(find_extensions(names, {"ipsec", "two-node-ha"}).error().message(),
+            "it has no extension two-node-ha; it has: extension ipsec, kernelType realtime, extension usbguard");
+  EXPECT_EQ(find_extensions({"ipsec"}, {"kernel-rt"}).error().message(),
+            "it has no kernelType realtime; it has: extension ipsec");
+}
+
+TEST(OsImage, PackagesOfAnExtensionReplaceOlderOnes) {
+  const std::string before = "Package: a\nArchitecture: amd64\nVersion: 1\n\nPackage: b\nArchitecture: amd64\nVersion: 1\n\n";
+  const std::string added =
+      "Package: c\nArchitecture: all\nDescription: one\n two\n\nPackage: a\nArchitecture: amd64\nVersion: 2\n";
+  const std::string after =
+      "Package: a\nArchitecture: amd64\nVersion: 2\n\nPackage: b\nArchitecture: amd64\nVersion: 1\n\n"
+      "Package: c\nArchitecture: all\nDescription: one\n two\n\n";
+  EXPECT_EQ(add_packages(before, added), after);
+  EXPECT_EQ(add_packages(after, added), after);
+  EXPECT_EQ(add_packages("", ""), "");
 }
 
 }  // namespace

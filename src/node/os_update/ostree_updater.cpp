@@ -8,6 +8,7 @@
 #include "node/os_update/image.h"
 #include "node/os_update/status.h"
 #include "node/os_update/trial.h"
+#include "node/os_update/update_configs.h"
 
 #include <algorithm>
 #include <memory>
@@ -27,12 +28,6 @@ Result<> run(const Environment& environment, std::vector<std::string> argv) {
   return Ok{};
 }
 
-Result<release::Reference> image_by_digest(const std::string& image) {
-  release::Reference reference = TRY(release::parse_reference(image).context("osImageURL"));
-  if (!reference.digest) return error(Code::invalid, "osImageURL {} has no digest", image);
-  return reference;
-}
-
 Result<std::vector<std::string>> running_arguments(const Environment& environment) {
   const std::string command_line = TRY(environment.files.read("/proc/cmdline"));
   for (const std::string& name : TRY(environment.files.list(entries_folder))) {
@@ -41,21 +36,6 @@ Result<std::vector<std::string>> running_arguments(const Environment& environmen
   }
   return error(Code::not_found, "no boot entry in {} belongs to the running system, whose command line is: {}", entries_folder,
                trim(command_line));
-}
-
-struct Configs {
-  MachineConfig running, wanted;
-};
-
-Result<Configs> read_configs(const Environment& environment, Wanted wanted) {
-  if (wanted == Wanted::first_config) {
-    const Json object = TRY(parse_json(TRY(environment.files.read(first_config_file)), first_config_file));
-    return Configs{.running = {}, .wanted = TRY(machineconfig::parse_machine_config(object, first_config_file))};
-  }
-  ConfigDisk disk(environment);
-  std::optional<MachineConfig> current = TRY(disk.current()), next = TRY(disk.next());
-  if (!current || !next) return error(Code::not_found, "the machine has no {}", current ? "nextconfig" : "currentconfig");
-  return Configs{.running = std::move(*current), .wanted = std::move(*next)};
 }
 
 // The deployment of a commit that is not booted and was made last.
@@ -74,13 +54,29 @@ std::string index_of(const std::vector<Deployment>& deployments, const Deploymen
   return fmt::format("{}", deployment - deployments.data());
 }
 
-Result<std::string> commit_for(const Environment& environment, const MachineConfig& config, const Deployment& booted) {
-  if (config.os_image_url.empty()) return booted.commit;
-  const release::Reference image = TRY(image_by_digest(config.os_image_url));
+// The digest of an image, or of the one that a deployment was made from.
+Result<std::string> digest_of(const Environment& environment, const std::string& os_image, const Deployment& booted) {
+  if (os_image.empty()) return image_digest(environment, booted.commit);
+  return TRY(image_by_digest(os_image_field, os_image)).digest->text();
+}
+
+struct Source {
+  std::string commit, digest;  // of the image
+};
+
+Result<Source> source_for(const Environment& environment, const MachineConfig& config, const Deployment& booted) {
+  const Images images = TRY(images_of(config));
+  const Extensions extensions = TRY(extensions_of(images));
+  std::string digest = TRY(digest_of(environment, images.os, booted));
+  if (images.os.empty() && extensions == TRY(extensions_of(environment, booted.commit))) {
+    return Source{booted.commit, std::move(digest)};
+  }
   const std::vector<KnownImage> known = TRY(known_images(environment));
-  const KnownImage* found = find_image(known, *image.digest);
-  if (!found) return error(Code::not_found, "OS image {} is not on this machine", config.os_image_url);
-  return found->commit;
+  if (const KnownImage* found = find_image(known, digest, extensions)) return Source{found->commit, std::move(digest)};
+  const std::string image = images.os.empty() ? digest : images.os;
+  if (extensions.names.empty()) return error(Code::not_found, "OS image {} is not on this machine", image);
+  return error(Code::not_found, "OS image {} with {} of {} is not on this machine", image, join(extensions.names, ", "),
+               images.extensions);
 }
 
 Result<std::vector<Deployment>> require_booted(const Environment& environment) {
@@ -94,20 +90,25 @@ Result<std::vector<Deployment>> require_booted(const Environment& environment) {
 OstreeUpdater::OstreeUpdater(const Environment& environment, OpenSource open_source)
     : environment_(environment), open_source_(std::move(open_source)) {}
 
-Result<> OstreeUpdater::fetch(const std::string& image) {
-  const release::Reference reference = TRY(image_by_digest(image));
+Result<> OstreeUpdater::fetch(const Images& images) {
+  std::optional<release::Reference> os, extensions;
+  if (!images.os.empty()) os = TRY(image_by_digest(os_image_field, images.os));
+  if (!images.extensions.empty()) extensions = TRY(image_by_digest(extensions_image_field, images.extensions));
   const std::unique_ptr<release::ImageSource> source = TRY(open_source_());
-  TRY(import_image(environment_, *source, reference));
-  return Ok{};
+  if (os) TRY(import_image(environment_, *source, *os));
+  if (!extensions) return Ok{};
+  const std::vector<Deployment> deployments = TRY(require_booted(environment_));
+  const std::string base = TRY(digest_of(environment_, images.os, *find_booted(deployments)));
+  return add_extensions(environment_, *source, base, *extensions, images.wanted_extensions);
 }
 
 // The deployment boots only after the last step, and only then with a record and a counter. A power failure before leaves the
 // running system as it is.
 Result<> OstreeUpdater::stage(Wanted wanted) {
-  const Configs configs = TRY(read_configs(environment_, wanted));
+  const UpdateConfigs configs = TRY(read_update_configs(environment_, wanted));
   std::vector<Deployment> deployments = TRY(require_booted(environment_));
   const Deployment booted = *find_booted(deployments);
-  const std::string commit = TRY(commit_for(environment_, configs.wanted, booted));
+  const auto [commit, image] = TRY(source_for(environment_, configs.wanted, booted));
   std::vector<std::string> deploy = {"ostree", "admin", "deploy", "--os=" + booted.os, "--not-as-default", "--karg-none"};
   for (const std::string& argument : change_arguments(TRY(running_arguments(environment_)), configs.running.kernel_arguments,
                                                       configs.wanted.kernel_arguments)) {
@@ -123,7 +124,7 @@ Result<> OstreeUpdater::stage(Wanted wanted) {
     TRY(environment_.files.remove(staged->folder() + first_config_file));
   } else {
     TRY(ConfigDisk(environment_, staged->folder()).change(configs.running, {}, configs.wanted, {.reboot = true}));
-    const bool has_new_image = commit != booted.commit;
+    const bool has_new_image = image != TRY(image_digest(environment_, booted.commit));
     TRY(write_trial_record(environment_.files, {.config = machineconfig::state_of(configs.wanted).text(),
                                                 .image = has_new_image ? configs.wanted.os_image_url : "",
                                                 .deployment = staged->id()}));
@@ -143,9 +144,17 @@ Result<> OstreeUpdater::accept() {
   TRY(run(environment_, {boot_counter, "clear"}));
   const std::vector<Deployment> deployments = TRY(require_booted(environment_));
   const std::vector<KnownImage> known = TRY(known_images(environment_));
+  // An image below the extensions of a deployment stays, for other extensions and for none.
+  std::set<std::string> bases;
+  const auto is_deployed = [&](const KnownImage& image) {
+    return std::ranges::find(deployments, image.commit, &Deployment::commit) != deployments.end();
+  };
+  for (const KnownImage& image : known) {
+    if (is_deployed(image)) bases.insert(image.digest);
+  }
   bool is_any_removed = false;
   for (const KnownImage& image : known) {
-    if (std::ranges::find(deployments, image.commit, &Deployment::commit) != deployments.end()) continue;
+    if (is_deployed(image) || (image.extensions.names.empty() && bases.contains(image.digest))) continue;
     TRY(run(environment_, {"ostree", "--repo=/ostree/repo", "refs", "--delete", image.ref}));
     is_any_removed = true;
   }
@@ -165,21 +174,6 @@ Result<> OstreeUpdater::forget() {
   return remove_trial_record(environment_.files);
 }
 
-// For people who look for the reason: the units that failed.
-Result<std::string> OstreeUpdater::describe_failure() {
-  const std::string failed = TRY(sys::run_checked(
-      environment_.runner, environment_.context,
-      {.argv = {"systemctl", "list-units", "--state=failed,activating", "--plain", "--no-legend", "--no-pager"}}));
-  std::vector<std::string> units;
-  for (const std::string_view line : split(failed, '\n')) {
-    const std::string_view unit = line.substr(0, line.find(' '));
-    if (!unit.empty()) units.emplace_back(unit);
-  }
-  const std::string_view end = "its Node was not Ready in time";
-  if (units.empty()) return std::string(end) + " (its units run; see the journal of kubelet.service)";
-  return fmt::format("{}; units that failed or still start: {}", end, join(units, ", "));
-}
-
 Result<bool> OstreeUpdater::give_up() {
   std::optional<TrialRecord> record = TRY(read_trial_record(environment_.files));
   const std::vector<Deployment> deployments = TRY(require_booted(environment_));
@@ -187,7 +181,7 @@ Result<bool> OstreeUpdater::give_up() {
   if (!record || booted->id() != record->deployment) return false;
   const auto other = std::ranges::find(deployments, false, &Deployment::booted);
   if (other == deployments.end()) return error(Code::not_found, "there is no deployment to go back to");
-  record->reason = TRY(describe_failure());
+  record->reason = TRY(describe_failure(environment_));
   TRY(write_trial_record(environment_.files, *record));
   TRY(run(environment_, {"ostree", "admin", "set-default", index_of(deployments, &*other)}));
   TRY(run(environment_, {boot_counter, "clear"}));

@@ -63,8 +63,50 @@ TEST_F(OstreeUpdaterTest, AnImageThatIsMissingIsNamed) {
   wanted.os_image_url = "r.example/os@sha256:" + std::string(64, '9');
   want(wanted);
   EXPECT_EQ(updater.stage(Wanted::next_config).error().message(), "OS image " + wanted.os_image_url + " is not on this machine");
-  EXPECT_EQ(updater.fetch(wanted.os_image_url).error().message(), "no network");
-  EXPECT_EQ(updater.fetch("r.example/os:latest").error().message(), "osImageURL r.example/os:latest has no digest");
+  EXPECT_EQ(updater.fetch({.os = wanted.os_image_url}).error().message(), "no network");
+  EXPECT_EQ(updater.fetch({.os = "r.example/os:latest"}).error().message(), "osImageURL r.example/os:latest has no digest");
+}
+
+TEST_F(OstreeUpdaterTest, ExtensionsAndTheRealTimeKernelAreAnotherCommitOfTheSameImage) {
+  const std::string extensions = "sha256:" + std::string(64, 'e'), extended(64, 'd');
+  MachineConfig wanted = config("rendered-2", "two", {"a"});
+  wanted.extensions = {"usbguard"};
+  wanted.kernel_type = "realtime";
+  want(wanted);
+  EXPECT_EQ(updater.stage(Wanted::next_config).error().message(),
+            "baseOSExtensionsContainerImage: empty, so there is no image with kernel-rt, usbguard");
+  wanted.extensions_image = "r.example/extensions@" + extensions;
+  want(wanted);
+  EXPECT_EQ(
+      updater.stage(Wanted::next_config).error().message(),
+      "OS image " + wanted.os_image_url + " with kernel-rt, usbguard of " + wanted.extensions_image + " is not on this machine");
+  EXPECT_EQ(updater.fetch(images_of(wanted).value()).error().message(), "no network");
+
+  machine.refs.push_back({"slipway/extended/1",
+                          extended,
+                          {{"slipway.image", FakeOstree::first_image()},
+                           {"slipway.extensions-image", extensions},
+                           {"slipway.extensions", "kernel-rt usbguard"}}});
+  ASSERT_TRUE(updater.stage(Wanted::next_config).ok());
+  EXPECT_EQ(machine.next().commit, extended);
+  machine.boot();
+  EXPECT_EQ(state(), "on trial");
+  ASSERT_TRUE(updater.accept().ok());
+  EXPECT_EQ(machine.refs.size(), 2u) << "the image below stays";
+
+  // The same with an image that the config does not name.
+  wanted.os_image_url.clear();
+  want(wanted);
+  ASSERT_TRUE(updater.stage(Wanted::next_config).ok());
+  EXPECT_EQ(machine.next().commit, extended);
+  // Without them.
+  want(config("rendered-3", "three", {"a"}));
+  ASSERT_TRUE(updater.stage(Wanted::next_config).ok());
+  machine.boot();
+  EXPECT_EQ(machine.next().commit, std::string(64, 'a'));
+  EXPECT_EQ(state(), "on trial");
+  machine.fall_back();
+  EXPECT_EQ(state().find("the kernel arguments or the extensions of rendered-3 did not work"), 0u) << state();
 }
 
 TEST_F(OstreeUpdaterTest, ThreeAttemptsThatFailLeadBackAndAreForgottenOnRequest) {
@@ -73,8 +115,8 @@ TEST_F(OstreeUpdaterTest, ThreeAttemptsThatFailLeadBackAndAreForgottenOnRequest)
   machine.fall_back();
   EXPECT_EQ(
       state(),
-      "the kernel arguments of rendered-2 did not work, and the machine has booted the deployment before it: it did not start "
-      "completely in three attempts");
+      "the kernel arguments or the extensions of rendered-2 did not work, and the machine has booted the deployment before it: "
+      "it did not start completely in three attempts");
   ASSERT_TRUE(updater.forget().ok());
   EXPECT_EQ(state(), "none");
   EXPECT_EQ(machine.next().arguments, "root=x a quiet");

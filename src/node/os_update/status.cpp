@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "node/os_update/image.h"
 
 #include <fmt/format.h>
 
@@ -64,9 +65,13 @@ Result<std::optional<int>> attempts_left(const Environment& environment) {
 }
 
 Result<> show_os_status(const Environment& environment) {
-  const std::vector<Deployment> deployments = TRY(read_deployments(environment));
+  std::vector<Deployment> deployments = TRY(read_deployments(environment));
   if (deployments.empty())
     return error(Code::not_found, "ostree admin status lists no deployment; this machine is no OSTree system");
+  for (Deployment& each : deployments) {
+    const Extensions extensions = TRY(extensions_of(environment, each.commit));
+    if (!extensions.names.empty()) each.version += " with " + join(extensions.names, ", ");
+  }
   environment.print(describe_deployments(deployments, TRY(attempts_left(environment))));
   return Ok{};
 }

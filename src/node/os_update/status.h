@@ -17,7 +17,8 @@ std::optional<int> parse_attempts_left(std::string_view grub_environment);
 // A table of the deployments, then what the boot loader does next.
 std::string describe_deployments(const std::vector<Deployment>& deployments, std::optional<int> attempts_left);
 
-// Prints the description to standard output. Changes nothing. Needs root, for ostree.
+// Prints the description to standard output, with the extensions of each deployment behind its version. Changes nothing. Needs
+// root, for ostree.
 //
 //   errors  not_found: the machine is no OSTree system; those of ostree
 Result<> show_os_status(const Environment& environment);

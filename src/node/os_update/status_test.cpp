@@ -25,6 +25,22 @@ std::string status(bool newest_booted, bool two = true) {
 
 std::string grub_environment(const std::string& lines) { return "# GRUB Environment Block\n" + lines + std::string(900, '#'); }
 
+TEST(OsStatus, ExtensionsAreListedWithTheVersion) {
+  NodeWorld world;
+  std::string printed;
+  Environment environment = world.environment();
+  environment.print = [&printed](std::string_view text) { printed += text; };
+  world.runner.answer({"ostree", "admin", "status"}, status(true));
+  const std::string key = "--print-metadata-key=slipway.extensions";
+  world.runner.answer({"ostree", "--repo=/ostree/repo", "show", key, newest}, "'kernel-rt usbguard'\n");
+  world.runner.answer({"ostree", "--repo=/ostree/repo", "show", key + "-image", newest}, "'sha256:1'\n");
+  ASSERT_TRUE(show_os_status(environment).ok());
+  EXPECT_EQ(printed,
+            "COMMIT        VERSION                         STATE\n"
+            "aaaaaaaaaaaa  0.2.0 with kernel-rt, usbguard  booted\n"
+            "bbbbbbbbbbbb  0.1.0\n");
+}
+
 struct Case {
   std::string name;
   bool newest_booted;

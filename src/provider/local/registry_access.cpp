@@ -1,5 +1,6 @@
 #include "provider/local/registry_access.h"
 
+#include "base/digest.h"
 #include "release/credentials.h"
 
 #include <fmt/core.h>
@@ -15,7 +16,7 @@ constexpr const char* user = "slipway";
 constexpr const char* os_user = "os-builder";
 constexpr std::size_t password_digits = 32;
 constexpr std::size_t salt_size = 16;
-constexpr int bcrypt_cost = 8;  // checked with each request of a push; the password is random
+constexpr int bcrypt_cost = 8;  // of people; checked with each request of a push; the password is random
 // It ends with the authority.
 constexpr Seconds lifetime = std::chrono::hours(24 * 365 * 10);
 
@@ -35,7 +36,14 @@ Result<release::Login> os_login(sys::Random& random, const std::string& registry
   return *std::move(login);
 }
 
-// The password for slipway, and its hash for the registry.
+// The password for slipway, and its hash for the registry. All pods reach the port of machines: its hash costs nothing to check.
+Result<> keep_os_login(sys::Files& files, const release::Login& login, const RegistryFiles& access) {
+  const std::string hash = sha256_hex(fmt::format("{}:{}", login.user, login.password.reveal()));
+  TRY(files.write(access.os_password(), login.password.reveal(), 0600));
+  return files.write(access.os_logins(), fmt::format("{}:{{SHA256}}{}\n", login.user, hash), 0600);
+}
+
+// The same for people, in the form of htpasswd.
 Result<> keep_login(sys::Files& files, sys::Random& random, const release::Login& login, const std::string& password_file,
                     const std::string& logins_file) {
   const std::string hash = TRY(net::bcrypt(login.password, bcrypt_cost, TRY(random.bytes(salt_size))));
@@ -68,7 +76,7 @@ Result<> keep_registry_access(sys::Files& files, sys::Random& random, WallTime n
   TRY(keep_login(files, random, TRY(new_login(random, user)), access.password(), access.logins()));
   if (!config.os_registry.empty()) {
     const release::Login login = TRY(os_login(random, config.os_registry, request.os_registry_login));
-    TRY(keep_login(files, random, login, access.os_password(), access.os_logins()));
+    TRY(keep_os_login(files, login, access));
   }
   return files.write(access.certificate(), server.pem, 0600);  // last: it says that all are there
 }

@@ -28,7 +28,7 @@ class RegistryFiles {
   std::string password() const { return folder_ + "/password"; }
   std::string logins() const { return folder_ + "/htpasswd"; }
   std::string os_password() const { return folder_ + "/os-password"; }  // of machines that push; only with an os_registry
-  std::string os_logins() const { return folder_ + "/os-htpasswd"; }
+  std::string os_logins() const { return folder_ + "/os-logins"; }      // payload/registry/builders_login.go
   std::string upstream_logins() const { return folder_ + "/upstream-logins.json"; }           // a docker config
   std::string upstream_authorities() const { return folder_ + "/upstream-authorities.pem"; }  // additional ones
 

@@ -316,6 +316,11 @@ def test_gather_without_api_has_everything_but_secrets(machine):
     (machine.folder / "log/openshift/events.jsonl").write_text("{}\n")
     (machine.folder / "log/pods/kube-system_etcd").mkdir(parents=True)
     (machine.folder / "log/pods/kube-system_etcd/0.log").write_text("etcd says\n")
+    for path, text in {"os-builds/master/build.json": '{"name": "master-1"}', "os-builds/master/root/etc/motd": "SECRETH",
+                       "os-logins/master/push.json": '{"auths": {"r": {"auth": "SECRETI"}}}'}.items():
+        (machine.folder / "etc/mcs/bootstrap" / path).parent.mkdir(parents=True, exist_ok=True)
+        (machine.folder / "etc/mcs/bootstrap" / path).write_text(text)
+    machine.play("podman", 'echo "podman $*"\n')
     machine.play("systemctl", 'case "$1" in list-units) echo "bad.service loaded failed" ;; status) echo "failed $*" ;; esac\n')
     machine.play("journalctl", 'echo "journal $*"\n')
     machine.play("kubectl", "exit 1\n")
@@ -331,7 +336,7 @@ def test_gather_without_api_has_everything_but_secrets(machine):
     for path in ["gather.log", "failed-units.txt", "unit-status/bad.service.txt", "bootstrap/services/bootkube.json", "bootstrap/services/events.jsonl",
                  "bootstrap/journals/bootkube.log", "bootstrap/journals/journal.log.gz", "bootstrap/network/ip-addr.txt", "bootstrap/containers/list.txt",
                  "bootstrap/containers/logs/kube-system_etcd/0.log", "rendered-assets/openshift/manifests/cluster-config.yaml",
-                 "rendered-assets/openshift/etcd-bootstrap.done"]:
+                 "rendered-assets/openshift/etcd-bootstrap.done", "bootstrap/os-images/master/build.json", "bootstrap/os-images/podman.txt"]:
         assert f"log-bundle-20261121/{path}" in names, sorted(names)
     assert b"SECRET" not in text, [name for name in names if "rendered" in name]
     assert not any("resources" in name for name in names)
@@ -339,7 +344,8 @@ def test_gather_without_api_has_everything_but_secrets(machine):
 
 
 def test_gather_with_api_has_objects_and_ends(machine):
-    machine.play("kubectl", 'case "$*" in *secrets*custom-columns*) echo names ;; *pods*json) echo "{}" ;; */version*) echo v1 ;; *) exit 1 ;; esac\n')
+    machine.play("kubectl", 'case "$*" in *secrets*custom-columns*) echo names ;; *pods*json|*machineos*json|*jobs*json) echo "{}" ;;'
+                 ' */version*) echo v1 ;; *) exit 1 ;; esac\n')
     machine.play("journalctl", "true\n")
     (machine.folder / "opt/openshift/auth").mkdir()
     (machine.folder / "opt/openshift/auth/kubeconfig").write_text("SECRET1")
@@ -347,7 +353,7 @@ def test_gather_with_api_has_objects_and_ends(machine):
     assert done.returncode == 0, done.stdout + done.stderr
     with tarfile.open(machine.folder / "home/x.tar.gz") as bundle:
         resources = {member.name.rsplit("/", 1)[1] for member in bundle.getmembers() if "/resources/" in member.name}
-    assert resources >= {"pods.json", "secrets-names.txt"} and "nodes.json" not in resources
+    assert resources >= {"pods.json", "secrets-names.txt", "machineosconfigs.json", "machineosbuilds.json", "jobs.json"} and "nodes.json" not in resources
 
 
 def test_gather_refuses_an_id_that_is_a_path(machine):

@@ -2,19 +2,25 @@
 ClusterVersion and waits for the ClusterOperators, restores deleted objects, and respects overrides. No operators run: the test sets their
 conditions."""
 
+import base64
 import contextlib
+import http.server
 import json
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
+import threading
 import time
 
 import host_clock
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/component/support"))
+from release_signature import MANIFEST, Key, signature_image, signature_tag  # noqa: E402
+
 DEADLINE = 90
 IMAGE = "registry.example.com/release@sha256:" + "a" * 64
 PREFIX = "0000_00_cluster-version-operator_"
@@ -38,8 +44,23 @@ def wait_until(what, condition):
         time.sleep(0.05)
 
 
+INCLUDED = {"include.release.openshift.io/self-managed-high-availability": "true"}
+DROPPED = {**INCLUDED, "release.openshift.io/delete": "true"}
+# What an earlier release had: an object, a namespace with content of users, and an object of a type that is gone.
+DROPPED_OBJECTS = [
+    {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "dropped", "namespace": "default", "annotations": DROPPED}},
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "openshift-dropped", "annotations": DROPPED}},
+    {"apiVersion": "gone.example.com/v1", "kind": "Gone", "metadata": {"name": "a", "annotations": DROPPED}},
+]
+
+
 @pytest.fixture(scope="module")
-def release(tmp_path_factory):
+def release_key(tmp_path_factory):
+    return Key(tmp_path_factory.mktemp("key"))
+
+
+@pytest.fixture(scope="module")
+def release(tmp_path_factory, release_key):
     """The folders release-manifests and manifests, as payload/images creates them."""
     folder = tmp_path_factory.mktemp("release")
     theirs, own = folder / "release-manifests", folder / "manifests"
@@ -55,6 +76,12 @@ def release(tmp_path_factory):
         if words:
             name = pathlib.Path(words[-1]).name
             shutil.copy(pathlib.Path(found) / words[0], (own if name.startswith(PREFIX) else theirs) / name)
+    keys = {"apiVersion": "v1", "kind": "ConfigMap", "data": {"verifier-public-key-release": release_key.public.read_text()},
+            "metadata": {"name": "release-verification", "namespace": "openshift-config-managed",
+                         "annotations": {**INCLUDED, "release.openshift.io/verification-config-map": ""}}}
+    (theirs / f"{PREFIX}04_release-keys.yaml").write_text(json.dumps(keys))
+    for i, dropped in enumerate(DROPPED_OBJECTS):
+        (theirs / f"0000_50_dropped_{i}.yaml").write_text(json.dumps(dropped))
     (theirs / "release-metadata").write_text(json.dumps({"kind": "cincinnati-metadata-v0", "version": "1.2.3"}))
     (theirs / "image-references").write_text(json.dumps({
         "kind": "ImageStream", "apiVersion": "image.openshift.io/v1", "metadata": {"name": "1.2.3"}, "spec": {"tags": []}}))
@@ -176,6 +203,89 @@ def check_objects(plane):
     assert {"name": "KUBERNETES_SERVICE_HOST", "value": "api-int.demo.example.com"} in container["env"]
 
 
+def create_dropped(plane, folder):
+    """The objects that the release drops, before it is applied."""
+    plain = {"apiVersion": "v1", "kind": "ConfigMap"}
+    create(plane, folder, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "openshift-dropped"}},
+           {**plain, "metadata": {"name": "dropped", "namespace": "default"}},
+           {**plain, "metadata": {"name": "of-a-user", "namespace": "openshift-dropped"}})
+
+
+def check_dropped(plane, log):
+    gone = ("get", "--ignore-not-found", "-o", "name")
+    assert not plane.kubectl(*gone, "configmap", "dropped", "-n", "default")
+    # A namespace with content of users stays until that is gone.
+    assert get(plane, "namespace", "openshift-dropped")["status"]["phase"] == "Active"
+    assert "Namespace openshift-dropped is not removed: it contains ConfigMap of-a-user" in log.read_text()
+    plane.kubectl("delete", "configmap", "of-a-user", "-n", "openshift-dropped")
+
+
+class SignatureRegistry:
+    """A registry that has nothing but signatures."""
+
+    def __init__(self):
+        self.answers, registry = {}, self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                kind, body = registry.answers.get(self.path.split("/")[-1], ("application/json", None))
+                self.send_response(200 if body is not None else 404)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(body or b"")))
+                self.end_headers()
+                self.wfile.write(body or b"")
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.repository = f"127.0.0.1:{self.server.server_port}/release"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def put(self, digest, envelope):
+        manifest, blobs = signature_image(envelope)
+        self.answers[signature_tag(digest)] = MANIFEST, manifest
+        self.answers |= {name: ("application/octet-stream", blob) for name, blob in blobs.items()}
+
+
+def look_at_signatures(plane, folder, condition, key):
+    """A release is read only after a trusted key has signed it: beside the image, in a ConfigMap, or not at all with force."""
+    registry, foreign = SignatureRegistry(), Key(folder, "foreign")
+    digests = [f"sha256:{character * 64}" for character in "bcdef"]
+
+    def ask(digest, **more):
+        plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p",
+                      json.dumps({"spec": {"desiredUpdate": {"image": f"{registry.repository}@{digest}", "force": False, **more}}}))
+
+    def accepted(status, words):
+        return lambda: condition("ReleaseAccepted").get("status") == status and words in condition("ReleaseAccepted")["message"]
+
+    ask(digests[0])
+    wait_until("refusal without a signature", accepted("False", f"The update cannot be verified: {digests[0]}: no signature found"))
+    registry.put(digests[1], foreign.envelope(digests[1], "1.2.4"))
+    ask(digests[1])
+    wait_until("refusal of another key", accepted("False", "not signed by a trusted key (release)"))
+    registry.put(digests[2], key.envelope(digests[1], "1.2.4"))
+    ask(digests[2])
+    wait_until("refusal of another release's signature", accepted("False", f"it is the signature of {digests[1]}"))
+    # Accepted so far: the payload is read.
+    registry.put(digests[3], key.envelope(digests[3], "1.2.4"))
+    ask(digests[3])
+    wait_until("a signature beside the image", accepted("Unknown", digests[3]))
+    ask(digests[4])
+    wait_until("refusal", accepted("False", f"{digests[4]}: no signature found"))
+    create(plane, folder, {
+        "apiVersion": "v1", "kind": "ConfigMap",
+        "metadata": {"name": "signatures", "namespace": "openshift-config-managed", "labels": {"release.openshift.io/verification-signatures": ""}},
+        "binaryData": {signature_tag(digests[4]).removesuffix(".sig") + "-1": base64.b64encode(key.envelope(digests[4], "1.2.4")).decode()}})
+    wait_until("a stored signature", accepted("Unknown", digests[4]))
+    ask(digests[0], force=True)
+    wait_until("force", accepted("Unknown", digests[0]))
+    plane.kubectl("patch", "clusterversion", "version", "--type=merge", "-p", '{"spec":{"desiredUpdate":null}}')
+    wait_until("acceptance", lambda: condition("ReleaseAccepted").get("status") == "True")
+    registry.server.shutdown()
+
+
 def check_reconciled(plane, status):
     # Restores a deleted object.
     deployment = ["deployment", "-n", "openshift-cluster-version", "cluster-version-operator"]
@@ -197,10 +307,11 @@ def check_reconciled(plane, status):
     assert get(plane, "etcd", "cluster")["spec"]["managementState"] == "Unmanaged"
 
 
-def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
+def test_the_release_is_applied_and_kept(plane, programs, release, release_key, tmp_path):
     if os.geteuid() != 0:
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("this needs root")
     create_inputs(plane, release, tmp_path)
+    create_dropped(plane, tmp_path)
 
     def status():
         return get(plane, "clusterversion", "version").get("status", {})
@@ -231,6 +342,8 @@ def test_the_release_is_applied_and_kept(plane, programs, release, tmp_path):
         print(f"FIGURE cluster-version-operator: {len(files)} files of the image and its own in {seconds:.2f} s", file=sys.__stdout__)
         check_complete(status())
         check_objects(plane)
+        check_dropped(plane, tmp_path / "log")
+        look_at_signatures(plane, tmp_path, condition, release_key)
         look_at_what_has_no_effect(plane, tmp_path, condition)
         check_reconciled(plane, status)
         assert len(status()["history"]) == 1

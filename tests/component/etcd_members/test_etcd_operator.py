@@ -32,19 +32,6 @@ class Plane(ControlPlane):
         self.ca, self.certificate, self.key = self.members.ca, self.members.certificate, self.members.key
         self.etcd = ",".join(f"https://{address}:2379" for address in ADDRESSES)
 
-    def get(self, *what):
-        try:
-            return json.loads(self.kubectl("get", "-o", "json", *what))
-        except AssertionError as failure:
-            if "NotFound" in str(failure):
-                return None
-            raise
-
-    def create(self, *objects):
-        path = self.folder / "objects.json"
-        path.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}))
-        self.kubectl("apply", "--server-side", "-f", path)
-
     def conditions(self):
         found = self.get("etcds", "cluster") or {}
         return {it["type"]: it["status"] for it in found.get("status", {}).get("conditions", [])}
@@ -71,12 +58,12 @@ def secret(name, certificate, key):
 
 def fill(plane, members):
     """Creates the objects of the bootstrap machine and of the cluster-version operator."""
-    plane.create(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
+    plane.apply(*[an_object("Namespace", name) for name in ("openshift-etcd", "openshift-etcd-operator", "openshift-config")],
                  definition("operator.openshift.io", "etcds", "Etcd"), definition("config.openshift.io", "infrastructures", "Infrastructure"),
                  definition("config.openshift.io", "clusteroperators", "ClusterOperator"))
     plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
     ca = {"ca-bundle.crt": members.ca.read_text()}
-    plane.create(
+    plane.apply(
         an_object("ConfigMap", "cluster-config-v1", "kube-system", data={"install-config": INSTALL_CONFIG}),
         an_object("ConfigMap", "etcd-ca-bundle", "openshift-etcd", data=ca),
         an_object("ConfigMap", "etcd-metrics-ca-bundle", "openshift-etcd", data=ca),
@@ -91,7 +78,7 @@ def fill(plane, members):
 
 def add_node(plane, number):
     name = f"master-{number}"
-    plane.create(an_object("Node", name, metadata={"labels": {"node-role.kubernetes.io/master": ""}}))
+    plane.apply(an_object("Node", name, metadata={"labels": {"node-role.kubernetes.io/master": ""}}))
     status = {"status": {"addresses": [{"type": "InternalIP", "address": MASTERS[number]}], "conditions": [{"type": "Ready", "status": "True"}]}}
     plane.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps(status))
 
@@ -116,7 +103,7 @@ def install(plane, members, number, revision):
 def report_pod(plane, number, revision):
     """Creates the mirror pod, like the kubelet."""
     name = f"etcd-master-{number}"
-    plane.create(an_object("Pod", name, "openshift-etcd", metadata={"labels": {"app": "etcd", "revision": str(revision)}},
+    plane.apply(an_object("Pod", name, "openshift-etcd", metadata={"labels": {"app": "etcd", "revision": str(revision)}},
                            spec={"nodeName": f"master-{number}", "hostNetwork": True, "containers": [{"name": "etcd", "image": "etcd"}]}))
     ready = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
     plane.kubectl("patch", "pod", name, "-n", "openshift-etcd", "--subresource=status", "--type=merge", "-p", json.dumps({"status": ready}))
@@ -168,7 +155,7 @@ def test_hand_over(world, capsys):
     done = subprocess.run([plane.folder / "cluster-etcd-operator", "wait-for-ceo", f"--kubeconfig={plane.kubeconfig}"], timeout=120)
     assert done.returncode == 0
 
-    plane.create(an_object("ConfigMap", "bootstrap", "kube-system", data={"status": "complete"}))
+    plane.apply(an_object("ConfigMap", "bootstrap", "kube-system", data={"status": "complete"}))
     wait_for(plane, operator, lambda: plane.conditions().get("EtcdBootstrapMemberRemoved") == "True")
     assert sorted(members.members(MASTERS[0])) == ["master-0", "master-1", "master-2"]
     with capsys.disabled():

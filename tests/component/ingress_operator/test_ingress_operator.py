@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 
-import host_clock
 import pytest
 import yaml
 
@@ -44,32 +43,12 @@ INFRASTRUCTURE = {"apiServerInternalURI": "https://api-int.demo.example.com:6443
 
 
 class Cluster(ControlPlane):
-    def get(self, *what):
-        try:
-            return json.loads(self.kubectl("get", "-o", "json", *what))
-        except AssertionError as failure:
-            if "NotFound" in str(failure):
-                return None
-            raise
-
-    def apply(self, text):
-        path = self.folder / "objects.yaml"
-        path.write_text(text)
-        self.kubectl("apply", "--server-side", "-f", path)
-
     def conditions(self, *what):
         found = self.get(*what) or {}
         return {each["type"]: each for each in found.get("status", {}).get("conditions", [])}
 
     def until(self, what, ready):
-        deadline = host_clock.now() + DEADLINE
-        while True:
-            found = ready()
-            if found:
-                return found
-            assert self.processes["ingress-operator"].poll() is None, self.tail("ingress-operator")
-            assert host_clock.now() < deadline, f"{what}: not after {DEADLINE} s\n{self.tail('ingress-operator')}"
-            time.sleep(0.1)
+        return super().until("ingress-operator", what, ready)
 
     def make_ready(self):
         """Sets the status that kubelets would set for all routers."""
@@ -80,8 +59,8 @@ class Cluster(ControlPlane):
                          json.dumps({"status": {"phase": "Running", "conditions": conditions}}))
 
     def controller(self, name, spec):
-        self.apply(json.dumps({"apiVersion": "operator.openshift.io/v1", "kind": "IngressController",
-                               "metadata": {"name": name, "namespace": OPERATOR}, "spec": spec}))
+        self.apply({"apiVersion": "operator.openshift.io/v1", "kind": "IngressController",
+                    "metadata": {"name": name, "namespace": OPERATOR}, "spec": spec})
 
     def patch(self, spec):
         """Patches the default controller."""
@@ -116,7 +95,7 @@ def as_released(plane):
     """The kubeconfig of the operator's account, with its roles in the release."""
     for name in ("0000_10_operators_01_roles", "0000_50_ingress-operator_04_rbac"):
         documents = [each for each in yaml.safe_load_all((SOURCE / f"images/manifests/{name}.yaml").read_text())]
-        plane.apply(yaml.safe_dump_all(documents))
+        plane.apply(*documents)
     token = plane.kubectl("create", "token", "ingress-operator", "-n", OPERATOR, "--duration=2h").strip()
     kubeconfig = yaml.safe_load(plane.kubeconfig.read_text())
     kubeconfig["users"][0]["user"] = {"token": token}
@@ -138,7 +117,7 @@ def cluster(tmp_path_factory):
         for crd in CRDS:
             plane.kubectl("create", "-f", pathlib.Path(listed.stdout.strip()) / crd)
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
-        plane.apply(CLUSTER)
+        plane.apply(*yaml.safe_load_all(CLUSTER))
         for kind, status in (("infrastructure", INFRASTRUCTURE), ("ingress.config", {"defaultPlacement": "Workers"})):
             plane.kubectl("patch", kind, "cluster", "--subresource=status", "--type=merge", "-p", json.dumps({"status": status}))
         plane.spawn("ingress-operator", [folder / "ingress-operator", "start", f"--kubeconfig={as_released(plane)}"],
@@ -176,8 +155,8 @@ def test_nothing_is_written_while_nothing_changes(cluster):
     cluster.kubectl("annotate", "secret", "router-certs-default", "-n", ROUTERS, "test=1")
     # It deletes objects of a deleted controller. A plan in progress may delete the first one; the second one needs a new plan.
     for name in "counter-sign-1", "counter-sign-2":
-        cluster.apply(json.dumps({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": ROUTERS, "labels": {OWNER: "gone"}},
-                                  "spec": {"ports": [{"port": 80}]}}))
+        cluster.apply({"apiVersion": "v1", "kind": "Service", "metadata": {"name": name, "namespace": ROUTERS, "labels": {OWNER: "gone"}},
+                                  "spec": {"ports": [{"port": 80}]}})
         cluster.until(f"{name} is removed", lambda: cluster.get("service", name, "-n", ROUTERS) is None)
     assert versions() == before
 

@@ -1,15 +1,20 @@
 """A machine-config-server with the real programs: machine-config-operator bootstrap, machine-config-controller bootstrap,
 machine-config-server bootstrap."""
+import base64
 import os
 import pathlib
 import socket
 import subprocess
 import time
+import urllib.parse
 
 import host_clock
 import sample
+import yaml
 
 OPERATOR = pathlib.Path(os.environ["SLIPWAY_BIN"]).resolve() / "slipway-operator"
+HYPERKUBE = pathlib.Path(os.environ["SLIPWAY_BUILD"]).resolve() / "payload/bin/hyperkube"
+STARTS = "kubelet-ca.crt: no such file"  # says a kubelet that accepts its configuration
 ACCEPT = "application/vnd.coreos.ignition+json;version="
 
 
@@ -17,6 +22,23 @@ def run(*command, check=True, **options):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=60, **options)
     assert not check or done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done
+
+
+def kubelet_says(folder, configuration, drop_ins, more=""):
+    """What a kubelet says: it checks every value, then fails at a file that only machines have. It checks only the values of drop-ins, so
+    the fields of slipway's drop-ins are copied into the file."""
+    text = configuration.replace("/etc/kubernetes/kubelet-ca.crt", f"{folder}/kubelet-ca.crt")
+    for drop_in in drop_ins:
+        replaced = [line.split(":")[0] for line in drop_in.splitlines() if line[:1].isalpha()]
+        text = "".join(line for line in text.splitlines(True) if line.split(":")[0] not in replaced) + drop_in
+    (folder / "drop-ins").mkdir(exist_ok=True)
+    (folder / "kubelet.conf").write_text(text + more)
+    done = run(HYPERKUBE, "kubelet", f"--config={folder}/kubelet.conf", f"--config-dir={folder}/drop-ins", "--enable-server=false",
+               "--authentication-token-webhook=false", "--authorization-mode=AlwaysAllow", "--rotate-server-certificates=false",
+               "--hostname-override=m0", "--node-ip=10.97.77.11", "--register-with-taints=node-role.kubernetes.io/master:NoSchedule",
+               "--node-labels=node.openshift.io/os_id=debian", f"--cert-dir={folder}", check=False)
+    assert done.returncode != 0
+    return done.stderr
 
 
 def program(bin_folder, name):
@@ -32,13 +54,21 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def content_of(file):
+    head, _, data = file["contents"]["source"].partition(",")
+    return base64.b64decode(data).decode() if head.endswith(";base64") else urllib.parse.unquote(data)
+
+
 class World:
-    def __init__(self, folder):
+    def __init__(self, folder, manifests=()):
+        """manifests: more manifests of the user, as texts."""
         self.folder, self.assets = folder, folder / "assets"
         self.bin, self.mcc, self.mcs, self.images = folder / "bin", folder / "mcc", folder / "mcs", folder / "os-images"
         for made in (self.bin, self.mcc, self.mcs):
             made.mkdir()
         sample.write_assets(self.assets)
+        for number, manifest in enumerate(manifests):
+            (self.assets / f"openshift/99-more-{number}.yaml").write_text(manifest)
         self.ports = free_port(), free_port()
 
     def render_operator(self):
@@ -53,9 +83,15 @@ class World:
             for path in (a / source).iterdir():
                 (self.mcc / path.name).write_bytes(path.read_bytes())
 
-    def render_pools(self):
-        run(program(self.bin, "machine-config-controller"), "bootstrap", f"--manifest-dir={self.mcc}", f"--dest-dir={self.mcs}",
-            f"--pull-secret={self.mcc}/machineconfigcontroller-pull-secret", f"--payload-version={sample.VERSION}")
+    def render_pools(self, check=True):
+        return run(program(self.bin, "machine-config-controller"), "bootstrap", f"--manifest-dir={self.mcc}", f"--dest-dir={self.mcs}",
+            f"--pull-secret={self.mcc}/machineconfigcontroller-pull-secret", f"--payload-version={sample.VERSION}", check=check)
+
+    def rendered(self, pool):
+        """The files of the rendered config of a pool, by path: (content, mode)."""
+        [path] = (self.mcs / "machine-configs").glob(f"rendered-{pool}-*.yaml")
+        files = yaml.safe_load(path.read_text())["spec"]["config"]["storage"]["files"]
+        return {file["path"]: (content_of(file), file["mode"]) for file in files}
 
     def start_server(self):
         a = self.assets

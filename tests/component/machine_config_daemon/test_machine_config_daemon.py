@@ -174,7 +174,7 @@ def cluster(tmp_path_factory):
         api = openshift_api()
         for line in (SOURCE / "images/crds.txt").read_text().splitlines():
             words = line.split("#")[0].split()
-            if words and any(name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-")):
+            if words and any(name in words[0] for name in ("_machineconfigs.crd", "_controllerconfigs-", "_machineconfigurations.")):
                 plane.kubectl("apply", "--server-side", "-f", str(api / words[0]))
         plane.kubectl("wait", "--for=condition=Established", "crd", "--all")
         role = yaml.safe_load((SOURCE / "images/manifests/0000_80_machine-config_03_daemon_2_role.yaml").read_text())
@@ -188,7 +188,7 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture
 def machine(cluster, tmp_path):
-    cluster.plane.kubectl("delete", "node,machineconfigs.machineconfiguration.openshift.io", "--all")
+    cluster.plane.kubectl("delete", "node,machineconfigs.machineconfiguration.openshift.io,machineconfigurations.operator.openshift.io", "--all")
     cluster.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
     cluster.config("first", FIRST)
     cluster.config("second", SECOND)
@@ -285,6 +285,34 @@ def test_a_machine_of_image_mode_reports_its_first_image(machine):
     assert "desiredDrain" not in machine.cluster.notes() and "reboot" not in machine.journal()
     disk = json.loads((machine.root / "etc/machine-config-daemon/currentconfig").read_text())
     assert disk["metadata"]["name"] == "first" and disk["spec"]["osImageURL"] == image
+
+
+def with_policy(machine, **policy):
+    machine.cluster.apply({"apiVersion": "operator.openshift.io/v1", "kind": "MachineConfiguration", "metadata": {"name": "cluster"},
+                           "spec": {"managementState": "Managed", "nodeDisruptionPolicy": policy}})
+
+
+def test_a_policy_turns_a_reboot_into_a_reload(machine):
+    wait(machine, "the first config", lambda: is_done(machine, "first"))
+    reload, restart = ({"type": verb.capitalize(), verb: {"serviceName": "a.service"}} for verb in ("reload", "restart"))
+    with_policy(machine, files=[{"path": "/etc", "actions": [{"type": "Reboot"}]}, {"path": "/etc/motd", "actions": [reload]}])
+    changed = {**FIRST, "storage": {"files": [file("/etc/motd", "other"), *FIRST["storage"]["files"][1:]]}}
+    machine.cluster.config("reloaded", changed)
+    become(machine, "reloaded")
+    assert (machine.root / "etc/motd").read_text() == "other"
+    assert [line for line in machine.journal() if not line.startswith("--no-reload")] == ["reload a.service"]
+    assert "desiredDrain" not in machine.cluster.notes()
+
+    # With a drain, and a unit whose text changes.
+    with_policy(machine, files=[{"path": "/etc/motd", "actions": [{"type": "None"}]}],
+                units=[{"name": "a.service", "actions": [{"type": "Drain"}, restart]}])
+    unit = {**FIRST["systemd"]["units"][0], "contents": "[Service]\nExecStart=/bin/false\n[Install]\nWantedBy=a.target\n"}
+    machine.cluster.config("drained", {**FIRST, "systemd": {"units": [unit]}})
+    (machine.root / "journal").unlink()
+    become(machine, "drained")
+    assert "ExecStart=/bin/false" in (machine.root / "etc/systemd/system/a.service").read_text()
+    assert [line for line in machine.journal() if not line.startswith("--no-reload")] == ["daemon-reload", "restart a.service"]
+    assert machine.cluster.notes()["lastAppliedDrain"] == "uncordon-drained"
 
 
 def test_killed_again_and_again(machine):

@@ -8,6 +8,9 @@ because machines are hard links of it.
 
 import base64
 import contextlib
+import importlib.machinery
+import importlib.util
+import io
 import json
 import os
 import pathlib
@@ -70,11 +73,11 @@ def below(commit, directory):
     return sorted(path for path in commit if path.startswith(directory + "/"))
 
 
-def image():
-    """Descriptor, manifest and config of machine-os in the release."""
+def image(name="machine-os"):
+    """Descriptor, manifest and config of an image of the release."""
     index = json.loads((RELEASE / "index.json").read_text())
     [descriptor] = [entry for entry in index["manifests"]
-                    if entry["annotations"]["org.opencontainers.image.ref.name"] == "machine-os"]
+                    if entry["annotations"]["org.opencontainers.image.ref.name"] == name]
     manifest = json.loads(blob(descriptor).read_text())
     return descriptor, manifest, json.loads(blob(manifest["config"]).read_text())
 
@@ -223,6 +226,25 @@ def test_same_inputs_same_tar_same_commit(tmp_path):
         assert again == ostree("rev-parse", REF)
 
 
+def test_extensions_add_files_and_change_none(commit):
+    _, manifest, config = image("machine-os-extensions")
+    for name, layer in zip(config["config"]["Labels"]["slipway.extensions"].split(), manifest["layers"], strict=True):
+        with tarfile.open(blob(layer)) as tar:
+            members = {os.path.normpath("/" + member.name): member for member in tar}
+            if name == "kernel-rt":
+                # It takes the place of other kernels, and brings what a boot entry needs.
+                assert "/usr/lib/modules/.wh..wh..opq" in members and all(path.startswith("/usr/lib/modules") for path in members)
+                [kernel] = [path for path in members if path.endswith("/vmlinuz")]
+                assert "-rt-" in kernel and kernel.replace("vmlinuz", "initramfs.img") in members
+                continue
+            known = {path for path, member in members.items() if not member.isdir()} & {re.sub("^/usr/etc", "/etc", path) for path in commit}
+            assert not known and not [path for path in members if path.startswith("/var")], name
+            paragraphs = tar.extractfile(members[f"/usr/share/slipway/extensions/{name}"]).read().decode()
+        packages = re.findall("^Package: (.*)$", paragraphs, re.MULTILINE)
+        lists = {re.sub("(:amd64)?.list$", "", os.path.basename(path)) for path in members if path.endswith(".list")}
+        assert packages and set(packages) == lists and paragraphs.count("Status: install ok installed") == len(packages), name
+
+
 def test_commit_of_the_same_image_is_not_made_again():
     before = (REPO / "refs/heads" / REF).stat()
     again = run(ROOT / "os/commit", RELEASE, "machine-os", REPO, REF, (ROOT / "VERSION").read_text().strip())
@@ -252,6 +274,45 @@ def test_a_device_is_refused(tmp_path):
 
 def test_a_pattern_that_matches_nothing_is_named(tmp_path):
     assert "os/layout: leave-out.txt: nothing matches " in layout_fails(tmp_path, tarfile.TarInfo("./file"))
+
+
+STATUS = "usr/lib/sysimage/dpkg/status"
+OF_OS = {STATUS: "Package: a\nArchitecture: all\nVersion: 1\n", "usr/lib/tmpfiles.d/slipway-debian.conf": "d /var/a\n", "etc/a": "a", "etc/ld.so.cache": "1"}
+
+
+@pytest.mark.parametrize(("changes", "message"), [
+    ({"etc/a": "b"}, "which a layer of an extension must not: etc/a"),
+    ({"etc/a": None}, "which a layer of an extension must not: etc/a"),
+    ({STATUS: OF_OS[STATUS].replace("1", "2")}, "it changes packages of the machine OS: a"),
+    ({STATUS: OF_OS[STATUS] + "\nPackage: b\nArchitecture: all\n", "etc/b": "b", "var/lib/b": "b", "etc/ld.so.cache": "2",
+      "usr/lib/tmpfiles.d/slipway-debian.conf": "d /var/a\nd /var/b\n"}, None),
+])
+def test_a_layer_of_an_extension_changes_nothing_of_the_machine_os(changes, message):
+    loader = importlib.machinery.SourceFileLoader("extensions", str(ROOT / "os/extensions/build"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("extensions", loader))
+    loader.exec_module(module)
+
+    def archive(files):
+        data = io.BytesIO()
+        with tarfile.open(fileobj=data, mode="w") as tar:
+            for path, text in files.items():
+                if text is not None:
+                    module.add_file(tar, path, text)
+        data.seek(0)
+        return tarfile.open(fileobj=data)
+
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w") as layer:
+        if message:
+            with pytest.raises(module.Failure, match=message):
+                module.write_layer(archive(OF_OS), archive(OF_OS | changes), "name", layer)
+            return
+        module.write_layer(archive(OF_OS), archive(OF_OS | changes), "name", layer)
+    made.seek(0)
+    with tarfile.open(fileobj=made) as layer:
+        assert {member.name: layer.extractfile(member).read().decode() for member in layer if member.isreg()} == {
+            "etc/b": "b", "usr/lib/tmpfiles.d/slipway-debian-name.conf": "d /var/b\n",
+            "usr/share/slipway/extensions/name": "Package: b\nArchitecture: all\n"}
 
 
 def test_an_unknown_image_is_named(tmp_path):

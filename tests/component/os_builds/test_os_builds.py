@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 
-import host_clock
 import pytest
 import yaml
 
@@ -34,40 +33,31 @@ STATE = {"desiredConfig", "desiredImage", "currentConfig", "currentImage"}
 
 
 class Cluster(ControlPlane):
-    def get(self, *what):
-        try:
-            return json.loads(self.kubectl("get", "-o", "json", *what))
-        except AssertionError as failure:
-            if "NotFound" in str(failure):
-                return None
-            raise
-
-    def apply(self, *objects):
-        path = self.folder / "objects.yaml"
-        path.write_text(yaml.safe_dump_all(objects))
-        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", path)
-
     def patch(self, patch, *what):
         self.kubectl("patch", *what, "--type=merge", "-p", json.dumps(patch))
 
     def until(self, what, ready):
-        deadline = host_clock.now() + DEADLINE
-        while not (found := ready()):
-            assert self.processes["machine-config-controller"].poll() is None, self.tail("machine-config-controller")
-            assert host_clock.now() < deadline, (f"{what}: not after {DEADLINE} s\n{self.tail('machine-config-controller')}\n"
-                                                 f"{self.kubectl('get', f'machineosbuilds.{GROUP}', '-o', 'yaml')}")
-            time.sleep(0.1)
-        return found
+        return super().until("machine-config-controller", what, ready)
+
+    def start_controller(self):
+        self.spawn("machine-config-controller", [self.folder / "machine-config-controller", "start", f"--kubeconfig={self.controller_kubeconfig}"],
+                   {"RELEASE_VERSION": VERSION, "NODE_NAME": "master-0", "POD_NAME": "test"})
+
+    def kill_controller(self):
+        process = self.processes.pop("machine-config-controller")
+        process.kill()
+        process.wait()
 
     def builds(self):
         return self.get(f"machineosbuilds.{GROUP}")["items"]
 
+    def builds_in(self, phase):
+        """The builds in this phase, which is their only condition that is True."""
+        return [build for build in self.builds()
+                if [each["type"] for each in build.get("status", {}).get("conditions", []) if each["status"] == "True"] == [phase]]
+
     def build(self, phase):
-        """The build in this phase, if it is the only condition that is True."""
-        for build in self.builds():
-            if [each["type"] for each in build.get("status", {}).get("conditions", []) if each["status"] == "True"] == [phase]:
-                return build
-        return None
+        return next(iter(self.builds_in(phase)), None)
 
     def condition(self, kind, name, of):
         found = {each["type"]: each for each in self.get(kind, name).get("status", {}).get("conditions", [])}
@@ -157,37 +147,46 @@ def as_released(plane):
     for path in [folder / "0000_10_operators_01_roles.yaml", folder / "0000_80_machine-config_04_rbac.yaml",
                  *sorted(folder.glob("0000_80_machine-config_03_controller_*")), *sorted(folder.glob("0000_80_machine-config_03_builder_*"))]:
         plane.apply(*[each for each in yaml.safe_load_all(path.read_text()) if each])
-    token = plane.kubectl("create", "token", "machine-config-controller", "-n", SPACE, "--duration=2h").strip()
+    return kubeconfig_of(plane, "machine-config-controller")
+
+
+def kubeconfig_of(plane, account):
+    token = plane.kubectl("create", "token", account, "-n", SPACE, "--duration=2h").strip()
     kubeconfig = yaml.safe_load(plane.kubeconfig.read_text())
     kubeconfig["users"][0]["user"] = {"token": token}
-    path = plane.folder / "controller.kubeconfig"
+    path = plane.folder / f"{account}.kubeconfig"
     path.write_text(yaml.safe_dump(kubeconfig))
     return path
+
+
+def install_types(plane, names):
+    """Creates the CRDs of the release whose paths have one of the names, and the namespaces of machine configuration."""
+    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
+    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
+                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
+    for line in (SOURCE / "images/crds.txt").read_text().splitlines():
+        words = line.split("#")[0].split()
+        if words and any(name in words[0] for name in names):
+            plane.kubectl("apply", "--server-side", "-f", pathlib.Path(listed.stdout.strip()) / words[0])
+    plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
+    for name in (SPACE, "openshift-config", "openshift-config-managed", "openshift-machine-api"):
+        plane.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
 
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory):
     folder = tmp_path_factory.mktemp("os-builds")
-    go = subprocess.run([SOURCE / "payload/ensure-go", BUILD / "tools"], capture_output=True, text=True, check=True, timeout=DEADLINE)
-    listed = subprocess.run([go.stdout.strip(), "list", "-m", "-f", "{{.Dir}}", "github.com/openshift/api"], capture_output=True, text=True,
-                            check=True, timeout=DEADLINE, cwd=SOURCE / "payload/openshift-api")
     objects, pull_secret = machine_config_objects(folder)
     (folder / "machine-config-controller").symlink_to(BIN / "slipway-operator")
     flags = ["--disable-admission-plugins=ServiceAccount", "--allow-privileged"]
     with Cluster(PAYLOAD, folder, flags=flags, controllers="job-controller,garbage-collector-controller") as plane:
-        for line in (SOURCE / "images/crds.txt").read_text().splitlines():
-            words = line.split("#")[0].split()
-            if words and any(name in words[0] for name in CRDS):
-                plane.kubectl("apply", "--server-side", "-f", pathlib.Path(listed.stdout.strip()) / words[0])
-        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=120s")
-        for name in (SPACE, "openshift-config", "openshift-config-managed", "openshift-machine-api"):
-            plane.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+        install_types(plane, CRDS)
         plane.apply(pull_secret, *objects,
                     {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "bootstrap", "namespace": "kube-system"}, "data": {"status": "complete"}},
                     {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "worker-0", "labels": {"node-role.kubernetes.io/worker": ""}}})
         plane.patch({"status": {"conditions": [{"type": "Ready", "status": "True"}]}}, "node", "worker-0", "--subresource=status")
-        plane.spawn("machine-config-controller", [folder / "machine-config-controller", "start", f"--kubeconfig={as_released(plane)}"],
-                    {"RELEASE_VERSION": VERSION, "NODE_NAME": "master-0", "POD_NAME": "test"})
+        plane.controller_kubeconfig = as_released(plane)
+        plane.start_controller()
         rendered = plane.until("a rendered config", lambda: plane.get("machineconfigpool", "worker")["spec"].get("configuration", {}).get("name"))
         plane.note(currentConfig=rendered, desiredConfig=rendered, state="Done")
         plane.until("the pool is updated", lambda: plane.condition("machineconfigpool", "worker", "Updated")["status"] == "True")
@@ -234,6 +233,7 @@ def test_an_image_goes_to_the_nodes_with_its_config(cluster):
     build = cluster.until("it succeeded", lambda: cluster.build("Succeeded"))
     assert build["status"]["digestedImagePushSpec"] == f"{REPOSITORY}@{DIGESTS[0]}"
     assert build["status"]["buildStart"] < build["status"]["buildEnd"]
+    assert {each["type"] for each in build["status"]["conditions"]} == {"Prepared", "Building", "Failed", "Interrupted", "Succeeded"}
     assert failed not in [each["metadata"]["name"] for each in cluster.builds()]
     cluster.until("the image is desired", lambda: cluster.node()["desiredImage"] == f"{REPOSITORY}@{DIGESTS[0]}")
     assert cluster.node()["currentImage"] is None
@@ -251,13 +251,54 @@ def test_rebuild_builds_again_also_when_the_job_is_deleted(cluster):
     cluster.kubectl("annotate", f"machineosconfigs.{GROUP}", "worker", f"{GROUP}/rebuild=")
     first = cluster.until("a Job", cluster.jobs)[0]
     cluster.until("it builds", lambda: cluster.build("Building"))
+    assert "--no-cache" in first["spec"]["template"]["spec"]["containers"][0]["command"]
     assert f"{GROUP}/rebuild" not in cluster.get(f"machineosconfigs.{GROUP}", "worker")["metadata"].get("annotations", {})
     cluster.kubectl("delete", "job", first["metadata"]["name"], "-n", SPACE)
-    cluster.until("another Job", lambda: [each for each in cluster.jobs() if each["metadata"]["uid"] != first["metadata"]["uid"]])
+    again = cluster.until("another Job", lambda: [each for each in cluster.jobs() if each["metadata"]["uid"] != first["metadata"]["uid"]])
+    assert "--no-cache" in again[0]["spec"]["template"]["spec"]["containers"][0]["command"]
     cluster.succeed(DIGESTS[1])
     cluster.until("the new image is desired", lambda: cluster.node()["desiredImage"] == f"{REPOSITORY}@{DIGESTS[1]}")
     cluster.play_daemon()
     cluster.until("the pool is updated", lambda: cluster.condition("machineconfigpool", "worker", "Updated")["status"] == "True")
+
+
+def test_after_kills_of_pods_machines_and_the_controller_the_end_is_the_same(cluster):
+    cluster.apply(os_config("FROM configs AS final\nRUN killed\n"))
+    cluster.until("it builds", lambda: cluster.build("Building"))
+
+    def next_pod(before):
+        return cluster.until("another pod", lambda: next(
+            (each for each in cluster.pods() if each["metadata"]["uid"] != before["metadata"]["uid"] and "phase" in each.get("status", {})
+             and each["status"]["phase"] == "Pending" and not each["metadata"].get("deletionTimestamp")), None))
+    pod = cluster.pod()
+    assert "--no-cache" not in pod["spec"]["containers"][0]["command"]
+    # The master that builds is lost, which is not a failure of the build.
+    cluster.patch({"status": {"conditions": [{"type": "DisruptionTarget", "status": "True", "reason": "DeletionByPodGC"}]}},
+                  "pod", pod["metadata"]["name"], "-n", SPACE, "--subresource=status")
+    cluster.end_pod(pod, "Failed")
+    pod = next_pod(pod)
+    assert not cluster.jobs()[0]["status"].get("failed")
+    # The pod is killed.
+    cluster.kubectl("delete", "pod", pod["metadata"]["name"], "-n", SPACE, "--wait=false")
+    cluster.end_pod(pod, "Failed")
+    pod = next_pod(pod)
+    assert cluster.build("Building")
+    # The build ends while there is no controller.
+    cluster.kill_controller()
+    name = cluster.build("Building")["metadata"]["name"]
+    _, image = cluster.result(name, DIGESTS[2])
+    cluster.as_builder(f"digest-{name}", name, {"image.json": json.dumps(image)})
+    cluster.end_pod(pod, "Succeeded")
+    cluster.start_controller()
+    cluster.until("it succeeded", lambda: name in [each["metadata"]["name"] for each in cluster.builds_in("Succeeded")])
+    # The controller is killed while the image is rolled out.
+    cluster.kill_controller()
+    cluster.start_controller()
+    cluster.until("the image is desired", lambda: cluster.node()["desiredImage"] == f"{REPOSITORY}@{DIGESTS[2]}")
+    cluster.play_daemon()
+    cluster.until("the pool is updated", lambda: cluster.condition("machineconfigpool", "worker", "Updated")["status"] == "True")
+    cluster.until("only this build is left", lambda: [each["metadata"]["name"] for each in cluster.builds()] == [name]
+                  and not cluster.jobs() and not cluster.pods())
 
 
 def test_without_its_machine_os_config_the_pool_leaves_its_image(cluster):

@@ -9,7 +9,7 @@ import subprocess
 
 import host_clock
 import pytest
-from os_images import ON_MACHINE, PAYLOAD, REPOSITORY, new_layout
+from os_images import ON_MACHINE, PAYLOAD, REPOSITORY, layer, new_layout
 from local_machines import new_cluster, until
 
 SLIPWAY_NODE = "/usr/local/bin/slipway-node"
@@ -17,6 +17,7 @@ ADDRESS = "127.0.0.1:5001"
 RESULT = f"{ADDRESS}/team/built"
 USER, PASSWORD = "pusher", "secret-of-the-pusher"
 BUILDS, OUTPUT = "/var/lib/os-builds", "/var/lib/slipway/os-images"
+PODMAN = "podman --root=/var/lib/slipway/os-build-storage --runroot=/run/slipway-os-build"
 REGISTRY = f"""version: 0.1
 log: {{accesslog: {{disabled: true}}}}
 storage: {{filesystem: {{rootdirectory: /var/lib/pushed/storage}}, maintenance: {{uploadpurging: {{enabled: false}}}}}}
@@ -33,8 +34,8 @@ def docker_config(password):
 class Builder:
     """A machine with builds and two registries: one has the image of the release, the other takes pushes."""
 
-    def __init__(self, cluster, layout):
-        self.cluster, self.base = cluster, f"{REPOSITORY}@{layout.base}"
+    def __init__(self, cluster, layout, tools):
+        self.cluster, self.base, self.tools = cluster, f"{REPOSITORY}@{layout.base}", tools
         self.var = cluster.folder / "machines/m0/var"
 
     def shell(self, script, check=True):
@@ -57,8 +58,11 @@ class Builder:
     def command(self, name):
         return f"{SLIPWAY_NODE} os-image-build --folder={BUILDS}/{name} --output={OUTPUT}/{name} --push-logins={BUILDS}/{name}/logins.json"
 
-    def build(self, name, check=True):
-        return self.shell(self.command(name), check=check)
+    def build(self, name, *options, check=True):
+        return self.shell(" ".join([self.command(name), *options]), check=check)
+
+    def stored_images(self):
+        return set(self.shell(PODMAN + " images --format '{{.Repository}}:{{.Tag}}'").stdout.split())
 
     def file(self, name, path):
         return (self.var / "lib/slipway/os-images" / name / path).read_text()
@@ -67,6 +71,7 @@ class Builder:
 @pytest.fixture(scope="module")
 def machine():
     with new_layout() as layout, new_cluster() as cluster:
+        tools = layout.add("tools", layer({"usr/share/tool": "a tool\n"}))
         cluster.create("m0")
         var = cluster.folder / "machines/m0/var"
         for source, place in ((pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway-node", "usrlocal/bin"), *((path, "usrlocal/lib/slipway") for path in (PAYLOAD / "lib/slipway").glob("*.so*"))):
@@ -81,7 +86,7 @@ def machine():
         (var / "lib/kubelet/config.json").write_text(docker_config(PASSWORD))
         cluster.shell("m0", f"""systemd-run --unit=pushed {ON_MACHINE}/registry serve /var/lib/pushed/config.yaml
             curl --silent --retry 20 --retry-connrefused --retry-delay 1 http://{ADDRESS}/v2/""")
-        yield Builder(cluster, layout)
+        yield Builder(cluster, layout, tools)
 
 
 def test_an_image_is_built_pushed_and_imported(machine, capsys):
@@ -145,6 +150,43 @@ def test_killed_in_the_middle_the_same_command_finishes(machine):
     log = machine.file("killed", "build.log")
     assert log.count("Using cache") >= 2, log
     # What the killed build had begun is gone.
-    assert machine.shell("podman ps --all --external --quiet").stdout == ""
+    assert machine.shell(f"{PODMAN} ps --all --external --quiet").stdout == ""
     # Only this build's image has a name.
-    assert machine.shell("podman images --format '{{.Tag}}' " + RESULT).stdout == "master-killed\n"
+    assert machine.shell(f"{PODMAN} images --format '{{{{.Tag}}}}' {RESULT}").stdout == "master-killed\n"
+
+
+def test_the_storage_keeps_the_result_and_what_it_is_made_of(machine):
+    machine.put("copied", f"FROM {machine.tools} AS tools\nFROM configs AS final\nCOPY --from=tools /usr/share/tool /usr/share/\n")
+    machine.build("copied")
+    assert machine.stored_images() == {f"{REPOSITORY}:<none>", f"{RESULT}:master-copied"}
+    # One is the release's, which the result is made of.
+    listed = machine.shell(PODMAN + " images --digests --format '{{.Digest}}' " + REPOSITORY).stdout.split()
+    assert listed == [machine.base.partition("@")[2]], listed
+
+
+def test_without_the_cache_all_steps_run_again(machine):
+    containerfile = "FROM configs AS final\nRUN date +%N > /usr/share/when\n"
+    machine.put("cached", containerfile)
+    first = json.loads(machine.build("cached").stdout)
+    machine.put("same", containerfile)
+    assert "Using cache" in machine.build("same").stderr
+    assert json.loads(machine.build("same").stdout)["digest"] == first["digest"]
+    again = machine.build("same", "--no-cache")
+    assert "Using cache" not in again.stderr and json.loads(again.stdout)["digest"] != first["digest"]
+
+
+def test_the_start_of_the_daemon_removes_what_builds_left(machine):
+    """Without a cluster: the daemon cleans before it needs the API."""
+    machine.shell(f"mkdir -p {OUTPUT}/worker-1 && echo secret > {OUTPUT}/worker-1/push-logins.json")
+    kubeconfig = json.dumps({"apiVersion": "v1", "kind": "Config", "current-context": "a", "contexts": [{"name": "a", "context": {"cluster": "a", "user": "a"}}],
+                             "clusters": [{"name": "a", "cluster": {"server": "https://127.0.0.1:1"}}], "users": [{"name": "a", "user": {"token": "x"}}]})
+    machine.shell(f"echo '{kubeconfig}' > /run/kubeconfig")
+    start = f"{SLIPWAY_NODE} start --node-name=m0 --root-mount=/ --kubeconfig=/run/kubeconfig"
+    left = f"ls -d {OUTPUT} /var/lib/slipway/os-build-storage"
+    # A build that runs keeps what it needs.
+    machine.shell(f"systemd-run --unit=holder flock /run/slipway-os-build.lock sleep 600; systemd-run --unit=daemon {start}")
+    until("the daemon leaves it alone", lambda: "earlier builds left is kept" in machine.shell("journalctl --unit=daemon", check=False).stdout, 30)
+    assert len(machine.shell(left).stdout.split()) == 2
+    machine.shell(f"systemctl stop holder daemon; systemd-run --unit=daemon-again {start}")
+    until("all of it is gone", lambda: not machine.shell(left, check=False).stdout, 60)
+    machine.shell("systemctl stop daemon-again")

@@ -83,6 +83,7 @@ def images(layout):
         "device": layout.add("device", layer({"usr/lib/device": {"type": b"3", "devmajor": 1, "devminor": 3}})),
         "other-architecture": layout.add("other-architecture", layer({"usr/share/x": "x"}), config={"architecture": arm}),
         "machine-os": f"{REPOSITORY}@{layout.base}",
+        "extensions": f"{REPOSITORY}@{layout.take('machine-os-extensions')[0]}",
     }
 
 
@@ -237,3 +238,84 @@ def test_kernel_arguments_alone(machine, images):
     words = machine.shell("cat /proc/cmdline").stdout.split()
     assert "slipway.test=1" not in words and {"slipway.other=a", "b"} <= set(words), words
     machine.os("accept")
+
+
+def test_extensions_that_an_image_does_not_have_are_refused(machine, images):
+    refused = machine.os("fetch", images["machine-os"], images["extensions"], "usbguard", "two-node-ha", check=False)
+    assert refused.returncode == 1 and "it has no extension two-node-ha; it has: extension ipsec, extension kerberos, " in refused.stderr, refused.stderr
+    refused = machine.os("fetch", images["machine-os"], images["second"], "usbguard", check=False)
+    assert refused.returncode == 1 and "it is no image of extensions" in refused.stderr, refused.stderr
+    assert not [ref for ref in refs(machine) if ref.startswith("slipway/extended/")]
+
+
+def test_extensions_are_there_after_a_reboot(machine, images, capsys):
+    image = f"{images['extensions']}"
+    spec = {"baseOSExtensionsContainerImage": image, "extensions": ["usbguard", "sysstat"]}
+    machine.shell("! command -v usbguard && ! command -v mpstat && ! dpkg -s usbguard 2>/dev/null")
+    machine.want(("rendered-4", images["second"], ("slipway.other=a b",), "four"), ("rendered-5", images["second"], (), "five", spec))
+    missing = machine.os("stage", "next-config", check=False)
+    assert missing.returncode == 1 and "with sysstat, usbguard of" in missing.stderr and "is not on this machine" in missing.stderr, missing.stderr
+    before = disk_use(machine)
+    start = host_clock.now()
+    fetched = machine.os("fetch", images["second"], image, "sysstat", "usbguard")
+    with capsys.disabled():
+        print(f"\nextensions: {host_clock.now() - start:.1f} s, {(disk_use(machine) - before) / 1e6:.1f} MB of disk")
+    assert "extension usbguard: " in fetched.stderr and "ipsec" not in fetched.stderr, fetched.stderr
+    assert machine.os("fetch", images["second"], image, "sysstat", "usbguard").stderr.count("layer ") == 0
+    machine.shell("ostree --repo=/ostree/repo fsck --quiet")
+    machine.os("stage", "next-config")
+    machine.reboot()
+    assert machine.trial() == {"state": "on-trial", "config": "rendered-5", "reason": ""}
+    machine.os("accept")
+    # Programs with libraries of their own, what systemd and tmpfiles.d know of them, dpkg's database, and the image below.
+    assert "usbguard 1." in machine.shell("usbguard --version").stdout
+    assert "CPU" in machine.shell("mpstat").stdout
+    assert machine.shell("systemctl is-enabled usbguard", check=False).stdout == "disabled\n" and machine.shell("stat -c %F /var/log/usbguard").stdout == "directory\n"
+    assert "Status: install ok installed" in machine.shell("dpkg -s usbguard libusbguard1 sysstat openssh-server").stdout
+    assert machine.shell("dpkg --audit").stdout == ""
+    assert machine.shell("cat /usr/share/which-one /etc/motd /etc/kept.conf").stdout == "second\nfivemine\n"
+
+
+def test_killed_at_drawn_moments_extensions_are_fetched(machine, images):
+    words = f"fetch {images['second']} {images['extensions']} kerberos usbguard"
+    machine.os(words)
+    [ref] = [ref for ref in refs(machine) if ref.startswith("slipway/extended/") and "kerberos" in machine.shell(
+        f"ostree --repo=/ostree/repo show --print-metadata-key=slipway.extensions {ref}").stdout]
+    expected = commit_of(machine, ref)
+    seed = random.randrange(1 << 30)
+    draw = random.Random(seed)
+    for _ in range(3):
+        machine.shell(f"unshare -m sh -c 'mount -o remount,bind,rw /sysroot && ostree --repo=/ostree/repo refs --delete {ref}'")
+        delay = draw.uniform(0.05, 2)
+        machine.shell(f"timeout --signal=KILL {delay:.2f} {SLIPWAY_NODE} os {words}", check=False)
+        machine.os(words)
+        assert commit_of(machine, ref) == expected, f"seed {seed}, killed after {delay:.2f} s"
+
+
+def boot_entry(machine):
+    """The kernel of the deployment that boots next."""
+    return machine.shell("grep -h ^linux $(ls /boot/loader/entries/*.conf | sort -V | tail -n 1)").stdout
+
+
+def test_the_real_time_kernel_is_booted_and_left(machine, images):
+    spec = {"baseOSExtensionsContainerImage": images["extensions"], "kernelType": "realtime"}
+    with_extensions = {"baseOSExtensionsContainerImage": images["extensions"], "extensions": ["usbguard", "sysstat"]}
+    usual = boot_entry(machine)
+    assert "-amd64" in usual and "-rt-" not in usual
+    machine.want(("rendered-5", images["second"], (), "five", with_extensions), ("rendered-6", images["second"], (), "six", spec))
+    assert "kernelType realtime: " in machine.os("fetch", images["second"], images["extensions"], "kernel-rt").stderr
+    machine.os("stage", "next-config")
+    assert "-rt-amd64" in boot_entry(machine)
+    machine.reboot()
+    machine.os("accept")
+    [modules] = machine.shell("ls /usr/lib/modules").stdout.split()
+    assert modules.endswith("-rt-amd64") and {"initramfs.img", "vmlinuz", "modules.dep"} <= set(machine.shell(f"ls /usr/lib/modules/{modules}").stdout.split())
+    machine.shell("! command -v usbguard && ! dpkg -s usbguard 2>/dev/null")
+
+    # The image below is still on the machine.
+    machine.want(("rendered-6", images["second"], (), "six", spec), ("rendered-7", images["second"], (), "seven"))
+    machine.os("stage", "next-config")
+    assert boot_entry(machine).split("vmlinuz")[1] == usual.split("vmlinuz")[1]
+    machine.reboot()
+    machine.os("accept")
+    assert "-rt-" not in machine.shell("ls /usr/lib/modules").stdout

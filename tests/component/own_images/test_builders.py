@@ -1,6 +1,7 @@
 """A machine of a cluster pushes an image to the registry of its cluster, and another machine pulls it. The cluster has no API: the files that
 `create cluster` gives the registry are the test's."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -38,10 +39,11 @@ def give_access(cluster):
     run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=image-registry", "-addext",
         f"subjectAltName=DNS:{cluster.registry.split(':')[0]},IP:127.0.0.1", "-keyout", access / "server.key", "-out", access / "server.pem")
     shutil.copy(access / "server.pem", access / "authority.pem")
-    for name, login in {"": "slipway:people", "os-": LOGIN}.items():
-        user, password = login.split(":")
-        (access / f"{name}password").write_text(password)
-        (access / f"{name}htpasswd").write_text(run("htpasswd", "-Bbn", user, password).stdout)
+    (access / "password").write_text("people")
+    (access / "htpasswd").write_text(run("htpasswd", "-Bbn", "slipway", "people").stdout)
+    user, password = LOGIN.split(":")
+    (access / "os-password").write_text(password)
+    (access / "os-logins").write_text(f"{user}:{{SHA256}}{hashlib.sha256(LOGIN.encode()).hexdigest()}\n")
     (access / "upstream-logins.json").write_text("{}")
     (access / "upstream-authorities.pem").write_text("")
 

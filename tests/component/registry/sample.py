@@ -3,8 +3,13 @@ import gzip
 import hashlib
 import io
 import json
+import pathlib
 import random
+import sys
 import tarfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from release_signature import signature_image, signature_tag  # noqa: E402
 
 REPOSITORY = "registry.slipway.invalid/slipway/release"
 VERSION = "0.1.0"
@@ -43,6 +48,19 @@ class Layout:
         descriptor = self.descriptor(MANIFEST, self.images[""])
         descriptor["annotations"] = {"org.opencontainers.image.ref.name": "release"}
         (folder / "index.json").write_text(json.dumps({"schemaVersion": 2, "manifests": [descriptor]}))
+
+    def sign(self, key):
+        """Puts the signature of the release beside it."""
+        tag = signature_tag(self.images[""])
+        manifest, blobs = signature_image(key.envelope(self.images[""], VERSION))
+        for blob in blobs.values():
+            self.add(blob)
+        descriptor = self.descriptor(MANIFEST, self.add(manifest))
+        descriptor["annotations"] = {"org.opencontainers.image.ref.name": tag}
+        index = json.loads((self.folder / "index.json").read_text())
+        index["manifests"].append(descriptor)
+        (self.folder / "index.json").write_text(json.dumps(index))
+        return tag
 
     def path(self, digest):
         return self.folder / "blobs" / "sha256" / digest.removeprefix("sha256:")

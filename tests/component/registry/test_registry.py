@@ -256,3 +256,23 @@ def test_a_killed_mirror_leaves_no_broken_reference(registry, tmp_path):
     assert sorted(registry.tags()) == sorted(layout.tags())
     for tag in registry.tags():
         registry.check_whole(tag)
+
+
+def test_an_update_graph_is_made_of_releases_and_checked(layout, registry, tmp_path):
+    mirror(layout, registry)
+    def graph(*words, status=0):
+        done = subprocess.run([SLIPWAY, "release", "graph", *words], capture_output=True, text=True, timeout=60)
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    image = f"{registry.repository}@{layout.images['']}"
+    made = json.loads(graph(image, "--channel", "stable-0.1").stdout)
+    assert made == {"nodes": [{"version": VERSION, "payload": image,
+                               "metadata": {"io.openshift.upgrades.graph.release.channels": "stable-0.1"}}], "edges": [], "conditionalEdges": []}
+    file = tmp_path / "graph.json"
+    file.write_text(json.dumps(made))
+    assert "valid: 1 releases, 0 edges" in graph("--check", file, layout.folder).stdout
+    file.write_text(json.dumps(made | {"edges": [[0, 1]]}))
+    assert "graph.json:1:" in graph("--check", file, status=1).stderr
+    # A layout has the name that clusters use.
+    assert json.loads(graph(layout.folder).stdout)["nodes"][0]["payload"] == f"{REPOSITORY}@{layout.images['']}"

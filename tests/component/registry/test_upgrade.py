@@ -1,4 +1,5 @@
 """`slipway upgrade --release` fills the registry of a cluster, from which machines then get both releases. The API is a small server."""
+import base64
 import http.server
 import json
 import socket
@@ -11,6 +12,7 @@ import urllib.request
 import pytest
 
 from sample import MANIFEST, Layout
+from release_signature import Key, signature_tag
 from test_registry import REGISTRIES, SLIPWAY, Registry, mirror
 
 RELEASE_HOST = "registry.slipway.invalid"
@@ -23,6 +25,7 @@ class Api:
     def __init__(self, certificate):
         self.object = {"apiVersion": "config.openshift.io/v1", "kind": "ClusterVersion", "metadata": {"name": "version", "generation": 1}, "spec": {},
                        "status": {"conditions": [{"type": "Progressing", "status": "False", "message": "Cluster version is 0.1.0"}]}}
+        self.applied = []  # ConfigMaps
         api = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -37,7 +40,17 @@ class Api:
             do_GET = answer
 
             def do_PATCH(self):
-                api.object["spec"] |= json.loads(self.rfile.read(int(self.headers["Content-Length"])))["spec"]
+                body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                if "/configmaps/" in self.path:
+                    api.applied.append(body)
+                    body = json.dumps(body).encode()
+                    self.send_response(201)
+                    self.send_header("Content-Type", "application/json")
+                    self.send_header("Content-Length", str(len(body)))
+                    self.end_headers()
+                    self.wfile.write(body)
+                    return
+                api.object["spec"] |= body["spec"]
                 self.answer()
 
             def log_message(self, *_):
@@ -124,6 +137,19 @@ def test_a_release_is_copied_and_requested(cluster, tmp_path):
     for digest in [*newer.images.values(), *cluster.running.images.values()]:
         assert cluster.manifest(digest) == 200
     assert "0 B copied" in cluster.upgrade("--release", newer.folder).stderr
+
+
+def test_the_signature_goes_with_the_release(cluster, tmp_path):
+    newer, key = Layout(tmp_path / "newer", large=1), Key(tmp_path)
+    tag = newer.sign(key)
+    cluster.upgrade("--release", newer.folder)
+    assert cluster.manifest(newer.images[""]) == 200 and cluster.manifest(tag) == 200, "machines read both"
+    [stored] = cluster.api.applied
+    assert stored["metadata"]["namespace"] == "openshift-config-managed"
+    assert stored["metadata"]["labels"] == {"release.openshift.io/verification-signatures": ""}
+    [(name, envelope)] = stored["binaryData"].items()
+    assert name == signature_tag(newer.images[""]).removesuffix(".sig") + "-1"
+    assert key.verify(base64.b64decode(envelope)) == {"digest": newer.images[""], "identity": "slipway/release", "version": "0.1.0"}
 
 
 def test_nothing_is_copied_for_a_request_that_is_refused(cluster, tmp_path):

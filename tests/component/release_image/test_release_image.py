@@ -25,6 +25,9 @@ import host_clock
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests/component/support"))
+from release_signature import Key, signature_tag  # noqa: E402
+
 BUILD = pathlib.Path(os.environ.get("SLIPWAY_BUILD", ROOT / "build")).resolve()
 TOOL = BUILD / "payload/bin/slipway-images"
 TABLE = ROOT / "images/components.yaml"
@@ -53,6 +56,9 @@ def crd_paths():
 
 def program_names():
     return sorted(set(re.findall(r": ((?:bin|lib)/[\w./-]+)", TABLE.read_text())))
+
+
+EXTENSIONS = sorted(path.parent.name for path in (ROOT / "os/extensions").glob("*/packages.txt"))
 
 
 def noise(name, size):
@@ -85,20 +91,24 @@ def make_inputs(directory, size=20_000):
     shutil.copytree(ROOT / "images/manifests", directory / "manifests")
     make_root(directory / "debian", "./usr/bin/bash", "./usr/sbin/keepalived", "./usr/sbin/haproxy")
     make_root(directory / "os", "usr/sbin/init")
-    make_root(directory / "os/boot", "usr/lib/modules/6.12/vmlinuz", archive="kernel.tar")
+    for kernel in ("kernel", "kernel-rt"):
+        make_root(directory / "os/boot", f"usr/lib/modules/{kernel}/vmlinuz", archive=f"{kernel}.tar")
+    for extension in EXTENSIONS:
+        make_root(directory / "os/extensions", f"usr/bin/{extension}", archive=f"{extension}.tar")
     return directory
 
 
-def start(inputs, output, table=TABLE, crds=CRDS, **options):
+def start(inputs, output, *more, table=TABLE, crds=CRDS, **options):
     arguments = [TOOL, "build", "--components", table, "--crds", crds, "--output", output,
                  "--version", VERSION, "--version-of", "kubernetes=1.36.3", "--version-of", f"machine-os={VERSION}"]
     for directory in inputs if isinstance(inputs, list) else [inputs]:
         arguments += ["--inputs", directory]
+    arguments += more
     return subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
-def build(inputs, output, **options):
-    tool = start(inputs, output, **options)
+def build(inputs, output, *more, **options):
+    tool = start(inputs, output, *more, **options)
     out, errors = tool.communicate(timeout=120)
     assert tool.returncode == 0, errors
     return out
@@ -148,6 +158,58 @@ def compressed_layers(out):
 
 def unchanged_layers(out):
     return re.findall(r"^layer (\S+): unchanged", out, re.M)
+
+
+# ---- signatures -------------------------------------------------------------------------------------------------------
+
+def test_a_key_signs_the_release_and_the_release_brings_the_next_key(tmp_path):
+    inputs, key, following = make_inputs(tmp_path / "in"), Key(tmp_path), Key(tmp_path, "next")
+    plain, output = tmp_path / "plain", tmp_path / "out"
+    assert "not signed, because there is no key (make release-key)" in build(inputs, plain)
+    signing = ("--key", key.private, "--trust", following.public)
+    assert f"signed with {key.private}" in build(inputs, output, *signing)
+    index = json.loads((output / "index.json").read_text())["manifests"]
+    named = {entry["annotations"]["org.opencontainers.image.ref.name"]: entry for entry in index}
+    tag = signature_tag(named["release"]["digest"])
+    assert set(named) - {tag} == {entry["annotations"]["org.opencontainers.image.ref.name"]
+                                  for entry in json.loads((plain / "index.json").read_text())["manifests"]}
+    [layer] = json.loads(read_checked(output, named[tag]))["layers"]
+    signed = key.verify(read_checked(output, layer))
+    assert signed == {"digest": named["release"]["digest"], "identity": "slipway/release", "version": VERSION}
+    with pytest.raises(subprocess.CalledProcessError):
+        following.verify(read_checked(output, layer))
+    top = json.loads(read_checked(output, named["release"]))["layers"][-1]
+    keys = json.loads(files_of_layer(read_checked(output, top))["release-manifests/0000_00_cluster-version-operator_04_release-keys.yaml"])
+    assert keys["data"] == {"verifier-public-key-release": key.public.read_text(), "verifier-public-key-next": following.public.read_text()}
+    # The same build again has the same bytes, and one without a key leaves no signature.
+    before = snapshot(output)
+    build(inputs, output, *signing)
+    assert snapshot(output) == before
+    build(inputs, output)
+    assert snapshot(output) == snapshot(plain)
+
+
+def test_a_key_that_others_can_read_does_not_sign(tmp_path):
+    key = Key(tmp_path)
+    key.private.chmod(0o644)
+    tool = start(make_inputs(tmp_path / "in"), tmp_path / "out", "--key", key.private)
+    _, errors = tool.communicate(timeout=120)
+    assert tool.returncode == 1 and "must not be readable by others" in errors and not (tmp_path / "out/index.json").exists()
+
+
+def test_make_release_key_makes_a_key_once(tmp_path):
+    key = tmp_path / "config/slipway/release-key.pem"
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+    def run(**more):
+        return subprocess.run([ROOT / "tools/release-key"], env={**environment, **more}, check=True, capture_output=True, text=True, timeout=60).stdout
+
+    assert f"made the key for releases: {key}" in run()
+    made = key.read_bytes()
+    assert key.stat().st_mode & 0o777 == 0o600 and key.parent.stat().st_mode & 0o777 == 0o700
+    assert f"the key for releases exists: {key}" in run() and key.read_bytes() == made
+    assert sorted(path.name for path in key.parent.iterdir()) == ["release-key.pem", "release-key.pub.pem"]
+    assert "made the key" in run(SLIPWAY_RELEASE_KEY=str(tmp_path / "other.pem")) and (tmp_path / "other.pem").exists()
 
 
 # ---- reproducible output ----------------------------------------------------------------------------------------------
@@ -261,8 +323,15 @@ def test_skopeo_reads_every_image(layout):
         assert seen["Layers"] == [layer["digest"] for layer in manifest["layers"]]
         assert seen["Created"] == "1970-01-01T00:00:00Z"
         assert seen["Labels"]["io.k8s.description"]
-        assert (config["config"].get("Entrypoint") or config["config"]["Cmd"])[0].startswith(("/usr/", "/cluster-bootstrap"))
+        starts = config["config"].get("Entrypoint") or config["config"].get("Cmd")
+        assert (starts is None) if name == "machine-os-extensions" else starts[0].startswith(("/usr/", "/cluster-bootstrap"))
     assert images["hyperkube"][2]["config"]["Labels"]["io.openshift.build.versions"] == "kubernetes=1.36.3"
+
+
+def test_an_extension_is_a_layer(layout):
+    _, manifest, config = read_release(layout)["machine-os-extensions"]
+    names = config["config"]["Labels"]["slipway.extensions"].split()
+    assert names == sorted([*EXTENSIONS, "kernel-rt"]) and len(manifest["layers"]) == len(names)
 
 
 def test_release_image_names_every_image(layout, tmp_path):

@@ -7,9 +7,11 @@ payload is the directory with hyperkube and etcd; folder is an empty directory f
 by its PID.
 """
 
+import json
 import pathlib
 import subprocess
 
+import yaml
 from programs import Programs, free_port
 
 DEADLINE = 60  # for programs that take one to five seconds on an idle machine
@@ -50,6 +52,20 @@ class ControlPlane(Programs):
         done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE, env={"HOME": str(self.folder)})
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def get(self, *what):
+        """The object or the list; None if it does not exist."""
+        try:
+            return json.loads(self.kubectl("get", "-o", "json", *what))
+        except AssertionError as failure:
+            if "NotFound" in str(failure):
+                return None
+            raise
+
+    def apply(self, *objects):
+        path = self.folder / "objects.yaml"
+        path.write_text(yaml.safe_dump_all(objects))
+        self.kubectl("apply", "--server-side", "--force-conflicts", "-f", path)
 
     def _start_etcd(self):
         self.etcd, peer = f"https://127.0.0.1:{free_port()}", f"https://127.0.0.1:{free_port()}"

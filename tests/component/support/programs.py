@@ -46,6 +46,15 @@ class Programs:
             assert host_clock.now() < deadline, f"{name} was not ready after {self.deadline} s\n{self.tail(name)}"
             time.sleep(self.pause)
 
+    def until(self, name, what, ready):
+        """Waits until ready() returns something, and returns it. The program must run all the time."""
+        deadline = host_clock.now() + self.deadline
+        while not (found := ready()):
+            assert self.processes[name].poll() is None, self.tail(name)
+            assert host_clock.now() < deadline, f"{what}: not after {self.deadline} s\n{self.tail(name)}"
+            time.sleep(self.pause)
+        return found
+
     def answers(self, url, verify=True):
         context = ssl.create_default_context(cafile=self.ca)
         context.load_cert_chain(self.certificate, self.key)

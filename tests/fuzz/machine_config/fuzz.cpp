@@ -1,10 +1,11 @@
 // Objects of the machine configuration from users and API servers, JSON or YAML. The first byte selects: m a MachineConfig, which
 // is rendered and served in every version of Ignition; c a ControllerConfig; p a pool; r a set of registry mirrors; a the actions
-// of a node after an update; k an Accept header.
+// of a node after an update; s a KubeletConfig or ContainerRuntimeConfig; d a node disruption policy; k an Accept header.
 #include "base/check.h"
 #include "base/yaml.h"
 #include "ignition/parse.h"
 #include "ignition/validate.h"
+#include "machineconfig/pool_settings.h"
 #include "machineconfig/registries.h"
 #include "machineconfig/render.h"
 #include "machineconfig/served_config.h"
@@ -39,7 +40,7 @@ void machine_config(const Json& object) {
   CHECK(again.value() == config.value());
   CHECK(differences(config.value(), config.value()) == Differences{});
   CHECK(check_reconcilable(config.value(), config.value()).ok());
-  (void)actions_for(differences({.name = "before"}, config.value()));
+  (void)actions_for(differences({.name = "before"}, config.value()), default_disruption_policy());
   (void)core_access(config.value());
   serve(config.value());
   const Pool pool{.name = "worker", .roles = {"worker"}, .object = {}};
@@ -53,6 +54,14 @@ void registries(const Json& object) {
   const auto configs = registry_configs("worker", {object}, "1");
   if (!configs.ok()) return;
   for (const MachineConfig& config : configs.value()) CHECK(!ignition::validate(config.config).has_errors());
+}
+
+void disruption_policy(const Json& policy) {
+  const PolicyInForce found = policy_in_force({{"spec", {{"nodeDisruptionPolicy", policy}}}});
+  if (found.findings.has_errors()) return;
+  // As the last valid policy it stays the same.
+  const Json status = {{"nodeDisruptionPolicyStatus", {{"clusterPolicies", to_json(found.policy)}}}};
+  CHECK(policy_in_force({{"spec", {{"nodeDisruptionPolicy", 1}}}, {"status", status}}).policy == found.policy);
 }
 
 }  // namespace
@@ -80,6 +89,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     case 'p': (void)parse_pool(object, "fuzz").ok(); break;
     case 'r': registries(object); break;
+    case 's': {
+      Findings findings;
+      check_pool_settings(document.value(), findings);
+      break;
+    }
+    case 'd': disruption_policy(object); break;
     case 'a': {
       const auto actions = parse_actions(object, "fuzz");
       if (actions.ok()) CHECK(parse_actions(to_json(actions.value()), "again").value() == actions.value());

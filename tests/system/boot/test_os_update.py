@@ -1,5 +1,6 @@
-"""A virtual machine boots another OS image with other kernel arguments, and leaves one that nobody accepts."""
+"""A virtual machine boots another OS image with other kernel arguments, leaves one that nobody accepts, and boots the real-time kernel."""
 
+import contextlib
 import json
 import shutil
 
@@ -25,24 +26,53 @@ def counter(running):
     return running.run("/usr/lib/slipway/boot-counter show")
 
 
-def test_an_image_is_booted_on_trial_and_a_broken_one_is_left(image, folder):
+@contextlib.contextmanager
+def machine_with_registry(image, folder, layout):
+    """A machine with slipway-node that can pull the images of the layout."""
     programs = folder / "programs"
     programs.mkdir()
     for source in (BUILD / "payload/bin/slipway-node", *(BUILD / "payload/lib/slipway").glob("*.so*")):
         shutil.copy(source, programs)
     get = "\n".join(f"curl --silent --fail --create-dirs --output /usr/local/{'bin' if path.name == 'slipway-node' else 'lib/slipway'}/{path.name} "
                     f"http://{HOST}:8000/{path.name}" for path in programs.iterdir())
-    disk = copy(image, folder)
+    storage = layout.write_storage(layout.folder / "storage")
+    with (release_registry(folder, "127.0.0.1:0", storage=storage) as port, web_server("127.0.0.1", 8000, programs),
+          machine(folder, drive(copy(image, folder)), fw_cfg(write(folder / "config.ign", config(
+              files=[("/etc/containerd/certs.d/registry.example.com/hosts.toml", hosts(f"{HOST}:{port}"))]))), network()) as running):
+        check_running(running)
+        running.run(f"set -e\n{get}\nchmod 755 {SLIPWAY_NODE}")
+        yield running
+
+
+def test_the_real_time_kernel_boots(image, folder):
+    with new_layout() as layout:
+        first = f"{REPOSITORY}@{layout.base}"
+        spec = {"baseOSExtensionsContainerImage": f"{REPOSITORY}@{layout.take('machine-os-extensions')[0]}", "kernelType": "realtime",
+                "extensions": ["usbguard"]}
+        with machine_with_registry(image, folder, layout) as running:
+            assert "-rt-" not in running.run("uname -r") and "PREEMPT_RT" not in running.run("uname -v")
+            running.run(want(("rendered-1", first, (), "one"), ("rendered-2", first, (), "two", spec)))
+            running.run(f"{SLIPWAY_NODE} os fetch {first} {spec['baseOSExtensionsContainerImage']} kernel-rt usbguard", 600)
+            running.run(f"{SLIPWAY_NODE} os stage next-config", 300)
+            reboot(running)
+            check_running(running)
+            assert running.run("uname -r").endswith("-rt-amd64") and "PREEMPT_RT" in running.run("uname -v")
+            assert "usbguard 1." in running.run("usbguard --version")
+            running.run(f"{SLIPWAY_NODE} os accept", 300)
+
+            running.run(want(("rendered-2", first, (), "two", spec), ("rendered-3", first, (), "three")))
+            running.run(f"{SLIPWAY_NODE} os stage next-config", 300)
+            reboot(running)
+            check_running(running)
+            assert "-rt-" not in running.run("uname -r") and running.run("command -v usbguard || echo gone") == "gone"
+
+
+def test_an_image_is_booted_on_trial_and_a_broken_one_is_left(image, folder):
     with new_layout() as layout:
         first = f"{REPOSITORY}@{layout.base}"
         second = layout.add("second", layer({"usr/share/which-one": "second\n"}))
         broken = layout.add("broken", layer(BROKEN))
-        storage = layout.write_storage(layout.folder / "storage")
-        with (release_registry(folder, "127.0.0.1:0", storage=storage) as port, web_server("127.0.0.1", 8000, programs),
-              machine(folder, drive(disk), fw_cfg(write(folder / "config.ign", config(
-                  files=[("/etc/containerd/certs.d/registry.example.com/hosts.toml", hosts(f"{HOST}:{port}"))]))), network()) as running):
-            check_running(running)
-            running.run(f"set -e\n{get}\nchmod 755 {SLIPWAY_NODE}")
+        with machine_with_registry(image, folder, layout) as running:
             running.run(want(("rendered-1", first, (), "one"), ("rendered-2", second, ("slipway.test=1",), "two")))
             fetched = running.run(f"{SLIPWAY_NODE} os fetch {second}", 300)
             assert "layer 4 of 4" in fetched and "layer 3 of" not in fetched, fetched

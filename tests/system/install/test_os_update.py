@@ -34,11 +34,15 @@ def running_image(installed, machine):
     return next(line for line in installed.machine(machine, "/usr/local/bin/slipway-node", "os", "status").stdout.splitlines() if "booted" in line)
 
 
-def test_an_image_and_kernel_arguments_come_to_the_workers_and_go(installed, machine_config, images):  # noqa: F811
+def kernels(installed, machine):
+    return installed.machine(machine, "ls", "/usr/lib/modules").stdout.split()
+
+
+def test_an_image_kernel_arguments_and_extensions_come_to_the_workers_and_go(installed, machine_config, images):  # noqa: F811
     started = {name: booted(installed, name) for name in workers(installed)}
     before = target(pool(installed))
     os_before = {name: running_image(installed, name) for name in started}
-    machine_config("99-slipway-os", osImageURL=images["good"], kernelArguments=["slipway.test=1"])
+    machine_config("99-slipway-os", osImageURL=images["good"], kernelArguments=["slipway.test=1"], extensions=["kerberos"], kernelType="realtime")
     installed.wait_until("there is a new config", lambda: target(pool(installed)) != before, limit=20)
     wanted = target(pool(installed))
     most, cordoned, _ = watch_roll_out(installed, "worker", wanted)
@@ -47,6 +51,9 @@ def test_an_image_and_kernel_arguments_come_to_the_workers_and_go(installed, mac
         assert note(node, "currentConfig") == wanted
         assert installed.machine(name, "cat", MARKER).stdout == "good\n"
         assert "slipway.test=1" in installed.machine(name, "cat", "/proc/cmdline").stdout.split()
+        assert "Kerberos 5" in installed.machine(name, "klist", "-V").stdout
+        [kernel] = kernels(installed, name)
+        assert kernel.endswith("-rt-amd64")
         assert booted(installed, name) != started[name]
         # The pod of the daemon has ended its trial.
         assert installed.machine(name, "ls", "/var/lib/slipway/os-update.json", check=False).returncode != 0
@@ -57,6 +64,7 @@ def test_an_image_and_kernel_arguments_come_to_the_workers_and_go(installed, mac
     for name in started:
         assert running_image(installed, name).split()[0] == os_before[name].split()[0]
         assert "slipway.test=1" not in installed.machine(name, "cat", "/proc/cmdline").stdout.split()
+        assert installed.machine(name, "klist", "-V", check=False).returncode != 0 and "-rt-" not in kernels(installed, name)[0]
     assert installed.recorder.check() == []
 
 

@@ -36,7 +36,8 @@ cluster_bootstrap_gather() {
         >"$folder/machineconfigs.txt" &
     jobs+=($!)
     for kind in apiservices clusteroperators clusterversion configmaps csr endpoints events etcds kubeapiserver kubecontrollermanager kubescheduler \
-        leases machines machineconfigpools namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets; do
+        leases machines machineconfigpools machineconfignodes machineosbuilds machineosconfigs controllerconfigs kubeletconfigs \
+        containerruntimeconfigs namespaces nodes openshiftapiserver pods rolebindings roles services deployments daemonsets jobs; do
         ask get "$kind" --all-namespaces --output=json >"$folder/$kind.json" &
         jobs+=($!)
     done

@@ -50,7 +50,7 @@ if [[ -n $(command -v podman) && -x /usr/bin/crio ]]; then
     done
 fi
 
-# The folder of a build also has logins.
+# The machine-config-controller and node/os_build also write other files here.
 for build in /etc/mcs/bootstrap/os-builds/*/ /var/lib/slipway/os-images/*/; do
     for file in build.json build.log failure.json image.json; do
         [[ ! -s $build$file ]] || install -D --mode=0600 "$build$file" "$ARTIFACTS/bootstrap/os-images/$(basename "$build")/$file"
@@ -59,8 +59,9 @@ done
 if [[ -d $ARTIFACTS/bootstrap/os-images ]]; then
     echo "Images of the build"
     {
-        podman images --all
-        podman system df
+        podman --root=/var/lib/slipway/os-build-storage --runroot=/run/slipway-os-build images --all
+        podman --root=/var/lib/slipway/os-build-storage --runroot=/run/slipway-os-build system df
+        df --human-readable /var/lib/slipway/os-build-storage /var/lib/slipway/os-images
     } >"$ARTIFACTS/bootstrap/os-images/podman.txt" 2>&1
 fi
 

@@ -3,10 +3,10 @@
 
 #include "base/json.h"
 
-namespace slipway::components::machine_config_operator {
+namespace slipway::machineconfig {
 
 // Whether a LabelSelector selects an object with these labels. An empty selector selects everything, null selects nothing, and an
 // unknown operator selects nothing. Pure.
 bool selects(const Json* selector, const JsonObject& labels);
 
-}  // namespace slipway::components::machine_config_operator
+}  // namespace slipway::machineconfig

@@ -1,8 +1,8 @@
-#include "components/machine_config_operator/selector.h"
+#include "machineconfig/selector.h"
 
 #include <algorithm>
 
-namespace slipway::components::machine_config_operator {
+namespace slipway::machineconfig {
 
 namespace {
 
@@ -32,4 +32,4 @@ bool selects(const Json* selector, const JsonObject& labels) {
          std::ranges::all_of(expressions, [&](const Json& expression) { return fits(expression, labels); });
 }
 
-}  // namespace slipway::components::machine_config_operator
+}  // namespace slipway::machineconfig

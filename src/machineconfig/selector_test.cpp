@@ -1,10 +1,10 @@
-#include "components/machine_config_operator/selector.h"
+#include "machineconfig/selector.h"
 
 #include "base/yaml.h"
 
 #include <gtest/gtest.h>
 
-namespace slipway::components::machine_config_operator {
+namespace slipway::machineconfig {
 namespace {
 
 TEST(Selects, AsKubernetesDoes) {
@@ -36,4 +36,4 @@ TEST(Selects, AsKubernetesDoes) {
 }
 
 }  // namespace
-}  // namespace slipway::components::machine_config_operator
+}  // namespace slipway::machineconfig
