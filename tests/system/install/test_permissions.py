@@ -40,6 +40,9 @@ def test_api_servers_refused_nothing_to_programs_of_the_release(installed):
     assert refusals(installed) == []
 
 
+LOST_EVENT = "it is only in this log"  # components/controller/reconcile.cpp, of an Event that it may not create
+
+
 def test_no_log_and_no_condition_tells_of_permissions(installed):
     """Events are not in the audit log."""
     lines = []
@@ -49,7 +52,7 @@ def test_no_log_and_no_condition_tells_of_permissions(installed):
             if log.parent.name.startswith("kube-"):
                 continue
             told = [line for line in log.read_text(errors="replace").splitlines()
-                    if (" is forbidden: " in line or "cannot create Event" in line) and TERMINATING not in line]
+XX
             lines += [f"{master} {log.parent.parent.name} {log.parent.name}: {line[:400]}" for line in told[:3]]
     assert lines == []
     operators = installed.objects("clusteroperators")
