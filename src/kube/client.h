@@ -98,7 +98,8 @@ Result<> remove(const sys::Context& context, Api& api, const ResourceType& type,
 
 // Reports the current objects: calls `changed` with all objects once, and with all objects again after each change. Lists,
 // watches, and lists again when the watch breaks or its version expires. The pause between attempts grows while the server is
-// unreachable or does not serve the type. Objects are sorted by namespace and name. `changed` is called on this thread.
+// unreachable or does not serve the type; after 30 s it logs a warning. Objects are sorted by namespace and name. `changed` is
+// called on this thread.
 //
 //   errors  cancelled; those of `changed`; denied; invalid: the server rejects the selection
 using Objects = std::vector<Json>;

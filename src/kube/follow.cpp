@@ -10,6 +10,8 @@ namespace slipway::kube {
 namespace {
 
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(1000)};
+// How long errors may last before they are told: an API server that restarts is nothing to report.
+constexpr Milliseconds silent_limit{30'000};
 
 // Errors that can pass: an unreachable server, an expired version, a type that is not served yet.
 bool is_transient(Code code) {
@@ -114,11 +116,26 @@ Result<> follow_until(const sys::Context& context, SteadyTime deadline, Api& api
 
 Result<> follow(const sys::Context& context, Api& api, const ResourceType& type, std::string_view namespace_name,
                 const Selection& selection, const std::function<Result<>(const Objects&)>& changed) {
-  const Subject subject{type, namespace_name, selection};
-  return follow_until(context, SteadyTime::max(), api, subject, changed, [&](const Error& failure) -> Result<> {
-    context.log.debug("watching {}: {}; retrying", type.plural, failure.message());
-    return Ok{};
-  });
+  std::optional<SteadyTime> failing_since;
+  bool is_told = false;
+  const auto on_change = [&](const Objects& objects) {
+    if (is_told) context.log.info("watching {}: the API server answers again", type.plural);
+    failing_since.reset();
+    is_told = false;
+    return changed(objects);
+  };
+  return follow_until(context, SteadyTime::max(), api, {type, namespace_name, selection}, on_change,
+                      [&](const Error& failure) -> Result<> {
+                        const SteadyTime now = context.clock.steady();
+                        if (!failing_since) failing_since = now;
+                        if (is_told || now < *failing_since + silent_limit) {
+                          context.log.debug("watching {}: {}; retrying", type.plural, failure.message());
+                        } else {
+                          context.log.warn("watching {}: {}; retrying", type.plural, failure.message());
+                          is_told = true;
+                        }
+                        return Ok{};
+                      });
 }
 
 Result<> wait_until(const sys::Context& context, Api& api, std::string_view what, Milliseconds limit, const ResourceType& type,

@@ -90,6 +90,25 @@ TEST(Follow, PausesLongerWhileTheServerIsAway) {
   EXPECT_EQ(test.clock.elapsed(), Milliseconds(50 + 100 + 200 + 400 + 800 + 3 * 1000));
 }
 
+TEST(Follow, TellsOnceThatTheServerIsAway) {
+  TestContext test;
+  FakeKube kube;
+  kube.put(node("a"));
+  int tries = 0;
+  kube.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
+    if (++tries > 60) return std::nullopt;
+    return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
+  };
+  EXPECT_EQ(follow_nodes(test.context(), kube, {{"a ", [] {}}}).error().message(), "enough");
+  std::vector<std::string> told;
+  for (const std::string& line : test.logged()) {
+    if (!line.starts_with("debug")) told.push_back(line);
+  }
+  EXPECT_EQ(told,
+            (std::vector<std::string>{"warning: watching nodes: 127.0.0.1:6443: cannot connect: Connection refused; retrying",
+                                      "info: watching nodes: the API server answers again"}));
+}
+
 TEST(Follow, WaitsForATypeThatIsNotServedYet) {
   TestContext test;
   FakeKube kube;
