@@ -1,5 +1,6 @@
 """A network of the host that is a namespace of the test: an address, a name of it, and an authority that the host trusts."""
 
+import contextlib
 import ctypes
 import os
 import pathlib
@@ -30,3 +31,16 @@ def enter(folder):
         own = folder / pathlib.Path(path).name
         own.write_text(text)
         run("mount", "--bind", own, path)
+
+
+@contextlib.contextmanager
+def name_server(*names):
+    """The name server of this network, which knows these names of ADDRESS. Machines with a way out ask it: /etc/hosts is for this host only."""
+    command = ["dnsmasq", "--conf-file=/dev/null", "--keep-in-foreground", "--pid-file=", "--user=root", "--bind-interfaces", "--no-resolv", "--no-hosts",
+               f"--listen-address={ADDRESS}", *(f"--address=/{name}/{ADDRESS}" for name in names)]
+    process = subprocess.Popen(command)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait()

@@ -9,6 +9,7 @@ import subprocess
 import host_clock
 import pytest
 from conftest import ADDRESS, METADATA
+from host_network import name_server
 from web_server import web_server
 
 SIZE = 256 << 20
@@ -26,14 +27,8 @@ def outside(tmp_path_factory):
     (folder / "hello").write_text("hello\n")
     with (folder / "large").open("wb") as file:
         file.truncate(SIZE)
-    names = subprocess.Popen(["dnsmasq", "--conf-file=/dev/null", "--keep-in-foreground", "--pid-file=", "--user=root", "--bind-interfaces", "--no-resolv", "--no-hosts",
-                              f"--listen-address={ADDRESS}", f"--address=/outside.example.com/{ADDRESS}"])
-    try:
-        with web_server(ADDRESS, 80, folder) as requests:
-            yield requests
-    finally:
-        names.terminate()
-        names.wait()
+    with name_server("outside.example.com"), web_server(ADDRESS, 80, folder) as requests:
+        yield requests
 
 
 def fetch(cluster, url, check=True):

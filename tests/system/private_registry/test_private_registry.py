@@ -37,7 +37,8 @@ def authority():
         host_network.enter(folder)
         (folder / "config.yaml").write_text(STORAGE.format(folder=folder, address=ADDRESS))
         (folder / "logins").write_text(run("htpasswd", "-Bbn", USER, PASSWORD).stdout)
-        with (folder / "log").open("w") as log, subprocess.Popen(["docker-registry", "serve", folder / "config.yaml"], stderr=log) as registry:
+        with (host_network.name_server(HOST), (folder / "log").open("w") as log,
+              subprocess.Popen(["docker-registry", "serve", folder / "config.yaml"], stderr=log) as registry):
             try:
                 run("curl", "--silent", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", f"https://{HOST}/v2/")
                 yield (folder / "server.crt").read_text()
