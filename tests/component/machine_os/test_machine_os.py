@@ -360,8 +360,11 @@ def answers(made):
 def booted():
     """A machine that was booted twice. Yields it with the answers of the probe at the first and the second boot."""
     before = host_settings()
+    authority = run("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=authority",
+                    "-keyout", "/dev/null", "-out", "-")
+    file = {"path": "/etc/pki/ca-trust/source/anchors/ca.crt", "mode": 0o600, "contents": {"source": data_url(authority)}}
     with machine(INPUTS, REPO, REF) as made:
-        ignition = made.ignite(CONFIG)
+        ignition = made.ignite(CONFIG | {"storage": {"files": [*CONFIG["storage"]["files"], file]}})
         boots = []
         for _ in range(2):
             status, seconds = made.boot(limit=90)
@@ -413,6 +416,10 @@ def test_keys_and_machine_id_are_made_once(booted):
 def test_core_may_do_everything(booted):
     assert "(sudo)" in booted[1]["core"] and "(systemd-journal)" in booted[1]["core"]
     assert booted[1]["sudo"] == "0\n"
+
+
+def test_authorities_of_the_config_are_trusted(booted):
+    assert booted[1]["trust"] == booted[2]["trust"] == "2\n"  # lines of the certificate
 
 
 def test_a_kubelet_finds_what_it_needs(booted):
