@@ -20,8 +20,7 @@ namespace slipway::bootstrap {
 // again only if it was killed: it tries again by itself what may succeed then.
 //
 //   errors  those of the command (node/os_build/build.h); unavailable: killed in all runs; timeout: the controller wrote no
-//   build,
-//           or the runs took longer than os_build_limits::run
+//           build, or the runs took longer than os_build_limits::run
 //   time    minutes
 Result<> build_os_image_of_masters(const sys::Context& context, sys::Files& files, sys::Runner& runner);
 

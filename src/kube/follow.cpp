@@ -10,7 +10,7 @@ namespace slipway::kube {
 namespace {
 
 constexpr sys::Pace pace{Milliseconds(50), Milliseconds(1000)};
-// How long errors may last before they are told: an API server that restarts is nothing to report.
+// How long errors last before they are a warning: an API server that restarts is none.
 constexpr Milliseconds silent_limit{30'000};
 
 // Errors that can pass: an unreachable server, an expired version, a type that is not served yet.

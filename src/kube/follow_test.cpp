@@ -76,15 +76,19 @@ TEST(Follow, ListsAgainWhenItsVersionIsGone) {
   EXPECT_EQ(count(kube, "GET /api/v1/nodes"), 2);
 }
 
+// The first requests fail.
+void be_away(FakeKube& kube, int requests) {
+  kube.fail_request = [left = requests](const ApiRequest&) mutable -> std::optional<Error> {
+    if (left-- <= 0) return std::nullopt;
+    return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
+  };
+}
+
 TEST(Follow, PausesLongerWhileTheServerIsAway) {
   TestContext test;
   FakeKube kube;
   kube.put(node("a"));
-  int tries = 0;
-  kube.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
-    if (++tries > 8) return std::nullopt;
-    return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
-  };
+  be_away(kube, 8);
   EXPECT_EQ(follow_nodes(test.context(), kube, {{"a ", [] {}}}).error().message(), "enough");
   // 50, 100, 200, 400, 800, then 1000 ms each
   EXPECT_EQ(test.clock.elapsed(), Milliseconds(50 + 100 + 200 + 400 + 800 + 3 * 1000));
@@ -94,11 +98,7 @@ TEST(Follow, TellsOnceThatTheServerIsAway) {
   TestContext test;
   FakeKube kube;
   kube.put(node("a"));
-  int tries = 0;
-  kube.fail_request = [&](const ApiRequest&) -> std::optional<Error> {
-    if (++tries > 60) return std::nullopt;
-    return error(Code::unavailable, "127.0.0.1:6443: cannot connect: Connection refused");
-  };
+  be_away(kube, 60);
   EXPECT_EQ(follow_nodes(test.context(), kube, {{"a ", [] {}}}).error().message(), "enough");
   std::vector<std::string> told;
   for (const std::string& line : test.logged()) {

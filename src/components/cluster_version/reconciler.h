@@ -43,12 +43,11 @@ class Reconciler {
   Reconciler(kube::Api& api, const ReleaseContent& release, FetchGraph fetch_graph, ReadSignatures read_signatures);
 
   // Runs until a stop is requested. Applies all manifests every three minutes, when ClusterVersion, the feature gates or the
-  // API's
-  // address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets, ClusterOperators
-  // and ClusterRoleBindings at once. Retrieves the release that spec.desiredUpdate asks for, checks it, and gives its image to
-  // the Deployment of this program (update.h); from then on it applies nothing. Asks the update service of spec.upstream every
-  // three minutes, and when the request changes. Looks for the signatures of a requested image every minute, if its own release
-  // has keys.
+  // API's address change, and soon after a failure. Restores changed or deleted Namespaces, Deployments, DaemonSets,
+  // ClusterOperators and ClusterRoleBindings at once. Retrieves the release that spec.desiredUpdate asks for, checks it, and
+  // gives its image to the Deployment of this program (update.h); from then on it applies nothing. Asks the update service of
+  // spec.upstream every three minutes, and when the request changes. Looks for the signatures of a requested image every minute,
+  // if its own release has keys.
   //
   //   errors  cancelled; denied: no permission to watch
   Result<> run(const sys::Context& context);

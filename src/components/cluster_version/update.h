@@ -3,7 +3,7 @@
 //
 //   desiredUpdate ─► signature ─► a pod of its image reads the payload ─► preconditions ─► the own Deployment gets the image
 //
-// The signature comes first, so that no program of an image runs that nobody signed. The pod runs `payload` (payload.h). The
+// The signature comes first, so that no program of an unsigned image runs. The pod runs `payload` (payload.h). The
 // operator of the other release then applies everything, run level by run level.
 #pragma once
 

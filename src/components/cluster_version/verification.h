@@ -1,7 +1,7 @@
 // What a cluster knows of the signatures of releases (release/signature.h). Pure.
 //
 // Trusted are the keys in the manifests of the release that runs: the ConfigMap with the annotation
-// release.openshift.io/verification-config-map. The release is chosen by its digest, so nobody changes them in the cluster, and
+// release.openshift.io/verification-config-map. The release is chosen by its digest, so they do not change in the cluster, and
 // a signed release brings the keys for the next one.
 #pragma once
 

@@ -69,8 +69,7 @@ class Bootc final : public CommandLineTool {
   Result<> stage(const MachineConfig& from, const MachineConfig& to, const HostDeployment& booted) override {
     const std::vector<std::string> faults = bootc_faults(from, to);
     if (!faults.empty()) return error(Code::invalid, "{}", join(faults, "; "));
-    const std::size_t at = to.os_image_url.rfind('@');
-    if (to.os_image_url.empty() || is_of_image(booted, std::string_view(to.os_image_url).substr(at + 1))) return Ok{};
+    if (!needs_image(to, booted)) return Ok{};
     return change({"bootc", "switch", "--quiet", "--transport=containers-storage", to.os_image_url});
   }
   // `bootc rollback` would queue the deployment before the booted one.

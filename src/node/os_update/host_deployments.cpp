@@ -82,4 +82,9 @@ bool is_of_image(const HostDeployment& deployment, std::string_view digest) {
   return deployment.image_digest == digest || deployment.image.ends_with("@" + std::string(digest));
 }
 
+bool needs_image(const machineconfig::MachineConfig& config, const HostDeployment& deployment) {
+  const std::string_view wanted = config.os_image_url;
+  return !wanted.empty() && !is_of_image(deployment, wanted.substr(wanted.rfind('@') + 1));
+}
+
 }  // namespace slipway::node

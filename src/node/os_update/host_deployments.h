@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "machineconfig/types.h"
 #include "node/os_update/deployments.h"
 
 #include <string>
@@ -40,5 +41,8 @@ const HostDeployment* find_booted(const HostDeployments& deployments);
 // Whether a deployment was made from the image with this digest. The digest of an image for several architectures is only in the
 // reference.
 bool is_of_image(const HostDeployment& deployment, std::string_view digest);
+
+// Whether the config wants another image than that of the deployment.
+bool needs_image(const machineconfig::MachineConfig& config, const HostDeployment& deployment);
 
 }  // namespace slipway::node

@@ -12,7 +12,7 @@ namespace slipway::node {
 // Runs on the machine, as root, with a writable /sysroot and /boot (sys/own_mounts.h); trial() needs neither.
 class MachineUpdater : public OsUpdater {
  public:
-  // Ends a trial that nobody has accepted in time: records why, and makes the deployment before the next one that boots. Does
+  // Ends a trial that was not accepted in time: records why, and makes the deployment before the next one that boots. Does
   // nothing without a trial. Returns whether the machine has to reboot.
   virtual Result<bool> give_up() = 0;
 };

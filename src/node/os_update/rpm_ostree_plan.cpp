@@ -67,11 +67,6 @@ Result<Packages> packages_of_config(const MachineConfig& config) {
   return Packages{.of_extensions = without(all, realtime_kernel()), .of_kernel = common(all, realtime_kernel())};
 }
 
-bool needs_image(const MachineConfig& to, const HostDeployment& booted) {
-  const std::size_t at = to.os_image_url.rfind('@');
-  return !to.os_image_url.empty() && !is_of_image(booted, std::string_view(to.os_image_url).substr(at + 1));
-}
-
 }  // namespace
 
 Result<Names> packages_of(const Names& extensions) {

@@ -3,23 +3,14 @@
 import json
 
 from conftest import MARK
+from image_mode import annotations, boots
 
 OPERATORS = "openshift-machine-config-operator"
 GROUP = "/apis/machineconfiguration.openshift.io/v1"
-PREFIX = "machineconfiguration.openshift.io/"
 
 
 def image_of_config(cluster, pool):
     return cluster.api.get(f"{GROUP}/machineosconfigs/{pool}").get("status", {}).get("currentImagePullSpec")
-
-
-def annotations(cluster, node):
-    found = cluster.api.get(f"/api/v1/nodes/{node}")["metadata"]["annotations"]
-    return {name: found.get(PREFIX + name) for name in ("currentImage", "desiredImage", "currentConfig", "desiredConfig", "state")}
-
-
-def boots(cluster, machine):
-    return cluster.machine(machine, "journalctl", "--list-boots", "--no-pager", "--quiet").stdout.count("\n")
 
 
 def test_masters_run_the_image_of_the_bootstrap_machine(installed):

@@ -4,7 +4,7 @@ boots an image that exists. The network of the host is a namespace of the test w
 import base64
 import json
 import pathlib
-import subprocess
+import re
 import sys
 import tempfile
 
@@ -12,21 +12,16 @@ import host_network
 import pytest
 from host_network import ADDRESS, HOST, run
 from os_images import layer, new_layout
+from release_registry import release_registry
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from image_mode import write_containerfiles  # noqa: E402
+from image_mode import annotations, boots, write_containerfiles  # noqa: E402
 from installation import Creation, Installation  # noqa: E402
 
 USER, PASSWORD = "owner", "secret-of-the-owner"
 LOGINS = json.dumps({"auths": {HOST: {"auth": base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()}}})
 REPOSITORY = f"{HOST}/team/os"
 MARK = "/usr/share/of-the-test"
-STORAGE = """version: 0.1
-log: {{level: info, accesslog: {{disabled: true}}}}
-storage: {{filesystem: {{rootdirectory: '{folder}/storage'}}}}
-auth: {{htpasswd: {{realm: private, path: '{folder}/logins'}}}}
-http: {{addr: '{address}:443', tls: {{certificate: '{folder}/server.crt', key: '{folder}/server.key'}}}}
-"""
 
 
 @pytest.fixture(scope="module")
@@ -35,15 +30,9 @@ def authority():
     with tempfile.TemporaryDirectory(prefix="slipway-private-", dir="/var/tmp") as name:
         folder = pathlib.Path(name)
         host_network.enter(folder)
-        (folder / "config.yaml").write_text(STORAGE.format(folder=folder, address=ADDRESS))
-        (folder / "logins").write_text(run("htpasswd", "-Bbn", USER, PASSWORD).stdout)
-        with (host_network.name_server(HOST), (folder / "log").open("w") as log,
-              subprocess.Popen(["docker-registry", "serve", folder / "config.yaml"], stderr=log) as registry):
-            try:
-                run("curl", "--silent", "--retry", "20", "--retry-connrefused", "--retry-delay", "1", f"https://{HOST}/v2/")
-                yield (folder / "server.crt").read_text()
-            finally:
-                registry.terminate()
+        with (host_network.name_server(HOST), release_registry(folder, f"{ADDRESS}:443", (folder / "server.crt", folder / "server.key"), (USER, PASSWORD),
+                                                               storage=folder / "storage", takes_pushes=True)):
+            yield (folder / "server.crt").read_text()
 
 
 class Cluster(Installation):
@@ -57,44 +46,37 @@ class Cluster(Installation):
             config = self.dir / "install-config.yaml"
             config.write_text(config.read_text().replace("{local: {}}", "{local: {egress: true}}"))
 
-    def use(self, *replacements):
-        """Replaces texts of the MachineOSConfig and its Secret."""
+    def use(self, image):
+        """The registry of the user instead of the cluster's, with its login."""
         for file in (self.dir / "openshift").glob("99_machineosconfig_*"):
-            text = file.read_text()
-            for before, after in replacements:
-                text = text.replace(before, after)
-            file.write_text(text)
+            text = file.read_text().replace(f"registry.{self.domain}:5443/os/master@sha256:CHANGE-ME", image)
+            text = text.replace(f"registry.{self.domain}:5443/os/master", image.partition("@")[0])
+            file.write_text(re.sub(r"(\.dockerconfigjson:) .*", lambda found: f"{found[1]} '{LOGINS}'", text))
 
     def install(self):
         self.creation = Creation(self)
         self.creation.complete()
 
     def image_of_node(self):
-        notes = self.api.get("/api/v1/nodes/master-0")["metadata"]["annotations"]
-        found = {name: notes.get(f"machineconfiguration.openshift.io/{name}") for name in ("currentImage", "desiredImage")}
+        found = annotations(self, "master-0")
         assert found["currentImage"] == found["desiredImage"], found
         return found["currentImage"]
 
     def check(self):
         assert self.machine("master-0", "cat", MARK).stdout == "of the test\n"
         # The first boot, and the start of the image.
-        assert self.machine("master-0", "journalctl", "--list-boots", "--no-pager", "--quiet").stdout.count("\n") == 2
+        assert boots(self, "master-0") == 2
         builds = self.api.get("/apis/machineconfiguration.openshift.io/v1/machineosbuilds")["items"]
         assert [build["status"]["digestedImagePushSpec"] for build in builds] == [self.image_of_node()]
         jobs = self.objects("jobs", "--namespace", "openshift-machine-config-operator")
         assert not [job for job in jobs if "os-build" in job["metadata"]["name"]], jobs
 
 
-def local_registry(cluster):
-    return f"registry.{cluster.domain}:5443"
-
-
 def test_images_are_built_into_it(authority):
     cluster = Cluster(authority, "BuildOnBootstrap", egress=True)
     try:
         write_containerfiles(cluster, {"master": f'RUN echo "of the test" >{MARK} && chmod 0644 {MARK}\n'})
-        cluster.use((f"{local_registry(cluster)}/os/master", f"{REPOSITORY}-built"),
-                    (next(iter((cluster.dir / "openshift").glob("99_machineosconfig_secret_*"))).read_text().split(".dockerconfigjson: ")[1], f"'{LOGINS}'\n"))
+        cluster.use(f"{REPOSITORY}-built")
         cluster.install()
         image = cluster.image_of_node()
         assert image.startswith(f"{REPOSITORY}-built@sha256:"), image
@@ -113,7 +95,7 @@ def test_machines_boot_an_image_that_exists(authority):
             run("skopeo", "--insecure-policy", "copy", "--preserve-digests", f"--dest-creds={USER}:{PASSWORD}", f"oci:{layout.write()}:prebuilt",
                 f"docker://{REPOSITORY}:prebuilt")
         cluster.run("create", "manifests", "--with-machine-os-config")
-        cluster.use((f"{local_registry(cluster)}/os/master@sha256:CHANGE-ME", f"{REPOSITORY}@{digest}"))
+        cluster.use(f"{REPOSITORY}@{digest}")
         cluster.install()
         assert cluster.image_of_node() == f"{REPOSITORY}@{digest}"
         cluster.check()

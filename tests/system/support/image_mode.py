@@ -1,6 +1,7 @@
 """Image mode for a cluster under test."""
 
 POLICY = "imageMode: {policy: BuildOnBootstrap}\n"
+PREFIX = "machineconfiguration.openshift.io/"
 BEGIN = "FROM configs AS final\n"
 
 
@@ -13,3 +14,12 @@ def write_containerfiles(cluster, texts):
         content = file.read_text()
         assert before in content
         file.write_text(content.replace(before, "".join(f"      {line}\n" for line in (BEGIN + text).splitlines())))
+
+
+def annotations(cluster, node):
+    found = cluster.api.get(f"/api/v1/nodes/{node}")["metadata"]["annotations"]
+    return {name: found.get(PREFIX + name) for name in ("currentImage", "desiredImage", "currentConfig", "desiredConfig", "state")}
+
+
+def boots(cluster, machine):
+    return cluster.machine(machine, "journalctl", "--list-boots", "--no-pager", "--quiet").stdout.count("\n")
