@@ -153,8 +153,9 @@ class Reconciler {
     if (!written.ok() && written.error().code() == Code::conflict) TRY(read(context, desired));
     if (!written.ok()) return std::move(written).error();
     context.log.debug("{} is {}", kube::describe(desired.object),
-                      desired.how == DesiredObject::How::remove ? "removed" : "written");
+                      written.value().is_null() || desired.how == DesiredObject::How::remove ? "removed" : "written");
     update_view(context, desired, written.value());
+    if (written.value().is_null()) return Ok{};
     if (desired.how != DesiredObject::How::remove && !is_fulfilled(desired, &written.value())) {
       const std::string field = kube::first_difference(desired.object, written.value())
                                     .value_or(desired.how == DesiredObject::How::status ? "status" : "data");
@@ -175,14 +176,16 @@ class Reconciler {
     return found;
   }
 
-  // returns: the object as it is now; after a deletion the server's answer
+  // returns: the object as it is now; after a deletion the server's answer; null: it does not exist
   Result<Json> write(const sys::Context& context, const DesiredObject& desired, const Json* known) {
     switch (desired.how) {
       case DesiredObject::How::create: return kube::create(context, api_, desired.type, new_object(desired.object));
       case DesiredObject::How::status: {
         Result<Json> updated = kube::update(context, api_, desired.type, desired.object, "status");
         if (updated.ok() || updated.error().code() != Code::not_found) return updated;
-        // A few types have no status subresource: Network.config.openshift.io.
+        if (!TRY(read(context, desired))) return Json(nullptr);
+        // A few types have no status subresource: Network.config.openshift.io. Of the others, many accounts may write only the
+        // status.
         return kube::update(context, api_, desired.type, desired.object);
       }
       case DesiredObject::How::remove: {
@@ -206,7 +209,9 @@ class Reconciler {
 
   // Updates the view before the watch delivers the change. A deleted object with finalizers stays for a while.
   void update_view(const sys::Context& context, const DesiredObject& desired, const Json& written) {
-    if (desired.how != DesiredObject::How::remove || find(written, {"metadata", "deletionTimestamp"})) {
+    const bool exists = desired.how == DesiredObject::How::remove ? find(written, {"metadata", "deletionTimestamp"}) != nullptr
+                                                                  : !written.is_null();
+    if (exists) {
       work_.view.put(written);
     } else {
       work_.view.remove(desired.type, space_of(desired), kube::name_of(desired.object));

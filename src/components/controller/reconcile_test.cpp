@@ -181,6 +181,26 @@ TEST(Reconcile, WritesAStatusThatIsAMemberLikeOthers) {
   EXPECT_EQ(world.rounds, 2);
 }
 
+TEST(Reconcile, WritesNothingElseWhenTheObjectOfAStatusIsGone) {
+  World world;
+  world.watched = {{nodes}};
+  world.kube.put(node("m", "a"));
+  ASSERT_EQ(world
+                .run([&](const Snapshot& seen, WallTime) -> Result<Plan> {
+                  const Json* known = seen.find(nodes, "", "m");
+                  if (!known) return world.stop();
+                  Json wanted = *known;
+                  wanted.as_object()["status"] = {{"phase", "fine"}};
+                  world.kube.drop(nodes, "", "m");
+                  return Plan{.desired_objects = {{nodes, wanted, DesiredObject::How::status}}};
+                })
+                .error()
+                .code(),
+            Code::cancelled);
+  EXPECT_EQ(world.requests("PUT /api/v1/nodes/m/status"), 1);
+  EXPECT_EQ(world.requests("PUT /api/v1/nodes/m"), 1) << "only a type without the subresource gets its whole object written";
+}
+
 TEST(Reconcile, KnowsWhatItWroteBeforeTheWatchSaysSo) {
   World world;
   world.watched = {{nodes}};  // no watch covers ConfigMaps
