@@ -31,5 +31,5 @@ def test_an_update_with_a_drain_and_a_boot():
         times.look([each], passed)
     assert times.seconds == {"worker-0": {"drain": 2, "boot": 8 + 16 + 32, "not ready": 16 + 32}}
     assert times.boots == {"worker-0": 1}
-    assert times.summary() == ("masters: drains 0 s, boots 0 s\nworkers: drains 2 s, boots 56 s\n"
+    assert times.summary() == ("workers: drains 2 s, boots 56 s\n"
                                "worker-0: drain 2.0 s, boot 56.0 s, of which NotReady 48.0 s")

@@ -45,12 +45,13 @@ class NodeTimes:
         self._thread.join()
 
     def summary(self):
-        """The time of each pool, then each node."""
-        lines = []
+        """The time of each pool that changed, then each of its nodes."""
+        changed, lines = {name: spent for name, spent in sorted(self.seconds.items()) if spent}, []
         for pool in ("master", "worker"):
-            total = sum((spent for name, spent in self.seconds.items() if name.startswith(pool)), collections.Counter())
-            lines.append(f"{pool}s: drains {total['drain']:.0f} s, boots {total['boot']:.0f} s")
-        for name, spent in sorted(self.seconds.items()):
+            total = sum((spent for name, spent in changed.items() if name.startswith(pool)), collections.Counter())
+            if total:
+                lines.append(f"{pool}s: drains {total['drain']:.0f} s, boots {total['boot']:.0f} s")
+        for name, spent in changed.items():
             lines.append(f"{name}: drain {spent['drain']:.1f} s, boot {spent['boot']:.1f} s, of which NotReady {spent['not ready']:.1f} s")
         return "\n".join(lines)
 

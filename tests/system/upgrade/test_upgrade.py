@@ -131,8 +131,8 @@ def test_todays_release_while_the_cluster_is_used(installed):
               f"{requests.count} requests of the application, {len(requests.failed)} failed", flush=True)
     assert parts_of(installed) == today
     assert times.boots == dict.fromkeys(MASTERS + WORKERS, 1)
-    assert requests.failed == [] or span.excuses(f"{len(requests.failed)} requests of the application failed"), requests.failed
-    assert refused == [] or span.excuses(f"{len(refused)} calls refused"), installed.explain(refused)
+    problems = f"{len(refused)} calls refused, {len(requests.failed)} requests of the application failed"
+    assert refused == requests.failed == [] or span.excuses(problems), "\n".join([installed.explain(refused), problems, *requests.failed])
 
 
 def pool(cluster):
