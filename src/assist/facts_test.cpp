@@ -86,6 +86,27 @@ TEST(Facts, OfAHost) {
   EXPECT_FALSE(lab.of_first().is_connected);
 }
 
+TEST(Facts, TheNextLimitIsTheEarliest) {
+  Lab lab(3, 0, HostStatus::known);
+  const auto next = [&] { return next_limit({.host = lab.hosts[0], .cluster = &lab.cluster, .now = test_now}); };
+  EXPECT_EQ(next(), test_now + minutes(3) + Milliseconds(1));  // without contact
+  lab.hosts[0].status = HostStatus::preparing_for_installation;
+  lab.hosts[0].status_since = test_now - minutes(7);
+  EXPECT_EQ(next(), test_now + minutes(1) + Milliseconds(1));
+  lab.hosts[0].status = HostStatus::installing_in_progress;
+  lab.hosts[0].stage = Stage::rebooting;
+  lab.hosts[0].stage_since = test_now - minutes(39);
+  EXPECT_EQ(next(), test_now + minutes(1) + Milliseconds(1));
+  lab.hosts[0].stage_since = test_now - minutes(50);
+  lab.hosts[0].checked_in = test_now - minutes(50);
+  EXPECT_EQ(next(), std::nullopt);
+
+  EXPECT_EQ(next_limit(lab.cluster, {}, test_now), std::nullopt);
+  lab.cluster.status = ClusterStatus::preparing_for_installation;
+  EXPECT_EQ(next_limit(lab.cluster, {.preparation_began = test_now}, test_now), test_now + minutes(10) + Milliseconds(1));
+  EXPECT_EQ(next_limit(lab.cluster, {.preparation_began = test_now - minutes(11)}, test_now), std::nullopt);
+}
+
 TEST(Facts, PlacementsOfHosts) {
   Lab lab(3, 1, HostStatus::known);
   lab.hosts[1].is_bootstrap = true;
