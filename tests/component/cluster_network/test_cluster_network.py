@@ -1,6 +1,5 @@
 """The output of the network and the DNS operator, used by the real programs in network namespaces: nft, kube-proxy, CoreDNS."""
 
-import contextlib
 import json
 import os
 import pathlib
@@ -10,7 +9,7 @@ import sys
 import pytest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from network_namespaces import Namespaces  # noqa: E402
+from network_namespaces import namespaces  # noqa: E402, F401
 
 BIN = pathlib.Path(os.environ["SLIPWAY_BIN"])
 PAYLOAD = pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
@@ -48,14 +47,6 @@ def config_map(operator, objects):
     assert done.returncode == 0, done.stderr
     [found] = [each for each in json.loads(done.stdout) if each["kind"] == "ConfigMap"]
     return found["data"]
-
-
-@pytest.fixture
-def namespaces(tmp_path):
-    made = Namespaces(tmp_path)
-    with contextlib.closing(contextlib.ExitStack()) as stack:
-        stack.callback(made.end_all)
-        yield made
 
 
 def test_pods_get_no_machine_configuration(namespaces, tmp_path):

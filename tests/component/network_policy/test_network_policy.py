@@ -26,7 +26,7 @@ import yaml
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 import host_clock  # noqa: E402
 from control_plane import ControlPlane  # noqa: E402
-from network_namespaces import Namespaces  # noqa: E402
+from network_namespaces import Namespaces, namespaces  # noqa: E402, F401
 from programs import free_port  # noqa: E402
 
 BIN = pathlib.Path(os.environ["SLIPWAY_BIN"])
@@ -37,14 +37,6 @@ PORTS = [53, 80, 81, 82, 90, 8080, 65535]
 CLONE_NEWNET = 0x40000000
 LEAST_PAIRS, MOST_PAIRS = 15, 60  # of measurements of the throughput
 TABLE = ["nft", "list", "table", "inet", "slipway-network-policy"]
-
-
-@pytest.fixture
-def namespaces(tmp_path):
-    made = Namespaces(tmp_path)
-    with contextlib.closing(contextlib.ExitStack()) as stack:
-        stack.callback(made.end_all)
-        yield made
 
 
 class Endpoints:
@@ -117,17 +109,14 @@ def make_two_nodes(namespaces, sample):
         for name, peer, address in ((one, other, ends[2]), (other, one, ends[3])):
             namespaces.run(name, "ip", "address", "add", address, "dev", f"to-{peer}", "nodad")
     for number in (0, 1):
-        node, other = f"node-{number}", f"node-{1 - number}"
-        (v4, _, v6, _), own = cables["node-0", "node-1"], cables[node, "outside"]
-        if number == 0:
-            v4, v6 = cables["node-0", "node-1"][1], cables["node-0", "node-1"][3]
-        for route, via in zip(networks[1 - number], (v4, v6)):
+        node = f"node-{number}"
+        other, own = cables["node-0", "node-1"][1 - number::2], cables[node, "outside"]
+        for route, via in zip(networks[1 - number], other):
             namespaces.run(node, "ip", "route", "add", route, "via", via.split("/")[0])
         for via in (own[1], own[3]):
             namespaces.run(node, "ip", *(["-6"] if ":" in via else []), "route", "add", "default", "via", via.split("/")[0])
         for route, via in zip(networks[number], (own[0], own[2])):
             namespaces.run("outside", "ip", "route", "add", route, "via", via.split("/")[0])
-        assert other
     for address in OUTSIDE:
         namespaces.run("outside", "ip", "address", "add", address, "dev", "lo", *(["nodad"] if ":" in address else []))
     for pod in sample["pods"]:

@@ -1,9 +1,11 @@
 """Network namespaces as machines and pods."""
 
+import contextlib
 import os
 import subprocess
 import sys
 
+import pytest
 from programs import Programs
 
 DEADLINE = 60
@@ -49,3 +51,12 @@ class Namespaces(Programs):
         done = self.run(name, sys.executable, "-c", code, address, port, check=False)
         assert done.returncode == 0 or "ConnectionRefusedError" in done.stderr, done.stderr
         return done.returncode == 0
+
+
+@pytest.fixture
+def namespaces(tmp_path):
+    """Namespaces of a test, which end with it."""
+    made = Namespaces(tmp_path)
+    with contextlib.closing(contextlib.ExitStack()) as stack:
+        stack.callback(made.end_all)
+        yield made
