@@ -36,6 +36,7 @@
 #include "components/machine_config_server/bootstrap.h"
 #include "components/machine_config_server/cluster.h"
 #include "components/network/operator.h"
+#include "components/network/policy/agent.h"
 #include "components/node_tuning/render.h"
 #include "components/program/program.h"
 #include "components/router/start.h"
@@ -112,6 +113,7 @@ constexpr std::array programs = {
     Program{"cluster-kube-controller-manager-operator", "render", "FLAGS", components::kube_controller_manager::run_render},
     Program{"cluster-kube-scheduler-operator", "operator", "[FLAGS]", components::kube_scheduler::run_operator},
     Program{"cluster-kube-scheduler-operator", "render", "FLAGS", components::kube_scheduler::run_render},
+    Program{"cluster-network-operator", "policy-agent", "FLAGS", components::network::run_policy_agent},
     Program{"cluster-network-operator", "start", "[FLAGS]", components::network::run_operator},
     Program{"cluster-node-tuning-operator", "render", "FLAGS", components::node_tuning::run_render},
     Program{"cluster-policy-controller", "start", "FLAGS", components::kube_controller_manager::run_policy_controller},

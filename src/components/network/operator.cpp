@@ -3,10 +3,13 @@
 #include "base/digest.h"
 #include "base/text.h"
 #include "components/controller/operand.h"
+#include "components/network/policy/report.h"
 #include "components/network/wanted.h"
 #include "components/render/document.h"
 #include "components/workload/workload.h"
 #include "net/url.h"
+
+#include <algorithm>
 
 namespace slipway::components::network {
 
@@ -23,6 +26,8 @@ const std::vector<Watched> watched = {
     {kube::types::infrastructures, "", {.fields = "metadata.name=cluster"}},
     {kube::types::daemon_sets, std::string(space)},
     {kube::types::config_maps, std::string(space), {.fields = "metadata.name=flannel-kube-proxy-config"}},
+    {kube::types::network_policies},
+    {kube::types::pods, "", {.fields = "spec.hostNetwork=true"}},
 };
 
 // Network.operator.openshift.io cluster with the settings of the installation, where administrators look for them. Other fields
@@ -50,7 +55,8 @@ Result<std::vector<DesiredObject>> operand_objects(const Images& images, const s
                                                           {"API_PORT", std::to_string(api.port)},
                                                           {"CONFIG_DIGEST", digest},
                                                           {"FLANNEL_IMAGE", quoted(images.flannel)},
-                                                          {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)}}));
+                                                          {"KUBE_PROXY_IMAGE", quoted(images.kube_proxy)},
+                                                          {"POLICY_AGENT_IMAGE", quoted(images.policy_agent)}}));
   desired_objects.push_back({kube::types::config_maps, std::move(config)});
   return desired_objects;
 }
@@ -97,9 +103,14 @@ Result<DesiredState> make_aim(const Images& images, const Snapshot& seen, WallTi
       if (pods && !not_rolled_out(*pods)) add_status(config, desired_state);
     }
   }
+  PolicyReport report = report_policies(seen);
+  std::ranges::move(report.notices, std::back_inserter(desired_state.plan.notices));
   if (settings) {
+    // The condition of policies is not the operator's own: what people write there makes no operator degraded.
+    std::vector<Condition> conditions = desired_state.conditions;
+    conditions.push_back(std::move(report.condition));
     desired_state.plan.desired_objects.push_back(
-        {kube::types::network_settings, with_conditions(*settings, desired_state.conditions, now), DesiredObject::How::status});
+        {kube::types::network_settings, with_conditions(*settings, conditions, now), DesiredObject::How::status});
   }
   return desired_state;
 }
@@ -120,6 +131,7 @@ Result<> run_operator(const Environment& environment, const Arguments& arguments
                                  Images images;
                                  images.flannel = TRY(environment_text("FLANNEL_IMAGE"));
                                  images.kube_proxy = TRY(environment_text("KUBE_PROXY_IMAGE"));
+                                 images.policy_agent = TRY(environment_text("OPERATOR_IMAGE"));
                                  return make_operator(images);
                                });
 }
