@@ -54,8 +54,6 @@ using Bytes = Handle<T, free_bytes>;
 // The reason of the last OpenSSL failure, if there is one. Clears OpenSSL's error queue.
 Error problem(Code code, std::string_view doing);
 
-std::string hmac_sha256(std::string_view key, std::string_view text);
-
 // ---- text
 
 // For OpenSSL's PEM readers: never prompts for a passphrase.

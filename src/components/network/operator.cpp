@@ -44,11 +44,18 @@ DesiredObject settings_object(const Json& config, const Json* settings) {
   return {kube::types::network_settings, std::move(object)};
 }
 
+// How pods reach those of other nodes: by routes through the nodes where all nodes share a link, otherwise in tunnels. The nodes
+// of a cluster on AWS are in several subnets.
+std::string_view back_end(const Json& infrastructure) {
+  return text_of(infrastructure, {"status", "platform"}) == "AWS" ? "vxlan" : "host-gw";
+}
+
 Result<std::vector<DesiredObject>> operand_objects(const Images& images, const std::string& cluster_network,
                                                    const Json& infrastructure) {
   const std::string uri = text_of(infrastructure, {"status", "apiServerInternalURI"});
   const net::Url api = TRY(net::parse_url(uri).context("status.apiServerInternalURI of Infrastructure cluster"));
-  Json config = TRY(fill_document("network/config.yaml", {{"CLUSTER_NETWORK", cluster_network}}));
+  Json config = TRY(fill_document("network/config.yaml",
+                                  {{"CLUSTER_NETWORK", cluster_network}, {"BACK_END", std::string(back_end(infrastructure))}}));
   const std::string digest = sha256_hex(emit_json(config, JsonStyle::compact));
   std::vector<DesiredObject> desired_objects =
       TRY(desired_objects_of_folder("network/manifests", {{"API_HOST", quoted(api.host)},

@@ -88,6 +88,18 @@ TEST(NetworkOperator, RunsFlannelKubeProxyAndThePolicyAgentOnEveryNode) {
   EXPECT_EQ(text_of(proxy->value, {"clusterCIDR"}), "10.128.0.0/14");
 }
 
+// Nodes on AWS are in several subnets, so routes through nodes do not reach all of them.
+TEST(NetworkOperator, UsesTunnelsOnAws) {
+  Cluster cluster;
+  cluster.put(
+      "{apiVersion: config.openshift.io/v1, kind: Infrastructure, metadata: {name: cluster}, "
+      "status: {apiServerInternalURI: 'https://api-int.demo.example.com:6443', platform: AWS}}");
+  const DesiredState desired_state = cluster.desired_state();
+  const DesiredObject* config = find_desired(desired_state, config_maps, "flannel-kube-proxy-config");
+  ASSERT_NE(config, nullptr);
+  EXPECT_NE(text_of(config->object, {"data", "net-conf.json"}).find(R"("Backend": {"Type": "vxlan"})"), std::string::npos);
+}
+
 TEST(NetworkOperator, RollsOutAnotherConfiguration) {
   const auto digest = [](const DesiredState& desired_state) {
     return text_of(find_desired(desired_state, daemon_sets, "flannel-kube-proxy")->object,
