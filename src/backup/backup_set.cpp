@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::string_view dirty_suffix = "__POSSIBLY_DIRTY__";
 constexpr std::string_view shape = "0000-00-00_000000";
-constexpr std::uint64_t resources_space = 32u << 20;  // static pods of all revisions are much smaller
+constexpr std::uint64_t resources_space = 32u << 20;  // static pods are much smaller
+constexpr std::uint64_t largest_reserve = std::uint64_t{2} << 30;
 
 }  // namespace
 
@@ -48,7 +49,7 @@ std::vector<std::string> plan_pruning(std::vector<BackupSet> sets, const Retenti
 }
 
 std::uint64_t needed_space(std::uint64_t database, std::uint64_t capacity, bool is_encrypted) {
-  return (is_encrypted ? 2 : 1) * database + resources_space + capacity / 10;
+  return (is_encrypted ? 2 : 1) * database + resources_space + std::min(capacity / 10, largest_reserve);
 }
 
 }  // namespace slipway::backup

@@ -39,7 +39,7 @@ struct Retention {
 std::vector<std::string> plan_pruning(std::vector<BackupSet> sets, const Retention& retention);
 
 // The free space that a new backup needs: the snapshot is as large as the database, and exists twice while it is encrypted. A
-// tenth of the disk stays free, because etcd may write to the same one.
+// tenth of the disk, at most 2 GiB, stays free, because etcd may write to the same one.
 std::uint64_t needed_space(std::uint64_t database, std::uint64_t capacity, bool is_encrypted);
 
 }  // namespace slipway::backup

@@ -41,6 +41,7 @@ TEST(NeededSpace, CountsTheSecondCopyOfAnEncryptedSnapshot) {
   const std::uint64_t plain = needed_space(1000, 0, false);
   EXPECT_EQ(needed_space(1000, 0, true), plain + 1000);
   EXPECT_EQ(needed_space(1000, 5000, false), plain + 500);
+  EXPECT_EQ(needed_space(1000, std::uint64_t{1} << 40, false), plain + (std::uint64_t{2} << 30));
 }
 
 }  // namespace

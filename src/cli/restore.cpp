@@ -60,6 +60,13 @@ Result<std::vector<cluster::MasterOfBackup>> read_masters(const Environment& env
   return cluster::parse_members(text);
 }
 
+Result<std::string> read_authorities(const Environment& environment, const std::string& resources) {
+  return sys::run_checked(environment.runner, environment.context,
+                          {.argv = {"tar", "--extract", "--gzip", "--to-stdout", "--wildcards", "--file", resources,
+                                    "static-pod-resources/etcd-pod-*/configmaps/etcd-all-bundles/server-ca-bundle.crt"},
+                           .limit = Seconds(60)});
+}
+
 // Takes lost masters out of the list.
 Result<> leave_out(const std::vector<std::string>& lost, std::vector<cluster::MasterOfBackup>& masters) {
   for (const std::string& name : lost) {
@@ -119,6 +126,7 @@ Result<> restore(const Environment& environment, const Arguments& arguments) {
   cluster::RestoreRequest request{.folder = work};
   request.files = TRY(open_backup(environment, found, arguments["--identity"], work + "-files"));
   request.masters = TRY(read_masters(environment, request.files.resources));
+  request.authorities = TRY(read_authorities(environment, request.files.resources));
   TRY(leave_out(arguments.list("--lost"), request.masters));
   request.recovery = arguments.has("--master") ? arguments["--master"] : request.masters.front().name;
   if (std::ranges::find(request.masters, request.recovery, &cluster::MasterOfBackup::name) == request.masters.end())

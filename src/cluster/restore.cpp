@@ -1,6 +1,7 @@
 #include "cluster/restore.h"
 
 #include "backup/backup_set.h"
+#include "base/digest.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "data/data.h"
@@ -220,6 +221,14 @@ Result<std::vector<MasterOfBackup>> parse_members(const std::string& text) {
   return masters;
 }
 
+bool share_authority(std::string_view one, std::string_view other) {
+  constexpr std::string_view end = "-----END CERTIFICATE-----";
+  for (std::size_t at = 0, next = 0; (next = one.find(end, at)) != std::string_view::npos; at = next + end.size()) {
+    if (other.find(trim(one.substr(at, next - at))) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
 std::vector<RestoreStage> restore_stages() {
   return {
       {"stop-control-plane", "all masters", "stop etcd, API servers, controller managers and schedulers, so that nothing writes"},
@@ -248,6 +257,9 @@ Result<RestoreCheck> check_restore(const Environment& environment, const Restore
     if (facts["kubelet"] != "active")
       problems.push_back(
           fmt::format("{}: the kubelet does not run, but it starts and stops the control plane (systemctl start kubelet)", name));
+    const Result<std::string> authorities = base64_decode(facts["authorities"]);
+    if (authorities.ok() && !authorities->empty() && !share_authority(authorities.value(), request.authorities))
+      problems.push_back(fmt::format("{}: belongs to another cluster: its etcd has other authorities than the backup", name));
     if (name != request.recovery) continue;
     check.began = facts["now"];
     const std::optional<std::uint64_t> free = parse_number<std::uint64_t>(facts["free"]);

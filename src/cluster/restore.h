@@ -39,6 +39,7 @@ Result<std::vector<MasterOfBackup>> parse_members(const std::string& text);
 struct RestoreRequest {
   std::string folder;                     // for the state of the restore; removed at its end
   BackupFiles files{};                    // not encrypted
+  std::string authorities{};              // of etcd, PEM, from the resources of the backup
   std::vector<MasterOfBackup> masters{};  // those that exist, the recovery master among them
   std::string recovery{};                 // name of the recovery master
 };
@@ -59,7 +60,8 @@ struct RestoreCheck {
 
 // Reads the backup back and asks all masters. Changes nothing.
 //
-//   errors  invalid: the backup, or a master that runs another etcd than the backup; unavailable: a master does not answer, its
+//   errors  invalid: the backup, or a master of another cluster, whose etcd has other authorities; unavailable: a master does not
+//   answer, its
 //           kubelet does not run, or its disk is too small; all masters are asked, and all problems are reported together
 Result<RestoreCheck> check_restore(const Environment& environment, const RestoreRequest& request, const RunOnMaster& run);
 
@@ -70,6 +72,9 @@ Result<RestoreCheck> check_restore(const Environment& environment, const Restore
 //   missing time    minutes
 Result<> restore(const Environment& environment, kube::Api& api, const RestoreRequest& request, const RestoreCheck& check,
                  const RunOnMaster& run);
+
+// Whether two bundles of certificates have one in common. Pure.
+bool share_authority(std::string_view one, std::string_view other);
 
 // Masters whose members are not voters of the restored etcd, one line each. `text` is the answer of `etcdctl member list`. Pure.
 // errors: invalid

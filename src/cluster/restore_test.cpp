@@ -51,6 +51,17 @@ TEST(ParseMembers, AreTheVotersOnMasters) {
     EXPECT_FALSE(parse_members(text).ok()) << text;
 }
 
+TEST(ShareAuthority, ComparesWholeCertificates) {
+  const auto pem = [](const std::string& text) {
+    return fmt::format("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", text);
+  };
+  EXPECT_TRUE(share_authority(pem("a") + pem("b"), pem("b")));
+  EXPECT_TRUE(share_authority(pem("b"), pem("a") + pem("b"))) << "a rotated authority stays in the bundle for a while";
+  EXPECT_FALSE(share_authority(pem("a"), pem("b")));
+  EXPECT_FALSE(share_authority("", pem("b")));
+  EXPECT_FALSE(share_authority(pem("a"), ""));
+}
+
 TEST(MissingMembers, SayWhatEachMasterLacks) {
   const std::vector<MasterOfBackup> masters = {{"m-0", "", "https://10.0.0.1:2380"},
                                                {"m-2", "", "https://10.0.0.3:2380"},

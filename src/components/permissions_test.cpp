@@ -303,7 +303,8 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
 TEST_F(PermissionsTest, OperatorsHaveThePermissionsTheyNeed) {
   for (const Program& program : operators()) run(program);
   judge({.account = "openshift-etcd-operator/etcd-operator", .watched = {}},
-        {{"create", "batch", "jobs", "openshift-etcd", ""}, {"delete", "batch", "cronjobs", "openshift-etcd", "etcd-backup-default-m"}});
+        {{"create", "batch", "jobs", "openshift-etcd", ""},
+         {"delete", "batch", "cronjobs", "openshift-etcd", "etcd-backup-default-m"}});
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 

@@ -26,6 +26,8 @@ from programs import free_port  # noqa: E402
 
 SLIPWAY, PAYLOAD = pathlib.Path(os.environ["SLIPWAY_BIN"]) / "slipway", pathlib.Path(os.environ["SLIPWAY_PAYLOAD_BIN"])
 METADATA = json.dumps({"clusterName": "demo", "clusterID": "c0ffee00-0000-4000-8000-000000000000", "infraID": "demo-abcde"})
+BUNDLE = "static-pod-resources/etcd-pod-7/configmaps/etcd-all-bundles/server-ca-bundle.crt"
+PEM = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 PARTS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler")
 
 MACHINE = r"""set -e
@@ -49,7 +51,7 @@ def pod_of(part):
 def resources_of_backup():
     files = {}
     for part in PARTS:
-        files |= {f"static-pod-resources/{part}-pod-7/secret": f"secret of {part}", f"static-pod-resources/{part}-certs/key": f"key of {part}",
+        files |= {BUNDLE: PEM, f"static-pod-resources/{part}-pod-7/secret": f"secret of {part}", f"static-pod-resources/{part}-certs/key": f"key of {part}",
                   f"static-pod-resources/{part}-pod-7/{part}-pod.yaml": pod_of(part)}
     return files
 
@@ -75,6 +77,7 @@ class Machine:
             for path, text in ((f"manifests/{part}-pod.yaml", pod), (f"static-pod-resources/{part}-pod-7/{part}-pod.yaml", pod),
                                (f"static-pod-resources/{part}-pod-7/secret", f"secret of {part}"),
                                (f"static-pod-resources/{part}-certs/key", f"key of {part}"),
+                               (BUNDLE, PEM),
                                (f"static-pod-resources/{part}-pod-6/secret", "of an old revision")):
                 file = folder / "kubernetes" / path
                 file.parent.mkdir(parents=True, exist_ok=True)
@@ -432,6 +435,7 @@ touch "$1/ready"; exec sleep infinity
             self.write(f"kubernetes/manifests/{part}-pod.yaml", self.pod(part, 7))
             self.write(f"kubernetes/static-pod-resources/{part}-pod-7/{part}-pod.yaml", self.pod(part, 7))
             self.write(f"kubernetes/static-pod-resources/{part}-certs/key", f"key of {part}")
+        self.write(f"kubernetes/{BUNDLE}", PEM)
         self.process = subprocess.Popen(["unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--mount-proc",
                                          "bash", "-c", self.SETUP, "bash", folder])
         deadline = host_clock.now() + 60
@@ -541,6 +545,9 @@ def test_a_restore_brings_data_and_static_pods_back(master, api, tmp_path):
     change_everything(master)
     assert "use --identity FILE" in restore(master, directory, status=1).stderr
     (directory / "key").write_text(KEYS)
+    master.write(f"etc/kubernetes/{BUNDLE}", PEM.replace("AAAA", "BBBB"))
+    assert "m: belongs to another cluster" in restore(master, directory, "--identity", directory / "key", status=1).stderr
+    master.write(f"etc/kubernetes/{BUNDLE}", PEM)
     done = restore(master, directory, "--identity", directory / "key")
     assert "THE CLUSTER GOES BACK TO THE BACKUP" in done.stderr and "is back at backup" in done.stdout
     is_restored(master, cluster_id)

@@ -139,7 +139,7 @@ def test_the_cluster_takes_backups_by_a_schedule(cluster, capsys):
         return listed.stdout.split()
 
     begin = host_clock.now()
-    cluster.wait_until("each master has a backup", lambda: all(backups(master) for master in cluster.masters), limit=400,
+    cluster.wait_until("each master has a backup", lambda: all(backups(master) for master in cluster.masters), limit=200,
                        missing=lambda: cluster.kubectl("get", "cronjobs,jobs,pods", "-n", "openshift-etcd", check=False).stdout)
     took = host_clock.now() - begin
     first = backups(cluster.masters[0])
