@@ -350,9 +350,9 @@ def test_a_kill_leaves_no_backup_that_counts(machine):
     first = pod.run("--keep-number=9")["id"]
     time.sleep(1.1)
     killed = 0
-    for pause in (0.02, 0.05, 0.1, 0.2, 0.3):
+    for milliseconds in [20, 50, 100, 200, 300]:
         process = subprocess.Popen([str(word) for word in pod.command("--keep-number=9")], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(pause)
+        time.sleep(milliseconds / 1000)
         process.kill()
         killed += process.wait() != 0
     assert killed > 0
