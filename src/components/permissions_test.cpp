@@ -196,6 +196,11 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
       put({{"apiVersion", "config.openshift.io/v1"}, {"kind", "ClusterOperator"}, {"metadata", {{"name", name}}}});
     }
     put({{"apiVersion", "v1"}, {"kind", "Namespace"}, {"metadata", {{"name", "tenant"}}}});
+    put({{"apiVersion", "config.openshift.io/v1alpha1"},
+         {"kind", "Backup"},
+         {"metadata", {{"name", "default"}}},
+         {"spec", {{"etcd", {{"schedule", "@daily"}}}}}});
+    put({{"apiVersion", "operator.openshift.io/v1alpha1"}, {"kind", "EtcdBackup"}, {"metadata", {{"name", "one"}}}});
     // The certificate has expired, so that its renewal is checked, too.
     const net::Certificate served = net::make_certificate({.subject = {"system:machine-config-server"},
                                                            .valid_from = now - std::chrono::hours(2),
@@ -298,6 +303,9 @@ class PermissionsTest : public testing::Test, public RenderedCluster {
 
 TEST_F(PermissionsTest, OperatorsHaveThePermissionsTheyNeed) {
   for (const Program& program : operators()) run(program);
+  judge({.account = "openshift-etcd-operator/etcd-operator", .watched = {}},
+        {{"create", "batch", "jobs", "openshift-etcd", ""},
+         {"delete", "batch", "cronjobs", "openshift-etcd", "etcd-backup-default-m"}});
   EXPECT_EQ(refused_, std::set<std::string>());
 }
 

@@ -13,6 +13,7 @@
 #include "components/config_operator/operator.h"
 #include "components/config_operator/operator_render.h"
 #include "components/dns/operator.h"
+#include "components/etcd/backup_command.h"
 #include "components/etcd/discover.h"
 #include "components/etcd/first_start.h"
 #include "components/etcd/operator.h"
@@ -102,6 +103,7 @@ constexpr std::array programs = {
     Program{"cluster-bootstrap", "version", "", components::cluster_bootstrap::run_version},
     Program{"cluster-config-operator", "operator", "[FLAGS]", components::config_operator::run_operator},
     Program{"cluster-config-operator", "render", "FLAGS", components::config_operator::run_operator_render},
+    Program{"cluster-etcd-operator", "backup", "FLAGS", components::etcd::run_backup},
     Program{"cluster-etcd-operator", "operator", "[FLAGS]", components::etcd::run_operator},
     Program{"cluster-etcd-operator", "render", "FLAGS", components::etcd::run_render},
     Program{"cluster-etcd-operator", "start-member", "FLAGS -- PROGRAM [ARGUMENT]...", components::etcd::run_start_member},

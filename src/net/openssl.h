@@ -1,5 +1,5 @@
-// Shared by the files that implement x509.h: OpenSSL's objects as handles that free themselves, and conversions between them and
-// slipway's types. For the files x509_*.cpp only.
+// Shared by the files that implement x509.h and age.h: OpenSSL's objects as handles that free themselves, and conversions between
+// them and slipway's types. For the files x509_*.cpp and age.cpp only.
 #pragma once
 
 #include "base/result.h"

@@ -1,4 +1,4 @@
-#include "cluster/etcd_snapshot.h"
+#include "backup/snapshot.h"
 
 #include "base/digest.h"
 #include "base/text.h"
@@ -14,7 +14,7 @@
 #include <optional>
 #include <string_view>
 
-namespace slipway::cluster {
+namespace slipway::backup {
 
 namespace {
 
@@ -187,4 +187,4 @@ Result<SnapshotStatus> read_snapshot(const std::string& path) {
   return status;
 }
 
-}  // namespace slipway::cluster
+}  // namespace slipway::backup

@@ -1,4 +1,4 @@
-#include "cluster/etcd_snapshot.h"
+#include "backup/snapshot.h"
 
 #include "base/digest.h"
 #include "sys/files.h"
@@ -8,7 +8,7 @@
 
 #include <string>
 
-namespace slipway::cluster {
+namespace slipway::backup {
 namespace {
 
 // A small database: two meta pages, a root bucket with bucket "key" on a branch and two leaves, and an inline bucket "meta".
@@ -144,4 +144,4 @@ TEST_F(SnapshotTest, DamageIsFound) {
 }
 
 }  // namespace
-}  // namespace slipway::cluster
+}  // namespace slipway::backup

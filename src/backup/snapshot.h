@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace slipway::cluster {
+namespace slipway::backup {
 
 struct SnapshotStatus {
   std::uint64_t size = 0;
@@ -23,4 +23,4 @@ struct SnapshotStatus {
 //   time    that of reading the file twice
 Result<SnapshotStatus> read_snapshot(const std::string& path);
 
-}  // namespace slipway::cluster
+}  // namespace slipway::backup
