@@ -2,6 +2,7 @@
 
 #include "base/digest.h"
 #include "base/text.h"
+#include "net/hmac.h"
 #include "net/openssl.h"
 
 #include <algorithm>
