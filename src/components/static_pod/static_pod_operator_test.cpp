@@ -385,7 +385,9 @@ TEST(StaticPodOperator, ReportsANewVersionWhenAllNodesRunIt) {
     }
     const Snapshot now = view.snapshot();
     const Json& versions = now.find(kube::types::cluster_operators, "", "etcd")->at("status").at("versions");
-    if (pods_at_two < 3) EXPECT_EQ(versions, before) << "in round " << round;
+    if (pods_at_two < 3) {
+      EXPECT_EQ(versions, before) << "in round " << round;
+    }
     pods_at_two = 0;
     for (const std::string& name : cluster.masters) {
       const int wanted = wanted_revision(*now.find(kube::types::etcds, "", "cluster"), name);
