@@ -26,9 +26,11 @@ struct Forwarded {
   std::string_view health_path;  // by HTTPS; empty: a TCP connection
 };
 constexpr std::array forwarded = {
-    Forwarded{"int", "aint", api_port, "/readyz"}, Forwarded{"int", "sint", config_port, "/healthz"},
-    Forwarded{"ext", "aext", api_port, "/readyz"}, Forwarded{"apps", "http", 80, ""},
-    Forwarded{"apps", "https", 443, ""},
+    Forwarded{"int", "aint", api_port, "/readyz"},
+    Forwarded{"int", "sint", config_port, "/healthz"},
+    Forwarded{"ext", "aext", api_port, "/readyz"},
+    Forwarded{"apps", "web", 80, ""},
+    Forwarded{"apps", "tls", 443, ""},
 };
 
 // What the members of a security group accept.

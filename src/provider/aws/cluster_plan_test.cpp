@@ -118,8 +118,8 @@ TEST(AwsPlan, UsesSubnetsOfTheUser) {
 
 TEST(AwsPlan, WithoutWorkersTheMastersServeApplications) {
   const plan::Plan plan = plan_of(config_with(usual, "compute: [{name: worker, replicas: 0}]"));
-  EXPECT_TRUE(has(plan, "target/demo-x7k2p-https/master-0"));
-  EXPECT_FALSE(has(plan, "target/demo-x7k2p-https/bootstrap"));
+  EXPECT_TRUE(has(plan, "target/demo-x7k2p-tls/master-0"));
+  EXPECT_FALSE(has(plan, "target/demo-x7k2p-tls/bootstrap"));
 }
 
 TEST(AwsPlan, TakesRolesOfTheUser) {

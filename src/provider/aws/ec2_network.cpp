@@ -166,7 +166,7 @@ Result<Item> create_nat_gateway(const Work& work, const plan::Resource& resource
   Parameters parameters = {{"AllocationId", address}, {"ClientToken", fmt::format("{}-{}", resource.name, address)}};
   parameters.emplace_back("SubnetId", TRY(work.id_of(text(resource, "subnet"))));
   std::string id =
-      TRY(make(work, resource, "CreateNatGateway", std::move(parameters), {"natGateway", "natGatewayId"}, Effect::once));
+      TRY(make(work, resource, "CreateNatGateway", std::move(parameters), {"natGateway", "natGatewayId"}, Effect::twice));
   return item_of(resource, std::move(id));
 }
 

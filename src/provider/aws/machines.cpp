@@ -150,7 +150,7 @@ Result<Item> create_machine(const Work& work, const plan::Resource& resource) {
   parameters.emplace_back("ClientToken", sha256_hex(identity));
   const Reply reply = TRY(work.send({.action = "RunInstances",
                                      .object = resource.name,
-                                     .effect = Effect::once,
+                                     .effect = Effect::twice,
                                      .parameters = std::move(parameters),
                                      .waits_for = until_visible}));
   const Xml& made = reply.xml.at({"instancesSet", "item"});
