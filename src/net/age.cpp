@@ -207,7 +207,8 @@ Result<Header> read_header(std::istream& in) {
     }
     header.covered += line + "\n";
     if (is_ours) {
-      header.stanzas.push_back({TRY(decode(share)), TRY(decode(line))});
+      std::string decoded_share = TRY(decode(share)), body = TRY(decode(line));
+      header.stanzas.push_back({std::move(decoded_share), std::move(body)});
       is_ours = false;
     } else if (line.starts_with(stanza)) {
       share = line.substr(stanza.size());
